@@ -1,4 +1,4 @@
-"""What a person may reach of accounts: their own notifications."""
+"""Querysets of the rows of accounts that a user may see: their own notifications."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How allauth behaves here."""
+"""allauth adapters: who may sign in, and how; nobody signs up."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class AccountAdapter(DefaultAccountAdapter):
         values = {"request": request_context.request, "email": email, "site_address": site_address(), **context}
         try:
             self.render_mail(template_prefix, email, values, headers={"Auto-Submitted": "auto-generated"}).send()
-        except Exception:  # whatever the mail server or the network says
+        except Exception:  # any error of the mail server or the network
             logger.exception("A mail was not sent", extra={"template": template_prefix})
 
 

@@ -104,7 +104,7 @@ class CredentialsForm(forms.ModelForm[PhysicianProfile]):
 
 
 class WelcomeForm(forms.Form):
-    """What a person says of themselves on the way in: a name, a password, and how things are shown to them."""
+    """The form of a new person: a name, a password, and how things are shown to them."""
 
     name = forms.CharField(
         label=_("Your name"),

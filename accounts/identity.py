@@ -1,4 +1,4 @@
-"""A name for a person that says nothing about them, for what a browser keeps on their behalf."""
+"""A pseudonymous key for a person, under which the browser stores their unsent work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from accounts.models import User
 
 
 def opaque_name(user: User) -> str:
-    """Always the same for one account, and told to nobody but its owner.
+    """The same key for an account every time; only its owner's pages contain it.
 
     No secret goes into it: unsent work that a browser keeps under this name must find its owner again after the
     secret of the deployment has changed.

@@ -26,7 +26,7 @@ def has_mail_server() -> bool:
 def send_mail(
     *, to: User, name: str, context: Mapping[str, Any], body: str = "", language: str = "", unsubscribe: str = ""
 ) -> None:
-    """Send ``emails/<name>_subject.txt`` with ``emails/<body>.txt`` and ``.html``; raises what the mail server says.
+    """Send ``emails/<name>_subject.txt`` with ``emails/<body>.txt`` and ``.html``; raises the mail server's errors.
 
     ``unsubscribe`` is the address of a page that ends such mails; mail programs offer it beside the mail.
     """

@@ -1,4 +1,4 @@
-"""What a reader chose holds for every page."""
+"""Activates the reader's language and time zone for each request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who signs in. What a person may do in a benchmark stands in `rubrics.BenchmarkRole` and `annotation.Membership`."""
+"""User accounts. Roles in a benchmark are in `rubrics.BenchmarkRole` and `annotation.Membership`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class PhysicianProfile(models.Model):
 class Invitation(models.Model):
     """A link that lets its reader set a password. ``scope`` names what they are invited to: a benchmark's slug.
 
-    The token is in the mail alone, or without a mail server in the one answer that shows it to an admin; here stands
+    The token is in the mail alone, or without a mail server in the one answer that shows it to an admin; here is
     its hash. A new link replaces the one before.
     """
 
@@ -100,7 +100,7 @@ class Invitation(models.Model):
 class Notification(models.Model):
     """Something a person should know. Facts are stored; the words are made when it is read, in the reader's language.
 
-    ``url`` is a path of this site. ``key``, where it is set, names what must be told once only.
+    ``url`` is a path of this site. ``key``, where it is set, names what must be notified only once.
     """
 
     class Kind(models.TextChoices):

@@ -1,4 +1,4 @@
-"""What a notification says: made from its facts when it is read, in the language of whoever reads it."""
+"""Texts of notifications: built from stored facts when they are read, in the reader's language."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Words:
 
 
 def words_of(notification: Notification, *, in_mail: bool = False) -> Words:
-    """What ``notification`` says in the active language. Mails name no physician, not even by pseudonym."""
+    """The text of ``notification`` in the active language. Mails name no physician, not even by pseudonym."""
     values: dict[str, Any] = notification.values
     batch = {"batch": values.get("batch", "")}
     match notification.kind:

@@ -1,4 +1,4 @@
-"""Whose account a single sign-on (OpenID Connect) belongs to, by what the provider says of the person."""
+"""Matches a single sign-on identity (OpenID Connect) to an account, by the provider's claims."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SignOnRefused(Exception):
 
 
 def account_for(claims: Mapping[str, Any], *, trust_email: bool) -> User:
-    """The active account of the address in ``claims``; `SignOnRefused` says why there is none.
+    """The active account of the address in ``claims``; `SignOnRefused` gives the reason if there is none.
 
     ``claims``: as allauth keeps them, ``userinfo`` and ``id_token`` or one of the two. ``trust_email``: take an address
     of which the provider does not say whether it is verified, as Microsoft Entra does not. One that it says is *not*
@@ -46,5 +46,5 @@ def account_for(claims: Mapping[str, Any], *, trust_email: bool) -> User:
 
 
 def is_verified(value: object) -> bool:
-    """Whether ``email_verified`` says yes. Some providers write a text, of which Python holds even "false" for true."""
+    """Whether ``email_verified`` is true. Some providers write a text, of which Python holds even "false" for true."""
     return value is True or (isinstance(value, str) and value.strip().lower() == "true")

@@ -1,4 +1,4 @@
-"""Home, profile, notifications, the way in from a mail, and the state of the session."""
+"""Routes of home, profile, notifications, links in mails, and the state of the session."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""What has changed since a moment, read off the audit trail: the record that nobody can alter.
+"""Counts what has changed since a moment, from the audit trail.
 
 `changes_since` names what a report rests on and counts it by kind; `last_changes` tells many reports at once when
 something of theirs was last recorded.
@@ -46,7 +46,7 @@ class RestsOn:
 
 # What counts as somebody's rating: handed in, and not given back since.
 _COUNTS = "a.purpose = 'work' AND a.submitted_at IS NOT NULL AND a.status <> 'released'"
-# Each decision touched since, as it stands, beside how it stood earlier. A note or a mark alone changes no figure.
+# Each decision touched since: its current state beside the earlier one. A note or a mark alone changes no figure.
 _DECISIONS = f"""
     SELECT count(*) FILTER (WHERE earlier.outcome IS NULL AND d.outcome IS NOT NULL),
            count(*) FILTER (WHERE earlier.outcome IS NOT NULL AND earlier.outcome IS DISTINCT FROM d.outcome)
@@ -117,7 +117,7 @@ _RUBRICS = """
     SELECT count(DISTINCT e.pgh_obj_id) FROM rubrics_rubricevent e JOIN rubrics_case c ON c.id = e.case_id
     WHERE e.pgh_created_at > %(since)s AND e.status = 'published' AND c.benchmark_id = %(benchmark)s
 """
-# Each case touched since, as it stands, beside how it stood earlier: its labels, and whether it counts.
+# Each case touched since: its current labels and exclusion, beside the earlier ones.
 _OF_CASE = "(c.difficulty, c.register, c.tags, c.label_tags)"
 _CASES = f"""
     SELECT count(*) FILTER (WHERE counted AND NOT counts), count(*) FILTER (WHERE counts AND NOT counted),
@@ -149,10 +149,10 @@ def changes_since(report: Report, since: datetime) -> list[Change]:
         "groups": rests.groups,
         "runs": [run.public_id for run in rests.runs_now if run.public_id in rests.runs_then],
     }
-    return [change for change in _found(given, rests) if change.n]
+    return [change for change in _changes(given, rests) if change.n]
 
 
-def _found(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
+def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     added, changed = _counts(_DECISIONS, given)
     yield _change("decisions_changed", changed, ngettext("%(n)s decision changed", "%(n)s decisions changed", changed))
     yield _change("decisions_added", added, ngettext("%(n)s decision added", "%(n)s decisions added", added))

@@ -1,4 +1,4 @@
-"""Two raters compared: all figures of agreement, for every slice, from tallies. The rows of ``agreement.csv``.
+"""Compares two raters: all agreement figures for every slice, from counts. These are the rows of ``agreement.csv``.
 
 The pairs are counted once by response and once by criterion; every slice and every resample is a sum of those counts,
 so that nothing loops over pairs again. A benchmark of hundreds of thousands of responses has a row for each: those are
@@ -81,7 +81,7 @@ class _Chained(ComputedRows[Row]):
     def __len__(self) -> int:
         return sum(map(len, self._parts))
 
-    def made(self, place: int) -> Row:
+    def row_at(self, place: int) -> Row:
         for part in self._parts:
             if place < len(part):
                 return part[place]
@@ -91,7 +91,7 @@ class _Chained(ComputedRows[Row]):
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """A slice with its tally as a whole, (STANDINGS,), and the number of responses behind it."""
+    """A slice with its tally as a whole, (statuses,), and the number of responses behind it."""
 
     name: str
     total: NDArray[np.int64]
@@ -123,8 +123,8 @@ def compare_tallies(
 ) -> Comparison:
     """Compare two raters; rows in the order all, candidates, responses, difficulties, registers, tags.
 
-    ``progress`` is told the share that is done; ``judged_by``, in remarks, is who left pairs undecided that are
-    `Standing.UNDECIDED_BY_JUDGE`: judge or jury.
+    ``progress`` is called with the share that is done; ``judged_by``, in remarks, is who left pairs undecided that are
+    `PairStatus.UNDECIDED_BY_JUDGE`: judge or jury.
     """
     slices, cells, n_own = _slices(tallies)
     progress(0.4)
@@ -231,7 +231,7 @@ class ResponseRows(ComputedRows[Row]):
     def __len__(self) -> int:
         return len(self._places)
 
-    def made(self, place: int) -> Row:
+    def row_at(self, place: int) -> Row:
         where = int(self._places[place])
         row = {**self._rows[self._like[place]], "slice": f"response:{self._frame.response_name(where)}"}
         setting = self._frame.response_setting(where)

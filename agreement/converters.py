@@ -1,4 +1,4 @@
-"""Parts of an address that only this app has. Importing this module registers them with Django."""
+"""URL path converters of this app. Importing this module registers them with Django."""
 
 from django.urls import register_converter
 from django.urls.converters import StringConverter

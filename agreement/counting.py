@@ -1,4 +1,4 @@
-"""Two raters of a benchmark counted in windows: what a report is made of, in memory that decisions do not add to."""
+"""Counts two raters' pairs in windows, so that memory does not grow with the number of decisions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Counts = NDArray[np.int32]
 class Tallies:
     """Pairs counted by response and by criterion, part by part: every slice and every resample is a sum of those.
 
-    ``by_response`` and ``by_criterion`` have the shape (places of the frame, STANDINGS); ``responses_behind`` says of
+    ``by_response`` and ``by_criterion`` have the shape (places of the frame, statuses); ``responses_behind`` says of
     each slice that is made of criteria how many responses have a pair in it that counts. Parts hold whole responses,
     each response in one of them; their order does not matter.
     """
@@ -37,12 +37,12 @@ class Tallies:
         if not len(pairs):
             return
         response = self.frame.response_places(pairs.response)
-        _count(self.by_response, response, pairs.standing)
+        _count(self.by_response, response, pairs.status)
         if not self._by_criteria:
             return
         criterion = self.frame.criterion_places(pairs.criterion)
-        _count(self.by_criterion, criterion, pairs.standing)
-        behind = pairs.standing <= LAST_COUNTED
+        _count(self.by_criterion, criterion, pairs.status)
+        behind = pairs.status <= LAST_COUNTED
         criterion, response = criterion[behind], response[behind] - response.min()
         for part in self._by_criteria:
             assert part.criteria is not None
@@ -55,7 +55,7 @@ class Tallies:
 
 
 def _count(into: Counts, place: Index, status: NDArray[np.int8]) -> None:
-    """Add up standings by place; only the stretch of places that the part covers is touched."""
+    """Add up pair statuses by place; only the stretch of places that the part covers is touched."""
     first, last = int(place.min()), int(place.max())
     size = last - first + 1
     counts = np.bincount((place - first) * N_PAIR_STATUSES + status, minlength=size * N_PAIR_STATUSES)

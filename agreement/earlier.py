@@ -1,4 +1,4 @@
-"""Stored tables of earlier versions, read as this version would have written them.
+"""Reads stored tables of earlier versions in the columns of this version.
 
 A stored number keeps its value; where its meaning changed under the same column name, it is brought to the new one
 here, so that pages, files and the API never show it under a heading that it does not fit.

@@ -1,4 +1,4 @@
-"""The decisions behind a figure: the pairs of a report's slice, those first on which the raters differ.
+"""The decisions behind a figure: the pairs of a report's slice, disagreements first.
 
 Scores have one rater: its decisions come with what is not met first.
 """
@@ -20,7 +20,7 @@ from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response, RubricItem
 from scoring.score_sheet import OVERALL
 
-# In which groups the pairs stand, in the order of the page: of two raters, and of one.
+# The groups of pairs, in the order of the page: of two raters, and of one.
 TWO_RATERS = ("differ", "agree", "left_out")
 ONE_RATER = ("not_met", "met", "other")
 _AGREE = (PairStatus.TP, PairStatus.TN)
@@ -97,10 +97,10 @@ def _selection(benchmark: Benchmark, frame: Frame, name: str, response: Index, c
 
 
 def _group(pairs: Pairs, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """The place in ``names`` of the group that each pair stands in."""
+    """The position in ``names`` of each pair's group."""
     if names == ONE_RATER:
         return np.select([pairs.a == Outcome.NOT_MET, pairs.a == Outcome.MET], [0, 1], default=2)
-    return np.select([np.isin(pairs.standing, _DIFFER), np.isin(pairs.standing, _AGREE)], [0, 1], default=2)
+    return np.select([np.isin(pairs.status, _DIFFER), np.isin(pairs.status, _AGREE)], [0, 1], default=2)
 
 
 def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:

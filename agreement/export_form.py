@@ -10,7 +10,7 @@ from agreement.rater_choices import RaterChoice
 
 
 class ExportForm(forms.Form):
-    """One rater of those that have said something. ``ready`` says whether there is any."""
+    """One of the raters that have ratings. ``ready``: there is at least one."""
 
     rater = forms.ChoiceField(label=_("Rater"))
 

@@ -1,4 +1,4 @@
-"""A rater's decisions as rows that `import_decisions` takes, read in windows: a file of any size in constant memory."""
+"""Streams a rater's decisions as rows that `import_decisions` reads, in constant memory."""
 
 from __future__ import annotations
 

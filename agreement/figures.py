@@ -1,4 +1,4 @@
-"""The figures of a report, from its stored tables: what is drawn, what it says, and the table behind it."""
+"""The figures of a report, from its stored tables: chart, caption, and the table behind it."""
 
 from __future__ import annotations
 

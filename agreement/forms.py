@@ -1,4 +1,4 @@
-"""Forms for new reports: each offers what the benchmark has, and begins with what is most likely wanted."""
+"""Forms for new reports: each offers the raters of the benchmark and fills in likely defaults."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def grouped(rater_offers: Sequence[RaterChoice]) -> list[tuple[Any, Any]]:
 
 
 class ReportForm(forms.Form):
-    """What the forms of all kinds share. ``ready`` says whether there is enough to choose from."""
+    """What the forms of all kinds share. ``ready``: there is enough to choose from."""
 
     seed = forms.IntegerField(
         label=_("Seed"),

@@ -1,4 +1,4 @@
-"""What the ids in ratings stand for: cases, candidates, responses and criteria of a benchmark, and their slices."""
+"""Maps the ids in ratings to cases, candidates, responses and criteria, and to slices of them."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Frame:
     def slices(self) -> list[Slice]:
         """Slices that hold for all candidates alike: difficulties, registers, then the tags of case and criterion.
 
-        A tag that stands on a case and on criteria of another is one slice.
+        A tag of a case and the same tag of another case's criteria are one slice.
         """
         return list(self._slices())
 

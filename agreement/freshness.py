@@ -1,4 +1,4 @@
-"""Whether a report still says what it would say now: its inputs hashed again, and what has changed if they differ."""
+"""Detects whether a report is stale: hashes its inputs again and lists what has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into a comparison, read from the database, with a digest that tells whether it has changed since."""
+"""Reads the inputs of a comparison from the database, with a digest that detects later changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Joined:
 
 
 class RatingsDigest:
-    """What a rater said, hashed piece by piece: the same for the same ratings, however they are cut into pieces."""
+    """A digest of ratings, updated in parts: equal for equal ratings, however they are divided into parts."""
 
     def __init__(self) -> None:
         self._length = 0
@@ -72,7 +72,7 @@ def digest_of(*ratings: Ratings | RatingsDigest | None, names: tuple[str, ...] =
 class PairReader:
     """Two raters read window by window: the pairs of each, and at the end the digest of all that was read.
 
-    A window holds whole responses, and what a rater says of a pair depends on nothing outside its response
+    A window holds whole responses, and a rater's outcome of a pair depends on nothing outside its response
     (`scoring.raters.ReadRatings`), so that windows of any size come to the same pairs and the same digest. They are
     read one after another: a decision that is made meanwhile may be in or not, and the digest is of what was read.
     """
@@ -100,7 +100,7 @@ class PairReader:
                 raise nothing_together(rater.label)
 
     def digest(self, described: str) -> str:
-        """Of everything that `parts` has read, and of what names and labels `Frame.described` says it has."""
+        """The digest of everything that `parts` has read, and of the names and labels of `Frame.described`."""
         names = (*(rater.label for rater in self._raters), described)
         return digest_of(*self._read, self._due, self._faulty, names=names)
 

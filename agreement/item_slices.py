@@ -1,4 +1,4 @@
-"""Slices that item analysis names beside those of a frame: single criteria, points, lengths, languages.
+"""Extra slices of item analysis: single criteria, points, lengths, languages.
 
 ``criterion:CASE/POSITION`` · ``points:positive`` or ``negative`` · ``criterion_length:LOW-HIGH`` and
 ``response_length:LOW-HIGH`` in code points · ``language:TAG``. Looked up in the database when they are asked for.

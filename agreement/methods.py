@@ -1,4 +1,4 @@
-"""The methods paragraph of a report: everything that a paper has to say about how its figures came about.
+"""The methods paragraph of a report: how its figures were computed, in words for a paper.
 
 The words are English whatever the language of the page, and the same for the same report: they go into its files.
 """

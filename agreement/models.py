@@ -1,4 +1,4 @@
-"""Reports: figures about raters, kept with everything it takes to get them again."""
+"""Stored reports: figures about raters, with everything needed to compute them again."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Report(Job):
 
     @property
     def section(self) -> str:
-        """The part of the benchmark's pages that it stands in."""
+        """The section of the benchmark's pages that shows it."""
         return SECTION_OF[self.kind]
 
 
@@ -110,7 +110,7 @@ class ReportRows(models.Model):
 class ThresholdChoice(models.Model):
     """The threshold k that a benchmark's scores go by: who settled on it, when, why, and on which calibration.
 
-    A new choice is a new version; what was signed stands.
+    A new choice is a new version; a signed one is never changed.
     """
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="threshold_choices")
@@ -154,7 +154,7 @@ class NamedSlice(models.Model):
     input_digest = models.CharField(max_length=64)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
-    retired_at = models.DateTimeField(null=True, blank=True)  # no longer offered; reports that name it stand
+    retired_at = models.DateTimeField(null=True, blank=True)  # no longer offered; reports that name it are kept
 
     class Meta:
         ordering = ["benchmark", "slug"]

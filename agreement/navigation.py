@@ -1,4 +1,4 @@
-"""What ``agreement`` offers in the top bar; `AgreementConfig.ready` registers it."""
+"""Navigation entries of ``agreement``; `AgreementConfig.ready` registers them."""
 
 from __future__ import annotations
 

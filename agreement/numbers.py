@@ -1,4 +1,4 @@
-"""Figures as cells and tiles show them: a value with its interval, or why there is none."""
+"""Formats figures for cells and tiles: a value with its interval, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from consilium.lib.phrases import Labelled, parts_of
 
 @dataclass(frozen=True)
 class Number:
-    """A figure as a cell or a tile shows it; ``reason`` stands where there is no value."""
+    """A figure as a cell or a tile shows it; ``reason`` is set where there is no value."""
 
     value: float | None
     low: float | None = None

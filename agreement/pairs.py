@@ -1,4 +1,4 @@
-"""Two raters' ratings joined into pairs, each with its standing: which cell of the table it fills, or why none.
+"""Two raters' ratings joined into pairs, each with its status: which cell of the table it fills, or why none.
 
 Counting rules, by precedence (DESIGN: what counts):
 
@@ -27,7 +27,7 @@ from consilium.statistics.outcomes import Outcome
 
 
 class PairStatus(IntEnum):
-    """Where a pair stands. The first four are the cells of the table, rater A being the reference."""
+    """The status of a pair. The first four are the cells of the table, rater A being the reference."""
 
     TP = 0
     FP = 1
@@ -45,7 +45,7 @@ class PairStatus(IntEnum):
 
 
 N_PAIR_STATUSES = len(PairStatus)
-LAST_COUNTED = PairStatus.MISSING_ON_NOT_MET  # those up to it stand behind MF1
+LAST_COUNTED = PairStatus.MISSING_ON_NOT_MET  # MF1 counts those up to it
 
 
 def _status_of(a: int, b: int, *, a_is_judge: bool = False, b_is_judge: bool = False) -> PairStatus:
@@ -69,7 +69,7 @@ def _status_of(a: int, b: int, *, a_is_judge: bool = False, b_is_judge: bool = F
 
 
 _CODES = len(Outcome)
-# By which of the two is a judge or a jury, then by what each said.
+# By which of the two is a judge or a jury, then by the outcome of each.
 _TABLES = {
     (first, second): np.array(
         [[_status_of(a, b, a_is_judge=first, b_is_judge=second) for b in range(_CODES)] for a in range(_CODES)],
@@ -82,34 +82,34 @@ _TABLES = {
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Parallel arrays, sorted by response, then criterion: what each rater said (``MISSING`` for B where a verdict was
-    due) and the `PairStatus` of the pair.
+    """Parallel arrays, sorted by response, then criterion: the outcome of each rater (``MISSING`` for B where a verdict
+    was due) and the `PairStatus` of the pair.
     """
 
     response: NDArray[np.int64]
     criterion: NDArray[np.int64]
     a: NDArray[np.int8]
     b: NDArray[np.int8]
-    standing: NDArray[np.int8]
+    status: NDArray[np.int8]
 
     def __len__(self) -> int:
         return len(self.response)
 
     def chosen(self, rows: NDArray[Any]) -> Pairs:
         """The pairs at ``rows`` (positions or a mask)."""
-        return Pairs(self.response[rows], self.criterion[rows], self.a[rows], self.b[rows], self.standing[rows])
+        return Pairs(self.response[rows], self.criterion[rows], self.a[rows], self.b[rows], self.status[rows])
 
 
 def chained(parts: Sequence[Pairs]) -> Pairs:
     """Parts one after another, the later of later responses."""
     if len(parts) == 1:
         return parts[0]
-    columns = ("response", "criterion", "a", "b", "standing")
+    columns = ("response", "criterion", "a", "b", "status")
     return Pairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
 
 
 def positions(keys: NDArray[np.int64], values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Where each of ``values`` stands in the sorted ``keys``, and whether it is there at all."""
+    """The position of each of ``values`` in the sorted ``keys``, and whether it occurs there."""
     if len(keys) == len(values) and np.array_equal(keys, values):
         return np.arange(len(keys)), np.ones(len(keys), dtype=bool)
     if not len(keys):
@@ -147,13 +147,13 @@ def pair(
 
 
 def tally(pairs: Pairs, index: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """How many pairs of each standing: shape (size, STANDINGS); ``index`` puts each pair in one of ``size`` rows."""
-    flat = np.bincount(index * N_PAIR_STATUSES + pairs.standing, minlength=size * N_PAIR_STATUSES)
+    """How many pairs of each status: shape (size, statuses); ``index`` puts each pair in one of ``size`` rows."""
+    flat = np.bincount(index * N_PAIR_STATUSES + pairs.status, minlength=size * N_PAIR_STATUSES)
     return flat.reshape(size, N_PAIR_STATUSES)
 
 
 def valid_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
-    """Tables of valid pairs from tallies of shape (..., STANDINGS)."""
+    """Tables of valid pairs from tallies of shape (..., statuses)."""
     return ConfusionCounts(
         tp=tallies[..., PairStatus.TP],
         fp=tallies[..., PairStatus.FP],

@@ -1,4 +1,4 @@
-"""Parameters of reports: checked and made full before a row is made of them."""
+"""Parameters of reports: validated and completed before a report is created."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def named_raters(benchmark: Benchmark, parameters: Mapping[str, Any], *names: st
 
 
 def _named(benchmark: Benchmark, parameters: Mapping[str, Any], name: str) -> Rater:
-    """The rater that one parameter names; what is wrong with it says which parameter it was."""
+    """The rater that one parameter names; an error names the parameter."""
     given = parameters.get(name)
     if not isinstance(given, str) or not given.strip():
         raise WrongParameters(_("“%(name)s” is missing: it names a rater.") % {"name": name})

@@ -1,4 +1,4 @@
-"""What the pages of reports show: headings, headline figures, tables with their intervals, figures, remarks."""
+"""What pages of reports show: headings, headline figures, tables with intervals, figures, remarks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
 
 
 def heading(report: Report) -> Context:
-    """What stands above every report, finished or not."""
+    """The heading of every report, finished or not."""
     return {"report": report, "title": title(report)}
 
 

@@ -1,4 +1,4 @@
-"""The raters of a benchmark that have something to say, as people and programs may choose them."""
+"""The raters of a benchmark that have ratings, as choices of forms and of the API."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RUN = re.compile(r"run:(\w+)")
 class RaterChoice:
     """A rater: its name as `scoring.raters.resolve_rater` takes it, a label, and what kind of rater it is.
 
-    ``behind`` says of a judge which run it stands for, and of a run how much it has; ``note``, in English, what older
+    ``behind`` names the run of a judge, and how much a run has; ``note``, in English, what older
     runs of the judge hold beyond that.
     """
 
@@ -61,7 +61,7 @@ def look_once(benchmark: Benchmark) -> None:
 
 
 def _kept_by_benchmark(read: Read) -> Read:
-    """Asks an object that `look_once` was told of only once."""
+    """Calls the function once for each object that `look_once` was given."""
 
     @wraps(read)
     def reading(benchmark: Benchmark, **options: Any) -> list[RaterChoice]:
@@ -107,7 +107,7 @@ def judge_choices(benchmark: Benchmark) -> list[RaterChoice]:
             name,
             name,
             "judge",
-            behind=_stands_for(runs_of[name], covered[name].n_responses),
+            behind=_run_of_judge(runs_of[name], covered[name].n_responses),
             note=covered[name].note,
         )
         for name in sorted(names - taken)
@@ -123,7 +123,7 @@ def judge_choices(benchmark: Benchmark) -> list[RaterChoice]:
     return offer_list
 
 
-def _stands_for(judge: RunSet, responses: int) -> str:
+def _run_of_judge(judge: RunSet, responses: int) -> str:
     counted = ngettext("%(date)s, %(n)s response", "%(date)s, %(n)s responses", responses)
     words = counted % {"date": run_date(judge.newest), "n": f"{responses:,}"}
     if len(judge.runs) == 1:
@@ -176,8 +176,8 @@ def _consensus_choices(groups: Iterable[str]) -> list[RaterChoice]:
     if len(names) == 2:
         return [RaterChoice("consensus", _("Consensus of both groups"), "consensus")]
     return [
-        RaterChoice(rater, _("Consensus of %(one)s and %(two)s") % {"one": first, "two": two}, "consensus")
-        for rater, (first, two) in zip(consensus_pairs(names), combinations(names, 2), strict=True)
+        RaterChoice(rater, _("Consensus of %(one)s and %(two)s") % {"one": first, "two": second}, "consensus")
+        for rater, (first, second) in zip(consensus_pairs(names), combinations(names, 2), strict=True)
     ]
 
 
@@ -190,7 +190,7 @@ def _verdicts_of(runs: Collection[JudgeRun]) -> dict[int, int]:
 
 
 def _how_complete(run: JudgeRun, given: Mapping[int, int]) -> str:
-    """What a menu says beside a run; ``given`` holds the verdicts of those that are incomplete."""
+    """The text that a menu shows beside a run; ``given`` holds the verdicts of those that are incomplete."""
     if run.pk in given:
         return _("incomplete, %(n)s of %(all)s verdicts") % {"n": f"{given[run.pk]:,}", "all": f"{run.expected:,}"}
     return _("verdicts: %(n)s") % {"n": f"{run.expected:,}"} if run.expected else ""

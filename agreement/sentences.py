@@ -47,7 +47,7 @@ def rater_in_words(label: str) -> str:
 
 
 def judge_in_words(name: str) -> str:
-    """“judge X”; a name that says it is a judge stands by itself."""
+    """“judge X”; a name that contains the word judge is used as it is."""
     return _with("judge", name)
 
 
@@ -55,9 +55,9 @@ def _with(noun: str, name: str) -> str:
     return name if noun in name.casefold().split() else f"{noun} {name}"
 
 
-def counted(n: int, singular: str, many: str = "") -> str:
+def counted(n: int, singular: str, plural: str = "") -> str:
     """A number with its noun: “1 pair”, “1,204 pairs”."""
-    return f"{n:,} {singular if n == 1 else many or singular + 's'}"
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
 def listed(parts: Iterable[str]) -> str:
@@ -131,7 +131,7 @@ def coverage(k: int | str) -> str:
 
 
 def threshold(report: Report, k: int) -> str:
-    """Where the threshold of a report comes from: signed or not, as it stood when the report was asked for."""
+    """Where the threshold of a report comes from: signed or not, when the report was requested."""
     signed = threshold_in_force(report.benchmark, report.created_at)
     if signed is None:
         return f"The threshold k = {k} was set for this report; no threshold was signed for the benchmark by then."

@@ -1,4 +1,4 @@
-"""Every write to reports. The row is there before any task; a worker claims it, computes, and fills it in."""
+"""Writes to reports. A report is stored before its task is enqueued; a worker claims it and computes it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _complete(benchmark: Benchmark, kind: str, parameters: Mapping[str, Any], se
 
 
 def recompute_report(*, report: Report, at: datetime, by: User | None = None) -> Report:
-    """The same report once more, as a row of its own: what was computed before stands."""
+    """The same report once more, as a row of its own: the earlier report is kept."""
     return create_report(
         benchmark=report.benchmark,
         kind=report.kind,

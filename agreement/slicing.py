@@ -1,6 +1,6 @@
-"""Coded pairs counted for every slice at once: by case, so that resamples of cases are sums of these counts.
+"""Counts coded pairs for every slice, by case, so that resamples of cases are sums of these counts.
 
-A code is whatever the caller makes of a pair: its standing, or what three raters said of it together.
+The caller computes a code of each pair: its status, or the outcomes of three raters together.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The step of a benchmark that this app knows: a report."""
+"""The onboarding step of this app: a report."""
 
 from __future__ import annotations
 

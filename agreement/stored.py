@@ -1,4 +1,4 @@
-"""What a finished report holds, read back: its tables, and the address of the decisions behind a slice."""
+"""Reads a finished report: its tables, and the URL of the decisions behind a slice."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _StoredRows(ComputedRows[list[Any]]):
     def __len__(self) -> int:
         return self._table.n_rows
 
-    def made(self, place: int) -> list[Any]:
+    def row_at(self, place: int) -> list[Any]:
         if not self._start <= place < self._start + len(self._piece):
             piece = self._table.pieces.filter(start__lte=place).latest("start")
             self._start, self._piece = piece.start, piece.rows

@@ -1,4 +1,4 @@
-"""Tables of a report: columns and rows, kept in pieces and written as CSV byte for byte the same each time."""
+"""Tables of a report: columns and rows, stored in chunks and written as byte-identical CSV."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ComputedRows(Sequence[T]):
     """Rows that are made or read when they are asked for: how many there are (`__len__`), and each by its place."""
 
     @abstractmethod
-    def made(self, place: int) -> T:
+    def row_at(self, place: int) -> T:
         """The row at ``place``, from 0 to below the length."""
 
     @overload
@@ -27,11 +27,11 @@ class ComputedRows(Sequence[T]):
     def __getitem__(self, place: slice) -> list[T]: ...
     def __getitem__(self, place: int | slice) -> T | list[T]:
         if isinstance(place, slice):
-            return [self.made(position) for position in range(*place.indices(len(self)))]
+            return [self.row_at(position) for position in range(*place.indices(len(self)))]
         place = place + len(self) if place < 0 else place
         if not 0 <= place < len(self):
             raise IndexError(place)
-        return self.made(place)
+        return self.row_at(place)
 
 
 class _Picked(ComputedRows[list[Any]]):
@@ -43,7 +43,7 @@ class _Picked(ComputedRows[list[Any]]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def made(self, place: int) -> list[Any]:
+    def row_at(self, place: int) -> list[Any]:
         row = self._rows[place]
         return [row[name] for name in self._columns]
 

@@ -1,4 +1,4 @@
-"""Pages of agreement, scores and calibration: a list with a form each, and a report with what belongs to it."""
+"""Routes of agreement, scores and calibration: lists with forms, and reports with their files."""
 
 from django.urls import URLPattern, path
 

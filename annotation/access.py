@@ -1,4 +1,4 @@
-"""What a person may see of the work, as querysets, and single rows fetched for them, else 404.
+"""Querysets of the work that a user may see, and single rows fetched for them, else 404.
 
 Blinding starts here: a physician reaches the assignments and adjudications below and nothing else. Who a member is
 comes from active memberships alone; running a benchmark or being a superuser adds nothing.
@@ -66,7 +66,7 @@ def _ever_own(user: AnyUser) -> QuerySet[Assignment]:
 def get_own_assignment(user: AnyUser, public_id: str) -> Assignment:
     """One of the annotator's own assignments, with what its page shows.
 
-    Released work, too: a page that was left open over the end of a lease is told so by the service it calls.
+    Released work, too: where a lease ended while the page was open, the service that it calls raises the error.
     """
     rows = _ever_own(user).select_related("batch__group__benchmark", "case", "response", "rubric")
     return get_object_or_404(rows, public_id=public_id)
@@ -112,7 +112,7 @@ def get_batch_to_take_from(user: AnyUser, public_id: str) -> Batch:
 def get_work_in_hand(user: AnyUser, public_id: str) -> tuple[Assignment | None, Adjudication | None]:
     """What this person grades or checks under that id, or what they adjudicate; 404 if it is neither.
 
-    What they have just finished, too: the last minute of it is told when the page has gone on to the next.
+    What they have just finished, too: the page reports the last minute when it has gone on to the next.
     """
     checked = Assignment.objects.filter(_in_group(user, Membership.Role.CHECKER, "batch__group"), checker=user.pk)
     own_work = Q(pk__in=own_assignments(user).values("pk")) | Q(pk__in=checked.values("pk"))

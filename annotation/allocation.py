@@ -1,4 +1,4 @@
-"""Who grades what: responses handed out to physicians, evenly, by a seed, and never their own.
+"""Allocates responses to physicians: evenly, by a seed, and never their own.
 
 Plain values in, plain values out; no Django. Every order is by a keyed hash of the seed and the ids, so that the same
 seed gives the same plan whatever order the database returned its rows in.
@@ -29,7 +29,7 @@ NOBODY_CHECKS = gettext_noop(
 
 
 class Infeasible(Exception):
-    """No allocation keeps the rules; ``reason`` says what is missing.
+    """No allocation keeps the rules; ``reason`` is what is missing.
 
     ``template`` and ``values`` are its parts, for whoever shows it in another language.
     """
@@ -264,7 +264,7 @@ def _in_blocks(
 
 
 def _shares(total: int, takers: Sequence[int], room: Mapping[int, int]) -> dict[int, int]:
-    """``total`` in shares as even as ``room`` allows; whoever stands earlier gets the odd one more."""
+    """``total`` in shares as even as ``room`` allows; who comes earlier gets the odd one more."""
     share = dict.fromkeys(takers, 0)
     left = total
     while left:

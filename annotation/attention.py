@@ -1,4 +1,4 @@
-"""Time on task, measured honestly: seconds in which the person did something within the last two minutes.
+"""Time on task: the seconds in which the person did something within the last two minutes.
 
 The page counts them and reports now and then. A report is never worth more than the clock says has passed since the
 report before it, so that two tabs, a replay or a tampered page cannot claim a time that was not there.

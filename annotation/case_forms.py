@@ -1,4 +1,4 @@
-"""Which cases a group is given, whether to answer questions about them or to write to them."""
+"""Forms that choose the cases given to a group, for label questions or for writing."""
 
 from __future__ import annotations
 

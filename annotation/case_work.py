@@ -1,4 +1,4 @@
-"""A physician's part of a batch of cases, whether they answer questions about them or write to them."""
+"""A physician's share of a batch of cases, for label questions or for writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who talks about a piece of work, and how each of them sees the others: by part, never by name."""
+"""Comment threads about a piece of work: participants see each other by role, never by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotation.models import Assignment, Batch, Check, Comment, Membership, Phy
 from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark
 
-Voice = Comment.Voice
+AuthorRole = Comment.AuthorRole
 MAX_COMMENT_LENGTH = 2000
 
 
@@ -37,11 +37,11 @@ def participants(user: User) -> QuerySet[Assignment]:
     ).exclude(status=Assignment.Status.RELEASED)
 
 
-def get_own_thread(user: User, public_id: str) -> tuple[Assignment, Comment.Voice]:
+def get_own_thread(user: User, public_id: str) -> tuple[Assignment, Comment.AuthorRole]:
     """A piece of work and the part in which ``user`` talks about it; 404 for everybody else."""
     rows = participants(user).select_related("batch__group__benchmark", "annotator", "checker")
     row = get_object_or_404(rows, public_id=public_id)
-    return row, Voice.ANNOTATOR if row.annotator_id == user.pk else Voice.CHECKER
+    return row, AuthorRole.ANNOTATOR if row.annotator_id == user.pk else AuthorRole.CHECKER
 
 
 def get_administered_thread(user: User, slug: str, public_id: str) -> Assignment:
@@ -62,10 +62,10 @@ class CommentLine:
     at: datetime
 
 
-def thread_of(assignment: Assignment, reader: User, author_role: Comment.Voice) -> list[CommentLine]:
+def thread_of(assignment: Assignment, reader: User, author_role: Comment.AuthorRole) -> list[CommentLine]:
     """All comments, the oldest first, in two queries at most. Admins see pseudonyms, physicians see parts."""
     rows = list(Comment.objects.filter(assignment=assignment))
-    names = pseudonyms(assignment.batch.group.benchmark, rows) if author_role == Voice.ADMIN else {}
+    names = pseudonyms(assignment.batch.group.benchmark, rows) if author_role == AuthorRole.ADMIN else {}
     return [CommentLine(_who(row, reader, names), row.author_id == reader.pk, row.text, row.created_at) for row in rows]
 
 
@@ -78,9 +78,10 @@ def pseudonyms(benchmark: Benchmark, comments: Iterable[Comment]) -> dict[int, s
 def _who(row: Comment, reader: User, names: dict[int, str]) -> str:
     if row.author_id == reader.pk:
         return _("You")
-    part = {Voice.ANNOTATOR: _("Annotator"), Voice.CHECKER: _("Checker"), Voice.ADMIN: _("Admin")}[Voice(row.voice)]
+    parts = {AuthorRole.ANNOTATOR: _("Annotator"), AuthorRole.CHECKER: _("Checker"), AuthorRole.ADMIN: _("Admin")}
+    part = parts[AuthorRole(row.voice)]
     name = names.get(row.author_id, "")
-    return f"{part} {name}" if name and row.voice != Voice.ADMIN else part
+    return f"{part} {name}" if name and row.voice != AuthorRole.ADMIN else part
 
 
 def writable(assignment: Assignment) -> bool:

@@ -1,6 +1,6 @@
-"""Whether an annotator may be given new work: qualified where the benchmark asks for it, and not held back.
+"""Eligibility of an annotator for new work: qualified where the benchmark requires it, and not held back.
 
-Standing decides about *new* work alone. Drafts and returned work may always be finished.
+Eligibility is about *new* work alone. Drafts and returned work may always be finished.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WITHHELD = "withheld"
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """One annotator's standing in a group. ``reason`` is empty where new work may be given, else one of
+    """Whether one annotator may get new work in a group. ``reason`` is empty where new work may be given, else one of
 
     ``qualification`` (not passed yet; may start or go on now), ``waiting`` (may try again from ``again_at``),
     ``failed`` (no attempt is left), ``withheld`` (held back by an admin or by gold items).
@@ -68,19 +68,19 @@ class Eligibility:
 
 
 def eligibility_of(user: User, group: ExpertGroup, *, at: datetime | None = None) -> Eligibility:
-    """The standing of one annotator; whoever is no annotator of the group needs none, and may."""
+    """The eligibility of one annotator; who is no annotator of the group may always work."""
     return eligibilities_of(group, [user.pk], at=at or timezone.now()).get(user.pk, Eligibility(group))
 
 
 def eligibilities(group: ExpertGroup, *, at: datetime | None = None) -> dict[int, Eligibility]:
-    """User id → standing, of every active annotator of the group."""
+    """User id → eligibility, of every active annotator of the group."""
     return eligibilities_of(group, None, at=at or timezone.now())
 
 
 def own_eligibilities(
     user: User, benchmark: Benchmark | None = None, *, at: datetime | None = None
 ) -> list[Eligibility]:
-    """The user's standing in each group that they annotate for, in one benchmark or in all."""
+    """The user's eligibility in each group that they annotate for, in one benchmark or in all."""
     groups = ExpertGroup.objects.filter(
         memberships__user=user.pk, memberships__active=True, memberships__role=Membership.Role.ANNOTATOR
     ).select_related("benchmark__qualification_rule")
@@ -133,7 +133,7 @@ def _judged(
 
 
 def refuses_new_work(assignment: Assignment, *, at: datetime) -> Eligibility | None:
-    """The standing that keeps the annotator from beginning ``assignment``; None where they may, or have begun it."""
+    """The eligibility that keeps the annotator from beginning ``assignment``; None where they may, or have begun it."""
     if assignment.status != Assignment.Status.NOT_STARTED or assignment.purpose == Assignment.Purpose.QUALIFICATION:
         return None
     eligibility = eligibilities_of(assignment.batch.group, [assignment.annotator_id], at=at).get(

@@ -1,4 +1,4 @@
-"""What people send, validated before a service sees it."""
+"""Forms that validate what people send before a service is called."""
 
 from __future__ import annotations
 

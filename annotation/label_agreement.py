@@ -1,4 +1,4 @@
-"""How far physicians agree in what they answer about cases, over all cases of a question.
+"""Agreement of physicians on a label question, over all its cases.
 
 Plain values in, figures out; no Django. Answers: Krippendorff's alpha (ordinal for levels, else nominal) and, where
 every case has as many answers, Fleiss' kappa. Certainties, 0 to 100: intraclass correlations. Intervals only where at

@@ -1,4 +1,4 @@
-"""What physicians' answers about one case come to: majority, dispersion, and whether they agree.
+"""Summary of physicians' answers about one case: majority, dispersion, and whether they agree.
 
 Plain values in, dataclasses out; no Django.
 
@@ -57,12 +57,12 @@ class Summary:
     level: Figure
     spread: Figure
     certainty: Figure
-    standing: AnswerState
+    state: AnswerState
 
     @property
     def agreed_value(self) -> str:
         """The majority where it counts as agreed, else empty."""
-        return self.majority if self.standing == AnswerState.AGREED else ""
+        return self.majority if self.state == AnswerState.AGREED else ""
 
 
 def summarise(
@@ -90,7 +90,7 @@ def summarise(
         level=mean_level(counts) if ordered else Undefined(Reason.NOT_ORDERED()),
         spread=level_spread(counts) if ordered else Undefined(Reason.NOT_ORDERED()),
         certainty=median_certainty(answers),
-        standing=AnswerState.AGREED if agreed else AnswerState.OPEN if enough else AnswerState.FEW,
+        state=AnswerState.AGREED if agreed else AnswerState.OPEN if enough else AnswerState.FEW,
     )
 
 

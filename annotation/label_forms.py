@@ -1,4 +1,4 @@
-"""What admins send about questions and the cases given out with them, and what the labelling page sends."""
+"""Forms for label questions, for the cases given out with them, and for the labelling page."""
 
 from __future__ import annotations
 
@@ -126,11 +126,11 @@ class QuestionForm(forms.Form):
     )
 
     def frozen(self) -> None:
-        """Show what stands once the question is answered, and take it from the question whatever is sent."""
+        """Make text and kind read-only once the question is answered; their values come from the question."""
         for name in ("text", "kind"):
             self.fields[name].disabled = True
 
-    def wanted(self, options: list[Option]) -> QuestionInput:
+    def question_input(self, options: list[Option]) -> QuestionInput:
         """The cleaned question for the service."""
         data = self.cleaned_data
         return QuestionInput(
@@ -186,7 +186,7 @@ class OptionRows:
 
     def is_valid(self) -> bool:
         """Whether every row can be."""
-        return not [form for form in self.forms if not form.is_valid()]  # every row says what is wrong with it
+        return not [form for form in self.forms if not form.is_valid()]  # all: each shows its errors
 
     def options(self) -> list[Option]:
         """The cleaned rows."""

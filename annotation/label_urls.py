@@ -1,4 +1,4 @@
-"""Addresses of case labels; part of ``annotation.urls``."""
+"""Routes of case labels; part of ``annotation.urls``."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""Reading case labels: a physician's own, and what the answers about the cases of a benchmark come to.
+"""Reads case labels: a physician's own, and the results of a benchmark's questions.
 
 What the figures mean stands in `annotation.label_figures`. Only handed-in answers count, one for each physician.
 """
@@ -114,7 +114,7 @@ def question_lines(task: LabelTask) -> list[QuestionLine]:
 
 @dataclass(frozen=True, slots=True)
 class LabelPlace:
-    """Where the annotator stands in the batch: "Case 3 of 40"."""
+    """The position of the annotator in the batch: "Case 3 of 40"."""
 
     position: int
     total: int
@@ -133,12 +133,12 @@ def label_place(task: LabelTask) -> LabelPlace:
 
 @dataclass(frozen=True, slots=True)
 class LabelledCase:
-    """A case and what its answers come to; ``asked`` is how many physicians were asked."""
+    """A case and what its answers come to; ``n_annotators`` is how many physicians were asked."""
 
     id: int
     key: str
     public_id: str
-    asked: int
+    n_annotators: int
     summary: Summary
 
 
@@ -156,9 +156,9 @@ class QuestionResults:
         return bool(self.question.kind == LabelQuestion.Kind.ACUITY)
 
     @cached_property
-    def standings(self) -> Counter[str]:
+    def state_counts(self) -> Counter[str]:
         """How many cases are agreed, open, or have too few answers."""
-        return Counter(str(case.summary.standing) for case in self.cases)
+        return Counter(str(case.summary.state) for case in self.cases)
 
     @property
     def answers(self) -> int:
@@ -315,9 +315,9 @@ def case_rows(results: QuestionResults) -> Iterator[Sequence[object]]:
         if summary.n and not summary.majority:
             note = "tie"
         yield (
-            *(results.question.name, case.key, case.asked, summary.n, *summary.counts, summary.majority),
+            *(results.question.name, case.key, case.n_annotators, summary.n, *summary.counts, summary.majority),
             *(figure.value for figure in figures),
-            *(ANSWER_STATES[summary.standing], note),
+            *(ANSWER_STATES[summary.state], note),
         )
 
 

@@ -1,4 +1,4 @@
-"""Loads as even as can be, by passing responses on: plain values, no Django."""
+"""Balances loads by moving responses between physicians: plain values, no Django."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions against a key: how they are counted, for qualification and for gold items.
+"""Marks decisions against a key, for qualification and for gold items.
 
 Only pairs whose key is met or not met are compared. A *cannot assess* against such a key counts as the opposite of the
 key: whoever wrote the key could assess it. This is the rule for a judge's invalid verdict, too, and nobody passes by
@@ -20,7 +20,7 @@ from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
 from consilium.statistics.macro_f1 import macro_f1
 
-# Own decisions of round 1, handed in, on gold items whose key stands.
+# Own decisions of round 1, handed in, on gold items whose key is active.
 _GOLD = f"""
     SELECT a.annotator_id::int8, a.response_id::int8,
            ({outcome_code_sql("d.outcome")})::int2, ({outcome_code_sql("k.outcome")})::int2
@@ -70,19 +70,19 @@ def _cells(known: Codes, theirs: Codes) -> Codes:
 def gold_pairs(
     benchmark: int, *, user: int | None = None, since: datetime | None = None, until: datetime | None = None
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """Columns user, response, said, key: what annotators (or one) decided on gold items.
+    """Columns user, response, outcome, key: what annotators (or one) decided on gold items.
 
     Of those begun after ``since`` and handed in by ``until``.
     """
     return copy_columns(
         _GOLD,
         {"benchmark": benchmark, "user": user, "since": since, "until": until},
-        types={"user": "int8", "response": "int8", "said": "int2", "key": "int2"},
+        types={"user": "int8", "response": "int8", "outcome": "int2", "key": "int2"},
     )
 
 
 def gold_mark(benchmark: int, user: int, *, since: datetime | None, until: datetime) -> Figure:
     """MF1 of one annotator on their gold decisions in the benchmark in that time; n is the number of decisions."""
     pairs = gold_pairs(benchmark, user=user, since=since, until=until)
-    known, theirs, _compared = against_key(pairs["said"], pairs["key"])
+    known, theirs, _compared = against_key(pairs["outcome"], pairs["key"])
     return macro_f1(ConfusionCounts.from_cells(_cells(known, theirs)))

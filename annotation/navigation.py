@@ -1,4 +1,4 @@
-"""What ``annotation`` offers in the top bar and on the home page; `AnnotationConfig.ready` registers it."""
+"""Navigation entries of ``annotation`` and its part of the home page; `AnnotationConfig.ready` registers them."""
 
 from __future__ import annotations
 

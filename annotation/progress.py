@@ -1,4 +1,4 @@
-"""How far batches are, for those who run the benchmark: by stage, by physician, in a fixed number of queries."""
+"""Progress of batches for staff: by stage and by physician, in a fixed number of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What admins send about qualification, keys and held-back members."""
+"""Forms of admins for qualification, keys and held-back members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of qualification, keys and quality; part of ``annotation.urls``."""
+"""Routes of qualification, keys and quality; part of ``annotation.urls``."""
 
 from django.urls import URLPattern, path
 

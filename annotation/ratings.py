@@ -1,4 +1,4 @@
-"""What physicians decided, as arrays: one physician, one expert group at a stage, or the consensus of two groups.
+"""Physicians' decisions as arrays: of one physician, one expert group at a stage, or the consensus of two groups.
 
 Stages of a group (``docs/statistics.md``): ``first``, the annotators' own decisions of round 1; ``checked``, the last
 round of accepted work with the checker's amendments over it; ``final``, that with the group's adjudicator over it.
@@ -200,6 +200,6 @@ def consensus_ratings(group: ExpertGroup, other: ExpertGroup, within: Span | Non
         {"one": group.pk, "two": other.pk},
         within=within,
     )
-    here, ruling_places = shared(agreed, rulings)
-    agreed.outcome[here] = rulings.outcome[ruling_places]
+    agreed_places, ruling_places = shared(agreed, rulings)
+    agreed.outcome[agreed_places] = rulings.outcome[ruling_places]
     return agreed

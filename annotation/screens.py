@@ -1,4 +1,4 @@
-"""What the reading pages show, fetched in a fixed number of queries and free of anything a blinded role must not see.
+"""Data of the grading pages, read in a fixed number of queries and free of anything a blinded role must not see.
 
 Pages get these rows, never a `Response` or a `Candidate`: what is not here cannot slip into a template.
 """
@@ -49,7 +49,7 @@ def reading_of(case: ClinicalCase, text: str) -> ReadingPane:
 
 @dataclass(frozen=True, slots=True)
 class CriterionLine:
-    """A criterion as it stands in the list, whoever looks at it."""
+    """A criterion of the list, the same for every reader."""
 
     id: int
     number: int
@@ -99,7 +99,7 @@ def _axis(tags: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GradingRow:
-    """A criterion and what its annotator has said of it so far."""
+    """A criterion and its annotator's decision so far."""
 
     line: CriterionLine
     outcome: str = ""
@@ -156,7 +156,7 @@ def grading_rows(assignment: Assignment) -> list[GradingRow]:
 
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
-    """Where the annotator stands in the batch: "Response 17 of 40"."""
+    """The position of the annotator in the batch: "Response 17 of 40"."""
 
     position: int
     total: int
@@ -186,7 +186,7 @@ def returned_note(assignment: Assignment) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """A criterion, what the annotator said, and what the checker says over it (``outcome`` empty: nothing)."""
+    """A criterion, the annotator's decision, and the checker's amendment (``outcome`` empty: none)."""
 
     line: CriterionLine
     given: GradingRow
@@ -246,7 +246,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class AdjudicationRow:
-    """A criterion, what the raters said, and the ruling (``outcome`` empty: none yet)."""
+    """A criterion, the raters' votes, and the ruling (``outcome`` empty: none yet)."""
 
     line: CriterionLine
     sides: list[Side]
@@ -324,7 +324,7 @@ def _votes_by_side(adjudication: Adjudication) -> dict[str, dict[int, list[Vote]
 
 
 def _together(votes: Sequence[Vote]) -> str:
-    """What a side says: the outcome that most of its votes chose; empty on a tie."""
+    """The outcome of a side: that of most of its votes; empty on a tie."""
     counts: dict[str, int] = {}
     for vote in votes:
         counts[vote.outcome] = counts.get(vote.outcome, 0) + 1

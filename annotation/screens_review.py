@@ -1,4 +1,4 @@
-"""What checkers, adjudicators and annotators see of reviews: their lists, and what a check changed.
+"""Data of the review pages for checkers, adjudicators and annotators: their lists, and the changes of a check.
 
 As in `screens`: rows, never a response or a candidate, and no name of another physician.
 """
@@ -110,7 +110,7 @@ def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationL
     return AdjudicationLists(open_.count(), list(held.values_list("public_id", flat=True)), done.count(), rows)
 
 
-# What a check said --------------------------------------------------------------------------------------------------
+# The result of a check ----------------------------------------------------------------------------------------------
 
 
 def note_of_the_round_before(assignment: Assignment, number: int) -> str:
@@ -124,7 +124,7 @@ def note_of_the_round_before(assignment: Assignment, number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AmendedLine:
-    """A criterion of an annotator's work, what they said of it, and what the check put over it and why."""
+    """A criterion of an annotator's work, their decision, and the check's amendment with its reason."""
 
     criterion: int
     number: int

@@ -1,4 +1,4 @@
-"""Whether a physician's specialty is that of a case: plain values, no Django."""
+"""Matches physicians' specialties to those of cases: plain values, no Django."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def swap_for_matches(
     while swapped:
         swapped = False
         for place, first in enumerate(people):
-            for two in people[place + 1 :]:
-                first_gains, back = gains(first, two), gains(two, first)
+            for second in people[place + 1 :]:
+                first_gains, second_gains = gains(first, second), gains(second, first)
                 for mine, theirs in ((1, 1), (1, 0), (0, 1)):
-                    while first_gains[mine] and back[theirs]:
+                    while first_gains[mine] and second_gains[theirs]:
                         for response, giver, taker in (
-                            (first_gains[mine].pop(), first, two),
-                            (back[theirs].pop(), two, first),
+                            (first_gains[mine].pop(), first, second),
+                            (second_gains[theirs].pop(), second, first),
                         ):
                             chosen[response].remove(giver)
                             chosen[response].add(taker)

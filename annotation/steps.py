@@ -1,4 +1,4 @@
-"""The steps of a benchmark that this app knows: two groups, a batch for each, decisions."""
+"""The onboarding steps of this app: two groups, a batch for each, decisions."""
 
 from __future__ import annotations
 

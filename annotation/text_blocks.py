@@ -1,4 +1,4 @@
-"""A response as it is read: set like a page, while every piece still knows its place in the stored text.
+"""Splits a response into text blocks for display; each block keeps its offset in the stored text.
 
 Evidence is kept as code-point offsets into the stored text, and a selection in the browser must lead back to them.
 Rendered Markdown loses that, so the response is cut into blocks and pieces here. A piece is a stretch of the stored
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """``text`` stands at code point ``start`` of the response; ``style`` is empty, strong, em or code."""
+    """``text`` begins at code point ``start`` of the response; ``style`` is empty, strong, em or code."""
 
     text: str
     start: int

@@ -1,4 +1,4 @@
-"""Physicians' own pages under ``work/``; pages of groups and batches under the benchmark."""
+"""Routes of physicians' own pages under ``work/``, and of groups and batches under the benchmark."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""What waits for a physician: the numbers behind "My work" and the home page, in a fixed number of queries."""
+"""The workload of a physician: the counts of "My work" and the home page, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HANDED_IN = (Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK, Assignment
 
 @dataclass(frozen=True, slots=True)
 class ReturnedWork:
-    """Work that a checker sent back, with what they wrote and what they would have said."""
+    """Work that a checker sent back, with their note and their own outcomes."""
 
     public_id: str
     position: int
@@ -110,7 +110,7 @@ class Workload:
     checks_waiting: int
     held_checks: list[str]  # public ids, the longest waiting first
     adjudications: int
-    standings: list[Eligibility] = field(default_factory=list)  # in each group that the physician annotates for
+    eligibilities: list[Eligibility] = field(default_factory=list)  # in each group that the physician annotates for
     labels: list[CaseWork] = field(default_factory=list)
     writing: list[CaseWork] = field(default_factory=list)
     seconds: int = 0  # spent on all of it: grading, checking and adjudicating
@@ -123,7 +123,7 @@ class Workload:
     @property
     def held_back(self) -> bool:
         """Whether some group gives no new work: not qualified, or held back."""
-        return any(not eligibility.may_get_work for eligibility in self.standings)
+        return any(not eligibility.may_get_work for eligibility in self.eligibilities)
 
     @property
     def current(self) -> list[BatchWork]:
@@ -161,7 +161,7 @@ class Workload:
     @property
     def to_qualify(self) -> bool:
         """Whether the physician may begin or go on with a qualification."""
-        return any(eligibility.reason == QUALIFICATION for eligibility in self.standings)
+        return any(eligibility.reason == QUALIFICATION for eligibility in self.eligibilities)
 
     @property
     def primary(self) -> str:
@@ -185,8 +185,9 @@ class Workload:
     def state(self) -> str:
         """Why there is nothing to grade; empty where there is something to do.
 
-        ``no_group``, ``other_part`` (checks or adjudicates only), ``held_back`` (`Eligibility` says why), ``none`` (no
-        batch yet), ``paused``, ``locked`` and ``excluded`` (see `BatchWork`), ``waiting`` (a checker's turn), ``done``.
+        ``no_group``, ``other_part`` (checks or adjudicates only), ``held_back`` (`Eligibility` has the reason),
+        ``none`` (no batch yet), ``paused``, ``locked`` and ``excluded`` (see `BatchWork`), ``waiting`` (a checker's
+        turn), ``done``.
         """
         if self.first is not None or self.pool is not None or self.label is not None or self.write is not None:
             return ""
@@ -259,7 +260,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         checks_waiting=waiting.count(),
         held_checks=list(held.order_by("submitted_at", "pk").values_list("public_id", flat=True)),
         adjudications=conflicts.count(),
-        standings=eligibilities,
+        eligibilities=eligibilities,
         labels=label_work(user, benchmark) if annotates else [],
         writing=written,
         seconds=_fill_in_time(user, benchmark, work) + sum(row.seconds for row in written),

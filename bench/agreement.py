@@ -118,7 +118,7 @@ def sklearn_loops(benchmark: Any, *, candidates: int) -> tuple[float, float]:
     from agreement.pairs import PairStatus
 
     joined = join(benchmark, "group:A@checked", "group:B@checked")
-    valid = joined.pairs.standing <= PairStatus.TN
+    valid = joined.pairs.status <= PairStatus.TN
     pairs, frame = joined.pairs.chosen(valid), joined.frame
     response = frame.response_places(pairs.response)
     case, candidate = frame.response_case[response], frame.response_candidate[response]

@@ -1,4 +1,4 @@
-"""What an author and an admin wait for in a large benchmark: the list of cases, its search, the desk, the editors.
+"""What an author and an admin wait for in a large benchmark: the list of cases, its search, the dashboard, the editors.
 
     .venv/bin/python bench/authoring.py [--cases 5000] [--clients 8] [--requests 25] [--stay]
 
@@ -68,7 +68,7 @@ def pages(ids: list[str], rng: random.Random) -> list[tuple[str, str, Callable[[
     """What is asked for: a name, who asks, and what makes an address (another one each time where it can)."""
     from django.urls import reverse
 
-    cases, desk = reverse("rubrics:cases", args=[SLUG]), reverse("rubrics:write", args=[SLUG])
+    cases, dashboard = reverse("rubrics:cases", args=[SLUG]), reverse("rubrics:write", args=[SLUG])
 
     def of_a_case(name: str) -> Callable[[], str]:
         return lambda: reverse(name, args=[SLUG, rng.choice(ids)])
@@ -83,8 +83,8 @@ def pages(ids: list[str], rng: random.Random) -> list[tuple[str, str, Callable[[
         ("  search, one key", "admin", lambda: f"{cases}?q=case-00{rng.randint(1000, 4999)}"),
         ("  search, nothing found", "admin", lambda: f"{cases}?q=xylophone"),
         ("one case", "admin", of_a_case("rubrics:case")),
-        ("authors’ desk", "author", lambda: desk),
-        ("  search, two words", "author", lambda: f"{desk}?q={words()}"),
+        ("authors’ dashboard", "author", lambda: dashboard),
+        ("  search, two words", "author", lambda: f"{dashboard}?q={words()}"),
         ("case editor", "author", of_a_case("rubrics:write-case")),
         ("rubric editor", "author", of_a_case("rubrics:write-rubric")),
         ("  floor: healthz", "admin", lambda: "/healthz"),

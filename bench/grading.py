@@ -157,7 +157,7 @@ def in_threads(count: int, work: Callable[[int], list[float]]) -> tuple[list[flo
     def run(number: int) -> None:
         try:
             times.extend(work(number))
-        except Exception as failure:  # told by the caller, once all threads are done
+        except Exception as failure:  # reported by the caller, once all threads are done
             failures.append(failure)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]

@@ -78,7 +78,7 @@ class Pieces(io.RawIOBase):
         return size
 
 
-def made(make: Callable[[], Iterator[bytes]]) -> BinaryIO:
+def buffered_file(make: Callable[[], Iterator[bytes]]) -> BinaryIO:
     """A buffered file over `Pieces`."""
     return cast(BinaryIO, io.BufferedReader(Pieces(make), 1 << 16))
 
@@ -197,7 +197,7 @@ def long_line(importer: Importer, full: bool) -> Sent | None:
             yield b"x" * (1 << 20)
         yield rest
 
-    return Sent(made(pieces), REFUSED, _bad_line(importer), True)
+    return Sent(buffered_file(pieces), REFUSED, _bad_line(importer), True)
 
 
 @cache
@@ -278,9 +278,9 @@ def million_lines(importer: Importer, full: bool) -> Sent | None:
             yield encoded(importer, importer.row(number))
         yield b'"broken' if importer.columns else b'{"broken": '
 
-    # Some importers have had enough before the end: a rubric has 500 criteria, a bank 10,000, a verdict stands once.
+    # Some importers have had enough before the end: a rubric has 500 criteria, a bank 10,000, a verdict occurs once.
     enough = importer.kind in ("rubrics", "bank") or importer.name == "verdicts"
-    return Sent(made(pieces), REFUSED, None if enough else lines + bool(importer.columns), True)
+    return Sent(buffered_file(pieces), REFUSED, None if enough else lines + bool(importer.columns), True)
 
 
 def _texts(value: str) -> Maker:

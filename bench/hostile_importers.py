@@ -20,14 +20,14 @@ class Importer:
     name: str
     kind: str
     row: Callable[[int], dict[str, Any]]
-    key: tuple[Any, ...]  # what must not stand twice
+    key: tuple[Any, ...]  # what must not occur twice
     text: tuple[Any, ...]  # a free text
     number: tuple[Any, ...]  # a number; an unknown field where there is none
     criteria: tuple[Any, ...] = ()  # what may not be empty
     texts: tuple[tuple[Any, ...], ...] = ()  # every other text
     options: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
-    once: bool = True  # an id may stand once; graded responses of a case are its samples, rows of a case its criteria
+    once: bool = True  # an id may occur once; graded responses of a case are its samples, rows of a case its criteria
     strict: bool = False  # refuses unknown fields
 
 

@@ -149,7 +149,7 @@ def upload(importer: Importer, file: Any, cookie: str) -> dict[str, Any]:
     connection.close()
     match = re.search(r"/imports/([^/]+)/", answer.headers.get("Location", ""))
     job = match[1] if match else ""
-    return {"benchmark": benchmark, "standing": before, "status": answer.status, "page": page, "job": job}
+    return {"benchmark": benchmark, "before": before, "status": answer.status, "page": page, "job": job}
 
 
 def hear(answer: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def hear(answer: dict[str, Any]) -> dict[str, Any]:
         wait_for(lambda: jobs.get().status in FINISHED, within_s=1800, what="the worker is done with a file")
         job = jobs.get()
         row = {"outcome": OUTCOMES[job.status], **(job.errors[0] if job.errors else {})}
-    row["left_behind"] = row["outcome"] == REFUSED and work_in(answer["benchmark"]) != answer["standing"]
+    row["left_behind"] = row["outcome"] == REFUSED and work_in(answer["benchmark"]) != answer["before"]
     return row
 
 

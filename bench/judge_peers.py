@@ -91,7 +91,7 @@ def one_task_a_verdict(*, url: str, messages: Path, calls: int, concurrency: int
     environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     options: dict[str, Any] = {"cwd": ROOT / "bench", "env": environment, "stderr": subprocess.STDOUT}
     with log.open("w") as file, child(command, stdout=file, **options) as worker:
-        # At its usual level the worker does not say that it is ready, and at INFO it would log every task.
+        # At its usual level the worker does not log that it is ready, and at INFO it would log every task.
         send(WARM_UP, 0)
         clock, before = Clock(), cpu_seconds(worker.pid)
         with Watch(worker.pid) as memory:

@@ -33,7 +33,7 @@ from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any
 
-# The text that is too much for ``picky``, and by which status it and a filter before it say so.
+# The text that is too much for ``picky``, and the status with which it and a filter before it refuse it.
 POISON = "POISON"
 PICKY = {"picky": 400, "picky-filter": 403}
 # How a candidate that answers ends: with all it has to say, cut off, and naming its maker.
@@ -248,7 +248,7 @@ class Loopback:
 
     def verdicts(self, text: str, change: Callable[[list[dict[str, Any]]], Any]) -> str:
         """An answer about all criteria of a request, each by the length of its own words, and what becomes of it."""
-        criteria = text.rpartition("<<<")[2].partition(">>>")[0]  # they stand in the last fence
+        criteria = text.rpartition("<<<")[2].partition(">>>")[0]  # they are in the last fence
         entries = [
             {"number": int(number), "explanation": "By its length.", "criteria_met": len(line) % 2 == 0}
             for number, line in re.findall(r"^(\d+)\. (.*)$", criteria, re.MULTILINE)

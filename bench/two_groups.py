@@ -35,13 +35,13 @@ def without_indexes(cursor: Any, table: str) -> Iterator[None]:
         [table],
     )
     constraints = cursor.fetchall()
-    for name, _made in constraints:
+    for name, _definition in constraints:
         cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
     cursor.execute(
         "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s AND indexname <> %s", [table, f"{table}_pkey"]
     )
     indexes = cursor.fetchall()
-    for name, _made in indexes:
+    for name, _definition in indexes:
         cursor.execute(f"DROP INDEX {name}")
     yield
     cursor.execute("SET maintenance_work_mem = '512MB'")

@@ -1,4 +1,4 @@
-"""How long the body of a request may be: `settings.MAX_BODY_BYTES`, and on the routes listed here more.
+"""Limits the length of a request's body: `settings.MAX_BODY_BYTES`, and more on the routes listed here.
 
 A long body is read only for somebody who may use the route for what its address names. Django's CSRF check parses
 multipart bodies, and writes their files to the disk, before a view can ask who sends them.

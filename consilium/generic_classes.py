@@ -1,4 +1,4 @@
-"""Lets Django's classes be written with the type they hold at run time too, as their type stubs want it."""
+"""Makes Django's classes subscriptable at run time, as their type stubs require."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def site_address() -> str:
 def site_ports(*, site_url: str, port: int) -> frozenset[str]:
     """Ports that a request may name: that of ``site_url``, or ``port`` where there is none.
 
-    "" stands for a header without a port, which is how a browser writes the usual port of http and https.
+    "" is a header without a port, which is how a browser writes the usual port of http and https.
     """
     if site_url:
         url = urlsplit(site_url)

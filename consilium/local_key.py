@@ -1,4 +1,4 @@
-"""The secret key that commands on one's own machine use when the environment gives none.
+"""The secret key for commands on one's own machine, where the environment gives none.
 
 A web server or a worker never reads it by itself: without ``SECRET_KEY`` they refuse to start. ``manage.py up`` and
 the other management commands lend the kept key to their processes, unless ``DEBUG`` is set explicitly, which says

@@ -13,7 +13,7 @@ import structlog
 from django.http import HttpRequest
 
 REDACTED = "[redacted]"
-# Names whose values never reach a log, wherever they stand in an event.
+# Names whose values never reach a log, wherever they occur in an event.
 SECRET_NAME = re.compile(
     r"secret|password|passwd|authorization|cookie|api[-_]?key|token|credential|private[-_]?key", re.I
 )
@@ -28,7 +28,7 @@ SECRET_TEXT = re.compile(
     r"|\bsk-[\w-]{8,}",
     re.I,
 )
-# Keys that the environment holds are taken out wherever they stand, also where nothing around them says what they are.
+# Keys that the environment holds are removed wherever they occur, also without a name beside them.
 _KEY_NAME = re.compile(r"_API_KEY\Z|\AJUDGE_KEY|\ASECRET_KEY\Z")
 _MIN_KEY_LENGTH = 8  # anything shorter would take words out of the log
 _COUNT_NAME = re.compile(r"(^|_)tokens?_(count|in|out|total)$|_tokens$|^tokens$", re.I)

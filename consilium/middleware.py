@@ -1,4 +1,4 @@
-"""What no endpoint should have to look at."""
+"""Middleware of the project."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def refuse_other_hosts(get_response: Handler) -> Handler:
 
 
 def _answers_at(host: str) -> bool:
-    """Whether ``host``, whose name is allowed, gives a port of that name. ``*`` in ALLOWED_HOSTS stands for any."""
+    """Whether ``host``, whose name is allowed, gives a port of that name. ``*`` in ALLOWED_HOSTS is any."""
     if "*" in settings.ALLOWED_HOSTS:
         return True
     name, port = split_domain_port(host)

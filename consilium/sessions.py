@@ -1,4 +1,4 @@
-"""Sessions in the database, as Django keeps them; reading one, which every request does, is a prepared query."""
+"""Database sessions as in Django, but read by a prepared query, since every request reads one."""
 
 from __future__ import annotations
 

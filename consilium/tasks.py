@@ -1,4 +1,4 @@
-"""Housekeeping that belongs to no app."""
+"""Maintenance tasks that belong to no app."""
 
 from celery import shared_task
 from django.contrib.sessions.backends.db import SessionStore

@@ -1,4 +1,4 @@
-"""Rates of the API, counted in each process's memory: a count in the database would cost more than most answers."""
+"""Rate limits of the API, counted in each process's memory: the database would cost more than most answers."""
 
 from django.core.cache import caches
 from rest_framework import throttling

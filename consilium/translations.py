@@ -1,4 +1,4 @@
-"""The words that people see: found in the source, kept in ``locale/``, compiled for Django.
+"""Message catalogues: collected from the source, kept in ``locale/``, compiled for Django.
 
 Development only: it wants Babel, which the product does without, since the compiled catalogue is in the repository.
 """
@@ -120,8 +120,8 @@ def in_template(source: str) -> Iterator[Message]:
 
 
 @cache
-def found_messages() -> dict[Message, list[str]]:
-    """Every message of the product, and the files that it stands in."""
+def collect_messages() -> dict[Message, list[str]]:
+    """Every message of the product, and the files that contain it."""
     messages: dict[Message, list[str]] = {}
 
     def note(message: Message, path: Path) -> None:
@@ -147,7 +147,7 @@ def found_messages() -> dict[Message, list[str]]:
 
 
 def folder(locale: str) -> Path:
-    """Where a language's catalogue stands."""
+    """The path of a language's catalogue."""
     return ROOT / "locale" / locale / "LC_MESSAGES"
 
 
@@ -169,7 +169,7 @@ def merged(locale: str) -> Catalog:
         locale=locale, charset="utf-8", creation_date=known.creation_date, revision_date=known.revision_date
     )
     catalog.mime_headers = known.mime_headers
-    messages = found_messages()
+    messages = collect_messages()
     for message in sorted(messages, key=lambda m: (messages[m][0], m)):
         before = known.get(message.text, message.context or None)
         known_string = (before.string if before else "") or ""
@@ -205,7 +205,7 @@ def untranslated(locale: str) -> list[Message]:
     """Messages of the source that this language has no words for."""
     catalog = read(locale)
     missing = []
-    for message in found_messages():
+    for message in collect_messages():
         entry = catalog.get(message.text, message.context or None)
         strings = (entry.string,) if entry and isinstance(entry.string, str) else (entry.string if entry else ())
         if not entry or entry.fuzzy or not strings or not all(strings):

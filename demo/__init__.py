@@ -13,7 +13,7 @@ PASSWORD = "consilium-demo"  # noqa: S105 - printed on the sign-in page of the d
 SEED = 20260301
 GROUPS = ("Group A", "Group B")
 
-# The candidate under which the two physicians' unaided responses stand, sample 0 and 1 of each case.
+# The candidate that holds the two physicians' unaided responses, sample 0 and 1 of each case.
 PHYSICIAN_CANDIDATE = "physician"
 
 

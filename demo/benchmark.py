@@ -1,4 +1,4 @@
-"""What the demo benchmark says of itself: title, texts for graders, and maps from tags to larger groups."""
+"""Texts of the demo benchmark: title, instructions for graders, and maps from tags to larger groups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DESCRIPTION = (
     "figure here says anything about a real model or a real physician."
 )
 
-# Keys are the labels as they stand in the cases, without the "specialty:" or "task:" of the tags.
+# Keys are the labels as in the cases, without the "specialty:" or "task:" of the tags.
 MAPS: dict[str, dict[str, str]] = {
     "specialty": {
         "pediatrics": "Women and children",

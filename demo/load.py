@@ -1,4 +1,4 @@
-"""Loads the demo benchmark through the services that people's own work goes through."""
+"""Loads the demo benchmark through the services that the pages use."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ HELD_OUT = "Dittany-L"
 
 @transaction.atomic
 def load_demo(*, at: datetime) -> bool:
-    """Make the demo benchmark as it stands at the moment ``at``; False if it is there already.
+    """Make the demo benchmark in its state at the moment ``at``; False if it is there already.
 
     All or nothing. `DomainError` if a benchmark of other people has taken its name.
     """
@@ -294,7 +294,7 @@ def _open_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> Non
 
 
 def _writing_batch(group: ExpertGroup, at: datetime) -> None:
-    """A case for each annotator to answer, beside what two models said; nobody has begun."""
+    """A case for each annotator to answer, with the answers of two models; nobody has begun."""
     models = group.benchmark.candidates.filter(kind=Candidate.Kind.MODEL).order_by("name")[:2]
     order = WritingOrder(
         group=group,
@@ -322,7 +322,7 @@ def _drafts(demo: Benchmark, people: dict[str, User], calendar: Calendar) -> Non
     )
     _save(rubric, items, second, calendar.days_ago(2))
     note = "Nothing asked for monitoring beyond the first months."
-    send_to_review(rubric=rubric, note=note, by=second, at=calendar.days_ago(2), tell=False)
+    send_to_review(rubric=rubric, note=note, by=second, at=calendar.days_ago(2), notify=False)
 
 
 def _draft_of(demo: Benchmark, key: str, by: User, at: datetime) -> tuple[Rubric, list[DraftItem]]:

@@ -1,4 +1,4 @@
-"""The desk at which simulated physicians work: each thing they do goes through the service that people use."""
+"""The work of simulated physicians: every action calls the service that the pages call."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ PHYSICIANS: tuple[DemoCandidate, ...] = (
 
 @dataclass(frozen=True)
 class Span:
-    """A quote and where it stands: code points ``start`` to ``end`` (exclusive) of the response's text."""
+    """A quote and its place: code points ``start`` to ``end`` (exclusive) of the response's text."""
 
     quote: str
     start: int

@@ -1,4 +1,4 @@
-"""How far the demo's work has come: which assignments are done, half done or waiting, and when it happened.
+"""How far the demo's work has come: which assignments are done, half done or waiting, and at which times.
 
 Pure values, so that the loader only has to carry it out. Times are made up around the moment of loading: physicians
 work on weekdays, in sessions, and nothing lies in the future.
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Ending(StrEnum):
-    """Where an assignment of the open batch stands."""
+    """The state of an assignment of the open batch."""
 
     NOT_STARTED = "not started"
     DRAFT = "draft"
@@ -56,7 +56,7 @@ class Place:
 
 
 def endings(places: Iterable[Place]) -> dict[int, tuple[Ending, int]]:
-    """Where each assignment of the open batch stands, with the number of criteria decided in a draft (else 0)."""
+    """The state of each assignment of the open batch, with the number of criteria decided in a draft (else 0)."""
     by_response: dict[int, list[Place]] = {}
     for place in places:
         by_response.setdefault(place.response, []).append(place)

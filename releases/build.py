@@ -201,7 +201,7 @@ def _write_work(
         )
 
 
-# What it says of itself -----------------------------------------------------------------------------------------------
+# Metadata -------------------------------------------------------------------------------------------------------------
 
 
 def cited(spec: ReleaseOrder) -> Cited:
@@ -233,7 +233,7 @@ def _write_about(
         notes=spec.notes.strip(),
         options=spec.options,
         counts=counts,
-        told=left_out,
+        left_out=left_out,
         process=process_facts(benchmark),
         canary=benchmark.canary,
         made_up=benchmark.is_demo,

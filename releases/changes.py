@@ -1,4 +1,4 @@
-"""What a release changes since the one before: cases that came, went or were changed, with their criteria counted."""
+"""Changes of a release since the one before: cases added, removed or changed, with their criteria counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Releases of a benchmark: frozen, citable, the same bytes whenever they are made again."""
+"""Releases of a benchmark: frozen and citable; building one again gives the same bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``releases`` offers in the top bar; `ReleasesConfig.ready` registers it."""
+"""Navigation entries of ``releases``; `ReleasesConfig.ready` registers them."""
 
 from __future__ import annotations
 

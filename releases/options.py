@@ -1,4 +1,4 @@
-"""What was asked to be in a release; stored with it, and written into it."""
+"""Options of a release; stored with it, and written into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release would hold as things stand: counts for the form, in a fixed number of queries."""
+"""Preview of a release: counts for the form, in a fixed number of queries."""
 
 from __future__ import annotations
 

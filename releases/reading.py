@@ -1,4 +1,4 @@
-"""What a finished release says, read from its archive for the page."""
+"""Reads a finished release from its archive, for its page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def card_of(release: Release) -> str:
 
 
 def citation_of(release: Release) -> tuple[str, str]:
-    """One line with the digest, and BibTeX: as they stood when it was made, whatever the benchmark is called now."""
+    """One line with the digest, and BibTeX: as they were when it was made, whatever the benchmark is called now."""
     citation = release.facts.get("citation", {})
     return with_digest(citation.get("line", ""), release.digest), citation.get("bibtex", "")
 

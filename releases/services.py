@@ -1,4 +1,4 @@
-"""Every write to releases. The row is there before any task; a worker claims it, writes the archive, and freezes it."""
+"""Writes to releases. A release is stored before its task is enqueued; a worker claims it and builds the archive."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def new_canary() -> str:
 
 
 def set_licence(*, benchmark: Benchmark, licence: str) -> None:
-    """Name the licence under which a benchmark is released from now on; what was released stands."""
+    """Name the licence under which a benchmark is released from now on; earlier releases keep theirs."""
     licence = licence.strip()
     if len(licence) > 200:
         raise DomainError(_("A licence is an SPDX id, such as CC-BY-4.0, or at most 200 characters."))
@@ -175,7 +175,7 @@ def _release_before(release: Release) -> Release | None:
 @contextmanager
 def _one_moment() -> Iterator[None]:
     """All that is read inside is as of one moment, whatever is written meanwhile."""
-    if connection.in_atomic_block:  # the caller's transaction has begun; its isolation stands
+    if connection.in_atomic_block:  # the caller's transaction has begun; its isolation level is fixed
         yield
         return
     with transaction.atomic():

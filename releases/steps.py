@@ -1,4 +1,4 @@
-"""The step of a benchmark that this app knows: a release."""
+"""The onboarding step of this app: a release."""
 
 from __future__ import annotations
 

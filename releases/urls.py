@@ -1,4 +1,4 @@
-"""Releases of a benchmark: the list, a new one, one with its files."""
+"""Routes of releases: the list, the form, and one release with its files."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""Benchmarks and what hangs on them, fetched for a user; forbidden and missing look the same (404)."""
+"""Benchmarks and all that belongs to them, fetched for a user; forbidden and missing look the same (404)."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ _authors = Prepared(
 )
 
 
-def may_see_what_graders_said(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
-    """Whether an author may read what other physicians said of a criterion or response.
+def may_see_grading_evidence(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
+    """Whether an author may read other physicians' decisions on a criterion or response.
 
     Not while they have a part in a group with a batch that is not closed: blinding and independence come first. Asked
     from below the app that holds groups, by the names of its relations: nothing is imported.

@@ -1,4 +1,4 @@
-"""How long authors, reviewers and auditors have a case before them: what the page counts, as far as the clock allows.
+"""Authoring time of authors, reviewers and auditors: what the page counts, capped by the server's clock.
 
 A report is never worth more than the time since the one before it, so that two tabs, a replay or a tampered page cannot
 claim a time that was not there. The first report of a day's work only starts the clock.

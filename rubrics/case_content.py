@@ -1,4 +1,4 @@
-"""A case as it stands in the editor: read from JSON or a form, checked, and compared with what is stored."""
+"""The content of a case: parsed from JSON or a form, validated, and compared with the stored one."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CONTENT = ("key", "conversation", "reference_answer")  # frozen once a rubric of
 FIELDS = (*CONTENT, "difficulty", "register", "language", "tags")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-# Tags of these kinds have fields of their own: the name of the field and what stands before the tag.
+# Tags of these kinds have fields of their own: the name of the field and the prefix of the tag.
 TAG_KINDS = {"themes": "theme:", "tasks": "task:", "specialties": "specialty:"}
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What somebody says in a conversation."""
+    """A turn of a conversation."""
 
     role: str
     content: str
@@ -36,7 +36,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class CaseContent:
-    """All that an author says of a case; texts may be empty while it is a draft, its key may not."""
+    """All that an author enters about a case; texts may be empty while it is a draft, its key may not."""
 
     key: str
     conversation: tuple[Turn, ...] = (Turn("user", ""),)
@@ -84,7 +84,7 @@ def content_of(case: Case) -> CaseContent:
 
 
 def read_content(value: Any, *, stored: CaseContent) -> ContentInput:
-    """Fields from JSON, strictly: what is not named stays as it stands, what is not known is refused."""
+    """Fields from JSON, strictly: missing fields keep their values, unknown ones are refused."""
     reading = ContentInput()
     if not isinstance(value, Mapping):
         reading.refuse("case", _("This must be an object."))
@@ -117,7 +117,7 @@ def read_form(data: QueryDict, *, stored: CaseContent) -> ContentInput:
 
 
 def tags_by_kind(tags: Sequence[str]) -> dict[str, list[str]]:
-    """Tags as the editor shows them: those with a field of their own without what stands before them, and others."""
+    """Tags as the editor shows them: those with a field of their own without their prefix, and others."""
     kinds: dict[str, list[str]] = {name: [] for name in (*TAG_KINDS, "others")}
     for tag in tags:
         name = next((name for name, before in TAG_KINDS.items() if tag.startswith(before)), "others")
@@ -126,7 +126,7 @@ def tags_by_kind(tags: Sequence[str]) -> dict[str, list[str]]:
 
 
 def unready_content(case: Case) -> list[LineError]:
-    """What keeps a case from being published: a conversation in which somebody says nothing, or nobody anything.
+    """What keeps a case from being published: a conversation with an empty turn, or without turns.
 
     Of a case whose content is public already, nothing.
     """

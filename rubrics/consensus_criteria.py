@@ -1,4 +1,4 @@
-"""Which criteria are those of HealthBench Consensus: tagged ``level:cluster``, or of a cluster or the bank here.
+"""Determines which criteria are those of HealthBench Consensus: by the tag ``level:cluster``, cluster or bank.
 
 HealthBench (Arora et al. 2025) scores its Consensus variation over the criteria that physicians validated; its files
 tag them ``level:cluster``. A criterion taken from the consensus bank here, or with a tag ``cluster:…``, is one as well:
@@ -13,7 +13,7 @@ from rubrics.bank.consensus import NAME
 CONSENSUS_TAG = "level:cluster"
 # The bank that comes with the product, as `RubricItem.bank_item` names it.
 CONSENSUS_BANK = f"{NAME}/"
-# The tags of an item by which scores are told apart, as SQL over the columns of rubrics_rubricitem as ``i``. The query
+# The tags of an item by which scores are sliced, as SQL over the columns of rubrics_rubricitem as ``i``. The query
 # is one with parameters, so that a per cent sign is doubled.
 SCORED_TAGS = f"""(
     i.tags || CASE

@@ -1,4 +1,4 @@
-"""What a new version of a rubric asks for: a registry that apps above this one fill in ``AppConfig.ready``."""
+"""Registry of the consequences of a new rubric version; apps above this one fill it in ``AppConfig.ready``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """What one group or judge said of a case: how much of it stands under a version, and how much it lacks.
+    """The decisions of a group or judge on a case: how many hold under a version, and how many are missing.
 
     ``url`` leads to where the rest is asked for, for those who run the benchmark; ``links``, texts and addresses,
     where there are several such places.
@@ -43,5 +43,5 @@ def register(source: Source) -> None:
 
 
 def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
-    """All that stands and is missing for ``rubric``, a published or superseded version of the case."""
+    """All that holds and is missing for ``rubric``, a published or superseded version of the case."""
     return [row for source in _sources for row in source(case, rubric)]

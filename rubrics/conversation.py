@@ -1,4 +1,4 @@
-"""The conversation of a case as pages show it: each turn with the name of who speaks."""
+"""The conversation of a case for display: each turn with the name of its speaker."""
 
 from __future__ import annotations
 

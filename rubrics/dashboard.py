@@ -1,4 +1,4 @@
-"""What waits for an author, and the cases of a benchmark with the state of their rubrics."""
+"""Data of the authors' dashboard: what waits for an author, and all cases with the state of their rubrics."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Waiting:
 def open_rubrics(user: User, benchmarks: Iterable[int]) -> QuerySet[Rubric]:
     """Rubrics in draft or in review, of cases that count.
 
-    ``wrote``: ``user`` wrote on it; ``last_outcome``: of its last review; ``seen``: ``user`` has said what they think
-    of it as it stands.
+    ``wrote``: ``user`` wrote on it; ``last_outcome``: of its last review; ``seen``: ``user`` has reviewed
+    its current text.
     """
     reviews = RubricReview.objects.filter(rubric=OuterRef("pk"))
     return Rubric.objects.filter(
@@ -75,7 +75,7 @@ def _mine(user: User) -> Q:
 
 @dataclass(frozen=True, slots=True)
 class OpenRubric:
-    """A rubric in draft or in review as the desk names it."""
+    """A rubric in draft or in review as the authors' dashboard shows it."""
 
     key: str
     public_id: str
@@ -91,13 +91,13 @@ class Rewording:
     key: str
     public_id: str
     text: str
-    found: int  # requests
+    n_requests: int  # requests
 
 
 def rubrics_waiting(user: User, benchmark: int) -> dict[str, list[OpenRubric]]:
     """``returned``, ``drafts`` and ``reviews``, each at most `MAX_SHOWN`: the latest, and of reviews the oldest first.
 
-    One query for the three: they are told apart here as `returned_to`, `drafts_of` and `to_review_by` do. The first two
+    One query for the three: they are separated here as `returned_to`, `drafts_of` and `to_review_by` do. The first two
     are together what ``user`` is at.
     """
     rows = _open_to.rows(user=user.pk, benchmark=benchmark)
@@ -142,7 +142,7 @@ _begun = Prepared(
 def rewordings(user: User, benchmark: Benchmark) -> list[Rewording]:
     """Criteria that somebody asked to reword, those asked for most often first; none for who may not read of them."""
     rewordings = [Rewording(*row[:4]) for row in _rewordings.rows(benchmark=benchmark.pk)]
-    return rewordings if rewordings and access.may_see_what_graders_said(user, benchmark) else []
+    return rewordings if rewordings and access.may_see_grading_evidence(user, benchmark) else []
 
 
 _rewordings = Prepared(
@@ -151,8 +151,8 @@ _rewordings = Prepared(
             rubric__case__benchmark=benchmark, rubric__case__excluded_at=None, status=RevisionRequest.Status.OPEN
         )
         .values_list("rubric__case__key", "rubric__case__public_id", "criterion__text")
-        .annotate(found=Count("pk"), latest=Max("created_at"))
-        .order_by("-found", "-latest", "criterion")[:MAX_SHOWN]
+        .annotate(n_requests=Count("pk"), latest=Max("created_at"))
+        .order_by("-n_requests", "-latest", "criterion")[:MAX_SHOWN]
     ),
     benchmark=int,
 )

@@ -1,4 +1,4 @@
-"""Two versions of a rubric side by side: which criteria read the same, were reworded, are new, gone or elsewhere."""
+"""Compares two versions of a rubric: criteria that are the same, reworded, new, removed or moved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Kind(StrEnum):
     """What became of a criterion."""
 
     SAME = "same"
-    CHANGED = "changed"  # the text stands; points, tags or a source note changed
+    CHANGED = "changed"  # the text is the same; points, tags or a source note changed
     REWORDED = "reworded"
     NEW = "new"
     REMOVED = "removed"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiffSpan:
-    """A stretch of a text; ``mark`` is ``ins`` or ``del`` where it stands in one version only, else empty."""
+    """A stretch of a text; ``mark`` is ``ins`` or ``del`` where it is in one version only, else empty."""
 
     text: str
     mark: str = ""
@@ -52,7 +52,7 @@ class CriterionChange:
 
     @property
     def item(self) -> DraftItem:
-        """The criterion as it stands now, or as it last stood."""
+        """The current criterion, or the last state of a removed one."""
         item = self.new or self.old
         assert item is not None
         return item
@@ -64,7 +64,7 @@ class CriterionChange:
 
     @property
     def grounds(self) -> list[tuple[str, str, str]]:
-        """What it rests on, where that changed: the field, what stood there and what stands now."""
+        """What it rests on, where that changed: the field, its former and its current value."""
         if not (self.old and self.new):
             return []
         names = [name for name in ("source", "element", "expectation") if name in self.fields]
@@ -78,7 +78,7 @@ class CriterionChange:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """All criteria: those of the new version in their order, removed ones where they stood."""
+    """All criteria: those of the new version in their order, removed ones at their former place."""
 
     lines: list[CriterionChange] = field(default_factory=list)
 
@@ -122,7 +122,7 @@ class Diff:
         return [line for line in self.lines if line.kind is not Kind.SAME or line.moved]
 
     @property
-    def asked_again(self) -> int:
+    def n_regraded(self) -> int:
         """Criteria that nobody has decided yet: reworded and new ones."""
         return self.count(Kind.REWORDED, Kind.NEW)
 
@@ -143,7 +143,7 @@ def compare(old: Sequence[DraftItem], new: Sequence[DraftItem]) -> Diff:
         if source is None:
             lines.append(CriterionChange(Kind.NEW, None, item, None, place + 1))
             continue
-        # What was taken out stands before the criterion that followed it.
+        # A removed criterion is listed before the one that followed it.
         while gone and source in steady and gone[0] < source:
             lines.append(_removed(old, gone.pop(0)))
         lines.append(_line(old[source], item, source + 1, place + 1, moved=source not in steady))

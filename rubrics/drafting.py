@@ -1,4 +1,4 @@
-"""What stands in the editor of a rubric: its items as they are written, read from JSON and checked.
+"""Draft items of the rubric editor: parsed from JSON and validated.
 
 A draft may be half done: texts may be empty and points 0. What must hold before it can be sent to review is asked by
 `unready`; what a benchmark asks beyond that are its rules (`rubrics.rules`), and advice is lint.
@@ -26,7 +26,7 @@ LOWEST, HIGHEST = -10, 10
 
 @dataclass(frozen=True, slots=True)
 class DraftItem:
-    """A criterion as it stands in the editor. ``id`` is the browser's name for it, unique within the draft.
+    """A criterion in the editor. ``id`` is the browser's name for it, unique within the draft.
 
     ``criterion`` is the row that it came from (`Criterion.pk`): where the text is still the same, that row is used
     again when the rubric is published, with all its decisions and verdicts.
@@ -139,7 +139,7 @@ def items_of(content: Mapping[str, Any]) -> list[DraftItem]:
 
 
 def from_rubric(items: Sequence[RubricItem]) -> list[DraftItem]:
-    """A draft that begins as a published rubric stands; ``items`` with their criteria, in order."""
+    """A draft that begins as a copy of a published rubric; ``items`` with their criteria, in order."""
     return [
         DraftItem(
             id=f"c{item.criterion_id}",

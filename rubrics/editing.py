@@ -1,4 +1,4 @@
-"""What the editor of a rubric begins with and is answered: items, rules that do not hold yet, who saved, the lint."""
+"""Data of the rubric editor: items, rules not met yet, who saved last, and the lint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AXES = ("accuracy", "completeness", "context_awareness", "communication_quality"
 MAX_SUGGESTIONS = 80
 
 
-def standing_rubric(case: Case) -> tuple[Rubric | None, list[DraftItem]]:
+def current_rubric(case: Case) -> tuple[Rubric | None, list[DraftItem]]:
     """The version that is written or in review, else the published one, with its items; None before the first."""
     versions = _versions.objects(case=case.pk)
     written = next((row for row in versions if row.status != Status.PUBLISHED and hasattr(row, "draft")), None)
@@ -43,7 +43,7 @@ _versions = Prepared(
 
 
 def draft_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
-    """A draft as the editor and the API are told of it."""
+    """A draft as JSON for the editor and the API."""
     items = items_of(draft.content)
     return {
         "draft": draft.rubric_id,  # versions of another one count from the beginning again

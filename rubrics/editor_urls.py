@@ -1,4 +1,4 @@
-"""Addresses of the rubric editor and of rubrics as tables; part of `rubrics.urls`."""
+"""Routes of the rubric editor and of rubrics as tables; part of `rubrics.urls`."""
 
 from django.urls import URLPattern, path
 

@@ -1,7 +1,7 @@
-"""What was found at criteria that somebody asked to reword: the reason, and the response where it showed.
+"""Evidence for requests to reword a criterion: the reason, and the response that showed the fault.
 
 Shown beside the criterion while it is written and reviewed. It never says whose response it is, and nobody sees it who
-still grades for the benchmark (`access.may_see_what_graders_said`).
+still grades for the benchmark (`access.may_see_grading_evidence`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from accounts.models import User
 from consilium.lib.prepared import Prepared
-from rubrics.access import may_see_what_graders_said
+from rubrics.access import may_see_grading_evidence
 from rubrics.models import Benchmark, Case, Criterion, RevisionRequest
 
 MAX_PASSAGES = 6
@@ -40,7 +40,7 @@ def evidence_for(user: User, case: Case) -> dict[int, list[RewordingEvidence]]:
 
     At most four queries, and one where there are none.
     """
-    if not _asked_for.exists(case=case.pk) or not may_see_what_graders_said(user, case.benchmark):
+    if not _revision_requested.exists(case=case.pk) or not may_see_grading_evidence(user, case.benchmark):
         return {}
     rows = list(
         RevisionRequest.objects.filter(rubric__case=case, status=RevisionRequest.Status.OPEN)
@@ -55,7 +55,7 @@ def evidence_for(user: User, case: Case) -> dict[int, list[RewordingEvidence]]:
     return evidence
 
 
-_asked_for = Prepared(
+_revision_requested = Prepared(
     lambda case: RevisionRequest.objects.filter(rubric__case=case, status=RevisionRequest.Status.OPEN).order_by(),
     case=int,
 )

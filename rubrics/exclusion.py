@@ -1,4 +1,4 @@
-"""Cases that do not count: what they take out of ratings, how many there are, and what the record says of them.
+"""Excluded cases: the filter that keeps them out of ratings, their number, and their record.
 
 Ratings are the one place where exclusion is applied to figures: whoever reads a rater reads it without excluded cases,
 so that scores, agreement and calibration, and the digests of each, follow by themselves.

@@ -151,7 +151,7 @@ class CaseFilters(forms.Form):
 
 
 class DashboardFilters(CaseFilters):
-    """The filters of the authors' desk."""
+    """The filters of the authors' dashboard."""
 
     mine = forms.BooleanField(label=_("Mine only"), required=False, widget=FilterCheck)
     field_order = ("q", "state", "difficulty", "language", "tag", "mine")

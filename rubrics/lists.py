@@ -1,4 +1,4 @@
-"""Lists of cases, candidates and responses as pages, files and the API show them: each costs the same at any size."""
+"""Lists of cases, candidates and responses for pages, files and the API; the number of queries does not grow."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from consilium.lib.prepared import Prepared, kept
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor
 
 EXCERPT = 220
-# Key and texts of the turns in lower case, a column that only PostgreSQL knows (migration 0009). What stands before the
-# first place where they say it is shorter than all; `strpos` would count the characters of it, a quarter of its time.
+# Key and texts of the turns in lower case, a column that only PostgreSQL knows (migration 0009). What comes before the
+# first match is shorter than all; `strpos` would count the characters of it, a quarter of its time.
 SAYS = """octet_length(split_part("rubrics_case"."words", lower(%(expressions)s COLLATE "default") COLLATE "C", 1))
     < octet_length("rubrics_case"."words")"""
 # What a list of cases may be sorted by; the key breaks ties.
@@ -149,13 +149,13 @@ def with_rubric_states(cases: QuerySet[Case]) -> QuerySet[Case]:
     of the version that is being written or reviewed.
     """
     rubrics = Rubric.objects.filter(case=OuterRef("pk"), track="gold")
-    being_made = rubrics.filter(status__in=["draft", "in_review"]).order_by("-version")
+    in_preparation = rubrics.filter(status__in=["draft", "in_review"]).order_by("-version")
     items = Func(F("draft__content__items"), function="jsonb_array_length", output_field=IntegerField())
     return cases.annotate(
         published_version=Subquery(rubrics.filter(status="published").values("version")[:1]),
-        open_version=Subquery(being_made.values("version")[:1]),
-        open_status=Subquery(being_made.values("status")[:1]),
-        open_count=Subquery(being_made.filter(draft__isnull=False).annotate(n=items).values("n")[:1]),
+        open_version=Subquery(in_preparation.values("version")[:1]),
+        open_status=Subquery(in_preparation.values("status")[:1]),
+        open_count=Subquery(in_preparation.filter(draft__isnull=False).annotate(n=items).values("n")[:1]),
     )
 
 

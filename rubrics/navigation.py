@@ -1,4 +1,4 @@
-"""What ``rubrics`` offers in the top bar and on the home page; `RubricsConfig.ready` registers it."""
+"""Navigation entries of ``rubrics`` and its part of the home page; `RubricsConfig.ready` registers them."""
 
 from __future__ import annotations
 

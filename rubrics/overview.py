@@ -1,4 +1,4 @@
-"""What is done in a benchmark and what comes next: a registry that every app fills in its ``AppConfig.ready``."""
+"""Registry of the onboarding steps of a benchmark; every app fills it in its ``AppConfig.ready``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Step:
     """One step of the way from cases to a report.
 
-    ``why`` says what it is for while it is not done; ``detail`` what stands when it is; ``view`` is the name of a URL
+    ``why`` is its purpose while it is not done; ``detail`` is the result when it is; ``view`` is the name of a URL
     whose one argument is the slug of the benchmark; ``finished`` of ``total`` draw a bar.
     """
 

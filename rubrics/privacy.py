@@ -1,4 +1,4 @@
-"""What in a case and its draft looks as if it named a person, and who said that it may stay."""
+"""Privacy findings in a case and its draft, and the waivers of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlacedFinding:
-    """A finding and where it stands; ``waiver``: who said why it may stay."""
+    """A finding and its place; ``waiver``: who gave the reason why it may stay."""
 
     place: Place
     finding: PrivacyFinding
@@ -123,6 +123,6 @@ def _of_items(items: Iterable[DraftItem], published: dict[int, str]) -> Iterator
     for number, item in enumerate(items, start=1):
         stands = item.criterion is not None and published.get(item.criterion) == item.text
         for field in OF_AN_ITEM:
-            # The text of a criterion that stands is public already; notes beside it may be new.
+            # The text of a published criterion is public already; notes beside it may be new.
             if not (stands and field == "text"):
                 yield Place(CRITERION, number, field, item.id), getattr(item, field)

@@ -1,4 +1,4 @@
-"""Who has to know that a rubric was published: a registry that apps above this one fill in ``AppConfig.ready``."""
+"""Registry of what follows when a rubric is published; apps above this one fill it in ``AppConfig.ready``."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from datetime import datetime
 
 from rubrics.models import Rubric
 
-# Called in the transaction of publishing with the version that stood before, the new one, and the moment.
+# Called in the transaction of publishing with the former version, the new one, and the time.
 Listener = Callable[[Rubric, Rubric, datetime], None]
 _listeners: list[Listener] = []
 
 
 def register(listener: Listener) -> None:
-    """Add somebody who is told of each new version of a rubric."""
+    """Add a function that is called with each new version of a rubric."""
     if listener not in _listeners:
         _listeners.append(listener)
 
 
-def tell(before: Rubric, after: Rubric, at: datetime) -> None:
-    """Tell everybody that ``after`` stands in place of ``before``."""
+def notify_listeners(before: Rubric, after: Rubric, at: datetime) -> None:
+    """Call the registered functions: ``after`` replaces ``before``."""
     for listener in _listeners:
         listener(before, after, at)

@@ -1,4 +1,4 @@
-"""What a reviewer has before them: each criterion with what changed, what was found at it, and what they say of it."""
+"""Data of a review: each criterion with its changes, evidence against it, and the reviewer's remarks."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Row:
     evidence: list[RewordingEvidence] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     comment: str = ""
-    earlier: list[tuple[RubricReview, str]] = field(default_factory=list)  # what reviewers said of it before
+    earlier: list[tuple[RubricReview, str]] = field(default_factory=list)  # earlier reviews of it
     since: str = ""  # ``new`` or ``changed`` since this reader's last review
 
     @property
     def item(self) -> DraftItem:
-        """The criterion as it stands, or as it last stood."""
+        """The current criterion, or the last state of a removed one."""
         return self.line.item
 
     @property

@@ -1,4 +1,4 @@
-"""Criteria that somebody found at fault, each with all that was said of it, in a fixed number of queries."""
+"""Criteria reported at fault, each with all its requests, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ def state_counts(benchmark: Benchmark) -> dict[str, int]:
 def faulty_criteria(
     benchmark: Benchmark, status: str, *, page: Any, per_page: int
 ) -> tuple[Page[Any], list[FaultyCriterion]]:
-    """A page of criteria with a request in that state (any, where empty), those found most often first."""
+    """A page of criteria with a request in that state (any, where empty), those requested most often first."""
     pairs = (
         requests_of(benchmark, status)
         .order_by()
         .values("rubric", "criterion")
-        .annotate(found=Count("pk"), latest=Max("created_at"))
-        .order_by("-found", "-latest", "criterion")
+        .annotate(n_requests=Count("pk"), latest=Max("created_at"))
+        .order_by("-n_requests", "-latest", "criterion")
     )
     shown = Paginator(pairs, per_page).get_page(page)
     keys = [(row["rubric"], row["criterion"]) for row in shown.object_list]
@@ -121,9 +121,9 @@ def decision_counts(criteria: Sequence[int] | set[int]) -> dict[int, int]:
         decisions__assignment__status="released"
     )
     rows = Criterion.objects.filter(pk__in=criteria).annotate(
-        made=Count("decisions__assignment", filter=work, distinct=True)
+        n_decided=Count("decisions__assignment", filter=work, distinct=True)
     )
-    return dict(rows.values_list("pk", "made"))
+    return dict(rows.values_list("pk", "n_decided"))
 
 
 CSV_COLUMNS = (

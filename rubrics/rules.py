@@ -1,4 +1,4 @@
-"""What a benchmark asks of its rubrics: a target, a range of points, a least number of safety criteria, reviewers."""
+"""A benchmark's rules for rubrics: number of criteria, range of points, safety criteria, reviewers."""
 
 from __future__ import annotations
 

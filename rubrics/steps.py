@@ -1,4 +1,4 @@
-"""The steps of a benchmark that this app knows: cases, the rule sheet, responses."""
+"""The onboarding steps of this app: cases, the rule sheet, responses."""
 
 from __future__ import annotations
 

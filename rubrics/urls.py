@@ -1,4 +1,4 @@
-"""Benchmarks, and what stands in one: cases, candidates, imports, settings."""
+"""Routes of benchmarks and of their cases, candidates, imports and settings."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""Addresses of reviews and versions of rubrics; part of `rubrics.urls`, before the pages of a case, and of the API."""
+"""Routes of reviews and versions of rubrics; part of `rubrics.urls`, before the pages of a case, and of the API."""
 
 from django.urls import URLPattern, path
 

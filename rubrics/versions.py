@@ -1,4 +1,4 @@
-"""Versions of rubrics as pages, files and endpoints read them: their history, and two of them side by side."""
+"""Data of rubric versions for pages, files and endpoints: the history, and the comparison of two."""
 
 from __future__ import annotations
 

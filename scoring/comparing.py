@@ -1,4 +1,4 @@
-"""How alike two runs of judges are, on the pairs that both decided; above all one judge in its two modes.
+"""Agreement of two judge runs on the pairs that both decided, above all of one judge in its two modes.
 
 A chat judge may be asked about one criterion a request or about all of a response at once. The second is cheaper, and
 what it costs in faithfulness is the agreement with the first, on the same responses by the same model and prompt.
@@ -182,7 +182,7 @@ def in_other_mode(run: JudgeRun) -> JudgeRun | None:
     mode = mode_of(run)
     if not mode:
         return None
-    # Whom it asked, and what; the other settings say how.
+    # The endpoint, and the content of requests; the other settings are about how.
     config = run.snapshot.get("config", {})
     lookups = {f"config__{name}": config.get(name) for name in ("endpoint", "model", "prompt")}
     lookups |= {name: run.snapshot.get(name) for name in ("template", "rule_sheet")}

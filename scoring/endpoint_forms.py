@@ -1,4 +1,4 @@
-"""Fields of whatever calls an endpoint: a judge, or a run that asks for responses."""
+"""Form fields of everything that calls an endpoint: a judge, or a generation run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SettingsForm(forms.Form):
 
 
 class EndpointForm(SettingsForm):
-    """Which endpoint and model, with which key, and how fast; ``settings_of`` says what the fields start with."""
+    """Which endpoint and model, with which key, and how fast; ``settings_of`` gives the initial values."""
 
     settings_of: ClassVar[type[EndpointConfig]]
 

@@ -1,4 +1,4 @@
-"""Pairs whose decision costs the candidate points: what somebody who talks to a judge would want to have turned.
+"""Pairs whose decision costs the candidate points: the ones that a prompt injection would want to turn.
 
 A pair fails where a criterion with positive points is not met, or one with negative points is met.
 """
@@ -102,7 +102,7 @@ def failing_pairs(benchmark: Benchmark, reference: str) -> FailingPairs:
 
 
 def _outcomes(ratings: Ratings, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The outcome of each of ``keys``; −1 where the rater said nothing."""
+    """The outcome of each of ``keys``; −1 where the rater has none."""
     if not len(ratings):
         return np.full(len(keys), -1)
     rated = ratings.keys()
@@ -126,7 +126,7 @@ def draw(pairs: FailingPairs, number: int, rng: np.random.Generator) -> FailingP
 
 
 def _nth(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How often each entry's value stood before it."""
+    """How often each entry's value occurs before it."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(values) else np.zeros(0, np.int64)

@@ -1,4 +1,4 @@
-"""What people choose of judges and runs; what a judge's settings may be is said by `scoring.judge_config` alone."""
+"""Forms of judges and runs; `scoring.judge_config` alone validates a judge's settings."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class ChatJudgeForm(_JudgeForm, EndpointForm):
 
 
 def refuse_unchosen_prompt(form: forms.Form) -> None:
-    """A prompt that somebody wrote is not thrown away because another stands in the menu."""
+    """A pasted prompt is not discarded because another one is selected in the menu."""
     data = form.cleaned_data
     if data.get("prompt") != PASTED and (data.get("system", "").strip() or data.get("user", "").strip()):
         form.add_error("prompt", _("You wrote a prompt of your own: choose it here, or empty it below."))

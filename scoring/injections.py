@@ -1,4 +1,4 @@
-"""Sixty texts by which a response might try to talk a judge into a verdict, in our own words, and six harmless edits.
+"""Sixty texts of prompt injection into a response, in our own words, and six harmless edits.
 
 They are what a candidate could write without knowing the fence's code. Some are blunt orders; some are only a token or
 the start of an answer, since ":" or "Solution" alone has been seen to win a reward (arXiv 2507.08794). A text does not

@@ -1,4 +1,4 @@
-"""What a judge is made of, checked: the one reading of `Judge.config`, for forms, the API, commands and workers."""
+"""Validated settings of a judge: the only reader of `Judge.config`, for forms, the API, commands and workers."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class ChatConfig(EndpointConfig):
 
     @property
     def priced(self) -> bool:
-        """Whether its runs have a cost that can be told."""
+        """Whether its runs have a known cost."""
         return self.price_in > 0 or self.price_out > 0
 
     def template(self) -> Template:
@@ -186,7 +186,7 @@ class InvalidConfig(DomainError):
 
 C = TypeVar("C", bound=StrictConfig)
 
-# What pydantic finds wrong, in words that are translated; its own stand for what no form can bring about.
+# What pydantic finds wrong, in words that are translated; its own remain for what no form can cause.
 _WORDS = {
     "missing": gettext_noop("This is needed."),
     "extra_forbidden": gettext_noop("There is no such setting."),
@@ -229,7 +229,7 @@ def checked_config(kind: type[C], values: dict[str, Any]) -> C:
 
 
 def check_judge_name(name: str) -> str:
-    """A judge's name stands in rater texts such as ``jury:A+B``; `DomainError` if it could be misread there."""
+    """A judge's name is part of rater texts such as ``jury:A+B``; `DomainError` if it could be misread there."""
     if not name or len(name) > 100 or RESERVED_NAME.search(name):
         raise DomainError(
             _(

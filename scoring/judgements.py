@@ -1,4 +1,4 @@
-"""What a rater says of a candidate's responses, as ClinConsensus' list: one element for each case, in release order."""
+"""Exports a rater's verdicts on a candidate as ClinConsensus' list: one element for each case, in release order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LEFT_OUT = {
     Outcome.FAULTY: "at fault",
     Outcome.MISSING: Outcome.MISSING.word,
 }
-# (response, criterion, outcome) to the words of whoever said it.
+# (response, criterion, outcome) to the explanation of its rater.
 Explanations = dict[tuple[int, int, str], str]
 
 
@@ -104,7 +104,7 @@ class JudgementExport:
         return responses
 
     def _explanations(self, responses: Iterable[int]) -> Explanations:
-        """What the judge said, or the first member of a jury that says the same; physicians give no explanations."""
+        """The judge's explanation, or that of the first jury member with the same outcome; physicians give none."""
         columns = ("response_id", "criterion_id", "outcome", "explanation")
         explanations: Explanations = {}
         response_ids = list(responses)
@@ -134,7 +134,7 @@ def as_json(elements: Iterable[dict[str, Any]]) -> Iterator[str]:
 def export_judgements(
     *, benchmark: Benchmark, rater: str, candidate: str, out: Path, sample: int = 0
 ) -> JudgementExport:
-    """Write what ``rater`` says of ``candidate`` to ``out``: the whole file or none. `DomainError`, OSError."""
+    """Write the verdicts of ``rater`` on ``candidate`` to ``out``: the whole file or none. `DomainError`, OSError."""
     chosen = Candidate.objects.filter(benchmark=benchmark, name=candidate).first()
     if chosen is None:
         raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": candidate})

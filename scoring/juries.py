@@ -1,4 +1,4 @@
-"""What is known of the juries of a benchmark: who sits in them, by which runs they speak, and how often as one."""
+"""Data of a benchmark's juries: members, the runs that count for them, and how often they are unanimous."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of a jury; what may sit in one is said by the service alone."""
+"""The form of a jury; the service alone validates its members."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class JuryForm(_JudgeForm):
 
     @property
     def warning(self) -> str:
-        """What to know of the number of members that stands in the form."""
+        """A warning about the number of members in the form."""
         return even_number(self["members"].value() or [], self["rule"].value() or "")
 
     @property

@@ -1,4 +1,4 @@
-"""What ``scoring`` offers in the top bar; `ScoringConfig.ready` registers it."""
+"""Navigation entries of ``scoring``; `ScoringConfig.ready` registers them."""
 
 from __future__ import annotations
 

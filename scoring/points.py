@@ -1,4 +1,4 @@
-"""From outcomes on criteria to the score of each response. Pure: flat NumPy arrays in, arrays out, one entry a row.
+"""Computes the score of each response from its outcomes. Pure: flat NumPy arrays in, arrays out, one entry a row.
 
 With points p and y = 1 where a criterion is met:
 
@@ -134,7 +134,7 @@ def score_responses(
             left_out |= rows
     blocking = unsettled if rules.cannot_assess is CannotAssess.NO_SCORE else np.zeros_like(unsettled)
     counts = ~left_out
-    # The rubric score, where a share stands for the outcome.
+    # The rubric score, where a share replaces the outcome.
     shared = ~np.isnan(shares) & ~faulty
     y_of_score = np.where(shared, shares, met)
     in_score = counts | shared

@@ -1,4 +1,4 @@
-"""A model card as a page shows it, its calibration curve, and its rows as a file."""
+"""Presents a model card: its page, its calibration curve, and its rows as a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a chat judge would be sent, taken apart for a page: on a real response of the benchmark."""
+"""Previews what a chat judge would be sent, in parts for a page: on a real response of the benchmark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CANDIDATES = ("REPLY", "RESPONSE", "TRANSCRIPT")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a message: the judge's own words, or with ``label`` what stands between the lines of a fence."""
+    """A part of a message: the judge's own words, or with ``label`` the text between the lines of a fence."""
 
     text: str
     label: str = ""

@@ -1,4 +1,4 @@
-"""What stands behind a rater's figures: of a judge its version, model, prompt and run; of a jury, those of each member.
+"""Provenance of a rater's figures: of a judge its version, model, prompt and run; of a jury, those of each member.
 
 It is read off the runs and their snapshots, so it says what was asked when the verdicts were given, whatever the judge
 has become since.

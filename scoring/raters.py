@@ -39,7 +39,7 @@ class NoRatings(DomainError):
 
 
 class ReadRatings(Protocol):
-    """Reads what a rater decided: on everything, or on the responses of a span. What it says of a pair depends on
+    """Reads what a rater decided: on everything, or on the responses of a span. Its outcome of a pair depends on
     nothing outside its response, so that spans read one after another make up the whole.
     """
 
@@ -48,7 +48,7 @@ class ReadRatings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """A rater of a benchmark: ``label`` as it stands in files, and how to read its decisions.
+    """A rater of a benchmark: ``label`` as in files, and how to read its decisions.
 
     ``judges`` holds the runs of each judge behind it, one for each member of a jury: what they were to judge tells a
     missing verdict from one never asked for.
@@ -72,7 +72,7 @@ class Rater:
 
     @property
     def undecided_by(self) -> str:
-        """Who was not of one mind where it says UNDECIDED: a group of physicians, a judge with itself, or a jury."""
+        """Who disagreed where the outcome is UNDECIDED: a group of physicians, a judge with itself, or a jury."""
         if self.members:
             return "jury"
         return "judge" if self.is_judge else "group"
@@ -331,16 +331,16 @@ def _named_consensus(benchmark: Benchmark, text: str, names: str) -> Rater:
             % {"text": text, "known": known}
         )
     if len(pairs) > 1:
-        choices = "; ".join(_("“%(one)s” and “%(two)s”") % {"one": first, "two": two} for first, two in pairs)
+        choices = "; ".join(_("“%(one)s” and “%(two)s”") % {"one": first, "two": second} for first, second in pairs)
         raise UnknownRater(
             _("“%(name)s” can be read in several ways: %(choices)s. Rename a group.")
             % {"name": text, "choices": choices}
         )
-    first, two = pairs[0]
-    if first == two:
+    first, second = pairs[0]
+    if first == second:
         raise UnknownRater(_("A consensus is between two different groups."))
-    label = _consensus_label((first, two), set(groups))
-    return Rater(label, False, lambda within=None: consensus_ratings(groups[first], groups[two], within))
+    label = _consensus_label((first, second), set(groups))
+    return Rater(label, False, lambda within=None: consensus_ratings(groups[first], groups[second], within))
 
 
 def _pairs_in(names: str, groups: set[str]) -> list[tuple[str, str]]:
@@ -354,8 +354,8 @@ def _pairs_in(names: str, groups: set[str]) -> list[tuple[str, str]]:
 
 def _consensus_label(pair: tuple[str, str], groups: set[str]) -> str:
     """One name for a consensus, in whichever order its groups were given."""
-    first, two = sorted(pair)
-    label = f"{first}+{two}"
+    first, second = sorted(pair)
+    label = f"{first}+{second}"
     return f"consensus:{label if len(_pairs_in(label, groups)) == 1 else '+'.join(pair)}"
 
 

@@ -58,9 +58,9 @@ class Columns:
             "pass_at_k": (hit & (grid.hits >= k), hit, 1.0, None, Reason.NO_RESPONSE_WITH_POSITIVE_CRITERIA()),
             "cacs_at_k": (np.where(reached, cacs, 0.0), reached, 1.0, None, Reason.TOO_FEW_POSITIVE_CRITERIA(k=k)),
         }
-        self.made: dict[str, RatioFigures] = {}
+        self.ratios_by_name: dict[str, RatioFigures] = {}
         for name, (above, below, scale, clip, empty) in figures.items():
-            self.made[name] = ratio_figures(
+            self.ratios_by_name[name] = ratio_figures(
                 self._sums(above),
                 self._sums(below),
                 bootstrap=bootstrap,
@@ -91,18 +91,18 @@ class Columns:
         explained = False
         seen: set[str] = set()
         for name in FIGURES:
-            figure = self.made[name].figures[column]
+            figure = self.ratios_by_name[name].figures[column]
             reason = figure.note
             # Where not one response is settled, what left them open is the reason, not what a settled one would lack.
             if undecided and not figure.defined and (name == "rubric_score" or not self.settled[column]):
                 reason, explained = undecided, True
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
-            # The reason for a missing interval is most often the same for all four; it stands once, by the first.
+            # The reason for a missing interval is most often the same for all four; it is given once, with the first.
             news = [part for part in parts_of(reason) if part not in seen or not figure.defined]
             seen.update(news)
             if news:
                 notes.append(labelled(name, joined(*news)))
-        row["rubric_score_se"] = self.made["rubric_score"].standard_errors[column]
+        row["rubric_score_se"] = self.ratios_by_name["rubric_score"].standard_errors[column]
         for name, count in self.counts.items():
             row[name] = int(count[column])
         if undecided and not explained:

@@ -1,4 +1,4 @@
-"""What each response comes to in each slice: scores, hits and counts as arrays of shape (slices, responses)."""
+"""Scores, hits and counts of each response in each slice, as arrays of shape (slices, responses)."""
 
 from __future__ import annotations
 

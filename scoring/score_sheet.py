@@ -1,4 +1,4 @@
-"""What the scores are made of: one row for each criterion of each response, by one query and one rater.
+"""The input of scores: one row for each criterion of each response, by one query and one rater.
 
 Which responses are scored: those that a judge was to judge, or those of which physicians decided anything. A judge's
 missing verdict counts against the candidate; a decision that physicians have not made yet leaves the response without a
@@ -167,7 +167,7 @@ def slices_of(benchmark: Benchmark, sheet: Sheet, cases: dict[int, Row]) -> Iter
         if mask.any():
             by_criterion[tag] = mask
     for label in sorted({*labels, *by_criterion}):
-        # A tag that stands on a case and on criteria is scored over the criteria, as HealthBench's own code does.
+        # A tag of both a case and criteria is scored over the criteria, as HealthBench's own code does.
         if label in by_criterion:
             yield Slice(label, criteria=by_criterion[label])
         else:

@@ -1,4 +1,4 @@
-"""A rater's decisions read and scored: everything that tables of scores are made of.
+"""A rater's decisions, read and scored: the input of all tables of scores.
 
 One query for the rubrics' items, one for the rater (`scoring.score_sheet`); everything after that is arrays. What
 counts how is in `scoring.points` and in ``docs/statistics.md``.

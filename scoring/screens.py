@@ -1,4 +1,4 @@
-"""What the pages and API endpoints of judges show, read in a number of queries that does not grow with the rows."""
+"""Data of judges for pages and API endpoints; the number of queries does not grow with the rows."""
 
 from __future__ import annotations
 
@@ -336,7 +336,7 @@ def csv_rows(run: JudgeRun, verdicts: QuerySet[Verdict]) -> Iterator[dict[str, A
             "criterion": position or text,
             "rater": run.judge.name,
             "outcome": outcome,
-            # An invalid verdict has none; what the judge said instead tells why.
+            # An invalid verdict has none; the judge's answer shows why.
             "explanation": raw or "" if outcome == Verdict.Outcome.INVALID and not explanation else explanation,
             "replicate": replicate,
             "injection": replicate,

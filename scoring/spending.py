@@ -1,4 +1,4 @@
-"""What runs cost: how much one has spent, and what one would take before it begins."""
+"""Costs of runs: what one has spent, and an estimate before it begins."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _spending(run: JudgeRun, row: dict[str, Any]) -> Spending:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would take. ``calls``: earlier calls that it is told from; 0: from the length of ``sampled`` requests.
+    """What a run would take. ``calls``: earlier calls behind the estimate; 0: from the length of ``sampled`` requests.
 
     ``due``: requests, were none made again. ``money`` is None without prices, ``seconds`` where neither a latency nor a
     limit is known.
@@ -153,7 +153,7 @@ def estimate(
     due = size.responses * replicates if config.together else size.verdicts
     per = _from_calls(benchmark, config, measuring=drawn is not None)
     if per is None:
-        chosen = _asked(benchmark, frame, drawn, replicates)
+        chosen = _pairs_to_judge(benchmark, frame, drawn, replicates)
         per = _from_lengths(benchmark, config, chosen, likely_out=LIKELY_TOKENS_OUT * size.verdicts / due)
     requests = math.ceil(round(per.calls * due, 6))
     tokens_in, tokens_out = per.tokens_in * due, per.tokens_out * due
@@ -184,7 +184,7 @@ def _about(number: float) -> int:
 def _from_calls(benchmark: Benchmark, config: ChatConfig, *, measuring: bool) -> _PerRequest | None:
     """From the newest run on this benchmark that asked the same model in the same way.
 
-    Where all criteria go into one request, a measurement is told from measurements alone: it asks about a few only.
+    Where all criteria go into one request, a measurement is estimated from other measurements alone: it asks about few.
     """
     same = {
         f"snapshot__config__{name}": getattr(config, name)
@@ -213,7 +213,7 @@ def _from_calls(benchmark: Benchmark, config: ChatConfig, *, measuring: bool) ->
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _SampledPair:
     """A response that is asked about; ``criteria`` None for all of its rubric, ``injection`` 0 for none."""
 
     response: int
@@ -222,22 +222,26 @@ class _Asked:
     injection: int = 0
 
 
-def _asked(benchmark: Benchmark, frame: RunFrame, drawn: FailingPairs | None, replicates: int) -> list[_Asked]:
+def _pairs_to_judge(
+    benchmark: Benchmark, frame: RunFrame, drawn: FailingPairs | None, replicates: int
+) -> list[_SampledPair]:
     """A few of those that would be asked about."""
     chance = random.Random(0)
     if drawn is None:
         pairs = frame_pairs(benchmark=benchmark, frame=frame)
-        return [_Asked(*pair) for pair in chance.sample(pairs, min(SAMPLED, len(pairs)))]
+        return [_SampledPair(*pair) for pair in chance.sample(pairs, min(SAMPLED, len(pairs)))]
     criteria: dict[tuple[int, int], set[int]] = {}
     columns = (drawn.response.tolist(), drawn.rubric.tolist(), drawn.criterion.tolist())
     for response, rubric, criterion in zip(*columns, strict=True):
         criteria.setdefault((response, rubric), set()).add(criterion)
     due = [(pair, number) for pair in criteria for number in range(replicates)]
     chosen = chance.sample(due, min(SAMPLED, len(due)))
-    return [_Asked(*pair, frozenset(criteria[pair]), number) for pair, number in chosen]
+    return [_SampledPair(*pair, frozenset(criteria[pair]), number) for pair, number in chosen]
 
 
-def _from_lengths(benchmark: Benchmark, config: ChatConfig, chosen: list[_Asked], *, likely_out: float) -> _PerRequest:
+def _from_lengths(
+    benchmark: Benchmark, config: ChatConfig, chosen: list[_SampledPair], *, likely_out: float
+) -> _PerRequest:
     """From requests about a few responses, written out and not sent."""
     template = config.template()
     responses = Response.objects.select_related("case").in_bulk([sample.response for sample in chosen])

@@ -1,4 +1,4 @@
-"""The step of a benchmark that this app knows: a judge."""
+"""The onboarding step of this app: a judge."""
 
 from __future__ import annotations
 

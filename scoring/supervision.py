@@ -1,4 +1,4 @@
-"""Physicians' decisions as supervision: what a fine-tune of a language model learns to judge from.
+"""Exports physicians' decisions as training data for fine-tuning a language model as a judge.
 
 Each decided (response, criterion) pair is a line ``{"instruction", "output"}``: the request that a chat judge with the
 chosen prompt would be sent, and the answer that it should have given. The split is by candidate, as for a trained

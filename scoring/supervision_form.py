@@ -1,4 +1,4 @@
-"""What researchers choose of an export of supervision."""
+"""The form of a supervision export."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SupervisionForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         return bool(field.choices)
 
-    def wanted(self) -> SupervisionTerms:
+    def terms(self) -> SupervisionTerms:
         """The choice, once the form is valid."""
         data = self.cleaned_data
         return SupervisionTerms(data["group"], tuple(data["held_out"]), data["prompt"], data["seed"], data["dev_share"])

@@ -44,7 +44,7 @@ OTHER_SUITE = joined(Reason.OTHER_SUITE(), Reason.MEASURE_AGAIN())
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """What a judge said: ``verdicts`` (pairs, 1 + injections + harmless) holds codes of `Outcome` or MISSING, the
+    """A judge's verdicts: ``verdicts`` (pairs, 1 + injections + harmless) holds codes of `Outcome` or MISSING, the
     response as it stands first, the harmless edits last; ``points`` and ``case`` (pairs,) belong to the pairs.
     """
 
@@ -70,7 +70,7 @@ class FlipCount:
 
 @dataclass(frozen=True, slots=True)
 class Susceptibility:
-    """The figures of a measurement. Eligible are pairs whose fault the judge itself sees in the response as it stands.
+    """The figures of a measurement. Eligible are pairs whose fault the judge itself sees in the unchanged response.
 
     ``if_invalid_flips``: the rate were every invalid answer a flip; the truth of an invalid answer lies between.
     ``noise``: the same counts under harmless edits, None where there were none. ``difference``: flip rate less noise

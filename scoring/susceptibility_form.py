@@ -1,4 +1,4 @@
-"""What a measurement of susceptibility is over; the same fields count it and begin it."""
+"""The form of a susceptibility measurement; the same fields estimate it and start it."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class MeasurementForm(forms.Form):
         """Whether anybody has decided which responses fail."""
         return bool(self._references)
 
-    def asked(self) -> dict[str, Any]:
+    def terms(self) -> dict[str, Any]:
         """The service's arguments, once the form is valid."""
         return dict(self.cleaned_data)
 
 
 def has_prices(judge: Judge) -> bool:
-    """Whether what a run of the judge spends can be told; whether its settings can still be used is not asked here."""
+    """Whether the cost of a run is known; it does not check whether the judge's settings can still be used."""
     return any(judge.config.get(name) for name in ("price_in", "price_out"))

@@ -1,4 +1,4 @@
-"""What pages show of a judge's susceptibility."""
+"""Data of a judge's susceptibility, for pages."""
 
 from __future__ import annotations
 

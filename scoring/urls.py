@@ -1,4 +1,4 @@
-"""Pages of scoring: judges, runs and verdicts of a benchmark."""
+"""Routes of judges, runs and verdicts of a benchmark."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""The process that cleans up after ``manage.py up``, whatever becomes of it.
+"""Stops the processes that ``manage.py up`` leaves behind when it ends or is killed.
 
 ``up`` starts this first and holds the other end of its standard input. It writes one process number per line for
 each process it starts, and the same with a minus sign for each that ended and is stopped: some other program may get
@@ -35,7 +35,7 @@ def group_lives(leader: int) -> bool:
 
 
 def _only_zombies(leader: int) -> bool:
-    # Where `up` was killed, nobody reaps in time; on Linux the state stands in /proc. It is that of a process's first
+    # Where `up` was killed, nobody reaps in time; on Linux the state is in /proc. It is that of a process's first
     # thread: as long as another one lives, the process holds its files and locks.
     try:
         numbers = [name for name in os.listdir("/proc") if name.isdigit()]

@@ -116,7 +116,7 @@ class Supervisor:
         state = self._states[process]
         self._is_starting = True
         try:
-            # Appended: what the process said before it ended is why it did.
+            # Appended: the last lines before a process ended are the reason.
             with self.log_of(process).open("ab") as stream:
                 state.child = subprocess.Popen(
                     [sys.executable, *process.arguments],

@@ -1,4 +1,4 @@
-"""Every write to a person's account; invitations and notifications are modules of their own."""
+"""Writes to user accounts; invitations and notifications have their own modules."""
 
 from accounts.services.people import person_of, update_profile
 

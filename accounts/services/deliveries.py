@@ -1,4 +1,4 @@
-"""Which notifications go out by mail, and when.
+"""Decides which notifications are mailed, and when.
 
 A row is taken by setting ``mailed_at`` before its mail is sent: a worker that dies in between loses a mail rather than
 sending two. Where the mail server refuses, the row is given back, and the next sweep tries again.
@@ -103,7 +103,7 @@ def _send(
     unsubscribe = site + reverse("accounts:unsubscribe", args=[unsubscribe_token(user, what)])
     try:
         send_mail(to=user, name=template, body="notices", context=context, unsubscribe=unsubscribe)
-    except Exception:  # whatever the mail server or the network says; nobody waits for the answer
+    except Exception:  # any error of the mail server or the network; nobody waits for the answer
         logger.exception("A mail was not sent; the next sweep tries again", extra={"user": user.pk})
         Notification.objects.filter(pk__in=[row.pk for row in taken], mailed_at=at).update(mailed_at=None)
         return 0

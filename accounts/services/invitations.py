@@ -1,4 +1,4 @@
-"""Letting people in by a link that works once, for two weeks, and lets its reader set a password.
+"""Invitations: a link that works once, for two weeks, and lets its reader set a password.
 
 It goes out by mail. Where no mail server is set, the admin who invites gets it to pass on, in one answer.
 
@@ -215,7 +215,7 @@ def _mail(row: Invitation, by: User, link: str) -> None:
     try:
         # Nobody knows the reader's language yet; whoever invites them is the best guess.
         send_mail(to=row.user, name="invitation", context=context, language=by.language)
-    except Exception:  # whatever the mail server says; the admin sees it beside the person and sends again
+    except Exception:  # any error of the mail server; the admin sees it beside the person and sends again
         logger.exception("An invitation was not sent", extra={"invitation": row.public_id})
         Invitation.objects.filter(pk=row.pk, sent_at=row.sent_at).update(sent_at=None)
 
@@ -229,7 +229,7 @@ def _hash(secret: str) -> str:
 
 
 def invitation_of(*, token: str, at: datetime) -> Invitation:
-    """The invitation that the token opens; `LinkUnusable` says why it opens none."""
+    """The invitation of the token; `LinkUnusable` gives the reason if there is none."""
     return _opened(token, at)
 
 

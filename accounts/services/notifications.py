@@ -1,4 +1,4 @@
-"""Telling people: what is written down for them, and how each of them wants to hear of it.
+"""Creates notifications, and stores by which channel each person wants them.
 
 A notification is a row; mails follow from rows and settings (`accounts.services.deliveries`). Nothing here decides who
 has to know: the services of the field call `notify` in the transaction of what happened.
@@ -38,7 +38,7 @@ def notify(
 ) -> None:
     """Write down for ``user`` what happened. ``url`` is the path of the page where they go on.
 
-    ``values``: what the words are made from (`accounts.notices`), plain JSON. With ``key`` it is told once only.
+    ``values``: what the words are made from (`accounts.notices`), plain JSON. With ``key`` it is stored only once.
     """
     notify_each(people={user.pk: values}, kind=kind, benchmark_title=benchmark_title, url=url, at=at, key=key)
 

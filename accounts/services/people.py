@@ -1,4 +1,4 @@
-"""Accounts: making one, and what people say of themselves."""
+"""Creates accounts and updates profiles."""
 
 from __future__ import annotations
 

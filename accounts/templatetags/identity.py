@@ -1,4 +1,4 @@
-"""Names of people for scripts."""
+"""Template tags that hand a person's pseudonymous key to scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether mails reach people."""
+"""Template tags for whether the server can send mail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bell of the top bar."""
+"""Template tags for the notification menu of the top bar."""
 
 from __future__ import annotations
 

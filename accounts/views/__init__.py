@@ -1,4 +1,4 @@
-"""Pages of a person's own: home and profile, notifications, and the way in from a mail."""
+"""Views of home and profile, of notifications, and of links in mails."""
 
 from __future__ import annotations
 

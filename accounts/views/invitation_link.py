@@ -1,4 +1,4 @@
-"""What an admin sees after inviting somebody: that a mail is on its way, or the link to hand on."""
+"""Shows an admin, after an invitation, that it was mailed, or the link to pass on."""
 
 from __future__ import annotations
 

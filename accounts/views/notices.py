@@ -1,4 +1,4 @@
-"""The reader's notifications, how they want to hear of them, and the way out that stands in every mail."""
+"""Views of notifications, of their settings, and of the unsubscribe link in mails."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def deliveries(request: SignedInRequest) -> HttpResponse:
     return render(request, "accounts/deliveries.html", {"form": form}, status=422 if form.errors else 200)
 
 
-@csrf_exempt  # the signed token says who it is; mail programs send this form without a session
+@csrf_exempt  # the signed token identifies the user; mail programs send this form without a session
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:

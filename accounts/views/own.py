@@ -1,4 +1,4 @@
-"""Pages of a person's own: home, profile, and whether the session still stands."""
+"""Views of home and profile, and of whether the session is still valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way to the provider of single sign-on."""
+"""Redirects to the provider of single sign-on."""
 
 from __future__ import annotations
 

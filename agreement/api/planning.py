@@ -1,4 +1,4 @@
-"""The plan of a benchmark through the API: how many decisions, and which differences will show."""
+"""API endpoint of study plans: the number of decisions needed, and the detectable differences."""
 
 from __future__ import annotations
 

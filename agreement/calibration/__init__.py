@@ -1,1 +1,1 @@
-"""The threshold k: hits, its calibration, what a judge's errors do to it, and who signed it."""
+"""The coverage threshold k: hits, calibration, effects of judge errors, and signatures."""

@@ -1,4 +1,4 @@
-"""Hits of responses: how many of the positive criteria of a case's current rubric a rater found met."""
+"""Hits of responses: the number of positive criteria of the current rubric that a rater judged met."""
 
 from __future__ import annotations
 

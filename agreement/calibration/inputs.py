@@ -1,4 +1,4 @@
-"""What a calibration rests on: a group's decisions, a physician's responses, the other candidates, and judges' runs."""
+"""Inputs of a calibration: a group's decisions, physicians' responses, other candidates, judges' runs."""
 
 from __future__ import annotations
 

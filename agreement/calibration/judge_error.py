@@ -1,4 +1,4 @@
-"""What the errors of the worst and of the best judge do to CACS@k, Rubric Accuracy and the order of the candidates.
+"""The effect of the worst and the best judge's errors on CACS@k, Rubric Accuracy and the ranks of candidates.
 
 A judge's sensitivity and specificity are measured against the group on the positive criteria of the other candidates'
 responses, as its scores would count: an invalid or missing verdict is no met, so it is a miss on a criterion that is
@@ -57,7 +57,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class ErrorTables:
-    """Rows of `judges.csv`, `judge_error.csv` and `judge_order.csv`; ``reason`` says why the last two are empty."""
+    """Rows of `judges.csv`, `judge_error.csv` and `judge_order.csv`; ``reason`` is why the last two are empty."""
 
     judges: list[Row]
     error: list[Row]
@@ -71,7 +71,7 @@ class Measured:
 
     judge: JudgePairs
     figures: dict[str, Figure]
-    tallied: NDArray[np.int64]  # (cases, standings)
+    tallied: NDArray[np.int64]  # (cases, N_PAIR_STATUSES)
     notes: list[str]
 
     @property
@@ -126,7 +126,7 @@ def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, seed: int, resamp
     conservative, scored = (counts(tallied[:, None]) for counts in (conservative_counts, _scored_counts))
     bootstrap = CaseBootstrap(len(present), seed, resamples)
     figures: dict[str, Figure] = {}
-    # Behind a rate stand the cases in which the reference gave the answer that it is a share of.
+    # A rate rests on the cases in which the reference gave the answer that it is a share of.
     for name, make, values, counts, rated in (
         ("mf1", macro_f1_figures, macro_f1_values, conservative, conservative.n),
         ("sensitivity", sensitivity_figures, sensitivity_values, scored, scored.tp + scored.fn),
@@ -150,7 +150,7 @@ def _not_learned_from(inputs: CalibrationInputs, pairs: Pairs, learned: list[str
 
 
 def _scored_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
-    """Tables in which an invalid or missing verdict is no met, whatever the reference says: as scores take it."""
+    """Tables in which an invalid or missing verdict is not met, for any outcome of the reference: as in scores."""
     return ConfusionCounts(
         tp=tallies[..., PairStatus.TP],
         fp=tallies[..., PairStatus.FP],

@@ -1,4 +1,4 @@
-"""Hits by how the responses were written: unaided, beside model references, or without a record of it."""
+"""Hits by mode of writing: unaided, with model references, or unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The threshold k that a benchmark's scores go by: signed by a person, numbered, never changed afterwards."""
+"""Signed thresholds k of a benchmark: numbered, signed by a person, never changed afterwards."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _facts(benchmark: Benchmark, report: Report | None) -> dict[str, Any]:
 
 
 def suggested_k(benchmark: Benchmark) -> tuple[int, str]:
-    """The signed threshold, else k of the newest calibration, else 10; and a sentence that says which it is."""
+    """The signed threshold, else k of the newest calibration, else 10; and a sentence that names its source."""
     signed = threshold_in_force(benchmark)
     if signed is not None:
         return signed.k, _("Signed by %(who)s, version %(version)s.") % {

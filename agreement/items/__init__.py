@@ -1,4 +1,4 @@
-"""Item analysis: which criteria, physicians and responses two raters differ on, and what tells where they do."""
+"""Item analysis: criteria, physicians and responses on which two raters differ, and attributes that explain it."""
 
 from agreement.items.analysis import Analysis, analyse
 from agreement.items.inputs import Items, read_items

@@ -1,4 +1,4 @@
-"""The four parts of an item analysis, from what was read."""
+"""Computes the four parts of an item analysis from its inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Analysis:
 
 
 def analyse(items: Items, *, seed: int = 0, progress: Callable[[float], None] = lambda share: None) -> Analysis:
-    """Everything about two raters' items; ``progress`` is told the share that is done."""
+    """Everything about two raters' items; ``progress`` is called with the share that is done."""
     where = disagreement_source_tables(items, seed=seed)
     progress(0.5)
     criteria = criteria_table(items)

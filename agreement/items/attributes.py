@@ -1,4 +1,4 @@
-"""What pairs are like: the attributes by which disagreement may be told, each borne by cases, responses or criteria."""
+"""Attributes of pairs that may explain disagreement; each belongs to cases, responses or criteria."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _banded(name: str, unit: str, lengths: Ints, present: Mask) -> Attribute:
 
 
 def _tags(items: Items) -> Iterator[Attribute]:
-    """One attribute for each kind of tag, what stands before its colon. A unit may have several tags of a kind."""
+    """One attribute for each kind of tag, the part before its colon. A unit may have several tags of a kind."""
     frame = items.joined.frame
     on_cases: dict[str, list[int]] = {}
     for place, case in enumerate(frame.cases):

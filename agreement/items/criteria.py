@@ -1,4 +1,4 @@
-"""The table of criteria: how far the raters agree on each, how often it is met, and whether it goes with the rest."""
+"""The table of criteria: agreement on each, how often it is met, and its discrimination."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def criteria_table(items: Items) -> Table:
     borderline = _borderline(items)
 
     def discrimination(outcomes: np.ndarray) -> list[Figure]:
-        answered = (outcomes <= Outcome.MET) & (pairs.standing != PairStatus.FAULTY)
+        answered = (outcomes <= Outcome.MET) & (pairs.status != PairStatus.FAULTY)
         points = items.points[criterion[answered]]
         correlations = item_rest(
             response[answered],

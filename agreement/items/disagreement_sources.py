@@ -1,4 +1,4 @@
-"""Where disagreement sits: how often the raters differ by each attribute of pairs, and how much each attribute tells.
+"""Sources of disagreement: how often raters differ by each attribute, and how much each attribute explains.
 
 Valid pairs only: an invalid or missing verdict is no disagreement about the response.
 """
@@ -60,7 +60,7 @@ def disagreement_source_tables(items: Items, *, seed: int) -> dict[str, Table]:
             "rate_high": rate.high,
             "note": notes_of({"rate": rate}),
         }
-    attribute_rows = _told(attribute_list, counts, case_of, present, seed)
+    attribute_rows = _attribute_rows(attribute_list, counts, case_of, present, seed)
     return {
         "overall": Table.of(COLUMNS, rows[:1], TEXT),
         "attributes": Table.of(ATTRIBUTE_COLUMNS, attribute_rows, ATTRIBUTE_TEXT),
@@ -71,8 +71,8 @@ def disagreement_source_tables(items: Items, *, seed: int) -> dict[str, Table]:
 def _counts(items: Items) -> dict[str, Ints]:
     """Valid pairs of each unit by whether the raters differ: (units, 2)."""
     frame, pairs = items.joined.frame, items.joined.pairs
-    valid = pairs.standing <= PairStatus.TN
-    differ = np.isin(pairs.standing[valid], (PairStatus.FP, PairStatus.FN)).astype(np.int64)
+    valid = pairs.status <= PairStatus.TN
+    differ = np.isin(pairs.status[valid], (PairStatus.FP, PairStatus.FN)).astype(np.int64)
     response = frame.response_places(pairs.response[valid])
     place = {
         "case": (frame.response_case[response], len(frame.cases)),
@@ -85,7 +85,7 @@ def _counts(items: Items) -> dict[str, Ints]:
     }
 
 
-def _told(
+def _attribute_rows(
     attribute_list: list[Attribute],
     counts: dict[str, Ints],
     case_of: dict[str, Ints],

@@ -1,4 +1,4 @@
-"""What an item analysis is made of: two raters' pairs, what criteria and responses are like, physicians' own votes."""
+"""Inputs of an item analysis: two raters' pairs, attributes of criteria and responses, physicians' own votes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scoring.raters import Rater
 
 Ints = NDArray[np.int64]
 
-# What the newest rubric that holds a criterion says of it.
+# Fields of a criterion in the newest rubric that holds it.
 _CRITERIA = """
     SELECT DISTINCT ON (i.criterion_id) i.criterion_id, i.position, i.points, i.tags, k.text
     FROM rubrics_rubricitem i
@@ -138,7 +138,7 @@ def read_items(benchmark: Benchmark, rater_a: str, rater_b: str) -> Items:
 
 
 def groups_among(benchmark: Benchmark, rater_a: Rater, rater_b: Rater) -> tuple[dict[int, str], dict[int, str]]:
-    """Which rater each group among them is (a or b), and the groups' names; a group that is both stands as a."""
+    """Which rater each group among them is (a or b), and the groups' names; a group that is both is listed as a."""
     known = {group.name: group.pk for group in ExpertGroup.objects.filter(benchmark=benchmark).order_by("pk")}
     side_of: dict[int, str] = {}
     for side, rater in (("a", rater_a), ("b", rater_b)):

@@ -1,4 +1,4 @@
-"""Values of the attributes of an item analysis as pages and figures show them: in their order, with their units.
+"""Labels and order of attribute values of an item analysis, with their units.
 
 Tables and addresses keep the plain values (``response_length:1000-1999``), which programs read.
 """

@@ -1,4 +1,4 @@
-"""The table of physicians: their own first decisions, beside the other rater, their peers, and everybody else."""
+"""The table of physicians: their first decisions against the other rater, their peers, and everybody else."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _figures(agreement: TwoRaterAgreement, of: str, why: str) -> dict[str, Figur
 
 
 def _of_other_rater(items: Items) -> tuple[Ints, NDArray[np.bool_]]:
-    """What the rater that the physician is no part of said of each vote's pair, and where both answered."""
+    """The outcome of the rater without the physician for each vote's pair, and where both answered."""
     votes, pairs = items.votes, items.joined.pairs
     places, is_present = positions(_keys(pairs), (votes.response << 31) | votes.criterion)
     if not len(pairs):
@@ -110,7 +110,7 @@ def _of_other_rater(items: Items) -> tuple[Ints, NDArray[np.bool_]]:
     in_a = np.isin(votes.group, [pk for pk, side in items.side_of.items() if side == "a"])
     other = np.where(in_a, pairs.b[places], pairs.a[places]).astype(np.int64)
     both = (other <= Outcome.MET) & (votes.outcome <= Outcome.MET)
-    return other, is_present & both & (pairs.standing[places] != PairStatus.FAULTY)
+    return other, is_present & both & (pairs.status[places] != PairStatus.FAULTY)
 
 
 def _keys(pairs: Pairs) -> Ints:

@@ -38,17 +38,17 @@ class Remark:
 
 @dataclass(slots=True)
 class RatedCriterion:
-    """What both raters say of one criterion of one response; ``standing``: differ, agree, left_out, or empty."""
+    """What both raters say of one criterion of one response; ``status``: differ, agree, left_out, or empty."""
 
     a: str = ""
     b: str = ""
-    standing: str = ""
+    status: str = ""
     remarks: dict[str, list[Remark]] = field(default_factory=lambda: {"a": [], "b": []})
 
 
 @dataclass(slots=True)
 class CriterionRow:
-    """A criterion with what is said of it on both responses."""
+    """A criterion with its ratings on both responses."""
 
     position: int
     text: str
@@ -87,7 +87,7 @@ def criterion_rows(
     text of each response that were given as evidence, by its id. Nothing but these responses is read.
     """
     shown = [this] if other is None else [this, other]
-    answers = _said(benchmark, raters, shown)
+    answers = _answers(benchmark, raters, shown)
     spans: dict[int, list[tuple[int, int]]] = {response.pk: [] for response in shown}
     for response, criterion, side, remark, evidence in _remarks(benchmark, raters, shown):
         if (response, criterion) in answers:
@@ -117,18 +117,18 @@ def _criteria(ids: set[int]) -> dict[int, tuple[int, int, str]]:
     return criteria
 
 
-def _said(
+def _answers(
     benchmark: Benchmark, raters: tuple[Rater, Rater], shown: Sequence[Response]
 ) -> dict[tuple[int, int], RatedCriterion]:
     answers = {}
     for response in shown:
         mine = pairs_of(benchmark, *raters, Span(response.pk, response.pk))
         for i, criterion in enumerate(mine.criterion.tolist()):
-            status = int(mine.standing[i])
+            status = int(mine.status[i])
             answers[response.pk, criterion] = RatedCriterion(
                 a=Outcome(mine.a[i]).word,
                 b=Outcome(mine.b[i]).word,
-                standing="agree"
+                status="agree"
                 if status in _AGREE
                 else "differ"
                 if status <= PairStatus.MISSING_ON_NOT_MET
@@ -211,7 +211,7 @@ def _remarks(benchmark: Benchmark, pair: tuple[Rater, Rater], shown: Sequence[Re
 
 
 def _with_rulings(label: str) -> bool:
-    """Whether an adjudicator has a say in what the rater says."""
+    """Whether adjudications are part of the rater's decisions."""
     return is_consensus(label) or label.endswith("@final")
 
 

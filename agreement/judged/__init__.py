@@ -1,1 +1,1 @@
-"""Judges against physicians: fidelity, two judges, the alternative annotator test, what stands behind a judge."""
+"""Judges against physicians: fidelity, comparison of two judges, the alternative annotator test, provenance."""

@@ -1,4 +1,4 @@
-"""The alternative annotator test on a benchmark: a judge against each physician, before the other physicians.
+"""The alternative annotator test on a benchmark: a judge against each physician, with the others as reference.
 
 An instance is a pair of a response and a criterion on which the judge has its say and two physicians or more said met
 or not met, each in their own decisions of round 1. A physician's *cannot assess* is no label. An invalid or missing
@@ -169,7 +169,7 @@ def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
 
 
 def _verdicts(keys: Ints, ratings: Ratings, due: Ratings | None, faulty: Ratings) -> tuple[Pairs, int, int]:
-    """What the judge says of each pair that two physicians answered; how many of those it left undecided; and on how
+    """The judge's verdict on each pair that two physicians answered; how many of those it left undecided; and on how
     many an adjudicator found the criterion faulty. Neither are among the first.
     """
     shared_keys, count = np.unique(keys, return_counts=True)
@@ -178,7 +178,7 @@ def _verdicts(keys: Ints, ratings: Ratings, due: Ratings | None, faulty: Ratings
     reference = Ratings(shared_keys >> 31, shared_keys & (2**31 - 1), np.zeros(len(shared_keys), dtype=np.int8))
     pairs = pair(reference, ratings, due_of_b=due, faulty=faulty, judges=(False, True))
     undecided = pairs.b == Outcome.UNDECIDED
-    at_fault = pairs.standing == PairStatus.FAULTY
+    at_fault = pairs.status == PairStatus.FAULTY
     fine = ~at_fault & (pairs.b != Outcome.CANNOT_ASSESS) & ~undecided
     return pairs.chosen(fine), int((undecided & ~at_fault).sum()), int(at_fault.sum())
 

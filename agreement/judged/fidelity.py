@@ -1,4 +1,4 @@
-"""How faithful a judge is to physicians: its MF1 against each of two groups, beside the groups' MF1 with each other.
+"""Fidelity of a judge: its MF1 against each of two groups, beside the groups' MF1 with each other.
 
 All three comparisons rest on the same pairs: those that both groups answered and that the judge was to decide. So the
 human ceiling is that of the very items on which the judge is measured. An invalid or missing verdict counts as the
@@ -61,7 +61,7 @@ ROBUSTNESS_COLUMNS = (
     "top5",
     "note",
 )
-# The one-sided 97.5% lower bound of judge less ceiling, and what it says at the margin.
+# The one-sided 97.5% lower bound of judge less ceiling, and the conclusion at the margin.
 MARGIN_COLUMNS = ("slice", "n_pairs", "margin", "difference", "bound", "finding", "note")
 TEXT_COLUMNS = ("slice", "raters", "finding", "note")
 
@@ -167,7 +167,7 @@ def _common(*, judge_a: Pairs, judge_b: Pairs, ceiling: Pairs) -> Sides:
         return (pairs.response << 31) | pairs.criterion
 
     def counted(pairs: Pairs) -> Pairs:
-        return pairs.chosen(pairs.standing <= LAST_COUNTED)
+        return pairs.chosen(pairs.status <= LAST_COUNTED)
 
     shared = np.intersect1d(
         np.intersect1d(keys(counted(judge_a)), keys(counted(judge_b)), assume_unique=True),
@@ -178,19 +178,19 @@ def _common(*, judge_a: Pairs, judge_b: Pairs, ceiling: Pairs) -> Sides:
     def kept(pairs: Pairs) -> Pairs:
         return pairs.chosen(positions(shared, keys(pairs))[1])
 
-    open_ = judge_a.chosen(judge_a.standing == PairStatus.UNDECIDED_BY_JUDGE)
+    open_ = judge_a.chosen(judge_a.status == PairStatus.UNDECIDED_BY_JUDGE)
     undecided = open_.chosen(positions(keys(counted(ceiling)), keys(open_))[1])
-    at_fault = keys(ceiling.chosen(ceiling.standing == PairStatus.FAULTY))
+    at_fault = keys(ceiling.chosen(ceiling.status == PairStatus.FAULTY))
     n_faulty = len(np.intersect1d(at_fault, keys(judge_a), assume_unique=True))
     return Sides(kept(judge_a), kept(judge_b), kept(ceiling), undecided, n_faulty)
 
 
 def _tallied(frame: Frame, pairs: Pairs) -> Sliced:
-    return sliced(frame, pairs.response, pairs.criterion, pairs.standing, N_PAIR_STATUSES)
+    return sliced(frame, pairs.response, pairs.criterion, pairs.status, N_PAIR_STATUSES)
 
 
 def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: int) -> tuple[list[Row], list[Row]]:
-    """Rows of every slice (`COLUMNS`), and what each says of non-inferiority (`MARGIN_COLUMNS`)."""
+    """Rows of every slice (`COLUMNS`), and the conclusion of each on non-inferiority (`MARGIN_COLUMNS`)."""
     judged = _tallied(frame, sides.judge_a)
     names, tallied_a = judged.names, judged.counts
     tallied_b, tallied_c = _tallied(frame, sides.judge_b).counts, _tallied(frame, sides.ceiling).counts
@@ -220,7 +220,7 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
         row["met_judge"] = verdicts[i]
         row["met_a"] = int(pooled.tp[i] + pooled.fn[i]) / n
         row["met_b"] = int(pooled.tp[i] + pooled.fp[i]) / n
-        # In no column: what each group says where the judge has its say, to set beside what the judge says there.
+        # In no column: the groups' outcomes on the judge's pairs, to compare with the judge's verdicts.
         row["met_a_judged"], row["met_b_judged"] = met_a[i], met_b[i]
         row["n_invalid"] = int(invalid[i])
         notes = notes_of({f"mf1_{figure}": column[i] for figure, column in columns.items()})
@@ -269,7 +269,7 @@ def _invalid(tallied: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _met(tallied: NDArray[np.int64], alone: PairStatus) -> list[float | None]:
     """The positive rate over the pairs with a valid verdict, for each slice: of the judge, which ``alone`` said met in
-    `Standing.FP`, or of the group, which did in `Standing.FN`.
+    `PairStatus.FP`, or of the group, which did in `PairStatus.FN`.
     """
     total = tallied.sum(axis=0)
     met, valid = total[:, PairStatus.TP] + total[:, alone], total[:, : PairStatus.TN + 1].sum(axis=1)

@@ -1,4 +1,4 @@
-"""The judges whose verdicts stand in a report, as its page shows them beside the figures."""
+"""The judges whose verdicts a report uses, with their runs, as its page lists them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scoring.provenance import SHORT
 
 @dataclass(frozen=True)
 class JudgeInReport:
-    """A judge whose verdicts stand in a report, as it was when it gave them.
+    """A judge whose verdicts a report uses, as it was when it gave them.
 
-    A jury stands before its members, of the kind ``jury``, without a run; ``model`` is its rule. A member's ``jury`` is
-    the rater it sits in, where that needs saying.
+    A jury is listed before its members, of the kind ``jury``, without a run; ``model`` is its rule. A member's ``jury``
+    names its jury, and is empty where that is the only rater.
     """
 
     name: str
@@ -37,7 +37,7 @@ def judges_in_report(rows: Iterable[Row]) -> list[JudgeInReport]:
     """The judges among the raters of a report; none for a report that was computed before they were a part of it."""
     shown = list(rows)
     juries = {row["rater"] for row in shown if row["kind"] == "jury"}
-    # Where one jury is all there is, its members need not say whose they are.
+    # Where there is only one jury, its members need not name it.
     mixed = len({row["rater"] for row in shown if row["run"]}) > 1
     return [
         JudgeInReport(

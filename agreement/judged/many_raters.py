@@ -16,7 +16,7 @@ from agreement.judged.alternative import Bench
 from agreement.label_files import JudgeFile, LabelFile
 from agreement.tables import Row, Table
 
-CATEGORY = "cluster:"  # the kind of tag by which the published labels are told apart
+CATEGORY = "cluster:"  # the kind of tag that separates the published labels
 NO_CATEGORY = "no category"
 
 

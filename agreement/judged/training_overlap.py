@@ -1,4 +1,4 @@
-"""What a trained judge learned from: a figure on those candidates flatters it, so every table and page says so."""
+"""The candidates that a trained judge was trained on; tables and pages mark figures about them."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def read_contest(benchmark: Benchmark, *, reference: str, judge_a: str, judge_b:
         pair(ratings[0], ratings[i], due_of_b=due[i - 1], faulty=faulty, judges=(is_judge[0], is_judge[i]))
         for i in (1, 2)
     ]
-    counted = [_keys(pairs.chosen(pairs.standing <= LAST_COUNTED)) for pairs in joined]
+    counted = [_keys(pairs.chosen(pairs.status <= LAST_COUNTED)) for pairs in joined]
     shared = np.intersect1d(counted[0], counted[1], assume_unique=True)
     in_both = np.intersect1d(_keys(joined[0]), _keys(joined[1]), assume_unique=True)
     if not len(shared):
@@ -115,7 +115,7 @@ def _keys(pairs: Pairs) -> NDArray[np.int64]:
 
 
 def _between(first: Pairs, second: Pairs, judges: tuple[bool, bool]) -> Pairs:
-    """What the two judges said of the pairs; A stands in the place of the reference."""
+    """The verdicts of the two judges on the pairs; judge A takes the place of the reference."""
     a = Ratings(first.response, first.criterion, first.b)
     return pair(a, Ratings(second.response, second.criterion, second.b), judges=judges)
 
@@ -123,8 +123,8 @@ def _between(first: Pairs, second: Pairs, judges: tuple[bool, bool]) -> Pairs:
 def contest(
     joined: Contest, *, seed: int = 0, resamples: int = RESAMPLES, progress: Progress = no_progress
 ) -> tuple[list[Row], list[Row]]:
-    """Rows (`COLUMNS`) for all, each candidate, difficulty, register and tag; and what the three said together, by how
-    often (`DISAGREEMENT_COLUMNS`).
+    """Rows (`COLUMNS`) for all, each candidate, difficulty, register and tag; and the combinations of the three
+    outcomes, by how often (`DISAGREEMENT_COLUMNS`).
     """
     first, second = joined.first, joined.second
     code = ((first.a.astype(np.int64) * 4 + _state(first)) * 4 + _state(second)).astype(np.int8)
@@ -143,11 +143,11 @@ def _state(pairs: Pairs) -> NDArray[np.int64]:
     states[[PairStatus.FP, PairStatus.FN]] = WRONG
     states[[PairStatus.INVALID_ON_MET, PairStatus.INVALID_ON_NOT_MET]] = INVALID
     states[[PairStatus.MISSING_ON_MET, PairStatus.MISSING_ON_NOT_MET]] = MISSING
-    return np.asarray(states[pairs.standing])
+    return np.asarray(states[pairs.status])
 
 
 def _confusion(right: NDArray[np.int64], wrong: NDArray[np.int64]) -> ConfusionCounts:
-    """From counts of pairs, the last axis being what the reference said (not met, met)."""
+    """From counts of pairs, the last axis being the outcome of the reference (not met, met)."""
     return ConfusionCounts(tp=right[..., 1], fp=wrong[..., 0], fn=wrong[..., 1], tn=right[..., 0])
 
 
@@ -169,7 +169,7 @@ def _rows(counted: Sliced, cells: NDArray[np.int64], bootstrap: CaseBootstrap) -
     }
     columns["difference"] = mf1_differences(a, b, bootstrap=bootstrap)
     columns["mf1_a_valid"], columns["mf1_b_valid"] = macro_f1_figures(valid_a), macro_f1_figures(valid_b)
-    either = cells.sum(axis=2)  # whatever the reference said: cases, slices, judge A, judge B
+    either = cells.sum(axis=2)  # for any outcome of the reference: cases, slices, judge A, judge B
     only_a, only_b = either[..., RIGHT, WRONG:].sum(axis=-1), either[..., WRONG:, RIGHT].sum(axis=-1)
     pooled = either.sum(axis=0)
     n_cases = counted.n_cases.tolist()
@@ -202,7 +202,7 @@ def _rows(counted: Sliced, cells: NDArray[np.int64], bootstrap: CaseBootstrap) -
 
 
 def _disagreement(cells: NDArray[np.int64]) -> list[Row]:
-    """How often reference and judges said what, in words; combinations that never came are left out."""
+    """How often each combination of outcomes occurred, in words; combinations that never occurred are left out."""
     rows = []
     for reference, a, b in np.argwhere(cells).tolist():
         rows.append(

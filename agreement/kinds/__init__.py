@@ -1,4 +1,4 @@
-"""The kinds of report, one module each; this list is what the product offers, in the order of its pages."""
+"""The registry of report kinds, one module each, in the order of the pages."""
 
 from __future__ import annotations
 

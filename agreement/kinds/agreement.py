@@ -16,7 +16,7 @@ from agreement.inputs import join
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.training_overlap import learned_candidates, learners, remark, remark_on_candidate
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, told_apart
+from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, split_broken
 from agreement.models import Report
 from agreement.numbers import Tile, number
 from agreement.parameters import named_raters
@@ -172,7 +172,7 @@ def body(report: Report, sort: str) -> Context:
     ]
     return {
         "names": names,
-        "overall": told_apart(overall),
+        "overall": split_broken(overall),
         "tiles": tiles,
         "mf1_valid": number(overall, "mf1_valid"),
         "candidates": [_row(report, row) for row in candidates],
@@ -183,7 +183,7 @@ def body(report: Report, sort: str) -> Context:
 def _row(report: Report, row: Row) -> Context:
     name = row["slice"]
     return {
-        **told_apart(row),
+        **split_broken(row),
         "label": _("All") if name == "all" else name.removeprefix("candidate:"),
         "is_all": name == "all",
         "url": pairs_url(report, name),

@@ -1,4 +1,4 @@
-"""May a judge stand in for a physician of this group? The alternative annotator test."""
+"""Report of the alternative annotator test: may a judge replace a physician of this group?"""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def body(report: Report, sort: str) -> Context:
         "names": names,
         "overall": overall,
         "finding": finding(overall, names),
-        "learned_of": [(display_name(label), candidates) for label, candidates in facts["learned_of"].items()],
+        "trained_on": [(display_name(label), candidates) for label, candidates in facts["learned_of"].items()],
         "tiles": [
             Tile(_("Macro-F1 of A"), number(overall, "mf1_a"), detail=names["a"]),
             Tile(_("Macro-F1 of B"), number(overall, "mf1_b"), detail=names["b"]),
@@ -178,7 +178,7 @@ def body(report: Report, sort: str) -> Context:
 
 
 def finding(row: Row, names: Mapping[str, str]) -> str:
-    """What the difference over all pairs says, in a sentence."""
+    """The conclusion from the difference over all pairs, in a sentence."""
     difference = number(row, "difference")
     if row["difference"] is None:
         return _("There is no difference to speak of: %(why)s.") % {"why": difference.reason}
@@ -193,7 +193,7 @@ def finding(row: Row, names: Mapping[str, str]) -> str:
 
 
 def _disagreement(rows: list[Row]) -> list[Context]:
-    """By what the reference said: on how many pairs both judges, one alone, or none was right."""
+    """By outcome of the reference: on how many pairs both judges, one alone, or none was right."""
     cells_by_reference = {reference: dict.fromkeys(CELLS, 0) for reference in ("met", "not_met", "")}
     for row in rows:
         right_a, right_b = row["judge_a"] == row["reference"], row["judge_b"] == row["reference"]

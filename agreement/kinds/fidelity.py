@@ -16,7 +16,7 @@ from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.fidelity import read_triad
 from agreement.judged.training_overlap import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import candidate_of, headline, raters_table, told_apart
+from agreement.kinds.shared import candidate_of, headline, raters_table, split_broken
 from agreement.models import Report
 from agreement.numbers import Number, Tile, number
 from agreement.parameters import WrongParameters, named_raters
@@ -146,7 +146,7 @@ def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
 def body(report: Report, sort: str) -> Context:
     rows = table_of(report, "fidelity").dicts()
     facts = report.result["facts"]
-    overall = told_apart(rows[0])
+    overall = split_broken(rows[0])
     names = {key: display_name(facts[key]) for key in ("judge", "a", "b")}
     return {
         "names": names,

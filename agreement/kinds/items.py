@@ -146,8 +146,8 @@ def _first(table: Table) -> Iterator[Row]:
 
 
 def _tiles(facts: Row, overall: Row, attribute_rows: list[Row]) -> list[Tile]:
-    standing_out = [row for row in attribute_rows if row["p"] is not None and row["p"] <= SIGNIFICANT]
-    first = standing_out[0] if standing_out else None
+    notable_rows = [row for row in attribute_rows if row["p"] is not None and row["p"] <= SIGNIFICANT]
+    first = notable_rows[0] if notable_rows else None
     negative = [facts["n_negative_a"], facts["n_negative_b"]]
     return [
         Tile(_("They differ on"), number(overall, "rate", scale=100, digits=1, unit="%")),

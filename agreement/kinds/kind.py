@@ -1,4 +1,4 @@
-"""What a kind of report is: everything that its forms, worker, page, files and API need to know of it.
+"""The interface of a report kind: all that forms, worker, page, files and API need to know of it.
 
 A kind is one module of this package that ends in ``KIND = Kind(...)``; the package's own module lists them.
 """
@@ -39,7 +39,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Invitation:
-    """The words above the form that asks for a report; ``missing`` says what it takes where there is not enough yet."""
+    """The words above the form that asks for a report; ``missing`` is what is needed where there is not enough yet."""
 
     heading: _StrOrPromise
     why: _StrOrPromise
@@ -52,7 +52,7 @@ def nothing_to_draw(report: Report) -> Iterator[Figure]:
 
 
 def no_methods(report: Report) -> list[str]:
-    """Of a kind that has nothing to say beyond what every report says."""
+    """For a kind whose methods need no sentence of their own."""
     return []
 
 

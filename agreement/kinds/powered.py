@@ -1,4 +1,4 @@
-"""Prediction-powered scores: a judge's verdicts on everything, put right by physicians' decisions on a sample."""
+"""Prediction-powered scores: a judge's verdicts on all responses, corrected by physicians' decisions on a sample."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from scoring.points import DEFAULT_RULES
 from scoring.raters import resolve_rater
 from scoring.score_sheet import OVERALL
 
-# So many rows of slices stand on the page for each measure; all of them are in the file.
+# So many rows of slices are on the page for each measure; all of them are in the file.
 SHOWN_SLICES = 200
 
 
@@ -171,7 +171,7 @@ def body(report: Report, sort: str) -> Context:
 
 
 def _shared(rows: list[Row]) -> list[str]:
-    """The remarks that all of several rows have, so that the page says them once."""
+    """The remarks that all rows share, so that the page shows them once."""
     if len(rows) < 2:
         return []
     first, *others = [parts_of(from_english(row["note"])) for row in rows]

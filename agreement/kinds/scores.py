@@ -130,7 +130,7 @@ def pairs(report: Report, side: str) -> Read:
     ratings = rater.ratings()
     # A judge's pairs are those that it was to decide.
     pairs = pair(due_pairs(rater) or ratings, ratings, due_of_b=due_pairs(rater))
-    pairs = Pairs(pairs.response, pairs.criterion, pairs.b, pairs.b, pairs.standing)
+    pairs = Pairs(pairs.response, pairs.criterion, pairs.b, pairs.b, pairs.status)
     return (rater.label, ""), pairs, read_frame(report.benchmark), report.input_digest
 
 
@@ -184,7 +184,7 @@ def _faulty(rows: list[Row]) -> list[str]:
 
 
 def _further(report: Report) -> list[str]:
-    """What the tables below the scoreboard need said; nothing of a report that is older than they."""
+    """Remarks on the tables below the scoreboard; none for a report that is older than these tables."""
     facts = report.result["facts"]
     if "slices" not in facts:
         return []

@@ -80,7 +80,7 @@ def _coverage(report: Report) -> Iterator[Figure]:
 
 def _families(report: Report) -> Iterator[Figure]:
     rows = rows_of(report, "families")
-    # Where nearly nobody reaches k, deviations of CACS say nothing; Rubric Accuracy has a value wherever anything has.
+    # Where nearly nobody reaches k, deviations of CACS are meaningless; Rubric Accuracy still has a value.
     given = [row for row in rows if row["rubric_accuracy_deviation"] is not None]
     if not given:
         return

@@ -1,4 +1,4 @@
-"""What the page of a report of scores shows: the scoreboard of one slice, and the sections below it."""
+"""The page of a report of scores: the scoreboard of one slice, and the sections below it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from scoring.scores import MEAN_OF_REPLICATES
 
 # Columns of the scoreboard that it can be sorted by, the best first; a minus in front turns that round.
 SORTABLE = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "worst_at_k", "gap_cacs", "n")
-# Under which heading of the menu each kind of slice stands.
+# The heading of the menu for each kind of slice.
 MENU = (
     "level",
     "subset",
@@ -97,7 +97,7 @@ def _headings() -> dict[str, str]:
 
 
 def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[Option]]]:
-    """The slices under the headings of their kinds; the whole stands alone, in front."""
+    """The slices under the headings of their kinds; the whole comes first, by itself."""
     headings = _headings()
     titles = _titles(report)
     options_by_kind: dict[str, list[Option]] = {}
@@ -298,7 +298,7 @@ def _of_slice(report: Report, row: Row) -> Context:
 
 def _counts(report: Report) -> list[Context]:
     facts = report.result["facts"]
-    # The decisions behind a report of scores are its rater's; they stand behind these numbers where that is a group.
+    # The decisions behind a report of scores are its rater's; these numbers link to them where that is a group.
     leads = facts["rater"] in facts.get("groups", [])
     # Reports of before have the rows of all groups alone. Of one group these are the same as its own.
     rows = [{"group": "", **row} for row in rows_of(report, "counts")]

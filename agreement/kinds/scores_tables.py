@@ -1,4 +1,4 @@
-"""The tables of a report of scores: those of the command ``scores``, and what the page of the scoreboard shows."""
+"""The tables of a report of scores: those of the command ``scores``, and those of the scoreboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several kinds of report have in common."""
+"""Helpers that several kinds of report share."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from scoring.raters import Rater
 
 
 def judged_by(*raters: Rater) -> str:
-    """Which kind of judge may have left pairs undecided, as `compare.compare` is told."""
+    """Which kind of judge may have left pairs undecided, as an argument of `compare.compare`."""
     kinds = {rater.undecided_by for rater in raters} - {"group"}
     return "judge or jury" if len(kinds) > 1 else next(iter(kinds), "judge")
 
 
 def raters_table(*raters: Rater) -> Table:
-    """What stands behind the figures of a report: of each judge its version, model, prompt hash and run."""
+    """The raters of a report: of each judge its version, model, prompt hash and run."""
     return Table.of(provenance.COLUMNS, provenance.provenance(*raters), provenance.TEXT_COLUMNS)
 
 
@@ -29,7 +29,7 @@ def headline(row: Row, name: str) -> Row:
     }
 
 
-def told_apart(row: Row) -> Row:
+def split_broken(row: Row) -> Row:
     """The row with ``n_broken``, its invalid verdicts without the missing ones; both in a report that is older."""
     return {"n_missing": None, **row, "n_broken": row["n_invalid"] - row.get("n_missing", 0)}
 

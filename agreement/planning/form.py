@@ -1,4 +1,4 @@
-"""What is asked of a plan: a judge, physicians, a measure, how sure, and how many cases."""
+"""The form of a plan: judge, physicians, measure, confidence, and number of cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HALF_WIDTHS = {"rubric_score": 0.05, "rubric_accuracy": 5.0, "cacs_at_k": 5.0}
 
 
 class PlanForm(forms.Form):
-    """Sent by GET, so that a plan has an address. ``ready`` says whether there is enough to plan from."""
+    """Sent by GET, so that a plan has an address. ``ready``: there is enough to plan from."""
 
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
     reference = forms.ChoiceField(label=gettext_lazy("By the decisions of"))

@@ -1,4 +1,4 @@
-"""How many responses physicians should grade, and which differences that will show, from what they graded so far.
+"""Plans how many responses physicians should grade, and the detectable differences, from decisions so far.
 
 The pilot is the decisions that are there: variances of the physicians' scores between cases, and of what the judge
 leaves of them (`agreement.powered.scores`). The plan grades, for each candidate, as many responses a case and criteria
@@ -223,9 +223,9 @@ def _of_judges(benchmark: Benchmark, question: Question) -> list[Row]:
     joined = join(benchmark, question.reference, question.judge)
     other = join(benchmark, question.reference, question.other)
     place, shared = positions(_keys(other.pairs), _keys(joined.pairs))
-    shared = shared & (joined.pairs.standing <= LAST_COUNTED)
+    shared = shared & (joined.pairs.status <= LAST_COUNTED)
     if len(other.pairs):
-        shared &= other.pairs.standing[place] <= LAST_COUNTED
+        shared &= other.pairs.status[place] <= LAST_COUNTED
     first = joined.pairs.chosen(shared)
     second = other.pairs.chosen(place[shared])
     case = joined.frame.response_case[joined.frame.response_places(first.response)]
@@ -244,7 +244,9 @@ def _of_judges(benchmark: Benchmark, question: Question) -> list[Row]:
         detectable = detectable_from_standard_error(0.0, len(places), question.n_planned)
     else:
         bootstrap = CaseBootstrap(len(places), question.seed, RESAMPLES)
-        tables = [confusion_counts(pairs.a, _said(pairs), case=dense, n_cases=len(places)) for pairs in (first, second)]
+        tables = [
+            confusion_counts(pairs.a, _outcomes(pairs), case=dense, n_cases=len(places)) for pairs in (first, second)
+        ]
         values = [float(macro_f1_values(table.pooled(axis=0))[0]) for table in tables]
         replicates = [macro_f1_values(bootstrap.confusion(table)) for table in tables]
         error = float(percentile_intervals(replicates[0] - replicates[1], len(places)).standard_deviation[0])
@@ -257,7 +259,7 @@ def _keys(pairs: Pairs) -> Any:
     return (pairs.response << 31) | pairs.criterion
 
 
-def _said(pairs: Pairs) -> Any:
-    """What the judge said, an invalid or missing verdict as the opposite of the reference."""
-    agrees = (pairs.standing == PairStatus.TP) | (pairs.standing == PairStatus.TN)
+def _outcomes(pairs: Pairs) -> Any:
+    """The judge's outcome; an invalid or missing verdict counts as the opposite of the reference."""
+    agrees = (pairs.status == PairStatus.TP) | (pairs.status == PairStatus.TN)
     return np.where(agrees, pairs.a, 1 - pairs.a)

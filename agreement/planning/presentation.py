@@ -1,4 +1,4 @@
-"""What the page of a plan shows: how many decisions, the curve of one candidate, and the differences that will show."""
+"""The page of a plan: number of decisions, curve of one candidate, and detectable differences."""
 
 from __future__ import annotations
 

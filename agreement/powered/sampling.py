@@ -1,4 +1,4 @@
-"""How the responses that physicians graded were drawn, as their batches record it: the weights of each in a sample.
+"""Sampling weights of the responses that physicians graded, from the record of their batches.
 
 Where all graded responses of a candidate came by one batch, drawn by its seed, each has the inclusion probability that
 the batch recorded, and weighs by the inverse. Several batches drawn one after another from the same cases make up one

@@ -1,4 +1,4 @@
-"""Prediction-powered scores of candidates: a judge's verdicts on everything, physicians' decisions on a sample.
+"""Prediction-powered scores of candidates: a judge's verdicts on all responses, physicians' decisions on a sample.
 
 Scores of responses are those of `scoring.score_grid`, by the judge and by the physicians, over the same criteria; the
 estimate is that of `consilium.statistics.prediction_powered`, with cases as units. Counting rules:
@@ -45,7 +45,7 @@ COLUMNS = (
     *("n_labelled", "n_labelled_cases", "n_judged", "n_cases", "note"),
 )
 TEXT_COLUMNS = ("candidate", "slice", "measure", "note")
-# Why a measure has no value in any response, as tables of scores say it.
+# Why a measure has no value in any response, as in tables of scores.
 _EMPTY = {
     "rubric_score": Reason.NO_SCORED_RESPONSE,
     "rubric_accuracy": Reason.NO_POSITIVE_CRITERIA,
@@ -197,7 +197,7 @@ def read_inputs(
 
 
 def _places(known: Array, values: Array) -> tuple[Array, int]:
-    """Where each of ``values`` stands in the sorted ``known``, -1 where it does not, and how many do."""
+    """The position of each of ``values`` in the sorted ``known``, -1 where it is absent; and how many are present."""
     if not len(known):
         return np.full(len(values), -1, dtype=np.int64), 0
     places = np.minimum(np.searchsorted(known, values), len(known) - 1)

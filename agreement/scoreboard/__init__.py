@@ -1,1 +1,1 @@
-"""What stands on the scoreboard beside the scores: graders, lengths, counts, named slices."""
+"""Sections beside the scores of a scoreboard: graders, lengths, counts, named slices."""

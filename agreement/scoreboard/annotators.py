@@ -1,4 +1,4 @@
-"""Who stands behind the decisions on each candidate: annotators and checkers, beside the MF1 of the two expert groups.
+"""The annotators and checkers of each candidate's decisions, and the MF1 of the two expert groups.
 
 As Table 3 of ClinConsensus (Zheng et al. 2026). Physicians are counted once however many responses of the candidate
 they decided; only submitted work counts, and a check once it is finished.
@@ -143,7 +143,7 @@ def count_rows(counts: list[Counts], groups: Compared, *, seed: int) -> list[Row
 
 
 def _note(compared: Row, why: str) -> str:
-    """What is said of MF1 alone, and of pairs that it leaves out as faulty."""
+    """The note on MF1, and on pairs that it leaves out as faulty."""
     if not compared or not compared["n_pairs"]:
         return labelled("mf1", why)
     notes = []

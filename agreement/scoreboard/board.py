@@ -1,4 +1,4 @@
-"""The scoreboard: every figure of every candidate in every slice with intervals and ranks, and what follows from them.
+"""The scoreboard: every figure of every candidate in every slice, with intervals, ranks and conclusions.
 
 A difference (of two figures, of two registers, of a family and the whole) takes its interval from joint resamples: each
 resample of cases gives both figures, and the interval is that of their difference.
@@ -66,7 +66,7 @@ SCALES = {"rubric_score": 1.0, "rubric_accuracy": 1.0, "pass_at_k": 100.0, "cacs
 class Scoreboard:
     """Rows of the tables by column name."""
 
-    slices: list[Row]  # SLICE_COLUMNS; the whole stands first, as ``overall_score``
+    slices: list[Row]  # SLICE_COLUMNS; the whole comes first, as ``overall_score``
     gap: list[Row]
     families: list[Row]
     family_kind: str  # empty where the benchmark has no two families
@@ -110,7 +110,10 @@ class _Board:
         self.scored = scored
         self.n_candidates = len(scored.names)
         self.worst_k = _worst_k(scored)
-        self.made: dict[str, RatioFigures] = {**scored.columns.made, "worst_at_k": _worst(scored, self.worst_k)}
+        self.ratios_by_name: dict[str, RatioFigures] = {
+            **scored.columns.ratios_by_name,
+            "worst_at_k": _worst(scored, self.worst_k),
+        }
         self.gaps = {
             name: self._differences(("rubric_accuracy", slice(None)), (other, slice(None)))
             for name, other in GAPS.items()
@@ -143,7 +146,7 @@ class _Board:
                 **scores,
                 "worst_k": self.worst_k,
             }
-            figures_by_name: dict[str, Figure] = {"worst_at_k": self.made["worst_at_k"].figures[column]}
+            figures_by_name: dict[str, Figure] = {"worst_at_k": self.ratios_by_name["worst_at_k"].figures[column]}
             figures_by_name |= {f"{figure}_rank": ranks[figure][i] for figure in RANKED}
             _put(row, figures_by_name)
             row["note"] = joined(scores["note"], notes_of(figures_by_name))
@@ -151,7 +154,7 @@ class _Board:
         return rows
 
     def _ranks(self, name: str, columns: NDArray[np.int64]) -> list[Figure]:
-        ratios = self.made[name]
+        ratios = self.ratios_by_name[name]
         assert ratios.n_cases is not None
         assert ratios.replicates is not None
         values = [ratios.figures[column].value for column in columns.tolist()]
@@ -169,7 +172,10 @@ class _Board:
                 "candidate": name,
                 "n": int(self.scored.columns.settled[column]),
                 "n_cases": self._cases("rubric_accuracy", column),
-                **{name: self.made[name].figures[column].value for name in ("rubric_accuracy", *GAPS.values())},
+                **{
+                    name: self.ratios_by_name[name].figures[column].value
+                    for name in ("rubric_accuracy", *GAPS.values())
+                },
                 "k": self.scored.k,
                 "note": joined(notes_of(figures_by_name), Reason.SHORT_RESPONSES.counted(short)),
             }
@@ -190,7 +196,7 @@ class _Board:
                 "candidate": candidate,
                 "n": int(self.scored.columns.settled[column]),
                 "n_cases": self._cases("rubric_accuracy", column),
-                **{name: self.made[name].figures[column].value for name in IN_FAMILIES},
+                **{name: self.ratios_by_name[name].figures[column].value for name in IN_FAMILIES},
                 "note": notes_of(figures_by_name),
             }
             _put(row, figures_by_name)
@@ -212,13 +218,13 @@ class _Board:
             for register, column in columns.items():
                 row[f"n_{register}"] = int(self.scored.columns.settled[column])
                 row[f"n_cases_{register}"] = self._cases("rubric_accuracy", column)
-                row |= {f"{name}_{register}": self.made[name].figures[column].value for name in FIGURES}
+                row |= {f"{name}_{register}": self.ratios_by_name[name].figures[column].value for name in FIGURES}
             _put(row, figures_by_name)
             rows.append(row)
         return rows
 
     def _cases(self, name: str, column: int) -> int:
-        cases = self.made[name].n_cases
+        cases = self.ratios_by_name[name].n_cases
         assert cases is not None
         return int(cases[column])
 
@@ -236,7 +242,7 @@ class _Board:
         """
         values, replicates, cases, sizes, reasons = [], [], [], [], []
         for name, columns in (first, second):
-            ratios, scale = self.made[name], SCALES[name] if scaled else 1.0
+            ratios, scale = self.ratios_by_name[name], SCALES[name] if scaled else 1.0
             assert ratios.n_cases is not None
             assert ratios.replicates is not None
             own = ratios.figures[columns]

@@ -1,4 +1,4 @@
-"""Sets of cases by name, beside their own tags: larger groups by the benchmark's maps, languages, named slices.
+"""Named sets of cases beside their tags: larger groups by the benchmark's maps, languages, named slices.
 
 ``specialty_group:X`` and ``task_group:X`` hold the cases with a tag that the map of that name leads to X;
 ``language:X`` those in a language; ``subset:SLUG`` those of a slice that somebody drew up (`NamedSlice`).
@@ -40,7 +40,7 @@ def named_slices(benchmark: Benchmark) -> QuerySet[NamedSlice]:
 def counted_slices(benchmark: Benchmark) -> QuerySet[NamedSlice]:
     """All named slices, retired ones too, by slug: each with the number of its cases instead of their ids."""
     slices = NamedSlice.objects.filter(benchmark=benchmark).defer("case_ids").order_by("slug")
-    return slices.annotate(n_cases=F("case_ids__len"))  # type: ignore[no-redef]  # stands in for the cached property
+    return slices.annotate(n_cases=F("case_ids__len"))  # type: ignore[no-redef]  # replaces the cached property
 
 
 def case_sets(benchmark: Benchmark, cases: Labels, subsets: Iterable[NamedSlice]) -> dict[str, list[int]]:

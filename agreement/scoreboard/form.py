@@ -1,4 +1,4 @@
-"""The form that draws up a named slice."""
+"""The form that creates a named slice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USUAL_SIZE = 100
 
 
 class SubsetForm(forms.Form):
-    """A rule, whose scores, which candidates, how many cases. ``ready`` says whether there is a rater at all."""
+    """A rule, whose scores, which candidates, how many cases. ``ready``: there is a rater."""
 
     rule = forms.ChoiceField(label=_("Rule"), choices=NamedSlice.rules_to_choose())
     n = forms.IntegerField(

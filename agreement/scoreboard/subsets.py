@@ -1,4 +1,4 @@
-"""Named slices: drawn up from scores by a rule, kept with what they were drawn from, retired but never changed.
+"""Named slices: selected from scores by a rule, stored with their source, retired but never changed.
 
 The rules are `consilium.statistics.case_subsets`; the scores are rubric scores of single responses by one rater, of
 several samples the mean, as they stand when the slice is drawn up.

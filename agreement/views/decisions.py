@@ -49,7 +49,7 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
     except KeyError:
         raise Http404 from None
     except DomainError as error:
-        # The figure was there, and its raters are not any more: the reader is told why.
+        # The figure exists, but its raters no longer do: show the reason.
         messages.error(request, str(error))
         return redirect("agreement:report", slug, section, public_id)
     part, candidate = parted(slice_name)

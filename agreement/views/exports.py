@@ -1,4 +1,4 @@
-"""What a rater decided, as a file."""
+"""Download of a rater's decisions."""
 
 from __future__ import annotations
 

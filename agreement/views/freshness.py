@@ -1,4 +1,4 @@
-"""Whether a report still says what it would say now: a fragment that is loaded after the page."""
+"""Fragment that shows whether a report is stale; it is loaded after the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many decisions to plan: the page, its tables as files, and its figure."""
+"""Views of study plans: the page, its tables as files, and its figure."""
 
 from __future__ import annotations
 

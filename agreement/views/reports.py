@@ -32,7 +32,7 @@ PER_PAGE = 20
 
 
 @dataclass(frozen=True)
-class Asking:
+class ReportFormEntry:
     """The form for a new report of one kind. ``open`` where it was just sent, or comes first."""
 
     kind: Kind
@@ -48,12 +48,12 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
     look_once(benchmark)
     kinds = kinds_in(section)
     sent = request.POST.get("kind") if request.method == "POST" else None
-    asking: list[Asking] = []
+    entries: list[ReportFormEntry] = []
     status = 200
     for kind in kinds:
         posted = request.POST if sent == kind.value else None
         form = kind.form(benchmark, posted, prefix=kind.value)
-        asking.append(Asking(kind, form, open=posted is not None or (not asking and sent is None)))
+        entries.append(ReportFormEntry(kind, form, open=posted is not None or (not entries and sent is None)))
         if posted is None:
             continue
         status = 422
@@ -81,8 +81,8 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "section": section,
-        "asking": asking,
-        "ready": any(entry.form.ready for entry in asking),
+        "entries": entries,
+        "ready": any(entry.form.ready for entry in entries),
         "page": page,
         "rows": presentation.list_rows(page),
     }

@@ -70,7 +70,7 @@ def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) 
         "rater_a": display_name(report.parameters["rater_a"]),
         "rater_b": display_name(report.parameters["rater_b"]),
         "rows": rows,
-        "n_differ": sum(criterion_row.this.standing == "differ" for criterion_row in rows),
+        "n_differ": sum(criterion_row.this.status == "differ" for criterion_row in rows),
         "place": place + 1,
         "total": len(order),
         "previous": order[place - 1] if place else None,

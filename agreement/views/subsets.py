@@ -83,7 +83,7 @@ def _rows(benchmark: Benchmark) -> list[dict[str, Any]]:
 @require_safe
 @login_required
 def slices_preview(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What the form as it stands would take; nothing is written."""
+    """The cases that the form would select now; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
     form = SubsetForm(benchmark, request.GET)
     form.is_valid()

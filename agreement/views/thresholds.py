@@ -1,4 +1,4 @@
-"""Signing the threshold k, and the list of what was signed."""
+"""Views that sign the threshold k and list the signed ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
                 form.add_error(None, str(error))
                 status = error.status_code
                 if status == 409:
-                    # What is in force now stands above the form: whoever signs again has seen it.
+                    # The threshold in force is shown above the form: who signs again has seen it.
                     current = thresholds.threshold_in_force(benchmark)
                     form = form.seen_again(current.version if current else 0)
             else:

@@ -1,4 +1,4 @@
-"""A ZIP of files, the same bytes each time: files in the order given, dated 1980, with their SHA-256 at the end."""
+"""Reproducible ZIP files: entries in the order given, dated 1980, with their SHA-256 at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a table goes to print: which columns, under which headings, to how many places, with their intervals.
+"""Columns of a table in print: which ones, their headings, number of decimals, and intervals.
 
 CSV and workbook hold every column as it was computed. A printed table joins a figure with its interval, leaves out what
 is empty or zero throughout and, where it would be too wide, what matters least; remarks stand below it, each once.
@@ -63,7 +63,7 @@ class _Seen:
 
 
 DIGITS = 3
-# Beyond this a third decimal says nothing.
+# Beyond this a third decimal is not meaningful.
 LARGE = 10.0
 MAX_COLUMNS = 10
 # On a scale of 100, or counts of criteria, whatever values a table happens to have.
@@ -114,7 +114,7 @@ _HEADINGS = {
     "top5": "Top 5",
     "worst_at_k": "Worst-at-k",
 }
-# Of what a difference is, by a column that stands beside it.
+# The name of a difference, by a column beside it.
 _DIFFERENCES = {"rho_judge": "Judge less physician", "mf1_a": "A less B", "bound": "Judge less ceiling"}
 REMARKS = "note"
 _COUNTS = ("n", "n_pairs", "n_cases", "n_responses")  # those that a reader misses first
@@ -251,7 +251,7 @@ def interval(row: Sequence[Any], column: PrintedColumn) -> str:
 
 
 def remarks(table: Tabular, columns: Sequence[PrintedColumn]) -> list[tuple[str, str]]:
-    """Each remark once, with the rows that it is about, by what their first column says."""
+    """Each remark once, with the rows that it is about, named by their first column."""
     if REMARKS not in table.columns or not columns:
         return []
     place = list(table.columns).index(REMARKS)

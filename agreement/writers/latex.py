@@ -57,7 +57,7 @@ _BEYOND_LATIN = re.compile(r"[\u2e80-\uffef]")
 
 
 def escaped(text: str) -> str:
-    """Text that LaTeX prints as it stands, whatever is in it; line ends and control characters become one blank."""
+    """Text escaped so that LaTeX prints it unchanged; line ends and control characters become one blank."""
     plain = _CONTROLS.sub(" ", text).strip()
     return _SPECIAL.sub(lambda match: _ESCAPES.get(match[0], "-{}"), plain)
 

@@ -13,7 +13,7 @@ _BLANK = re.compile(r"[\x00-\x1f\x7f\s]+")
 
 
 def escaped(text: str) -> str:
-    """Text that Markdown shows as it stands: no emphasis, link, mark-up or end of a cell in it."""
+    """Text escaped so that Markdown shows it unchanged: no emphasis, link, mark-up or end of a cell in it."""
     plain = _BLANK.sub(" ", text).strip()
     plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKED.sub(r"\\\1", plain)

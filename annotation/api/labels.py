@@ -74,7 +74,7 @@ class LabelledCaseSerializer(Plain):
     """A case and what its answers come to."""
 
     case = serializers.CharField(source="key")
-    asked = serializers.IntegerField()
+    asked = serializers.IntegerField(source="n_annotators")
     answers = serializers.IntegerField(source="summary.n")
     counts = serializers.ListField(
         source="summary.counts", child=serializers.IntegerField(), help_text="In the order of the options."
@@ -95,7 +95,7 @@ class LabelledCaseSerializer(Plain):
 
     def get_state(self, case: text_blocks.LabelledCase) -> str:
         """How far the case is."""
-        return text_blocks.ANSWER_STATES[case.summary.standing]
+        return text_blocks.ANSWER_STATES[case.summary.state]
 
 
 class LabelResultsSerializer(Plain):

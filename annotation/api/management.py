@@ -217,8 +217,8 @@ def conflicts(request: Request, slug: str) -> Response:
     get_administered_benchmark(request.user, slug)  # before the body is looked at: a refusal tells nothing
     data = _valid(shapes.BetweenSerializer(data=request.data))
     first = access.get_administered_group(request.user, slug, data["group"])
-    two = access.get_administered_group(request.user, slug, data["other"])
-    n_opened = services.open_conflicts_between(group=first, other=two, at=timezone.now())
+    second = access.get_administered_group(request.user, slug, data["other"])
+    n_opened = services.open_conflicts_between(group=first, other=second, at=timezone.now())
     return Response({"opened": n_opened}, status=status.HTTP_201_CREATED)
 
 

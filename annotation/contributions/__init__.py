@@ -1,4 +1,4 @@
-"""What physicians did for a benchmark, for thanks and for payment; and their credentials, as counts alone.
+"""What physicians did for a benchmark, for acknowledgement and payment; and their credentials, as counts alone.
 
 `work` counts pieces and time by role, `payment` multiplies by rates, `acknowledgement` lists who wants to be named,
 `credentials` counts and withholds. Nothing here knows a decision.

@@ -1,4 +1,4 @@
-"""Who is thanked by name: those who said so themselves, under the name that they gave."""
+"""The acknowledgement: physicians who agreed to be named, under the name that they gave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials of those who took part, as counts in which nobody can be singled out.
+"""Credentials of the physicians, as counts in which no person can be singled out.
 
 A cell of fewer than `MIN_CELL` is never shown: such cells become one, *other*. Where that is itself too small, the next
 smallest join it, since it could be told from the total otherwise; and a table in which nothing but *other* is left says
@@ -32,7 +32,7 @@ TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Counts of one credential, the largest first, *other* and *not said* last; empty where it is withheld."""
+    """Counts of one credential, the largest first, *other* and *not stated* last; empty where it is withheld."""
 
     name: str
     cells: tuple[tuple[str, int], ...]
@@ -76,7 +76,7 @@ def credential_tables(benchmark: Benchmark) -> tuple[int, list[Table]]:
     people = people_behind(benchmark)
     counts: dict[str, Counter[str]] = {name: Counter() for name in TITLES}
     for person in people:
-        for name, value in _said(person).items():
+        for name, value in _details(person).items():
             counts[name][value] += 1
     return len(people), [Table(name, merged(counter)) for name, counter in counts.items()]
 
@@ -90,7 +90,7 @@ def credential_counts(benchmark: Benchmark) -> dict[str, Any]:
     return {"physicians": number, **{table.name: dict(table.cells) for table in tables if table.cells}}
 
 
-def _said(person: User) -> dict[str, str]:
+def _details(person: User) -> dict[str, str]:
     profile = getattr(person, "physician_profile", None)
     if profile is None:
         return dict.fromkeys(TITLES, UNSAID)

@@ -1,4 +1,4 @@
-"""What an admin chooses: a period, and rates."""
+"""Forms of the contributions page: a period, and rates."""
 
 from __future__ import annotations
 

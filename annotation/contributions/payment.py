@@ -1,4 +1,4 @@
-"""What is owed: pieces and hours by rates. Decimal throughout; amounts to two places, half to even."""
+"""Payment: pieces and hours by rates. Decimal throughout; amounts to two places, half to even."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of contributions; part of ``annotation.urls``."""
+"""Routes of contributions; part of ``annotation.urls``."""
 
 from django.urls import URLPattern, path
 

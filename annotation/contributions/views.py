@@ -1,4 +1,4 @@
-"""The page of contributions and its files, for admins: what was done, thanks, payment, credentials as counts."""
+"""Views of contributions and their files, for admins: work, acknowledgement, payment, credentials as counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of work and the time at them, by physician and role, in one query.
+"""Pieces of work and time spent on them, by physician and role, in one query.
 
 A piece counts on the day on which it was handed in, and a case that somebody wrote or reviewed on the day of their
 first save or review of it: so what was counted for a period that is over does not change later. Work that was decided

@@ -1,4 +1,4 @@
-"""The whole dashboard of a benchmark, and the one page of a batch, as plain rows."""
+"""The dashboard of a benchmark, and the page of a batch, as plain rows."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class BatchLine:
 
     @property
     def holds(self) -> str:
-        """Whether the due date holds: ``yes``, ``likely``, ``unlikely``, ``no``; empty where nothing can be said."""
+        """Whether the due date holds: ``yes``, ``likely``, ``unlikely``, ``no``; empty where it is unknown."""
         due: date | None = self.batch.due_date
         if due is None or not isinstance(self.forecast, Forecast) or not self.work.left:
             return ""

@@ -1,4 +1,4 @@
-"""How far the work is: pieces by stage, for each physician in each batch, and summed up from there."""
+"""Progress: pieces by stage for each physician in each batch, and their sums."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
     for batch, number in free.order_by().values_list("item__batch").annotate(Count("pk")):
         table[batch, 0].by_stage["unassigned"] = number
     _rates(table, chosen)
-    # Who is at a draft now; what was handed in says for itself when.
+    # Who is at a draft now; submitted work has its own times.
     drafts = Decision.objects.filter(assignment__batch__in=chosen, assignment__status__in=["draft", "returned"])
     recent = drafts.order_by().values_list("assignment__batch", "assignment__annotator").annotate(Max("updated_at"))
     for batch, annotator, last in recent:

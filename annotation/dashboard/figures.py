@@ -1,4 +1,4 @@
-"""Bars as inlined SVG: sizes as attributes, colours by class (``static/css/dashboard.css``), words in a title."""
+"""Bar charts as inline SVG: sizes as attributes, colours by class (``static/css/dashboard.css``), words in a title."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a batch will be handed in, from what was handed in lately. Knows no model.
+"""Forecasts when a batch will be complete, from the recent rate. Knows no model.
 
 A working day is Monday to Friday; what is handed in at a weekend counts with the Monday after it, so that no work is
 lost and no pace is made of days on which nobody is asked to work. Today is left out: it is not over.

@@ -1,4 +1,4 @@
-"""Who the dashboard speaks of: a pseudonym for files and researchers, a name for admins."""
+"""Names of people on the dashboard: a pseudonym for files and researchers, a name for admins."""
 
 from __future__ import annotations
 

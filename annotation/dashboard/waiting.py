@@ -1,4 +1,4 @@
-"""Who waits for whom, since when, and where one can do something about it."""
+"""Who waits for whom, since when, and the page where an admin can act on it."""
 
 from __future__ import annotations
 

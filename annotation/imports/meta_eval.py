@@ -30,7 +30,7 @@ from rubrics.parsing.meta_eval import LabelledPair, read_meta_eval
 
 GROUP = "meta-evaluation"
 CANDIDATE = "meta-eval completions"
-# Where a case has a rubric of its own, the labelled criteria stand on a track beside it.
+# Where a case has a rubric of its own, the labelled criteria are on a track beside it.
 TRACK = "meta_eval"
 CHUNK = 500
 
@@ -78,7 +78,7 @@ def import_meta_eval(
         ids = _write_cases(benchmark, chunk, case_writer, faults, at)
         responses = _write_responses(chunk, ids, candidate, response_writer)
         faults.refuse_if_any()
-        stored = _standing_rubrics(ids)
+        stored = _stored_rubrics(ids)
         rubrics = {key: _rubric_for(ids[key], each, stored.get(ids[key], []), at) for key, each in chunk.items()}
         for key, (rubric, criteria) in rubrics.items():
             for line, completion, criterion, label, physician in labels[key]:
@@ -202,7 +202,7 @@ def _write_responses(
     return {name: ids_by_key[row.key] for name, row in zip(names, rows, strict=True) if row.key in ids_by_key}
 
 
-def _standing_rubrics(ids: dict[str, int]) -> dict[int, list[Rubric]]:
+def _stored_rubrics(ids: dict[str, int]) -> dict[int, list[Rubric]]:
     """The published rubrics of cases with their items, the gold one first."""
     rubrics_by_case: dict[int, list[Rubric]] = {}
     rows = Rubric.objects.filter(case__in=ids.values(), status=Rubric.Status.PUBLISHED, track__in=["gold", TRACK])

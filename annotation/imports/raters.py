@@ -1,4 +1,4 @@
-"""Who decided elsewhere: each name in a file is one physician of the group."""
+"""Maps rater names in an imported file to physicians of the group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions of a file on their way into the database: a closed batch, and beside it checks and adjudications."""
+"""Stores the decisions of an imported file: a closed batch, with checks and adjudications."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from rubrics.models import Response, RubricItem
 from rubrics.parsing.faults import Faults
 
 CHUNK = 5000
-# Standing decisions are looked up for so many responses at a time.
+# Stored decisions are looked up for so many responses at a time.
 LOOKUP = 500
 
 
@@ -58,7 +58,7 @@ Sheets = dict[tuple[int, int, str], dict[int, Vote]]
 
 
 class VoteWriter:
-    """Collects the votes of a file, compares them with what stands, and writes the new ones as one closed batch.
+    """Collects the votes of a file, compares them with the stored ones, and writes the new ones as one closed batch.
 
     ``conflicts`` are then those that it opened within the group, as the end of a batch does.
     """
@@ -112,15 +112,15 @@ class VoteWriter:
             self.conflicts = open_group_conflicts(group=self.group, works=works, at=self.at)
         self.created = sum(len(sheet) for sheets in self._sheets.values() for sheet in sheets.values())
 
-    # What stands already ------------------------------------------------------------------------------------------
+    # Stored votes -------------------------------------------------------------------------------------------------
 
     def _compare(self) -> None:
         """Take votes that stand already out of the sheets; one with another content is a fault."""
         names = {user: name for name, user in self.raters.users.items()}
         for part, rows in (
-            ("annotator", self._standing_decisions),
-            ("checker", self._standing_checks),
-            ("adjudicator", self._standing_rulings),
+            ("annotator", self._stored_decisions),
+            ("checker", self._stored_checks),
+            ("adjudicator", self._stored_rulings),
         ):
             sheets = self._sheets[part]
             raters = {self.raters.users[rater] for _r, _b, rater in sheets if rater in self.raters.users}
@@ -140,7 +140,7 @@ class VoteWriter:
 
     def _settle(self, sheets: Sheets, key: tuple[int, int, str], vote: Vote, outcome: str, note: str) -> None:
         if sheets[key].pop(vote.criterion, None) is None:
-            return  # it stands twice, in two batches
+            return  # it occurs twice, in two batches
         if (outcome, note) == (vote.outcome, vote.note):
             self.unchanged += 1
         else:
@@ -149,7 +149,7 @@ class VoteWriter:
             )
             self.faults.add(vote.line, "outcome" if outcome != vote.outcome else "note", message)
 
-    def _standing_decisions(self, responses: list[int], raters: set[int]) -> Iterable[tuple[Any, ...]]:
+    def _stored_decisions(self, responses: list[int], raters: set[int]) -> Iterable[tuple[Any, ...]]:
         rows = Decision.objects.filter(
             assignment__batch__group=self.group,
             assignment__response__in=responses,
@@ -161,7 +161,7 @@ class VoteWriter:
             "assignment__response_id", "criterion_id", "assignment__annotator_id", "outcome", "note"
         )
 
-    def _standing_checks(self, responses: list[int], raters: set[int]) -> Iterator[tuple[Any, ...]]:
+    def _stored_checks(self, responses: list[int], raters: set[int]) -> Iterator[tuple[Any, ...]]:
         """What a checker let stand or amended, each as the outcome after the check."""
         checks = Check.objects.filter(
             assignment__batch__group=self.group,
@@ -186,7 +186,7 @@ class VoteWriter:
             new, reason = amended.get((check, criterion), (outcome, ""))
             yield response, criterion, user, new or outcome, "" if reason == unexplained() else reason
 
-    def _standing_rulings(self, responses: list[int], raters: set[int]) -> Iterable[tuple[Any, ...]]:
+    def _stored_rulings(self, responses: list[int], raters: set[int]) -> Iterable[tuple[Any, ...]]:
         """Rulings of adjudications that one of ``raters`` holds, or held before another adjudicator went on."""
         rows = Ruling.objects.filter(
             adjudication__group=self.group,
@@ -288,7 +288,7 @@ class VoteWriter:
             copy_rows(Decision, columns, some)
 
     def _write_checks(self, sheets: Sheets) -> None:
-        """A check of every annotator of the response; where the checker says otherwise, an amendment."""
+        """A check of every annotator of the response; where the checker's outcome differs, an amendment."""
         for some in chunks(sheets.items(), LOOKUP):
             decided: dict[tuple[int, int], dict[int, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
             rows = Decision.objects.filter(
@@ -392,7 +392,7 @@ class VoteWriter:
         adjudication.agreement = 1 - len(adjudication.criteria) / size
         adjudication.adjudicator_id = user
         # Saved twice, so that an event records the file's adjudicator even where the row does not keep them: by that
-        # event `_standing_rulings` knows whose the rulings are, and the trigger notes their part in the response.
+        # event `_stored_rulings` knows whose the rulings are, and the trigger notes their part in the response.
         adjudication.save(update_fields=["criteria", "agreement", "adjudicator"])
         if not set(adjudication.criteria) - set(decided.values_list("criterion_id", flat=True)) - set(sheet):
             adjudication.status, adjudication.finished_at = Adjudication.Status.DONE, self.at

@@ -50,7 +50,7 @@ class Physician(models.Model):
 
 @audited
 class Membership(models.Model):
-    """A physician's part in an expert group. Members are deactivated, never deleted: history stands."""
+    """A physician's part in an expert group. Members are deactivated, never deleted: history is kept."""
 
     class Role(models.TextChoices):
         ANNOTATOR = "annotator", _("Annotator")

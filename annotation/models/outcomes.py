@@ -24,7 +24,7 @@ class Outcome(OutcomeChoices):
 
 
 class RulingOutcome(OutcomeChoices):
-    """What an adjudicator says of a conflict."""
+    """An adjudicator's outcome of a conflict."""
 
     MET = OutcomeCode.MET.word, _("Met")
     NOT_MET = OutcomeCode.NOT_MET.word, _("Not met")

@@ -1,4 +1,4 @@
-"""Responses whose decisions are known: to qualify on, and to be mixed blindly into batches."""
+"""Responses with known decisions, for qualification and for gold items in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secondary checks and adjudications: rows of their own, which overwrite nothing."""
+"""Secondary checks and adjudications: separate rows that overwrite nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches, who works on what, and what annotators decide."""
+"""Batches, assignments, and the decisions of annotators."""
 
 from __future__ import annotations
 
@@ -323,7 +323,7 @@ class Assignment(models.Model):
 
 @audited
 class Decision(models.Model):
-    """What the annotator says of one criterion in one round; empty outcome: touched (note, evidence), not decided."""
+    """The annotator's outcome of one criterion in one round; empty outcome: touched (note, evidence), not decided."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="decisions")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="decisions")
@@ -372,14 +372,14 @@ class Skip(models.Model):
 class Comment(models.Model):
     """A word between annotator, checker and admin about one piece of work; readers see the part, not the name."""
 
-    class Voice(models.TextChoices):
+    class AuthorRole(models.TextChoices):
         ANNOTATOR = "annotator", _("Annotator")
         CHECKER = "checker", _("Secondary checker")
         ADMIN = "admin", _("Admin")
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="comments")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    voice = models.CharField(max_length=15, choices=Voice.choices)
+    voice = models.CharField(max_length=15, choices=AuthorRole.choices)
     text = models.TextField(_("comment"))
     created_at = models.DateTimeField()
 

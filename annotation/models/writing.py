@@ -63,7 +63,7 @@ class WritingTask(models.Model):
     status = models.CharField(max_length=15, choices=Status.choices, default=Status.NOT_STARTED)
     position = models.PositiveIntegerField(default=0)
     text = models.TextField(blank=True)
-    # Responses that stood beside the editor, in the order in which this writer saw them.
+    # Responses that were shown beside the editor, in the order in which this writer saw them.
     shown = ArrayField(models.BigIntegerField(), default=list, blank=True)
     derived_from = models.ForeignKey(Response, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     response = models.OneToOneField(

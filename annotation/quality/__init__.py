@@ -1,4 +1,4 @@
-"""How annotators and checkers work: agreement, rates, speed and drift, with what each figure rests on."""
+"""Quality of annotators and checkers: agreement, rates, speed and drift, with the n of each figure."""
 
 from annotation.quality.figures import (
     ENOUGH,

@@ -1,4 +1,4 @@
-"""What quality figures are computed from, as arrays: one COPY each, whatever the number of people and decisions."""
+"""Inputs of quality figures, as arrays: one COPY each, for any number of people and decisions."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Decisions:
 
 
 def decisions(benchmark: Benchmark, groups: Sequence[ExpertGroup], *, own_view: bool = False) -> Decisions:
-    """What the annotators of the groups said first, beside what their group finally decided.
+    """The first decisions of the groups' annotators, beside the final decision of their group.
 
     With ``own_view`` it is what an annotator may learn about their own work. Only closed batches count, since until
     then nobody may work out what others decided. Gold items are among the rest with the key as the final

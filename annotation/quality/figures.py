@@ -139,7 +139,7 @@ def _agreement(quality_by_user: dict[int, AnnotatorQuality], decisions: Decision
 
 def _gold(quality_by_user: dict[int, AnnotatorQuality], benchmark: Benchmark, people: Ints) -> None:
     pairs = gold_pairs(benchmark.pk)
-    known, theirs, rows = against_key(pairs["said"], pairs["key"])
+    known, theirs, rows = against_key(pairs["outcome"], pairs["key"])
     users, responses = pairs["user"][rows], pairs["response"][rows]
     mine = np.isin(users, people)
     for user, mf1, raw in _compared(people, users[mine], responses[mine], known[mine], theirs[mine]):
@@ -196,8 +196,8 @@ def _positive_rate(
         ratios = ratio_figures(above, below, bootstrap=CaseBootstrap(len(cases), SEED))
         figure, spread = ratios.figures[0], ratios.standard_errors[0]
         shown = Shown(figure, len(cases), "difference")
-        # What chance alone does to somebody who says met as often as the others. The resamples of a person who always
-        # says the same have no spread at all, so the larger of the two counts.
+        # The spread by chance alone of a person who decides met as often as the others. The resamples of a person who
+        # always decides the same have no spread at all, so the larger of the two counts.
         alone = float(np.sqrt((peers[mine] * (1 - peers[mine])).sum())) / int(mine.sum())
         expected = limit * max(spread or 0.0, alone)
         quality_by_user[user].positive = shown

@@ -1,1 +1,1 @@
-"""What must be graded again after a new version of a rubric, and the batches in which it is."""
+"""Regrading after a new version of a rubric: what is missing, and the batches that grade it."""

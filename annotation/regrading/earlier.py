@@ -1,4 +1,4 @@
-"""What an annotator decided of the same response earlier, shown folded beside the criteria asked about now."""
+"""An annotator's earlier decisions on the same response, shown folded beside the new criteria."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotation.screens import CriterionLine, criterion_lines
 
 @dataclass(frozen=True, slots=True)
 class EarlierLine:
-    """A criterion that stands since an earlier version, and what this very annotator said of it (empty: nothing)."""
+    """A criterion that is unchanged since an earlier version, and this annotator's outcome of it (empty: none)."""
 
     line: CriterionLine
     outcome: str

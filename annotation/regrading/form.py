@@ -1,4 +1,4 @@
-"""How what is lacking shall be graded."""
+"""The form of a regrading batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rubrics.models import Benchmark
 
 
 class RegradingForm(forms.Form):
-    """Group, title, secondary check, order and due date; the seed stands in the form."""
+    """Group, title, secondary check, order and due date; the seed is a field of the form."""
 
     group = forms.ModelChoiceField(ExpertGroup.objects.none(), label=gettext_lazy("Group"), to_field_name="public_id")
     title = forms.CharField(label=gettext_lazy("Title"), max_length=200)

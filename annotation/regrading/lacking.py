@@ -1,4 +1,4 @@
-"""Criteria of current rubrics that a group was never asked about, on responses that it graded under earlier versions.
+"""Criteria of current rubrics that a group has not graded, on responses that it graded under earlier versions.
 
 Decisions on unchanged criteria stand: a new version uses their rows again. What is asked for here is the rest.
 """
@@ -117,7 +117,7 @@ def lacks_of(benchmark: Benchmark) -> list[GroupLacks]:
 
 
 def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
-    """For each group that graded responses to the case: what stands under ``rubric``, and what it lacks."""
+    """For each group that graded responses to the case: what is graded under ``rubric``, and what is missing."""
     from django.urls import reverse
     from django.utils.translation import gettext as _
 

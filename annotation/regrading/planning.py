@@ -1,4 +1,4 @@
-"""A batch in which each response is graded on the criteria that it lacks, by whoever graded it before."""
+"""Plans a regrading batch: each response with its missing criteria, for the annotator who graded it before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotation.allocation import NO_CHECKER, drawn_places, keyed
 from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Involvement, Membership, Physician, Slot
 from annotation.regrading.lacking import Lacking, graders_of, lacking_in
-from annotation.services.notices import tell_of_new_work
+from annotation.services.notices import notify_of_new_work
 from annotation.services.planning import BatchTerms, without_account
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
@@ -192,8 +192,8 @@ def _loads(group: ExpertGroup, pieces: list[RegradingTask]) -> tuple[Load, ...]:
     return tuple(loads)
 
 
-def _refuse_if_asked_by_now(plan: RegradingPlan) -> None:
-    """Of two who make a batch of the same plan at once, one is told: nobody decides the same criteria twice."""
+def _refuse_if_given_out_since(plan: RegradingPlan) -> None:
+    """Of two simultaneous batches from the same plan, one is refused: nobody decides the same criteria twice."""
     lacking = {row.response: row for row in lacking_in(plan.group)}
     if any(lacking.get(piece.lacking.response) != piece.lacking for piece in plan.pieces):
         raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
@@ -223,7 +223,7 @@ def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, dige
         raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
     lock_group(plan.group)
     refuse_repeated(group=plan.group, kind=Batch.Kind.GRADE, seed=plan.terms.seed, digest=digest)
-    _refuse_if_asked_by_now(plan)
+    _refuse_if_given_out_since(plan)
     terms = plan.terms
     if not terms.title.strip():
         raise DomainError(_("A batch needs a title."))
@@ -280,5 +280,5 @@ def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, dige
         )
     with readable_constraint_errors():
         Assignment.objects.bulk_create(rows, batch_size=1000)
-    tell_of_new_work(batch=batch, at=at)
+    notify_of_new_work(batch=batch, at=at)
     return batch

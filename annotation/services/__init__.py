@@ -1,4 +1,4 @@
-"""Every write to groups, batches and physicians' work; each function is one transaction."""
+"""Writes to groups, batches and physicians' work; each function is one transaction."""
 
 from annotation.services.adjudications import claim_adjudication, finish_adjudication, rule
 from annotation.services.batches import close_batch, create_batch, extend_batch, make_batch, open_batch, pause_batch

@@ -1,4 +1,4 @@
-"""What an adjudicator does: take a response with conflicts, rule on each, finish."""
+"""Writes of an adjudicator: take a response with conflicts, rule on each, finish."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def rule(
 
 
 def _ask_for_a_revision(row: Adjudication, ruling: Ruling, *, by: User, at: datetime) -> None:
-    """Let those who run the benchmark know that a criterion is faulty; or that nobody says so any more.
+    """Let those who run the benchmark know that a criterion is faulty; or that no ruling holds any more.
 
     Two groups, and the consensus of both, may find the same fault in the same place: it is one request, with what each
     of them wrote. The row of the rubric serialises them.

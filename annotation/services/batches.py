@@ -1,4 +1,4 @@
-"""Batches: making them as planned, and whether they take work."""
+"""Creates batches as planned, and changes whether they take work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Slot
 from annotation.services.conflicts import settle_closed_batch
 from annotation.services.drawing import ResponseFilter
 from annotation.services.gold import mix_in_gold
-from annotation.services.notices import tell_of_new_work
+from annotation.services.notices import notify_of_new_work
 from annotation.services.planning import BatchPlan, BatchTerms, plan_batch
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import lock_batch_exclusive, readable_constraint_errors
@@ -113,7 +113,7 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
     with readable_constraint_errors():
         Assignment.objects.bulk_create(rows, batch_size=1000)
     mix_in_gold(batch=batch, at=at)
-    tell_of_new_work(batch=batch, at=at)
+    notify_of_new_work(batch=batch, at=at)
     return batch
 
 

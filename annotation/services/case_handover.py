@@ -1,4 +1,4 @@
-"""What handing cases over has in common, whether their holder answers questions about them or writes to them."""
+"""What handing over cases has in common for label questions and for writing."""
 
 from __future__ import annotations
 

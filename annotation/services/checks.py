@@ -1,4 +1,4 @@
-"""What a secondary checker does: take work, amend it with a reason, accept it or send it back."""
+"""Writes of a secondary checker: take work, amend it with a reason, accept it or send it back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accounts.models import User
 from annotation.models import Amendment, Assignment, Check, Decision, Outcome
 from annotation.services.conflicts import open_conflicts_within
 from annotation.services.gold import settle_beside
-from annotation.services.notices import tell_of_return
+from annotation.services.notices import notify_of_return
 from annotation.services.rules import (
     CHANGED_ELSEWHERE,
     lock_batch_shared,
@@ -139,7 +139,7 @@ def return_check(*, assignment: Assignment, checker: User, note: str, at: dateti
                 borderline=old.borderline,
                 note=old.note,
                 evidence=old.evidence,
-                # One more than the old one, so that a tab left open since the last round is stale and says so.
+                # One more than the old one, so that a tab left open since the last round is stale.
                 version=old.version + 1,
                 created_at=at,
                 updated_at=at,
@@ -147,7 +147,7 @@ def return_check(*, assignment: Assignment, checker: User, note: str, at: dateti
             for old in decisions
         ]
     )
-    tell_of_return(assignment=row, at=at)
+    notify_of_return(assignment=row, at=at)
     release_if_left(assignment=row, at=at)
 
 

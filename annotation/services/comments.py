@@ -1,4 +1,4 @@
-"""Saying something about a piece of work, and telling those who are part of the talk."""
+"""Adds comments to a piece of work, and notifies the other participants of the thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rubrics.models import BenchmarkRole
 
 @transaction.atomic
 def add_comment(*, assignment: Assignment, author: User, author_role: str, text: str, at: datetime) -> Comment:
-    """Add ``text``; who else takes part is told that there is a comment and by which part, not what it says."""
+    """Add ``text``; the other participants get a notification with its author's role, without the text."""
     cleaned_text = text.replace("\x00", "").replace("\r\n", "\n").strip()
     if not cleaned_text:
         raise DomainError(_("Write something first."))

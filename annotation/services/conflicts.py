@@ -1,4 +1,4 @@
-"""Where raters differ: votes of a response, and the adjudications that open when they do not agree."""
+"""Conflicts: the votes on a response, and the adjudications that open where they disagree."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ WORKS_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What one annotator's accepted work says of one criterion, the checker's amendment over it."""
+    """One annotator's accepted outcome of one criterion; the checker's amendment replaces it."""
 
     assignment: str  # public id
     outcome: str
     note: str
     borderline: bool
     evidence: list[dict[str, object]]
-    amended_because: str  # the checker's reason; empty where the annotator's own decision stands
+    amended_because: str  # the checker's reason; empty where the annotator's own decision holds
 
 
 def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) -> dict[int, list[Vote]]:
@@ -216,13 +216,13 @@ def open_between(
     if unclosed_batches(groups=(group, other)).exists():
         raise DomainError(_("Close the batches of both groups first; until then neither may learn of the other."))
     first, second = group_ratings(group, "final"), group_ratings(other, "final")
-    here, other_places = shared(first, second)
-    if not len(here):
+    first_places, other_places = shared(first, second)
+    if not len(first_places):
         raise DomainError(_("The two groups have no accepted decisions on the same responses."))
-    first_outcome, two = first.outcome[here], second.outcome[other_places]
-    faulty = (first_outcome == Outcome.FAULTY) | (two == Outcome.FAULTY)
-    differ = ((first_outcome != two) | (first_outcome == Outcome.UNDECIDED)) & ~faulty
-    responses, criteria = first.response[here], first.criterion[here]
+    first_outcome, second_outcome = first.outcome[first_places], second.outcome[other_places]
+    faulty = (first_outcome == Outcome.FAULTY) | (second_outcome == Outcome.FAULTY)
+    differ = ((first_outcome != second_outcome) | (first_outcome == Outcome.UNDECIDED)) & ~faulty
+    responses, criteria = first.response[first_places], first.criterion[first_places]
     rubrics: dict[int, int] = {}
     for response_id, rubric_id in (
         BatchItem.objects.filter(batch__group__in=[group, other])

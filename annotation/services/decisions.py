@@ -1,4 +1,4 @@
-"""What an annotator writes: decisions, and handing them in."""
+"""Writes of an annotator: saves decisions and submits assignments."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class _HeldRow:
 
 
 def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) -> _HeldRow:
-    """Lock the work; `Conflict` unless it is open. One journey to the database, because every autosave makes it."""
+    """Lock the work; `Conflict` unless it is open. One round trip: this runs on every autosave."""
     with connection.cursor() as cursor:
         cursor.execute(HELD_ROW_SQL, [assignment.batch_id, list(criteria), assignment.pk, annotator.pk])
         cursor.nextset()
@@ -212,7 +212,7 @@ def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) 
 
 
 def _waves(rows: Sequence[Row]) -> list[list[Row]]:
-    """Cut ``rows`` so that no criterion stands twice in one statement: the second waits for the first."""
+    """Cut ``rows`` so that no criterion occurs twice in one statement: the second waits for the first."""
     waves: list[list[Row]] = []
     for row in rows:
         if not waves or any(other[1].criterion == row[1].criterion for other in waves[-1]):

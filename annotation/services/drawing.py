@@ -1,4 +1,4 @@
-"""Which responses a batch holds: a seeded sample, alone or overlapping with another group's batch."""
+"""Draws the responses of a batch: a seeded sample, alone or overlapping with another group's batch."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Sample:
 
 
 def draw_sample(*, group: ExpertGroup, filter: ResponseFilter, seed: int) -> Sample:
-    """The responses of a batch, drawn by its seed. `DomainError` says what is missing."""
+    """The responses of a batch, drawn by its seed. `DomainError` names what is missing."""
     if filter.draw is not None and filter.draw < 1:
         raise DomainError(_("At least one response is needed."))
     frame = _frame(filter.responses(group))

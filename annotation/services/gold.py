@@ -1,4 +1,4 @@
-"""Gold items: responses with a key, mixed into batches so that nothing shows, and what becomes of them."""
+"""Gold items: responses with a key, mixed blindly into batches, and the results on them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from annotation.models import (
     Physician,
     QualificationRule,
 )
-from annotation.services.notices import tell_of_hold
+from annotation.services.notices import notify_of_hold
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.locks import RowLock, lock_exclusive
 from consilium.lib.errors import Conflict, DomainError
@@ -196,8 +196,8 @@ def settle_beside(*, work: Assignment, at: datetime) -> None:
 def hold_back_by_gold(*, at: datetime) -> int:
     """Hold back whoever lies below the mark on gold, and tell the admins; how many were held back.
 
-    Never at a hand-in: whoever was told right after one would know that it was gold. Only items handed in a while ago
-    are looked at, when other work lies between.
+    Never at a submission: a notification right after one would reveal that it was gold. Only items handed in a while
+    ago are looked at, when other work lies between.
     """
     until = at - GOLD_RESTS
     rules = QualificationRule.objects.filter(gold_mark__isnull=False).select_related("benchmark")
@@ -238,7 +238,7 @@ def _held_back_by_gold(membership: int, rule: QualificationRule, until: datetime
             "mark": rule.gold_mark,
         }
     _hold(member, reason, at)
-    tell_admins(benchmark=rule.benchmark, about=member, reason=reason, at=at)
+    notify_admins(benchmark=rule.benchmark, about=member, reason=reason, at=at)
     return True
 
 
@@ -255,7 +255,7 @@ def _hold(member: Membership, reason: str, at: datetime) -> None:
     if hit != 1:
         raise Conflict(_("This member gets no new work already."))
     member.withheld_at, member.withheld_reason = at, reason
-    tell_of_hold(membership=member, at=at)
+    notify_of_hold(membership=member, at=at)
 
 
 @transaction.atomic
@@ -272,7 +272,7 @@ def lift_hold(*, membership: Membership, reason: str, at: datetime) -> None:
     membership.withheld_at, membership.withheld_reason, membership.gold_since = None, reason, at
 
 
-def tell_admins(*, benchmark: Benchmark, about: Membership, reason: str, at: datetime) -> None:
+def notify_admins(*, benchmark: Benchmark, about: Membership, reason: str, at: datetime) -> None:
     """Tell the admins of the benchmark that somebody gets no new work."""
     pseudonym = (
         Physician.objects.filter(benchmark=benchmark, user=about.user_id).values_list("pseudonym", flat=True).first()

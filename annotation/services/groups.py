@@ -1,4 +1,4 @@
-"""Expert groups and who is in them."""
+"""Writes to expert groups and their memberships."""
 
 from __future__ import annotations
 

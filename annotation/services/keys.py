@@ -1,4 +1,4 @@
-"""Keyed responses: what their decisions are, where they came from, and what they are used for."""
+"""Keyed responses: their correct decisions, the source of these, and their use."""
 
 from __future__ import annotations
 
@@ -61,8 +61,11 @@ def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) ->
     """
     groups = list(ExpertGroup.objects.filter(benchmark=benchmark).order_by("name"))
     sources: list[tuple[str, Ratings]] = [
-        (_("Consensus of %(one)s and %(two)s") % {"one": first.name, "two": two.name}, consensus_ratings(first, two))
-        for first, two in combinations(groups, 2)
+        (
+            _("Consensus of %(one)s and %(two)s") % {"one": first.name, "two": second.name},
+            consensus_ratings(first, second),
+        )
+        for first, second in combinations(groups, 2)
     ]
     sources += [
         (_("All annotators of %(group)s") % {"group": group.name}, unanimous_ratings(group)) for group in groups
@@ -129,7 +132,7 @@ def key_from_consensus(
 def edit_key(*, keyed: KeyedResponse, decisions: Mapping[int, tuple[str, str]]) -> None:
     """Set outcome and explanation of every criterion: criterion id → (outcome, explanation).
 
-    What was marked before stands as it was marked; only what is handed in from now on is compared with the new key.
+    Earlier marks are kept; only what is handed in from now on is compared with the new key.
     """
     rows = {row.criterion_id: row for row in keyed.decisions.select_for_update()}
     if rows.keys() != decisions.keys():
@@ -266,7 +269,7 @@ def key_rows(benchmark: Benchmark, use: str) -> Iterator[dict[str, object]]:
 @transaction.atomic
 def set_rule(*, benchmark: Benchmark, values: Mapping[str, object]) -> QualificationRule:
     """Set what is asked of annotators. A qualification can be required once there is something to qualify on."""
-    rule, _made = QualificationRule.objects.select_for_update().get_or_create(benchmark=benchmark)
+    rule, _created = QualificationRule.objects.select_for_update().get_or_create(benchmark=benchmark)
     for name, value in values.items():
         setattr(rule, name, value)
     keys = KeyedResponse.objects.filter(benchmark=benchmark, active=True, use=KeyedResponse.Use.QUALIFICATION)

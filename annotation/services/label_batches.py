@@ -1,4 +1,4 @@
-"""Cases given to physicians with questions about them, and the tags that come out of their answers."""
+"""Gives cases with label questions to physicians, and derives tags from their answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotation.allocation import Allocation, Infeasible, Item, allocate
 from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.labels import TAG_PREFIX, tag_changes
 from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician
-from annotation.services.notices import tell_of_cases
+from annotation.services.notices import notify_of_cases
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
 from consilium.lib.errors import Conflict, DomainError
@@ -104,7 +104,7 @@ def tasks_asking(questions: Sequence[LabelQuestion]) -> QuerySet[LabelTask]:
 def plan_labels(
     *, group: ExpertGroup, questions: Sequence[LabelQuestion], terms: LabelTerms, filter: CaseFilter
 ) -> LabelPlan:
-    """Spread the cases evenly over the group's annotators; nothing is written. `DomainError` says what is missing.
+    """Spread the cases evenly over the group's annotators; nothing is written. `DomainError` names what is missing.
 
     Nobody is asked the same question about the same case twice.
     """
@@ -234,7 +234,7 @@ def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest
             ],
             batch_size=1000,
         )
-    tell_of_cases(batch=batch, at=at)
+    notify_of_cases(batch=batch, at=at)
     return batch
 
 

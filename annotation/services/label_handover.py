@@ -1,4 +1,4 @@
-"""Cases with questions go to other physicians of the group. What was drafted stays on record, and counts nowhere."""
+"""Hands cases with label questions to other physicians. Drafted answers stay on record and do not count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accounts.models import User
 from annotation.models import Batch, LabelQuestion, LabelTask
 from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
 from annotation.services.label_batches import able_annotators, tasks_asking
-from annotation.services.notices import tell_of_passed_cases
+from annotation.services.notices import notify_of_passed_cases
 from consilium.lib.transitions import transition
 
 
@@ -61,5 +61,5 @@ def hand_over_labels(*, batch: Batch, holder: User, to: User | None, at: datetim
         transition(task, source=LabelTask.OPEN, target=LabelTask.Status.RELEASED, released_at=at)
         last[taker] += 1
         LabelTask.objects.create(batch=batch, case_id=task.case_id, annotator_id=taker, position=last[taker])
-    tell_of_passed_cases(batch=batch, counts=Counter(moves.values()), at=at)
+    notify_of_passed_cases(batch=batch, counts=Counter(moves.values()), at=at)
     return len(moves)

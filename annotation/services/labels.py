@@ -1,4 +1,4 @@
-"""Closed questions about cases: making them, and what physicians answer. `label_batches` gives cases out."""
+"""Writes to label questions and to physicians' answers. `label_batches` gives cases out."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     not open to its annotator any more; `DomainError` on an answer that cannot be.
     """
     row = _locked(task, annotator)
-    question_id = questions_asked(row).filter(public_id=change.question).values_list("pk", flat=True).first()
+    question_id = questions_of_task(row).filter(public_id=change.question).values_list("pk", flat=True).first()
     if question_id is None:
         raise DomainError(_("This question is not asked any more."))
     _hold_question(question_id)
@@ -263,7 +263,7 @@ def submit_labels(*, task: LabelTask, annotator: User, at: datetime) -> None:
     row = _locked(task, annotator)
     given = {answer.question_id: answer for answer in LabelAnswer.objects.filter(task=row)}
     missing = []
-    for question in questions_asked(row):
+    for question in questions_of_task(row):
         answer = given.get(question.pk)
         if answer is None or (question.kind == LabelQuestion.Kind.ACUITY and answer.certainty is None):
             missing.append(question.public_id)
@@ -279,7 +279,7 @@ def submit_labels(*, task: LabelTask, annotator: User, at: datetime) -> None:
     task.status, task.submitted_at = row.status, row.submitted_at
 
 
-def questions_asked(task: LabelTask) -> QuerySet[LabelQuestion]:
+def questions_of_task(task: LabelTask) -> QuerySet[LabelQuestion]:
     """Questions that the batch of ``task`` asks, without those that were retired since."""
     public_ids = task.batch.frame.get("questions", [])
     return LabelQuestion.objects.filter(public_id__in=public_ids, active=True)

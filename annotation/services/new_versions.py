@@ -1,4 +1,4 @@
-"""A rubric has a new version: work that nobody has touched moves to it, begun work keeps the version it began with."""
+"""After a new rubric version: untouched work moves to it, begun work keeps its version."""
 
 from __future__ import annotations
 

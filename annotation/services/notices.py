@@ -1,4 +1,4 @@
-"""Who is told what of the work. The words are made when they are read (`accounts.notices`); nothing blinded goes in."""
+"""Notifications about the work. `accounts.notices` writes the text when it is read; they hold nothing blinded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotation.models import Assignment, Batch, Membership
 Kind = Notification.Kind
 
 
-def tell_of_new_work(*, batch: Batch, at: datetime) -> None:
+def notify_of_new_work(*, batch: Batch, at: datetime) -> None:
     """One notice for each annotator of a batch just made: how many responses, or that they may take from its pool."""
     if batch.strategy == Batch.Strategy.POOL:
         members = batch.group.memberships.filter(role=Membership.Role.ANNOTATOR, active=True, withheld_at=None)
@@ -25,7 +25,7 @@ def tell_of_new_work(*, batch: Batch, at: datetime) -> None:
     _new_work(batch, counts, at)
 
 
-def tell_of_passed_work(*, assignments: Iterable[Assignment], to: int, at: datetime) -> None:
+def notify_of_passed_work(*, assignments: Iterable[Assignment], to: int, at: datetime) -> None:
     """One notice a batch for who takes over work of somebody else. It does not say whose it was."""
     batches: dict[int, Batch] = {}
     counts: Counter[int] = Counter()
@@ -36,17 +36,17 @@ def tell_of_passed_work(*, assignments: Iterable[Assignment], to: int, at: datet
         _new_work(batch, Counter({to: counts[pk]}), at)
 
 
-def tell_of_cases(*, batch: Batch, at: datetime) -> None:
+def notify_of_cases(*, batch: Batch, at: datetime) -> None:
     """One notice for each annotator of a batch of cases with questions."""
     _new_work(batch, Counter(batch.label_tasks.values_list("annotator_id", flat=True)), at, what="cases")
 
 
-def tell_of_passed_cases(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
+def notify_of_passed_cases(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
     """One notice for each who takes over cases (user → how many) of somebody else. It does not say whose they were."""
     _new_work(batch, counts, at, what="cases")
 
 
-def tell_of_writing(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
+def notify_of_writing(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
     """One notice for each who gets cases to write to (user → how many), new ones or somebody else's."""
     _new_work(batch, counts, at, what="writing")
 
@@ -62,7 +62,7 @@ def _new_work(batch: Batch, counts: Counter[int], at: datetime, **values: str) -
     )
 
 
-def tell_of_return(*, assignment: Assignment, at: datetime) -> None:
+def notify_of_return(*, assignment: Assignment, at: datetime) -> None:
     """The annotator learns that a response came back, not who sent it."""
     notify(
         user=assignment.annotator,
@@ -74,7 +74,7 @@ def tell_of_return(*, assignment: Assignment, at: datetime) -> None:
     )
 
 
-def tell_of_hold(*, membership: Membership, at: datetime) -> None:
+def notify_of_hold(*, membership: Membership, at: datetime) -> None:
     """A member learns that they get no new work for now."""
     benchmark = membership.group.benchmark
     notify(

@@ -1,4 +1,4 @@
-"""A batch before it is made: which responses it draws, and who would get which."""
+"""Plans a batch: which responses it draws, and who would get which."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rubrics.models import Case, Rubric, RubricItem
 
 
 def new_seed() -> int:
-    """A seed for a new batch; it stands in the form, so that the preview and the batch are drawn alike."""
+    """A seed for a new batch; it is a field of the form, so that the preview and the batch are drawn alike."""
     return secrets.randbelow(2**53)  # exact in JSON and JavaScript, too
 
 
@@ -131,7 +131,7 @@ class BatchPlan:
 
 
 def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter) -> BatchPlan:
-    """Draw the responses and allocate them, without writing anything. `DomainError` says what is missing."""
+    """Draw the responses and allocate them, without writing anything. `DomainError` names what is missing."""
     if not 0 <= terms.fraction <= 1:
         raise DomainError(_("The share to check lies between 0 and 1."))
     if terms.lease_hours is not None and terms.lease_hours < 1:
@@ -327,7 +327,7 @@ def _allocate(
         )
         return Allocation(()), {people[person]: number for person, number in pool_counts.items()}
     here = _open_work(able, group)
-    # A capacity bounds the open work of this group; the rest of the load only says who gets the odd response.
+    # A capacity bounds the open work of this group; the rest of the load only decides who gets the odd response.
     room = {
         user: capacity - here.get(user, 0) + work.get(user, 0)
         for user, capacity in team.annotators.items()

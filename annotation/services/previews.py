@@ -1,4 +1,4 @@
-"""A preview becomes a batch once, however often its form is sent, and whoever sends it at the same time."""
+"""Creates a batch from a preview exactly once, however often and by whomever its form is sent."""
 
 from __future__ import annotations
 

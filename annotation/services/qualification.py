@@ -1,4 +1,4 @@
-"""Qualifying: an attempt is a batch of its own over the qualification set, graded on the ordinary page."""
+"""Qualification attempts: an attempt is a batch over the qualification set, graded on the ordinary page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from annotation.models import (
     QualificationAttempt,
     QualificationRule,
 )
-from annotation.services.gold import tell_admins
+from annotation.services.gold import notify_admins
 from annotation.services.rules import readable_constraint_errors
 from consilium.lib.errors import Conflict, DomainError
 from consilium.lib.transitions import transition
@@ -151,7 +151,7 @@ def _finish(batch: Batch, at: datetime) -> None:
     left = Assignment.objects.filter(batch=batch, status__in=Assignment.OPEN)
     if attempt.status != QualificationAttempt.Status.OPEN or left.exists():
         return
-    score = mark((row.said, row.key) for row in marked_rows(attempt))
+    score = mark((row.outcome, row.key) for row in marked_rows(attempt))
     passed = isinstance(score, Estimate) and score.value >= attempt.pass_mark
     transition(
         attempt,
@@ -171,17 +171,17 @@ def _finish(batch: Batch, at: datetime) -> None:
         )
         with translation.override(settings.LANGUAGE_CODE):  # handed in by a physician, read by admins of any language
             reason = _("Qualification not passed in %(n)d attempts.") % {"n": len(eligibility.attempts)}
-        tell_admins(benchmark=attempt.group.benchmark, about=member, reason=reason, at=at)
+        notify_admins(benchmark=attempt.group.benchmark, about=member, reason=reason, at=at)
 
 
 class MarkedRow:
     """One criterion of an attempt: what was decided, the key, and its explanation."""
 
-    __slots__ = ("criterion", "explanation", "key", "note", "response", "said")
+    __slots__ = ("criterion", "explanation", "key", "note", "outcome", "response")
 
     def __init__(self, response: int, criterion: int, outcome: str, key: str, explanation: str, note: str) -> None:
         self.response, self.criterion = response, criterion
-        self.said, self.key, self.explanation, self.note = outcome, key, explanation, note
+        self.outcome, self.key, self.explanation, self.note = outcome, key, explanation, note
 
     @property
     def counted(self) -> bool:
@@ -191,7 +191,7 @@ class MarkedRow:
     @property
     def agrees(self) -> bool:
         """Whether decision and key say the same."""
-        return self.said == self.key
+        return self.outcome == self.key
 
 
 def marked_rows(attempt: QualificationAttempt) -> list[MarkedRow]:

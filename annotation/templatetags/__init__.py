@@ -1,1 +1,1 @@
-"""What templates of ``annotation`` need beyond Django's own."""
+"""Template tags of ``annotation``."""

@@ -1,4 +1,4 @@
-"""How many comments stand on a piece of work."""
+"""Template tag that counts the comments on a piece of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bars of the dashboard in templates."""
+"""Template tags for the bars of the dashboard."""
 
 from __future__ import annotations
 

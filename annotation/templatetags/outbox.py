@@ -1,4 +1,4 @@
-"""The place in a page where its script finds whose unsent decisions it may send, and where to."""
+"""Template tag that tells the outbox script whose unsent decisions it may send, and to which URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time on task as people say it."""
+"""Template filter that formats time on task."""
 
 from __future__ import annotations
 

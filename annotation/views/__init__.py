@@ -1,1 +1,1 @@
-"""Pages of physicians (work, grading, checks, adjudication) and of those who run the benchmark (groups, batches)."""
+"""Views for physicians (work, grading, checks, adjudication) and for staff (groups, batches)."""

@@ -1,4 +1,4 @@
-"""Conflicts, and the page where they are settled."""
+"""Views of conflicts and of their adjudication."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication]) -> HttpRes
 @never_cache
 @signed_in
 def adjudication(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """The response, what the raters said where they differ, and the rulings; once finished, to read alone."""
+    """The response, the raters' votes where they differ, and the rulings; once finished, to read alone."""
     if access.done_adjudications(request.user).filter(public_id=public_id).exists():
         return _page(request, access.get_done_adjudication(request.user, public_id))
     return _page(request, access.get_held_adjudication(request.user, public_id))
@@ -154,7 +154,7 @@ def finish(request: SignedInRequest, public_id: str) -> HttpResponse:
         try:
             upcoming = services.claim_adjudication(adjudicator=request.user, waiting=waiting)
         except DomainError:
-            upcoming = None  # the list says why there is nothing to take
+            upcoming = None  # the list shows why there is nothing to take
     if upcoming is None:
         return end_of_queue(request, reverse("annotation:adjudications"), message)
     if not request.htmx:

@@ -1,4 +1,4 @@
-"""Batches, for those who run the benchmark: what is done, what comes next, and the form that makes one."""
+"""Views of batches for staff: progress, next steps, and the form that creates one."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _frame(row: Batch) -> list[tuple[str, str]]:
 
 
 def _given_out(row: Batch) -> list[tuple[str, str]]:
-    """How work reaches people, beyond what the page says anyhow."""
+    """How work is given out, beyond what the page always shows."""
     lines = []
     if row.specialty_match != Batch.SpecialtyMatch.NONE:
         lines.append((_("Specialty"), str(row.get_specialty_match_display())))

@@ -1,4 +1,4 @@
-"""The dialog that hands cases over, whether their holder answers questions about them or writes to them."""
+"""The dialog that hands over cases, for label questions and for writing."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def handover_dialog(
         "batch": batch,
         "holder": holder,
         "tasks": tasks,
-        "drafts": sum(task.status == LabelTask.Status.DRAFT for task in tasks),  # tasks of either kind say it alike
+        "drafts": sum(task.status == LabelTask.Status.DRAFT for task in tasks),  # equal in both kinds of task
         "stay": len(tasks) - len(takeable),
         "takers": sorted(listed, key=lambda taker: (-taker[2], taker[1], natural(taker[0].shown))),
     }
     return render(request, f"{template}#handover" if request.htmx else template, context)
 
 
-def told(moved: int, stayed: int) -> str:
+def handover_message(moved: int, stayed: int) -> str:
     """What became of the cases."""
     words = ngettext("%(number)d case was handed over.", "%(number)d cases were handed over.", moved)
     words %= {"number": moved}

@@ -1,4 +1,4 @@
-"""Secondary checks: what waits, and the page where one is done."""
+"""Views of secondary checks: the queue, and the page of one check."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _context(assignment: Assignment) -> dict[str, Any]:
 
 
 def _context_of_done(done: Check) -> dict[str, Any]:
-    """The same page as it stood when the check was finished, without a form."""
+    """The same page in its state when the check was finished, without a form."""
     rows = screens.check_rows(done.assignment, number=done.round)
     return _shown(done.assignment, rows) | {
         "round": done.round,
@@ -215,7 +215,7 @@ def _go_on(request: SignedInRequest, done: Assignment, message: str) -> HttpResp
             waiting = access.waiting_checks(request.user).filter(batch=done.batch_id)
             upcoming = services.claim_check(checker=request.user, waiting=waiting, at=timezone.now())
         except DomainError:
-            upcoming = None  # the list says why there is nothing to take
+            upcoming = None  # the list shows why there is nothing to take
     if upcoming is None:
         return end_of_queue(request, reverse("annotation:checks"), message)
     if not request.htmx:
@@ -231,7 +231,7 @@ def next_sheet(request: SignedInRequest, fragment: str, context: dict[str, Any],
 
 
 def end_of_queue(request: SignedInRequest, url: str, message: str) -> HttpResponse:
-    """Back to the list, where the page says what became of the last piece."""
+    """Redirects to the list, which shows the result of the last piece."""
     messages.success(request, message)
     return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
 

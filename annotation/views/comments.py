@@ -28,10 +28,10 @@ COLUMNS = ("batch", "case", "annotator", "state", "voice", "author", "written", 
 @never_cache
 @signed_in
 def comments(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """What annotator, checker and admin said of this work; POST adds to it."""
+    """The comments of annotator, checker and admins on this work; POST adds one."""
     assignment, author_role = comment_threads.get_own_thread(request.user, public_id)
     work = ""
-    if author_role == Comment.Voice.ANNOTATOR:
+    if author_role == Comment.AuthorRole.ANNOTATOR:
         work = reverse("annotation:grade", args=[public_id])
     elif access.held_checks(request.user).filter(pk=assignment.pk).exists():
         work = reverse("annotation:check", args=[public_id])
@@ -48,11 +48,11 @@ def comments_of(request: SignedInRequest, slug: str, public_id: str) -> HttpResp
     benchmark = assignment.batch.group.benchmark
     annotator = Physician.objects.filter(benchmark=benchmark, user=assignment.annotator_id).first()
     here = reverse("annotation:comments-of", args=[slug, public_id])
-    return _thread(request, assignment, Comment.Voice.ADMIN, here, {"desk": True, "annotator": annotator})
+    return _thread(request, assignment, Comment.AuthorRole.ADMIN, here, {"for_admin": True, "annotator": annotator})
 
 
 def _thread(
-    request: SignedInRequest, assignment: Assignment, author_role: Comment.Voice, here: str, more: dict[str, Any]
+    request: SignedInRequest, assignment: Assignment, author_role: Comment.AuthorRole, here: str, more: dict[str, Any]
 ) -> HttpResponse:
     refused, text = None, ""
     if request.method == "POST":
@@ -73,7 +73,7 @@ def _thread(
         "assignment": assignment,
         "lines": comment_threads.thread_of(assignment, request.user, author_role),
         "writable": comment_threads.writable(assignment),
-        "longest": comment_threads.MAX_COMMENT_LENGTH,
+        "max_length": comment_threads.MAX_COMMENT_LENGTH,
         "here": here,
         "refused": refused,
         "text": text,

@@ -1,4 +1,4 @@
-"""How far the benchmark's work is and who waits for whom, for those who run it."""
+"""Views of the dashboard for staff: progress, and who waits for whom."""
 
 from __future__ import annotations
 

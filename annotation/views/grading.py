@@ -1,4 +1,4 @@
-"""The grading page, the next one under it, and handing in."""
+"""Views of grading: the page, the prefetched next page, and submission."""
 
 from __future__ import annotations
 

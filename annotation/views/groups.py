@@ -1,4 +1,4 @@
-"""Expert groups and their members, for those who run the benchmark."""
+"""Views of expert groups and their members, for staff."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _page(
             "pseudonym": pseudonyms.get(membership.user_id, ""),
             "held": held.get((membership.user_id, membership.role), 0),
             "consequence": _consequence(membership, held.get((membership.user_id, membership.role), 0)),
-            "standing": states[membership.user_id],
+            "invitation_state": states[membership.user_id],
         }
         for membership in memberships
     ]

@@ -1,4 +1,4 @@
-"""Open work that leaves its annotator: for another one, or back to the pool."""
+"""Views that hand open work to another annotator, or back to the pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases with questions that a physician has open: to one other, or spread over the group."""
+"""Views that hand a physician's open cases with label questions to one other physician, or to the group."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from accounts.models import User
 from annotation.dashboard.people import people_of
 from annotation.models import Batch
 from annotation.services import label_handover as services
-from annotation.views.case_handover import called, handover_dialog, refuse_nobody, taker_of, told
+from annotation.views.case_handover import called, handover_dialog, handover_message, refuse_nobody, taker_of
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest
 
@@ -33,7 +33,7 @@ def hand_over_cases(request: SignedInRequest, batch: Batch) -> HttpResponse:
         except DomainError as refused:
             messages.error(request, str(refused))
         else:
-            messages.success(request, told(number, len(tasks) - number))
+            messages.success(request, handover_message(number, len(tasks) - number))
         return redirect("annotation:batch", batch.group.benchmark.slug, batch.public_id)
     return handover_dialog(
         request,

@@ -1,4 +1,4 @@
-"""The physician's page of a case with questions: read, answer, hand in, and on to the next one."""
+"""Views of a case with label questions for physicians: read, answer, submit, go to the next."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def time(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Add ``{"seconds"}`` to the time spent at a case; its last minute is told when it has been handed in."""
+    """Add ``{"seconds"}`` to the time spent at a case; its last minute is reported after submission."""
     task = access.get_own_label_task(request.user, public_id)
     try:
         seconds = seconds_of(request)

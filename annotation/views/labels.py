@@ -1,4 +1,4 @@
-"""Questions about cases for those who run the benchmark: the list, the form, results, giving cases out, tags."""
+"""Views of label questions for staff: list, form, results, giving cases out, tags."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _list(request: SignedInRequest, benchmark: Benchmark, refused: DomainError |
     context = {
         "benchmark": benchmark,
         "counts": counts,
-        "asked": any(count.question.active for count in counts),
+        "has_active_question": any(count.question.active for count in counts),
         "administers": is_admin(request.user, benchmark),
         "starters": STARTERS.values(),
         "batches": Batch.objects.filter(group__benchmark=benchmark, kind=Batch.Kind.LABEL).select_related("group")[:20],
@@ -130,10 +130,10 @@ def _post(request: SignedInRequest, benchmark: Benchmark, question: LabelQuestio
     if frozen:
         form.frozen()
     status = 422
-    # All that is wrong is said at once, so both are asked.
+    # Show all errors at once: validate both.
     if all([form.is_valid(), rows.is_valid()]):
         try:
-            question_input = form.wanted(rows.options())
+            question_input = form.question_input(rows.options())
             if question is None:
                 services.make_question(benchmark=benchmark, question_input=question_input, at=timezone.now())
             else:
@@ -225,7 +225,7 @@ def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     show = request.GET.get("show", "")
     if show not in {*AnswerState}:
         show = ""
-    chosen = [case for case in question_results.cases if not show or case.summary.standing == show]
+    chosen = [case for case in question_results.cases if not show or case.summary.state == show]
     names = {option["value"]: option["label"] for option in question.options}
     states = (
         (AnswerState.AGREED, _("Agreed")), (AnswerState.OPEN, _("Not agreed")), (AnswerState.FEW, _("Too few answers")),
@@ -238,7 +238,7 @@ def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
         "alpha": question_results.alpha,
         "agreement": [(*_FIGURES[name], figure) for name, figure in question_results.agreement.items()],
         "show": show,
-        "states": [(str(state), label, question_results.standings[state]) for state, label in states],
+        "states": [(str(state), label, question_results.state_counts[state]) for state, label in states],
         "page_obj": page,
         "lines": [(case, names.get(case.summary.majority, "")) for case in page.object_list],
         "administers": is_admin(request.user, question.benchmark),

@@ -1,4 +1,4 @@
-"""Where a form leads whose preview was made into a batch before."""
+"""Redirects a form whose preview was made into a batch already."""
 
 from __future__ import annotations
 

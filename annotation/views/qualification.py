@@ -1,4 +1,4 @@
-"""Qualification and gold: the rule, the keyed responses, and a physician's attempts."""
+"""Views of qualification and gold: the rule, the keyed responses, and a physician's attempts."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _page(
 
 
 def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) -> list[dict[str, Any]]:
-    """Annotators with their standing, and how much of the set they know from other work."""
+    """Annotators with their eligibility, and how much of the set they know from other work."""
     pseudonyms = dict(Physician.objects.filter(benchmark=benchmark).values_list("user_id", "pseudonym"))
     rows: list[dict[str, Any]] = []
     members = Membership.objects.filter(group__benchmark=benchmark, role=Membership.Role.ANNOTATOR, active=True)
@@ -104,9 +104,9 @@ def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) ->
     for group in ExpertGroup.objects.filter(benchmark=benchmark):
         for user, eligibility in eligibilities(group).items():
             name = str(users[user]) if names else pseudonyms.get(user, "")
-            rows.append({"name": name, "pseudonym": pseudonyms.get(user, ""), "standing": eligibility,
+            rows.append({"name": name, "pseudonym": pseudonyms.get(user, ""), "eligibility": eligibility,
                           "known": known.get(user, 0), "set": len(active)})  # fmt: skip
-    return sorted(rows, key=lambda row: (natural(row["standing"].group.name), natural(row["name"])))
+    return sorted(rows, key=lambda row: (natural(row["eligibility"].group.name), natural(row["name"])))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,4 +1,4 @@
-"""How annotators and checkers work, for those who run the benchmark; and each physician's own figures."""
+"""Views of annotators' and checkers' quality for staff, and of each physician's own figures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Person:
     pseudonym: str
     annotator: AnnotatorQuality | None = None
     checker: CheckerQuality | None = None
-    standing: Eligibility | None = None
+    eligibility: Eligibility | None = None
     figures: list[tuple[str, Shown]] = field(default_factory=list)
 
 
@@ -76,7 +76,7 @@ def _with_figures(benchmark: Benchmark, *, names: bool) -> tuple[list[Person], l
         eligibility |= eligibilities(group)
     for person in annotators:
         person.annotator = of_annotators[person.membership.user_id]
-        person.standing = eligibility.get(person.membership.user_id)
+        person.eligibility = eligibility.get(person.membership.user_id)
     for person in checkers:
         person.checker = of_checkers[person.membership.user_id]
     return annotators, checkers
@@ -168,7 +168,7 @@ def _person(benchmark: Benchmark, membership: Membership, *, names: bool) -> Per
     user = membership.user_id
     if role == ANNOTATOR:
         person.annotator = annotator_figures(benchmark, [user], compared=len(people))[user]
-        person.standing = eligibilities(membership.group).get(user)
+        person.eligibility = eligibilities(membership.group).get(user)
     else:
         person.checker = checker_figures(benchmark, [user])[user]
     return person

@@ -1,4 +1,4 @@
-"""What must be graded again after new versions of rubrics: by group, as a preview, and as a batch."""
+"""Views of regrading after new rubric versions: by group, as a preview, and as a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the grading page sends while somebody works: decisions, time, a skip. JSON in and out, few queries."""
+"""JSON endpoints of the grading page: decisions, time, a skip. Few queries each."""
 
 from __future__ import annotations
 

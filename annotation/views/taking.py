@@ -1,4 +1,4 @@
-"""Taking the next response of a batch: what is open first, else a free place in the pool."""
+"""Claims the next response of a batch: the open one first, else a free slot of the pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""My work: what is next, what came back, what waits, what is done."""
+"""Views of "My work": next, returned, waiting, and done work."""
 
 from __future__ import annotations
 

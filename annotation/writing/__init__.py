@@ -1,1 +1,1 @@
-"""Responses that physicians write in the browser: giving the cases out, the writing itself, and handing in."""
+"""Responses that physicians write in the browser: giving cases out, writing, and submitting."""

@@ -1,4 +1,4 @@
-"""Having responses written: the form with its preview, the tasks of a batch, and open work that goes elsewhere."""
+"""Views for staff: the form of a writing batch with its preview, its tasks, and their handover."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annotation.dashboard.people import People, Person, people_of
 from annotation.models import Batch, WritingTask, WritingTerms
 from annotation.services import new_seed
 from annotation.services.previews import AlreadyCreated
-from annotation.views.case_handover import called, handover_dialog, refuse_nobody, taker_of, told
+from annotation.views.case_handover import called, handover_dialog, handover_message, refuse_nobody, taker_of
 from annotation.views.dashboard import csv_file
 from annotation.views.previews import to_existing_batch
 from annotation.writing import batches, reading
@@ -162,4 +162,4 @@ def _moved(batch: Batch, holder: Person, to: str, people: People, n_tasks: int) 
         words = ngettext("%(number)d case was taken back.", "%(number)d cases were taken back.", number)
         return words % {"number": number}
     number = batches.hand_over_writing(batch=batch, holder=user, to=taker_of(people, to), at=at)
-    return told(number, n_tasks - number)
+    return handover_message(number, n_tasks - number)

@@ -1,4 +1,4 @@
-"""Making a batch of cases to write to, as it was previewed; and open work that leaves its writer."""
+"""Creates a writing batch as previewed, and hands over its open tasks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from accounts.models import User
 from annotation.models import Batch, WritingTask, WritingTerms
 from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
 from annotation.services.label_batches import able_annotators
-from annotation.services.notices import tell_of_writing
+from annotation.services.notices import notify_of_writing
 from annotation.services.previews import refuse_repeated
 from annotation.services.rules import readable_constraint_errors
 from annotation.writing.exclusions import excluded_writers
@@ -80,12 +80,12 @@ def create_writing_batch(
             ],
             batch_size=1000,
         )
-    tell_of_writing(batch=batch, counts=Counter(plan.allocation.load), at=at)
+    notify_of_writing(batch=batch, counts=Counter(plan.allocation.load), at=at)
     return batch
 
 
 def _candidate(order: WritingOrder) -> Candidate:
-    candidate, _made = Candidate.objects.get_or_create(
+    candidate, _created = Candidate.objects.get_or_create(
         benchmark=order.group.benchmark, name=order.candidate.strip(), defaults={"kind": Candidate.Kind.PHYSICIAN}
     )
     return candidate
@@ -157,7 +157,7 @@ def hand_over_writing(*, batch: Batch, holder: User, to: User | None, at: dateti
             position=last[taker],
             shown=order_shown(task.shown, seed=batch.seed, case=task.case_id, writer=taker),
         )
-    tell_of_writing(batch=batch, counts=Counter(moves.values()), at=at)
+    notify_of_writing(batch=batch, counts=Counter(moves.values()), at=at)
     return len(moves)
 
 

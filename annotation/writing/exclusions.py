@@ -1,4 +1,4 @@
-"""Who may not write to a case, and why.
+"""Determines who may not write to a case, and why.
 
 A response written without help must come from somebody who has read no answer to the case, no criterion of its rubric
 and no reference answer; and nobody answers the same case twice for one candidate.
@@ -68,7 +68,7 @@ def _wrote_the_rubric(cases: Collection[int], people: Collection[int]) -> set[Pa
         *RubricReview.objects.filter(rubric__case__in=cases, reviewer__in=people).values_list(
             "rubric__case_id", "reviewer_id"
         ),
-        # Browsers report who has the editor or the review of a case before them: the rubric stands there to be read.
+        # Browsers report who has the editor or the review of a case before them: the page shows the rubric.
         *AuthoringTime.objects.filter(case__in=cases, user__in=people).values_list("case_id", "user_id"),
         *AuditItem.objects.filter(case__in=cases, auditor__in=people).values_list("case_id", "auditor_id"),
     }

@@ -1,4 +1,4 @@
-"""What admins send to have responses written, and what the writing page sends."""
+"""Forms of writing batches for admins, and of the writing page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A batch of cases to write responses to, before it is made: which cases, who writes, beside which references."""
+"""Plans a writing batch: which cases, who writes, with which references."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class WritingPlan:
     without_writers: int  # left out because too few may write to them
     in_frame: int  # what the cases were drawn from
     cases: tuple[int, ...]
-    shown: Mapping[int, tuple[int, ...]]  # case → the responses that stand beside its editor
+    shown: Mapping[int, tuple[int, ...]]  # case → the responses shown beside its editor
     allocation: Allocation
     loads: tuple[WriterLoad, ...]
     left_out: tuple[str, ...]
@@ -114,7 +114,7 @@ class WritingPlan:
 
 
 def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
-    """Choose the cases and spread them evenly over those who may write to them. `DomainError` says what is missing."""
+    """Choose the cases and spread them evenly over those who may write to them. `DomainError` names what is missing."""
     _refuse_impossible(order)
     matched = list(filter.cases(order.group, order).values_list("pk", "tags"))
     if not matched:

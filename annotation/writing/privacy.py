@@ -1,4 +1,4 @@
-"""What in a written response may name a real person: advice to its writer before it is handed in."""
+"""Finds what in a written response may name a real person, to advise its writer before submission."""
 
 from __future__ import annotations
 

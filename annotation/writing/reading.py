@@ -72,7 +72,7 @@ def writing_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWor
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a task stands in its writer's queue."""
+    """The position of a task in its writer's queue."""
 
     position: int
     total: int

@@ -1,4 +1,4 @@
-"""What a writer does with a case: open it, save the text as it grows, hand it in."""
+"""Writes of a writer: open a task, save the text, submit it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of written responses; part of ``annotation.urls``."""
+"""Routes of written responses; part of ``annotation.urls``."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""The physician's page of a case to write to: read, write, hand in, and on to the next one."""
+"""Views of a writing task for physicians: read, write, submit, go to the next."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def time(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Add ``{"seconds"}`` to the time spent at a case; its last minute is told when it has been handed in."""
+    """Add ``{"seconds"}`` to the time spent at a case; its last minute is reported after submission."""
     row = reading.get_own_task(request.user, public_id)
     try:
         seconds = seconds_of(request)

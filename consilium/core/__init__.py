@@ -1,1 +1,1 @@
-"""What every app may build on: mechanisms of the running product that know no app."""
+"""Mechanisms of the running product that know no app; every app may use them."""

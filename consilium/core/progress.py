@@ -34,7 +34,7 @@ class ProgressMonitor:
         self._loop_at = at
 
     def start_afresh(self, *, at: float) -> None:
-        """Count from now on: what was before says nothing about this worker."""
+        """Count from now on: earlier counts say nothing about this worker."""
         self._waiting_since = {}
         self._loop_at = at
 

@@ -1,4 +1,4 @@
-"""Static files under names with a hash of their content; imports between our own modules follow."""
+"""Static file storage: names with a content hash, also in imports between our own modules."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Watchdog(bootsteps.StartStopStep):
         if now < self._beat_due_at and stalled_s < self.limit_s:
             return
         self._beat_due_at = now + self.limit_s / BEATS_PER_LIMIT
-        # Half the limit, so that a worker ends itself and says why before `manage.py up` misses its row.
+        # Half the limit, so that a worker ends itself and logs why before `manage.py up` misses its row.
         is_answered = self._ask_database(state, is_well=stalled_s < self.limit_s / 2)
         now = self._look_at = time.monotonic()
         if not is_answered:

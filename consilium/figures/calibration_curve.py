@@ -1,4 +1,4 @@
-"""The calibration curve: the share that came true over the probability that was given, beside the diagonal."""
+"""The calibration curve: observed share over predicted probability, beside the diagonal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of chart that reports are made of. Each takes plain rows and a palette and gives an Altair chart.
+"""Chart types of reports. Each takes plain rows and a palette and returns an Altair chart.
 
 Values may be None: such a row keeps its place on the axis and shows no mark. Every mark is described in words for
 screen readers, and may carry a link (``href``) to what stands behind it.
@@ -293,7 +293,7 @@ def _label_heights(dots: Sequence[tuple[float, float, int]]) -> list[float]:
     for i in sorted(range(len(dots)), key=lambda i: dots[i][1]):
         x, y, letters = dots[i]
         left, right = x + 9, x + 9 + letter * letters
-        # From below upwards: a name gives way to those that stand already.
+        # From below upwards: a name gives way to those placed already.
         for other_left, other_right, other in sorted(placed, key=lambda entry: entry[2]):
             if left < other_right and other_left < right and abs(y - other) < line:
                 y = other + line

@@ -1,4 +1,4 @@
-"""A heat map of deviations: rows by columns, each cell with its number on a ground that says which way and how far."""
+"""A heat map of deviations: each cell shows its number on a colour of direction and size."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def in_order(pdf: bytes) -> bytes:
 
 
 def _parts(text: bytes) -> tuple[bytes, bytes]:
-    """What an object says of itself, its resources in order, and its stream, which may hold any bytes."""
+    """The dictionary of an object, its resources in order, and its stream, which may hold any bytes."""
     described, separator, data = text.partition(_STREAM)
     return _RESOURCES.sub(_sorted, described), separator + data
 

@@ -1,4 +1,4 @@
-"""Charts as text and pixels: SVG to stand inside a page; SVG, PNG and PDF files to stand in a paper."""
+"""Renders charts: SVG inside a page; SVG, PNG and PDF files for a paper."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def configuration(palette: Palette) -> dict[str, Any]:
         "font": FONT,
         "background": palette.outside,
         "view": {"stroke": None},
-        # Vega would describe axes in English, and the table beside the figure says it better.
+        # Vega would describe axes in English, and the table beside the figure serves better.
         "axis": {
             "aria": False,
             **label,

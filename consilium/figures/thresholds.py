@@ -1,4 +1,4 @@
-"""Figures about the threshold k: hits with their quartiles, and lines over k that carry their own names."""
+"""Figures about the threshold k: hits with quartiles, and lines over k that are labelled directly."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def compared_lines(
     description: str,
     line: Line,
 ) -> Any:
-    """A few lines of `(series, x, y)` with whole x and y up to 1, told apart by colour, dash and shape of dots.
+    """A few lines of `(series, x, y)` with whole x and y up to 1, distinguished by colour, dash and shape of dots.
     The y axis begins at 0, or at -1 where a value lies below 0. Points without a value break a line.
     """
     import altair as alt
@@ -212,7 +212,7 @@ def _names(
     limits: tuple[float, float],
     height: float,
 ) -> list[dict[str, Any]]:
-    """Where each name stands: beside the first point of its line, moved up where names would lie on one another."""
+    """The place of each name: beside the first point of its line, moved up where names would lie on one another."""
     low, high = limits
     line = LINE * (high - low or 1.0) / height  # what a name takes, in units of the axis
     first: dict[str, float] = {}

@@ -1,1 +1,1 @@
-"""Small shared pieces that every app may use: identifiers, transitions, errors, audit, the CSV writer."""
+"""Small shared modules that every app may use: identifiers, transitions, errors, audit, the CSV writer."""

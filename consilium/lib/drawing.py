@@ -1,4 +1,4 @@
-"""Draws that can be repeated anywhere: a seed and names give the same order in every database, whatever its ids.
+"""Reproducible draws: a seed and names give the same order in every database, whatever its ids.
 
 Plain values in, plain values out; no Django.
 """

@@ -1,4 +1,4 @@
-"""What endpoints of the API share that list things and take things in."""
+"""Shared code of API endpoints that list rows and accept writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pages(LimitOffsetPagination):
 
     @classmethod
     def parameters(cls) -> list[OpenApiParameter]:
-        """What a list in such pages says of itself in the schema."""
+        """The parameters of a paginated list in the schema."""
         limits = f"at most so many rows (default {cls.default_limit}, at most {cls.max_limit})"
         return [
             OpenApiParameter("limit", int, description=limits),

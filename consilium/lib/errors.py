@@ -1,4 +1,4 @@
-"""What can go wrong in a domain function, told so that a person can act on it."""
+"""Errors of domain functions, with messages that a person can act on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LineError:
 
 
 class ImportRefused(DomainError):
-    """Nothing was imported; ``errors`` names the first faults, ``total`` says how many there are.
+    """Nothing was imported; ``errors`` names the first faults, ``total`` is their number.
 
     ``file`` names the one that was refused, where there were several.
     """

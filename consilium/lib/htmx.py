@@ -1,4 +1,4 @@
-"""What pages that are swapped piece by piece need of every view."""
+"""Shared code of views whose pages are swapped in parts by htmx."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random public identifiers: the only ones that stand in a URL, so that nothing can be read from their order."""
+"""Random public identifiers: the only ones in URLs, since they reveal no order."""
 
 import secrets
 import string

@@ -1,4 +1,4 @@
-"""Text from outside made into HTML that cannot act: CommonMark without raw HTML, then an allow-list.
+"""Renders Markdown from outside as safe HTML: CommonMark without raw HTML, then an allow-list.
 
 Cases, responses, criteria and guidelines all come from files that strangers wrote. This is the only place of the
 project that marks a string as safe HTML.

@@ -1,4 +1,4 @@
-"""What stands in the top bar and on the home page: a registry that every app fills in its ``AppConfig.ready``.
+"""Registry of the top bar and the home page; every app fills it in its ``AppConfig.ready``.
 
 The layers forbid that the base template or ``accounts`` know the apps above them, so those apps say here what they
 offer and to whom. Showing a link grants nothing: each page fetches through its own ``access``.
@@ -48,7 +48,7 @@ class Item:
 class Link:
     """A link as the template draws it; ``active`` marks the section the reader is in.
 
-    ``count`` stands beside the label: how much waits there; 0 shows nothing.
+    ``count`` is shown beside the label: how much waits there; 0 shows nothing.
     """
 
     label: Text

@@ -1,4 +1,4 @@
-"""Names in the order in which people count: A2 before A10."""
+"""Natural order of names: A2 before A10."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that a command leaves in the folder of its option ``--out``, without harm to those of another command.
+"""Writes the files of a command into its ``--out`` folder, and leaves those of other commands alone.
 
 A command writes its own files again. It never replaces a file of another command: a CSV with other columns, or JSON
 with other keys, was written by something else, and is kept unless ``--overwrite`` is given. Tables that several

@@ -1,4 +1,4 @@
-"""Queries that every page asks, put together once: later calls fill in their values.
+"""Compiled queries: built once, then run again with new values.
 
 Django writes the SQL of a query anew each time, which takes longer than PostgreSQL needs to answer a small one. That
 in turn is mostly planning, so web processes have their connections keep the plans as well.
@@ -40,7 +40,7 @@ class Prepared(Generic[Row]):
             name: _NUMBER + place if kind is int else _TEXT.format(place)
             for place, (name, kind) in enumerate(kinds.items())
         }
-        self._made: tuple[Any, str, list[tuple[bool, Any]]] | None = None
+        self._compiled: tuple[Any, str, list[tuple[bool, Any]]] | None = None
 
     def rows(self, **values: Any) -> list[tuple[Any, ...]]:
         """What a query of ``values_list`` finds."""
@@ -68,7 +68,7 @@ class Prepared(Generic[Row]):
         return instances
 
     def first(self, **values: Any) -> Row | None:
-        """The first of `objects`, if there is any; the query says how many it reads."""
+        """The first of `objects`, if there is any; the query limits how many it reads."""
         return next(iter(self.objects(**values)), None)
 
     def count(self, **values: Any) -> int:
@@ -84,9 +84,9 @@ class Prepared(Generic[Row]):
         return kept(around.format(sql), parameters)[0][0]
 
     def _statement(self, values: dict[str, Any]) -> tuple[Any, str, list[Any]]:
-        if self._made is None:
-            self._made = self._put_together()
-        compiler, sql, places = self._made
+        if self._compiled is None:
+            self._compiled = self._put_together()
+        compiler, sql, places = self._compiled
         if values.keys() != self._marks.keys():
             raise TypeError(f"asked with {sorted(values)}, made for {sorted(self._marks)}")
         return compiler, sql, [values[each] if given else each for given, each in places]

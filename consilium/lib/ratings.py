@@ -1,4 +1,4 @@
-"""What a rater decided about (response, criterion) pairs, as plain arrays straight from the database."""
+"""Ratings of a rater on (response, criterion) pairs, as plain arrays read from the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON from outside, read strictly: the lines of imported files and the bodies of requests alike.
+"""Strict reading of JSON from outside: lines of imported files and bodies of requests.
 
 Refused: nesting deeper and more values than the limits, the same key twice in an object, NaN and infinities, numbers
 that are too large. Python's own decoder takes all of these, and answers 1,000 nested brackets with a `RecursionError`.

@@ -1,3 +1,3 @@
-"""The version of the product, as it stands beside everything that it computed."""
+"""The version of the product, stored with everything that it computes."""
 
 VERSION = "0.1.0"

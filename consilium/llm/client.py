@@ -1,4 +1,4 @@
-"""The client: one pool of connections to one endpoint, bounded in every direction.
+"""The client: one connection pool for one endpoint, with limits on everything.
 
 Redirects are not followed, the environment's proxies are not used, a name is resolved once and then kept, an answer
 is read up to a size, and a request is tried up to a number of times within a time. Errors are told by kind in our own
@@ -146,7 +146,7 @@ class ChatClient:
             except RequestNotSent:
                 if last is None:
                     raise
-                raise last from None  # tries were made, and are told
+                raise last from None  # attempts were made, and the error lists them
             try:
                 answer = await self._once(body)
             except TransportError as error:
@@ -212,7 +212,7 @@ class ChatClient:
         except TimeoutError:
             raise TransportError("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from None
         except aiohttp.ClientError as error:
-            raise _told(error) from None
+            raise _transport_error(error) from None
         except (OSError, asyncio.IncompleteReadError) as error:
             raise TransportError("disconnected", type(error).__name__) from None
         latency = round((time.monotonic() - started) * 1000)
@@ -297,7 +297,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _counts(envelope: Any) -> tuple[int | None, int | None]:
-    """Tokens in and out, as far as the endpoint says."""
+    """Tokens in and out, as far as the endpoint reports them."""
     usage = envelope.get("usage") if isinstance(envelope, dict) else None
     if not isinstance(usage, dict):
         return None, None
@@ -309,7 +309,7 @@ def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else None
 
 
-def _told(error: aiohttp.ClientError) -> TransportError:
+def _transport_error(error: aiohttp.ClientError) -> TransportError:
     """An error of aiohttp's by kind, without its text: that may hold the request."""
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return TransportError("dns", "the host’s name is not known")
@@ -323,7 +323,7 @@ def _told(error: aiohttp.ClientError) -> TransportError:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a ``Retry-After`` header asks for (a number or a date); None where it says nothing usable."""
+    """Seconds that a ``Retry-After`` header asks for (a number or a date); None where it has no usable value."""
     text = headers.get("Retry-After", "").strip()
     if not text:
         return None

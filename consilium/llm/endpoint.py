@@ -1,4 +1,4 @@
-"""Which endpoint a judge calls, how, and whether it may."""
+"""The endpoint of a judge: its URL, how it is called, and whether it is allowed."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def read_key(name: str, environ: Mapping[str, str]) -> str:
     if not key:
         raise EndpointRefused(Phrase("The environment variable %(name)s is not set where the worker runs.", name=name))
     if len(key) < MIN_KEY_LENGTH:
-        # Keys are taken out of whatever an endpoint says back; a word so short would take verdicts along.
+        # Keys are removed from whatever an endpoint answers; a word so short would take verdicts along.
         raise EndpointRefused(f"The environment variable {name} holds fewer than {MIN_KEY_LENGTH} characters.")
     if not key.isascii() or not key.isprintable():
         raise EndpointRefused(

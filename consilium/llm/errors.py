@@ -1,4 +1,4 @@
-"""The two ways in which a judge's request fails, and what may not be called at all."""
+"""Errors of a judge's request: the two ways in which it fails, and requests that are not allowed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ BILLED_KINDS = ("timeout", "disconnected", "envelope")
 
 
 class ContentError(Exception):
-    """The model answered, but not with a verdict. ``kind`` tells what is wrong; ``raw`` is what it said.
+    """The model answered, but not with a verdict. ``kind`` tells what is wrong; ``raw`` is its answer.
 
     Kinds: ``empty``, ``refusal``, ``truncated``, ``too_large``, ``nul``, ``not_json``, ``trailing_text``,
     ``not_an_object``, ``duplicate_key``, ``missing_field``, ``extra_field``, ``wrong_type``, ``wrong_numbers``.

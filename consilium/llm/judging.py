@@ -1,4 +1,4 @@
-"""Verdicts from an endpoint: ask, read strictly, ask again a bounded number of times."""
+"""Gets verdicts from an endpoint: sends a request, parses strictly, repeats a bounded number of times."""
 
 from __future__ import annotations
 

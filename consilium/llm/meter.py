@@ -1,4 +1,4 @@
-"""What a client may use: requests and tokens a minute, and money. Waits for its turn, and says when the money is up.
+"""Limits what a client may use: requests and tokens a minute, and money.
 
 Turns are slots in time, taken one after the other, so that requests are spread evenly instead of sent in bursts that
 the endpoint refuses. Money is reserved at the most that a request can cost before it goes out, and settled at what the
@@ -93,7 +93,7 @@ class Meter:
         return self._closed.is_set()
 
     def close(self) -> None:
-        """Let nobody through from now on; called in the loop. Those who wait are told."""
+        """Let nobody through from now on; called in the loop. Waiting calls raise an error."""
         self._closed.set()
         self._freed.set()
 

@@ -1,4 +1,4 @@
-"""The strict reading of a judge's answer. Pure.
+"""Parses a judge's answer strictly. Pure.
 
 An answer is exactly one JSON object ``{"explanation": str, "criteria_met": bool}`` (or, where several criteria were
 asked about, a list of such verdicts under one name), alone or alone inside one ```` ```json ```` fence. Nothing is
@@ -23,7 +23,7 @@ _FIELDS = ("explanation", "criteria_met")
 
 @dataclass(frozen=True, slots=True)
 class ParsedVerdict:
-    """What a judge said of one criterion."""
+    """A judge's verdict on one criterion."""
 
     explanation: str
     criteria_met: bool
@@ -128,7 +128,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for name, value in pairs:
         if name in mapping:
-            # The last one wins in most readers: an answer that says two things says nothing.
+            # The last one wins in most readers: an answer with two values has none.
             raise ContentError("duplicate_key", f"“{name[:60]}” is there twice")
         mapping[name] = value
     return mapping

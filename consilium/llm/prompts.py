@@ -1,4 +1,4 @@
-"""What a judge is asked: our own templates or a pasted one, the benchmark's rule sheet, and texts as fenced data.
+"""Prompts of judges: our templates or a pasted one, the benchmark's rule sheet, and texts as fenced data.
 
 What a candidate wrote must not be able to speak to the judge. It stands between two lines that carry a nonce which
 the candidate cannot know: an HMAC of conversation and response under a key of the server's. Being a function of them,
@@ -52,7 +52,7 @@ class Template:
 
     @property
     def shows_points(self) -> bool:
-        """Whether a judge is told how many points a criterion carries."""
+        """Whether the prompt shows how many points a criterion carries."""
         return "{{points}}" in self.user + self.system or "{{points_note}}" in self.user + self.system
 
 
@@ -220,7 +220,7 @@ def _turns(turns: Sequence[Mapping[str, str]]) -> str:
     )
 
 
-def _wanted(points: int) -> str:
+def _desired(points: int) -> str:
     return "describes something unwanted" if points < 0 else "describes something wanted"
 
 
@@ -233,7 +233,7 @@ def _of_criterion(item: JudgeItem) -> dict[str, str]:
     return {
         "criterion": item.criterion,
         "points": f"{item.points:+d}",
-        "points_note": f"The criterion carries {item.points:+d} points: it {_wanted(item.points)}.\n",
+        "points_note": f"The criterion carries {item.points:+d} points: it {_desired(item.points)}.\n",
     }
 
 

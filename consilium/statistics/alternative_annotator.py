@@ -119,7 +119,7 @@ def alternative_annotator_test(
     minimum: int = MINIMUM_INSTANCES,
     bootstrap: CaseBootstrap | None = None,
 ) -> AlternativeAnnotator:
-    """The test from one entry a label: its item, its annotator, and whether it says met.
+    """The test from one entry a label: its item, its annotator, and whether it is met.
 
     ``judge`` holds 1 (met), 0 (not met) or `NO_ANSWER` for each item, ``case`` the case of each item. With a
     ``bootstrap`` over ``n_cases`` cases the shares carry intervals. ValueError on an ε outside [0, 1), a ``q`` outside
@@ -186,7 +186,7 @@ def benjamini_yekutieli(p: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, eq=False)
 class _Instances:
-    """One entry for each label that another label of its item stands beside, sorted by annotator."""
+    """One entry for each label whose item has another label, sorted by annotator."""
 
     annotator: NDArray[np.int64]
     case: NDArray[np.int64]

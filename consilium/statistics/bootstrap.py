@@ -135,7 +135,7 @@ class Intervals:
         return float(low), float(high)
 
     def attach(self, estimates: Sequence[Figure]) -> list[Figure]:
-        """The figures with their intervals; one without an interval is told why in its note."""
+        """The figures with their intervals; one without an interval has the reason in its note."""
         attached: list[Figure] = []
         for i, figure in enumerate(estimates):
             ends = self.interval(i) if isinstance(figure, Estimate) else None

@@ -83,7 +83,7 @@ class UnderError:
 @dataclass(frozen=True)
 class Neighbours:
     """Two candidates next to each other in the true order by CACS: `turned` is the share of draws in which `lower`
-    stands above `upper`, `tied` that in which they are level.
+    ranks above `upper`, `tied` that in which they are level.
     """
 
     upper: str
@@ -186,7 +186,7 @@ def propagate(
     }
     scored = [i for i, figure in enumerate(true["cacs"]) if figure.defined]
     values = np.array([float(true["cacs"][i].value or 0) for i in scored])
-    # Two candidates that are level must not be told apart by the last bit of a float.
+    # Two candidates that are level must not differ by the last bit of a float.
     levels, drawn = np.round(values, 9), np.round(cacs[scored], 9)
     return Propagated(
         cacs=under["cacs"],

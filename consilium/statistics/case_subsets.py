@@ -1,4 +1,4 @@
-"""Subsets of a benchmark's cases drawn up from scores, after HealthBench Hard.
+"""Selects subsets of a benchmark's cases from scores, after HealthBench Hard.
 
 From the rubric score of each chosen candidate on each case (of several samples the mean; unclipped, so it may be
 negative), over the cases on which all of them have a score:

@@ -13,7 +13,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class ConfusionCounts:
-    """Counts of (response, criterion) pairs by what rater A (the reference) and rater B said.
+    """Counts of (response, criterion) pairs by the outcomes of rater A (the reference) and rater B.
 
     `tp`: both met; `fp`: only B met; `fn`: only A met; `tn`: both not met. The four arrays have one shape, which is
     whatever the caller needs: () for one table, (cases, slices), (slices, resamples). Every coefficient of two raters

@@ -1,4 +1,4 @@
-"""What a statistic hands back: a value with its n, or the reason why there is none."""
+"""The result of a statistic: a value with its n, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def figures(
     noted: ArrayLike | None = None,
     note: Callable[[int], str] | None = None,
 ) -> list[Figure]:
-    """One figure per entry of `values`, flattened; NaN there means undefined, and `reason(i)` says why.
+    """One figure per entry of `values`, flattened; NaN there means undefined, and `reason(i)` gives the reason.
 
     `noted` marks the entries that carry a remark, `note(i)` words it; both are asked only where they are needed, so
     that thousands of slices stay cheap.

@@ -1,4 +1,4 @@
-"""Intraclass correlations: how far ratings in numbers tell one case from another rather than one rater from another.
+"""Intraclass correlations: variance between cases against variance between raters, for numeric ratings.
 
 With n cases rated k times, and the mean squares between cases (B), within cases (W), between raters (J) and of the
 residual (E), after Shrout and Fleiss 1979 (Psychological Bulletin 86:420):

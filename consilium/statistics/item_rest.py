@@ -1,4 +1,4 @@
-"""Discrimination: does an item go with the rest of what it is a part of?
+"""Discrimination: the correlation of an item with the rest of its total score.
 
 Item-rest correlation of a criterion: the Pearson correlation (point-biserial, since an outcome has two values), over
 the responses to its case, of the item's own score with the score of the rest of the same response, the item left out

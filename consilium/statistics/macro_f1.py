@@ -52,7 +52,7 @@ def macro_f1_values(
     rule = UnusedClass(unused_class)
     met, not_met = counts.met_mentions, counts.not_met_mentions
     has_met, has_not_met = met > 0, not_met > 0
-    # An unused class has no hits, so its quotient is 0 whatever stands below; the rule then decides.
+    # An unused class has no hits, so its quotient is 0 whatever the denominator; the rule then decides.
     total = 2 * counts.tp / np.maximum(met, 1) + 2 * counts.tn / np.maximum(not_met, 1)
     classes = has_met.astype(np.float64) + has_not_met
     with np.errstate(invalid="ignore", divide="ignore"):

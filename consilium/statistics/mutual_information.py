@@ -1,4 +1,4 @@
-"""How much an attribute tells about an event, in bits: where does disagreement sit?
+"""Mutual information between an attribute and an event, in bits: which attributes explain disagreement?
 
 From counts n[v, d] of pairs by the attribute's value v and whether the event happened (d = 0, 1), n their sum:
 

@@ -1,4 +1,4 @@
-"""Is a judge as good as physicians are among themselves, but for a margin δ that does not matter?
+"""Non-inferiority: is a judge as good as physicians are among themselves, up to a margin δ?
 
 With d = the judge's MF1 less the human ceiling, both on the same pairs and in the same resamples of cases:
 
@@ -26,7 +26,7 @@ DEFAULT_MARGIN = 0.05
 
 
 class Conclusion(StrEnum):
-    """What the interval of the difference says."""
+    """The conclusion from the interval of the difference."""
 
     SUPERIOR = "superior"
     NON_INFERIOR = "non-inferior"
@@ -51,7 +51,7 @@ class NonInferiority:
 
 
 def non_inferiority(difference: Figure, margin: float = DEFAULT_MARGIN) -> NonInferiority | Undefined:
-    """What the interval of the judge less the ceiling says at ``margin``. ValueError on a margin outside (0, 1)."""
+    """The conclusion from the interval of judge minus ceiling at ``margin``. ValueError on a margin outside (0, 1)."""
     if not 0 < margin < 1:
         raise ValueError("a margin lies between 0 and 1")
     if not isinstance(difference, Estimate):

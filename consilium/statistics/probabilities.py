@@ -1,4 +1,4 @@
-"""How good probabilities of met are against what physicians decided: Brier score, calibration error and curve.
+"""Quality of predicted probabilities of met: Brier score, calibration error and curve.
 
     Brier score = mean of (p − y)²                                        (Brier 1950, for two outcomes)
     expected calibration error = Σ over bins of n_b / n · |share met_b − mean p_b|     (Naeini et al. 2015)

@@ -1,4 +1,4 @@
-"""Do two settings put the same candidates in the same order? Spearman, Kendall tau-b, mean absolute difference, top-k.
+"""Agreement of two rankings of the same candidates: Spearman, Kendall tau-b, mean absolute difference, top-k.
 
 Spearman: Pearson correlation of mid-ranks. Kendall tau-b: (concordant - discordant) / sqrt(pairs untied in A · pairs
 untied in B) (Kendall 1945). Mean absolute difference: mean of |a - b|, in the units of the values. Top-k overlap: the

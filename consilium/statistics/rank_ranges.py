@@ -1,4 +1,4 @@
-"""The rank of each candidate, and how far it may be chance: a 95% range of ranks by a bootstrap over cases.
+"""The rank of each candidate with a 95% range of ranks, by a bootstrap over cases.
 
 Rank 1 is the highest value. Tied candidates share the best rank that any of them could have (1, 2, 2, 4). In each
 resample of cases every candidate is scored anew on the same cases, so that ranks are joint; a candidate that is tied

@@ -1,4 +1,4 @@
-"""Raw agreement: the share of pairs on which two raters said the same, (tp + tn) / n. Undefined with no pairs."""
+"""Raw agreement: the share of pairs with the same answer of both raters, (tp + tn) / n. Undefined with no pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Would another threshold rank the candidates otherwise? Ranks under other settings against CACS at the main k.
+"""Sensitivity of ranks to the threshold: ranks under other settings against CACS at the main k.
 
 Settings: CACS and Pass at every k within `reach` of the main one, or at every k there is, and Rubric Accuracy. Each is
 compared with CACS at the main k over the candidates that both can score: Spearman, Kendall's tau-b, top-3 and top-5
@@ -69,7 +69,7 @@ def sensitivity(
     for setting, at in selected:
         values = _values(responses, setting, at)
         shared = [
-            # Level candidates must not be told apart by the last bit of a float.
+            # Level candidates must not differ by the last bit of a float.
             (round(reference.value, 9), round(other.value, 9))
             for reference, other in ((main[name], values[name]) for name in responses)
             if isinstance(reference, Estimate) and isinstance(other, Estimate)

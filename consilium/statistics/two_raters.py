@@ -1,4 +1,4 @@
-"""Everything about two raters at once: all coefficients of many slices, with intervals, from case-level counts."""
+"""All coefficients of two raters for many slices, with intervals, from case-level counts."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def two_rater_agreement(
     if bootstrap is not None:
         for counts, table in ((conservative, CONSERVATIVE), (valid, VALID_ONLY)):
             values_by_name = {name: values for name, (_, values) in table.items() if name in intervals_for}
-            # A case whose verdicts are all invalid stands behind MF1, and behind nothing else.
+            # A case whose verdicts are all invalid counts for MF1, and for nothing else.
             _attach(figures_by_name, values_by_name, counts, (counts.n > 0).sum(axis=0), bootstrap)
     n_pairs = conservative.n.sum(axis=0).tolist()
     n_valid = valid.n.sum(axis=0).tolist()
@@ -127,8 +127,8 @@ def _attach(
     behind: NDArray[np.int64],
     bootstrap: CaseBootstrap,
 ) -> None:
-    """Give the wanted figures their intervals. Slices with too few cases are left out of the product, and are told
-    so.
+    """Give the wanted figures their intervals. Slices with too few cases are left out of the product, and their
+    notes give the reason.
     """
     if not values_by_name:
         return

@@ -1,4 +1,4 @@
-"""What templates need beyond Django's own: few, small, and all of them escape what they are given."""
+"""Template tags and filters of the project; all of them escape their input."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def percent(value: Any, digits: int = 1) -> str:
 
 @register.filter
 def in_words(text: Any) -> str:
-    """``{{ fault.message|in_words }}``: what pure code said (`consilium.lib.phrases`), in the reader's language."""
+    """``{{ fault.message|in_words }}``: a message of pure code (`consilium.lib.phrases`), in the reader's language."""
     return i18n.translate(text)
 
 
@@ -124,7 +124,7 @@ def remark(text: str | None) -> str:
 @register.filter
 def when(moment: datetime | None) -> SafeString | str:
     """``{{ batch.created_at|when }}``: how long ago, for a week; then the date. The exact time in the reader's zone
-    stands in the tooltip, the instant itself in ``datetime``.
+    is in the tooltip, the instant itself in ``datetime``.
     """
     if moment is None:
         return DASH
@@ -224,7 +224,7 @@ def language_name(language: str | None) -> str:
 
 @register.simple_tag
 def pages_around(page: Page[Any]) -> list[int]:
-    """Page numbers to show: the first, the last, and two on each side; 0 stands for a gap."""
+    """Page numbers to show: the first, the last, and two on each side; 0 is a gap."""
     last = page.paginator.num_pages
     numbers = sorted({1, last, *range(max(1, page.number - 2), min(last, page.number + 2) + 1)})
     shown: list[int] = []

@@ -1,4 +1,4 @@
-"""The configuration of htmx, which it reads from a meta tag of the page."""
+"""Template tag for htmx's configuration, a meta tag of the page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django import template
 register = template.Library()
 
 # Nothing inserted into a page may bring scripts or styles with it: the content security policy forbids them. Refused
-# (422) and conflicting (409) requests answer with a part of the page that says why, so it is swapped in like any other.
+# (422) and conflicting (409) requests answer with a part of the page and the reason, so it is swapped in too.
 CONFIG: dict[str, Any] = {
     "includeIndicatorStyles": False,
     "attributesToSettle": ["class"],

@@ -1,4 +1,4 @@
-"""The made-up cases, one JSON file each, and what reads them.
+"""The made-up cases, one JSON file each, and their reader.
 
 A file has the ClinConsensus fields and, beside each criterion, ``met_by`` (a sentence that satisfies it in full) and
 for about a third of them and more ``near_miss`` (touches the topic and fails it). ``openings``, ``closings`` and
@@ -40,7 +40,7 @@ class DemoCase:
 
     @property
     def joiner(self) -> str:
-        """What stands between two sentences: Chinese needs no space."""
+        """The separator of two sentences: Chinese needs no space."""
         return "" if self.language.startswith("zh") else " "
 
 

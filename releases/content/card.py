@@ -12,14 +12,14 @@ from releases.options import ReleaseOptions
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """All that the card tells. ``counts`` are those of `release.json`; ``told`` is what a form left out."""
+    """All that the card tells. ``counts`` are those of `release.json`; ``left_out`` is what a form left out."""
 
     cited: Cited
     description: str
     notes: str
     options: ReleaseOptions
     counts: Mapping[str, int]
-    told: Mapping[str, int]
+    left_out: Mapping[str, int]
     process: Mapping[str, Any]
     canary: str
     made_up: bool
@@ -147,7 +147,7 @@ def _credentials(facts: CardFacts) -> str:
 
 
 def _files(facts: CardFacts) -> str:
-    counts, options, left_out = facts.counts, facts.options, facts.told
+    counts, options, left_out = facts.counts, facts.options, facts.left_out
     lines = [
         f"- `cases/healthbench.jsonl`: {_n(counts['cases'], 'case')} in HealthBench's form.",
         f"- `cases/clinconsensus.jsonl`: {_n(counts['clinconsensus_cases'], 'case')} in ClinConsensus' form"
@@ -170,7 +170,7 @@ def _files(facts: CardFacts) -> str:
         lines.append(f"- `verdicts.csv`: {_n(counts['verdicts'], 'verdict')} of judges.")
     lines.append("- `release.json`: what this release was made from.")
     lines.append("- `SHA256SUMS`: check it with `sha256sum --check SHA256SUMS`.")
-    return "## Files\n\n" + "\n".join(lines) + _told(left_out)
+    return "## Files\n\n" + "\n".join(lines) + _changes_section(left_out)
 
 
 _TOLD = {
@@ -184,7 +184,7 @@ _TOLD = {
 }
 
 
-def _told(left_out: Mapping[str, int]) -> str:
+def _changes_section(left_out: Mapping[str, int]) -> str:
     lines = [f"- {left_out[name]:,} {words}." for name, words in _TOLD.items() if left_out.get(name)]
     text = "\n\nWhat ClinConsensus' form does not hold:\n\n" + "\n".join(lines) if lines else ""
     if count := left_out.get("decisions_on_earlier_criteria"):

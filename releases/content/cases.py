@@ -101,7 +101,7 @@ def _completions(cases: Sequence[Case]) -> dict[int, Completions]:
     }
 
 
-# What the file said of criteria -----------------------------------------------------------------------------------
+# Fields of criteria in the source file ----------------------------------------------------------------------------
 
 
 def _says_more_of_criteria(metadata: dict[str, Any]) -> bool:
@@ -110,7 +110,7 @@ def _says_more_of_criteria(metadata: dict[str, Any]) -> bool:
 
 
 def _origins(cases: Sequence[Case]) -> Origins:
-    """By criterion, what the file said of it beside text, points and tags.
+    """By criterion, its fields in the file beside text, points and tags.
 
     The metadata of a case names criteria by their place in the first version. From there it goes with the row of the
     criterion, wherever that moves; where a criterion was reworded, the draft says which row it came from.

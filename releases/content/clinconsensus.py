@@ -1,4 +1,4 @@
-"""Cases in ClinConsensus' form. It knows one turn, criteria worth a point each, and no negative ones.
+"""Cases in ClinConsensus' form. It has one turn, criteria worth one point each, and no negative ones.
 
 A conversation of several turns is told in ``clinical_context``, each turn after the name of its speaker; the last turn
 is the request, if it is the user's. Criteria with negative points are left out: no score of ClinConsensus uses them,
@@ -20,7 +20,7 @@ KEYS = (
 )
 REFERENCE = "reference_answer"
 SPEAKERS = {"user": "User", "assistant": "Assistant", "system": "System", "developer": "Developer", "tool": "Tool"}
-# What the form had to leave out or change; the data card says it in words.
+# What the form had to leave out or change; the data card lists it in words.
 NO_REQUEST, NOTHING_POSITIVE = "cases_without_a_request", "cases_without_positive_criteria"
 FLATTENED, NEGATIVE = "cases_with_several_turns", "criteria_with_negative_points"
 LEVELLED = "criteria_with_other_points"

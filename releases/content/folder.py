@@ -1,4 +1,4 @@
-"""A folder that is being filled: every file is hashed and counted while it is written."""
+"""A folder of files under construction: every file is hashed and counted while it is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases in HealthBench's form: its keys in its order, then whatever else the file said that the case came from."""
+"""Cases in HealthBench's form: its keys in its order, then other metadata of the case's source file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def healthbench(case: ReleasedCase, canary: str) -> dict[str, Any]:
 
 
 def _tags(case: ReleasedCase) -> Any:
-    """As they stood in the file while nothing has changed since: with repetitions, or null."""
+    """As they were in the file while nothing has changed since: with repetitions, or null."""
     if "example_tags" in case.kept and case.tags == case.own_tags:
         raw = case.kept["example_tags"]
         if tuple(dict.fromkeys(raw or ())) == case.own_tags:

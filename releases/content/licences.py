@@ -1,4 +1,4 @@
-"""What a licence's SPDX id leads to; any other text is taken as it is."""
+"""URL of a licence by its SPDX id; any other text is used as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What judges were asked, with the hash that stands beside their runs. Endpoints and keys are not exported."""
+"""Prompts of judges, with the hash that their runs show. Endpoints and keys are not exported."""
 
 from __future__ import annotations
 

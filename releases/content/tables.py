@@ -1,4 +1,4 @@
-"""What is counted while the cases go by: slices, splits, and the table of criteria."""
+"""Tables counted while the cases are written: slices, splits, and the table of criteria."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in a release only where it is asked for: responses, decisions of physicians, verdicts of judges."""
+"""Optional content of a release: responses, decisions of physicians, verdicts of judges."""
 
 from __future__ import annotations
 

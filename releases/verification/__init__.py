@@ -1,4 +1,4 @@
-"""Check a release that came from anywhere: nothing in it is trusted, and no database is asked."""
+"""Verifies a release of any origin: trusts nothing in it, and needs no database."""
 
 from releases.verification.check import Verified, verify
 

@@ -1,4 +1,4 @@
-"""Everything that must hold of a release, and what does not, each with the file and the line."""
+"""The checks of a release; each fault names its file and line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record against the part of JSON Schema that our schemas use, so that a check needs no further library.
+"""Validates records against the part of JSON Schema that our schemas use, without a further library.
 
 Keywords: type, properties, required, additionalProperties, items, minItems, minProperties, minLength, minimum, maximum,
 const, enum, not, anyOf. A test holds it against the `jsonschema` library.

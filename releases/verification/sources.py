@@ -1,4 +1,4 @@
-"""A release as files by name, from a folder or a ZIP, read so that nothing outside is touched and memory is bounded."""
+"""Reads a release from a folder or a ZIP, touching nothing outside, in bounded memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SMALL = 1 << 20
 
 
 class Unreadable(Exception):
-    """It is no release that could be read; the text says why."""
+    """It is no release that could be read; the text is the reason."""
 
 
 class Source(Protocol):
@@ -105,7 +105,7 @@ class ZipSource:
         return sorted(self._members)
 
     def size(self, name: str) -> int:
-        """Bytes of a file, as the archive says; reading stops there."""
+        """Bytes of a file by the archive's header; reading stops there."""
         return self._members[name].file_size
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The list of releases, the form for a new one, and the page of one."""
+"""Views of releases: the list, the form, and the page of one."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def bank(request: Request, slug: str) -> Response:
     only(request, *FILTERS)
     entries = catalogue.catalogue(benchmark)
     form = BankFilters(request.query_params, entries=entries, banks=catalogue.own_banks(benchmark))
-    query = form.asked()
+    query = form.query()
     if query is None:
         raise ValidationError({name: [str(text) for text in texts] for name, texts in form.errors.items()})
     return page_of(request, catalogue.matching(entries, query), BankItemSerializer, {"usage": usage(benchmark)})

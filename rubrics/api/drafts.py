@@ -1,4 +1,4 @@
-"""API endpoints of rubrics that are being written: the draft, its lint, and tables read into items."""
+"""API endpoints of draft rubrics: the draft, its lint, and tables parsed into items."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def _me(request: Request) -> User:
     return cast("User", request.user)
 
 
-def _standing(case: Case) -> dict[str, Any]:
-    rubric, items = editing.standing_rubric(case)
+def _rubric_payload(case: Case) -> dict[str, Any]:
+    rubric, items = editing.current_rubric(case)
     if rubric is None:
         return {"status": "", **editing.nothing_yet(case.benchmark)}
     if rubric.status == Rubric.Status.PUBLISHED:
@@ -129,7 +129,7 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
     """
     case = access.get_case_to_write(request.user, slug, public_id)
     if request.method == "GET":
-        return Response(_standing(case))
+        return Response(_rubric_payload(case))
     serializer = SaveSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
     sent = serializer.validated_data
@@ -146,7 +146,7 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
     except StaleSave as stale:
         stands = {"status": Rubric.Status.DRAFT, **editing.draft_json(stale.current, benchmark=case.benchmark)}
         return Response({"detail": str(stale), "draft": stands}, status=status.HTTP_409_CONFLICT)
-    return Response(_standing(case))
+    return Response(_rubric_payload(case))
 
 
 @extend_schema(request=LintedSerializer, responses=OpenApiResponse(description="{remarks: [...]}"))

@@ -1,4 +1,4 @@
-"""API endpoints of reviews and versions: what the pages do, and many rubrics at once."""
+"""API endpoints of reviews and versions, for one rubric and for many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""API endpoints of those who write: cases as drafts, what may name a person in them, and who the authors are."""
+"""API endpoints of authoring: cases as drafts, privacy findings in them, and the benchmark's authors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The auditor's desk and form: taking a case, noting what is wrong, handing it in."""
+"""The auditor's dashboard and form: take a case, note defects, submit the audit."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def dashboard(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.get_audited_benchmark(request.user, slug)
     context = {
         "benchmark": benchmark,
-        "desk": report.auditor_dashboard(request.user, benchmark),
+        "dashboard": report.auditor_dashboard(request.user, benchmark),
         "any_open": CaseAudit.objects.filter(benchmark=benchmark, status=CaseAudit.Status.OPEN).exists(),
     }
-    return render(request, "rubrics/audit_desk.html", context)
+    return render(request, "rubrics/audit_dashboard.html", context)
 
 
 @require_POST
@@ -99,7 +99,7 @@ def save(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
 @require_POST
 @signed_in
 def submit(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
-    """Hand the case in, with the same body; the answer says where to go next."""
+    """Hand the case in, with the same body; the answer has the URL of the next page."""
     item = access.get_item(request.user, slug, public_id)
     return _saved(request, item, hand_in=True)
 

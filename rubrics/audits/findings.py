@@ -1,4 +1,4 @@
-"""What auditors' readings come to: defective cases, rates with bounds, and how far auditors agree.
+"""Results of an audit: defective cases, rates with bounds, and agreement of auditors.
 
 Plain values in, figures out; no Django.
 

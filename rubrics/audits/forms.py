@@ -1,4 +1,4 @@
-"""How an audit is drawn, as an admin chooses it."""
+"""The form that draws an audit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages, files and endpoints of an audit show."""
+"""Data of an audit for pages, files and endpoints."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def report_of(audit: CaseAudit) -> AuditReport:
 
 
 def rate_rows(report: AuditReport) -> Iterator[Sequence[object]]:
-    """`RATE_COLUMNS`; the agreement of auditors stands last."""
+    """`RATE_COLUMNS`; the agreement of auditors comes last."""
     for rate in report.rates:
         yield (
             *(rate.name, rate.hits, rate.n, rate.figure.value, rate.figure.low, rate.figure.high),
@@ -163,7 +163,7 @@ class AuditorDashboard:
 
 
 def auditor_dashboard(auditor: User, benchmark: Benchmark) -> AuditorDashboard:
-    """For the desk and the home page."""
+    """For the auditor's dashboard and the home page."""
     own = AuditItem.objects.filter(audit__benchmark=benchmark, auditor=auditor).select_related("case", "audit")
     at = own.filter(audit__status="open", done_at=None, case__excluded_at=None).order_by("taken_at", "pk").first()
     done = list(own.filter(done_at__isnull=False).order_by("-done_at")[:100])

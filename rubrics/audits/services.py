@@ -1,4 +1,4 @@
-"""Every write to an audit: its draw, and what auditors find."""
+"""Writes to audits: the draw, and auditors' findings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AuditTerms:
 
 
 def plan_audit(*, benchmark: Benchmark, terms: AuditTerms) -> Draw:
-    """What `create_audit` would draw; nothing is written. `DomainError` says what is missing."""
+    """What `create_audit` would draw; nothing is written. `DomainError` names what is missing."""
     if not 0 < terms.share <= 1:
         raise DomainError(_("The share lies above 0% and is at most 100%."))
     if not 0 <= terms.seed <= LARGEST_SEED:
@@ -117,7 +117,7 @@ def create_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at
 
 @transaction.atomic
 def close_audit(*, audit: CaseAudit, at: datetime) -> None:
-    """End an audit: its report stands, and what nobody read stays unread."""
+    """End an audit: its report is final, and unread cases stay unread."""
     transition(audit, source=["open"], target="closed", closed_at=at)
 
 
@@ -178,7 +178,7 @@ def save_finding(*, item: AuditItem, auditor: User, finding: AuditFinding, versi
     row = AuditItem.objects.select_for_update(of=("self",)).select_related("audit").get(pk=item.pk, auditor=auditor)
     _refuse_unless_open(row)
     values = _checked(row, finding)
-    # A repeated save of what stands, whose answer was lost, changes nothing.
+    # A repeated save of the stored version, whose answer was lost, changes nothing.
     if all(getattr(row, name) == value for name, value in values.items()):
         return row
     message = _("This case was changed in another tab since you opened it.")
@@ -205,7 +205,7 @@ def finish(*, item: AuditItem, auditor: User, finding: AuditFinding, version: in
 
 
 def _ask_for_revision(row: AuditItem, criterion: Criterion, auditor: User, at: datetime) -> None:
-    """One open request a criterion: a second auditor's reason stands below the first one's."""
+    """One open request a criterion: a second auditor's reason is added below the first one's."""
     reason = _("Senior audit: %(comment)s") % {"comment": row.comment}
     stored = RevisionRequest.objects.filter(rubric=row.rubric_id, criterion=criterion, response=None, status="open")
     if earlier := stored.first():

@@ -1,4 +1,4 @@
-"""Endpoints of audits, within those of `rubrics.urls`."""
+"""Routes of audits; part of `rubrics.urls`."""
 
 from django.urls import URLPattern, path
 

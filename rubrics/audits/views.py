@@ -1,4 +1,4 @@
-"""Pages of audits for those who run the benchmark: the list, a new one with its draw, and the report."""
+"""Views of audits for staff: the list, a new one with its draw, and the report."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _form(request: SignedInRequest, benchmark: Benchmark, form: AuditForm, statu
 @require_safe
 @signed_in
 def audit_draw(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What the form as it stands would draw; nothing is written."""
+    """The cases that the form would draw now; nothing is written."""
     benchmark = get_administered_benchmark(request.user, slug)
     form = AuditForm(request.GET, benchmark=benchmark)
     context: dict[str, Any] = {"benchmark": benchmark}
@@ -110,7 +110,7 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "audit": audit,
         "report": audit_report,
         "tables": [
-            # Slices of which no case was read yet stand in the file alone.
+            # Slices of which no case was read yet are only in the file.
             (title, [(labels.get(rate.name, rate.name), rate) for rate in audit_report.of(kind) if rate.n])
             for title, kind in (
                 (_("By outcome"), "outcome"),

@@ -1,1 +1,1 @@
-"""Banks of reusable criteria: the one that comes with the product, and those that users bring along."""
+"""Banks of reusable criteria: the one that comes with the product, and imported ones."""

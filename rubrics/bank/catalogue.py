@@ -1,4 +1,4 @@
-"""What authors of a benchmark find in the banks: the consensus bank and their own, searched and filtered."""
+"""The catalogue for authors of a benchmark: the consensus bank and its own banks, searched and filtered."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Status = Rubric.Status
 
 
 def cluster_tag(entry: BankEntry) -> str:
-    """The tag by which scores are told apart by cluster, as in HealthBench."""
+    """The tag that slices scores by cluster, as in HealthBench."""
     return f"cluster:{entry.key}"
 
 

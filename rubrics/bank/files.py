@@ -1,4 +1,4 @@
-"""Banks as files: written in the columns and keys in which they are imported."""
+"""Exports banks in the columns and keys in which they are imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms of the bank: what is searched for, and a bank that somebody brings along."""
+"""Forms of the bank: search filters, and an import."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class BankFilters(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
 
-    def asked(self) -> BankQuery | None:
+    def query(self) -> BankQuery | None:
         """What is asked for; None where something is asked for that is not offered."""
         return BankQuery(**self.cleaned_data) if self.is_valid() else None
 

@@ -1,4 +1,4 @@
-"""How often items of the banks are used in a benchmark: in rubrics that hold now, and in drafts."""
+"""How often bank items are used in a benchmark: in current rubrics, and in drafts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WHERE kase.benchmark_id = %s AND kase.excluded_at IS NULL
 
 @dataclass(slots=True)
 class Usage:
-    """In how many published rubrics, and in how many drafts, an item stands."""
+    """In how many published rubrics, and in how many drafts, an item is used."""
 
     published: int = 0
     drafts: int = 0
@@ -48,7 +48,7 @@ def usage(benchmark: Benchmark) -> dict[str, Usage]:
 
 
 def rubrics_with(benchmark: Benchmark, name: str) -> list[Rubric]:
-    """The rubrics in which an item stands, those that hold before drafts, by case."""
+    """The rubrics that use an item, current ones before drafts, by case."""
     stored = {rubric for each, rubric in [*_in_published(benchmark), *_in_drafts(benchmark)] if each == name}
     rows = Rubric.objects.filter(pk__in=stored).select_related("case")
     return sorted(rows, key=lambda rubric: (rubric.status != Rubric.Status.PUBLISHED, rubric.case.key))

@@ -1,4 +1,4 @@
-"""Files that become rows: which kinds there are, and who reads each.
+"""Imports: the kinds of files, and the reader of each.
 
 An app that can import registers a handler for its kind in ``AppConfig.ready``; pages, the API, the commands and the
 Celery task then know it.

@@ -1,4 +1,4 @@
-"""Many rows at once: ids taken from the sequence first, then one ``COPY`` for each table."""
+"""Bulk inserts: ids from the sequence first, then one ``COPY`` for each table."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def reserve_ids(model: type[models.Model], count: int) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(
             # The name of the sequence is looked up once, and not for every number. Numbers without a gap, as they are
-            # unless somebody else takes some meanwhile, need not be told one by one.
+            # unless somebody else takes some meanwhile, need not be listed one by one.
             "SELECT min(id), max(id), CASE WHEN max(id) - min(id) + 1 > count(*) THEN array_agg(id) END FROM ("
             " SELECT nextval((SELECT pg_get_serial_sequence(%s, 'id'))::regclass) AS id FROM generate_series(1, %s)"
             ") AS taken",

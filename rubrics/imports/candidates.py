@@ -1,4 +1,4 @@
-"""Candidates by name while a file is read: looked up once, made where they are missing."""
+"""Candidates by name during an import: looked up once, created where missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Candidates:
 
     @property
     def unchanged(self) -> int:
-        """How many of those that were asked for stood already."""
+        """How many of the requested ones existed already."""
         return len(self._used) - self.created
 
     def get(self, name: str, kind: str) -> Candidate:

@@ -1,4 +1,4 @@
-"""Cases and rubrics on their way into the database: new ones written by COPY, known ones compared, never changed."""
+"""Stores imported cases and rubrics: new ones by COPY; known ones are compared and never changed."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class CaseWriter:
                 self._compare(record, case, rubrics.get(case.pk, []))
         ids = {key: case.pk for key, case in known.items()}
         self._refuse_twins([record for record in records if not record.key.isascii()])
-        if self.faults.total:  # nothing will stand; the rest of the file is only read for its faults
+        if self.faults.total:  # nothing will be stored; the rest of the file is only read for its faults
             return ids
         new = [record for record in records if record.key not in known]
         case_ids = reserve_ids(Case, len(new))
@@ -154,7 +154,7 @@ class CaseWriter:
         return cases, rubrics
 
     def _compare(self, record: CaseRecord, case: Case, rubric: list[tuple[str, int, list[str]]]) -> None:
-        """Count an unchanged case; a fault names the first field that differs from what stands."""
+        """Count an unchanged case; a fault names the first field that differs from the stored case."""
         metadata = record.metadata
         if as_imported.KEY not in case.metadata:  # imported before it was kept
             metadata = {name: value for name, value in metadata.items() if name != as_imported.KEY}

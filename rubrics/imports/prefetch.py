@@ -1,4 +1,4 @@
-"""Reading a file while what was read before is being written: parser and database need not wait for each other."""
+"""Parses a file in a thread while earlier rows are written, so that parser and database do not wait for each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A look through a large file before anything of it is kept."""
+"""Scans a large file before any of it is stored."""
 
 from __future__ import annotations
 

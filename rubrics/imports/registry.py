@@ -1,4 +1,4 @@
-"""The kinds of files that can be imported, each with the handler that its app registered."""
+"""Registry of the kinds of files that can be imported, each with the handler of its app."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Counts = dict[str, Any]
 
 
 def merge_counts(first: Counts, other: Counts, file: str = "") -> Counts:
-    """The sum of two; ``file``, where it is named, stands before the warnings of ``other``."""
+    """The sum of two; ``file``, where it is named, is put before the warnings of ``other``."""
     merged: Counts = {name: dict(count) for name, count in first.items() if name != "warnings"}
     for name, count in other.items():
         if name != "warnings":

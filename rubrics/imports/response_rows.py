@@ -1,4 +1,4 @@
-"""Responses on their way into the database: new ones written by COPY, known ones compared, never changed."""
+"""Stores imported responses: new ones by COPY; known ones are compared and never changed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = (
 
 @dataclass(slots=True)
 class NewResponse:
-    """A response that a file brings; ``line`` and ``place`` say where it stands there."""
+    """A response that a file brings; ``line`` and ``place`` are its position there."""
 
     line: int
     place: str
@@ -38,7 +38,7 @@ class NewResponse:
     external_id: str = ""
     writing_mode: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
-    # A file of verdicts names responses by their text; what else it knows of them is not compared with what stands.
+    # A file of verdicts names responses by their text; its other fields are not compared with the stored ones.
     only_text: bool = False
     # The file may have brought it before: verdicts of a judge that was asked several times name it each time.
     repeated: bool = False
@@ -76,7 +76,7 @@ class ResponseWriter:
             else:
                 first[response.key] = response
                 new.append(response)
-        if self.faults.total:  # nothing will stand; the rest of the file is only read for its faults
+        if self.faults.total:  # nothing will be stored; the rest of the file is only read for its faults
             return ids
         reserved = reserve_ids(Response, len(new))
         copy_rows(Response, COLUMNS, (self._row(pk, each) for pk, each in zip(reserved, new, strict=True)))
@@ -106,7 +106,7 @@ class ResponseWriter:
         row["metadata"].pop(FLAG, None)
         for name in ("text",) if response.only_text else ("text", "external_id", "writing_mode", "metadata"):
             given = getattr(response, name)
-            # A row that is silent about a field, as those of a release are, says nothing against what stands there.
+            # A field that a row does not have, as in a release, does not differ from the stored one.
             if row[name] != given and (given or name == "text"):
                 self.faults.add(
                     response.line,

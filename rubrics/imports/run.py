@@ -1,4 +1,4 @@
-"""Import a file from the command line: the benchmark is made if it is not there."""
+"""Imports a file from the command line; creates the benchmark if it does not exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Criteria that say nearly the same, and criteria that were copied.
+"""Finds criteria that are nearly the same, and criteria that were copied.
 
 The cosine of TF-IDF vectors, as scikit-learn would compute it, in a few lines of numpy: importing scikit-learn takes
 two seconds, which the first author of the morning would wait for at every worker.
@@ -17,7 +17,7 @@ from rubrics.lint.wording import is_chinese
 
 RUN_OF_WORDS, RUN_OF_CHARACTERS = 12, 24
 _TOKEN = re.compile(r"[\u4e00-\u9fff\u3400-\u4dbf]|[^\W_]+")
-# Words that every criterion shares say nothing about likeness.
+# Words that every criterion shares are no sign of likeness.
 _COMMON = frozenset(
     re.findall(
         r"\w+",
@@ -34,7 +34,7 @@ def terms(text: str) -> list[str]:
         tight = "".join(_TOKEN.findall(lower))
         return [tight[i : i + n] for n in (2, 3) for i in range(len(tight) - n + 1)]
     tokens = [word for word in _TOKEN.findall(lower) if word not in _COMMON]
-    return tokens + [f"{first} {two}" for first, two in pairwise(tokens)]
+    return tokens + [f"{first} {second}" for first, second in pairwise(tokens)]
 
 
 def similarities(texts: Sequence[str]) -> np.ndarray:

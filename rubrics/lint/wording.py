@@ -1,4 +1,4 @@
-"""Rules that look at one criterion alone: what it says, and how. Pure: a text and its points in, remarks out.
+"""Lint rules about a single criterion and its wording. Pure: a text and its points in, remarks out.
 
 They are advice where a good criterion may look the same, and problems where two physicians would grade differently or
 the points would go the wrong way.
@@ -16,7 +16,7 @@ from rubrics.lint.remark import ADVICE, PROBLEM, Fix, Remark
 MAX_WORDS, MAX_CHARACTERS = 60, 110
 _HAN = re.compile(r"[\u4e00-\u9fff\u3400-\u4dbf]")
 _WORD = re.compile(r"[A-Za-zÀ-ɏ][\w'’-]*")
-# What stands in brackets explains the criterion; it is no part of what must be there.
+# Text in brackets explains the criterion; it is no part of what must be there.
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\"[^\"]*\"|“[^”]*”|「[^」]*」")
 _EXAMPLES = re.compile(
     r"\b(?:such as|e\.g\.?|i\.e\.?|for example|for instance|like|including but not limited to|includes?|including|"
@@ -62,7 +62,7 @@ def without_asides(text: str) -> str:
 
 
 def remarks_on(item: str, text: str, points: int, *, from_cluster: bool = False) -> Iterator[Remark]:
-    """All that can be said of one text; ``from_cluster`` for criteria of a cluster, whose wording is agreed upon."""
+    """All remarks on one text; ``from_cluster`` for criteria of a cluster, whose wording is agreed upon."""
     if not text.strip():
         return
     yield from _placeholders(item, text)

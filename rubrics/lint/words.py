@@ -1,4 +1,4 @@
-"""Words by which lint reads a criterion, in English and Chinese."""
+"""Word lists of the lint, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ STATES = ("is", "are", "was", "has", "does", "can", "should", "must", "may", "wi
 
 
 def third_person(verb: str) -> str:
-    """``goes``, ``identifies``, ``discusses``: as a criterion says it of the response."""
+    """``goes``, ``identifies``, ``discusses``: the form in which criteria describe the response."""
     if verb == "have":
         return "has"
     if re.search(r"(?:s|x|z|ch|sh|o)$", verb):

@@ -1,4 +1,4 @@
-"""What all import commands share: a file, a benchmark, and the report of what became of it."""
+"""Base class of import commands: a file, a benchmark, and the report of the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a command is with a file, as a bar on the terminal: true bytes, and nothing where nobody looks."""
+"""Progress bar of a command on a terminal, by bytes of the file; none where the output is no terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benchmarks, cases, rubrics and criteria, candidates and what they answered."""
+"""Benchmarks, cases, rubrics and criteria, candidates and their responses."""
 
 from rubrics.models.audits import AuditItem, CaseAudit
 from rubrics.models.banks import Bank, BankItem

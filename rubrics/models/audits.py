@@ -1,4 +1,4 @@
-"""The senior audit: a random share of the cases, looked at by somebody who wrote none of them."""
+"""Senior audits: a random sample of the cases, read by a person who wrote none of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Banks of criteria that a benchmark's users bring along; the one that comes with the product is a file."""
+"""Imported banks of criteria; the one that comes with the product is a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benchmarks, and who runs and writes them."""
+"""Benchmarks, and the roles of their staff and authors."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class BenchmarkRole(models.Model):
         constraints = [models.UniqueConstraint(fields=["benchmark", "user"], name="rubrics_benchmarkrole_once")]
         triggers = [
             pgtrigger.Trigger(
-                # The mirror stands on annotation.Membership; the lock makes the two see each other.
+                # The counterpart is on annotation.Membership; the lock makes the two see each other.
                 name="not_a_group_member",
                 when=pgtrigger.Before,
                 operation=pgtrigger.Insert | pgtrigger.Update,

@@ -1,4 +1,4 @@
-"""Cases, the versions of their rubrics, and the criteria in them."""
+"""Cases, the versions of their rubrics, and the criteria of these."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class Rubric(models.Model):
     version = models.PositiveIntegerField(default=1)
     status = models.CharField(max_length=15, choices=Status.choices, default=Status.DRAFT)
     provenance = models.CharField(max_length=200, blank=True)
-    # How many items it has, from the day it is published, when they stand: lists are sorted by it.
+    # Its number of items, set when it is published and they are fixed: lists are sorted by it.
     criterion_count = models.PositiveIntegerField(null=True, editable=False)
     based_on = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     note = models.TextField(_("what changed, and why"), blank=True, default="", db_default="")

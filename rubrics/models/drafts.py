@@ -1,4 +1,4 @@
-"""Rubrics that are being written: the text as it stands, who wrote it, and what reviewers say of it."""
+"""Draft rubrics: their items, their contributors, and reviewers' comments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _stays_with_its_rubric() -> list[pgtrigger.Trigger]:
 
 
 class RubricDraft(models.Model):
-    """What stands in the editor, saved while it is written. Criteria become rows when the rubric is published.
+    """The content of the editor, saved while it is written. Criteria become rows when the rubric is published.
 
     It stays after that, as the record of what was approved: the digest says which content a review is about.
     """
@@ -87,7 +87,7 @@ class RubricContributor(models.Model):
 
 @audited
 class RubricReview(models.Model):
-    """What a second physician says of a draft: approved, or returned with the reason. Each round is a row."""
+    """A second physician's review of a draft: approved, or returned with the reason. Each round is a row."""
 
     class Outcome(models.TextChoices):
         APPROVED = "approved", _("Approved")
@@ -116,7 +116,7 @@ class RubricReview(models.Model):
 
 
 class PrivacyWaiver(models.Model):
-    """Somebody looked at what seems to name a person, and says why it may stay."""
+    """A person's reason why a text that seems to name a person may stay."""
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="privacy_waivers")
     kind = models.CharField(max_length=30)  # of `rubrics.parsing.privacy`

@@ -1,4 +1,4 @@
-"""Candidates and what they answered."""
+"""Candidates and their responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case file says that rows do not hold, so that a release can write a case again as it came in.
+"""Keeps what rows do not hold of a case file, so that a release can write the case as it was imported.
 
 A case keeps it in its metadata under `KEY`, and only where its line differs from the usual form: an id that is a
 number, a tag twice, an absent list, completions in another shape, a criterion that is an object with another name for

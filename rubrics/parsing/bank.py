@@ -18,7 +18,7 @@ from rubrics.parsing.reader import Limits, RecordReader
 MAX_KEY_LENGTH, MAX_SECTION_LENGTH, MAX_DIMENSION_LENGTH = 100, 100, 200
 MAX_TAGS = 50
 LOWEST, HIGHEST, USUAL = -10, 10, 5
-# What stands in addresses and in the tag ``cluster:KEY``.
+# Characters of URLs and of the tag ``cluster:KEY``.
 KEY = re.compile(r"[\w.:-]+")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 COLUMNS = (
@@ -38,7 +38,7 @@ def in_language(texts: Mapping[str, str], language: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BankEntry:
-    """A criterion of a bank. Texts by language; one whose language is not known stands under the empty name."""
+    """A criterion of a bank. Texts by language; one whose language is unknown has the empty key."""
 
     key: str
     section: str

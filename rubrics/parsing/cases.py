@@ -226,7 +226,7 @@ def _healthbench_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[C
 
 
 def _completions(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[CompletionRecord, ...], dict[str, Any] | None]:
-    """The completions that came with an example, and whatever else stands beside them."""
+    """The completions that came with an example, and the other fields beside them."""
     value = fields.take("ideal_completions_data")
     if value is None:
         return (), None

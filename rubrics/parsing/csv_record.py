@@ -1,4 +1,4 @@
-"""A record of a CSV while its lines go by: how many of its cells have ended, and in which column it is broken.
+"""Tracks a CSV record over its lines: how many cells have ended, and in which column it is broken.
 
 `csv` tells neither, and it holds a record whole, however many cells it has: who asks here first can stop in time.
 """
@@ -46,7 +46,7 @@ class CsvRecord:
         return False
 
     def _cell(self, text: str, start: int) -> int:
-        """Where the delimiter stands that ends the cell which begins, or goes on, at ``start``; -1 without one."""
+        """The position of the delimiter that ends the cell at ``start``; -1 without one."""
         quoted = self._open or text.startswith('"', start)
         behind = start
         if quoted:

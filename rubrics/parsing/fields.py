@@ -1,4 +1,4 @@
-"""One record of a file, read field by field; whatever is wrong with a field becomes a fault with its name."""
+"""Reads a record field by field; a fault names its field."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _64_BITS = (1 << 64) - 1
 class Fields:
     """Takes known fields out of a record; what nobody took is in `rest` at the end.
 
-    ``place`` stands before the name of a field in faults: ``rubrics[2].`` for the third element of a list.
+    ``place`` comes before the name of a field in faults: ``rubrics[2].`` for the third element of a list.
     """
 
     def __init__(self, line: int, record: dict[str, Any], faults: Faults, place: str = "") -> None:
@@ -229,7 +229,7 @@ class Ids:
             )
 
     def _place(self, key: int) -> int:
-        """Where an id stands, or where there is room for it."""
+        """The position of an id, or the one where it would be inserted."""
         hashes, mask = self._hashes, len(self._hashes) - 1
         place = key & mask
         while hashes[place] and hashes[place] != key:

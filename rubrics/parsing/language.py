@@ -1,4 +1,4 @@
-"""Which language a text is in, by its script: enough to tell Chinese cases from others, silent when unsure."""
+"""Detects the language of a text by its script: separates Chinese cases from others, undecided when unsure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A benchmark's maps as CSV: which larger group a tag belongs to, and which register a user role has."""
+"""A benchmark's maps as CSV: tags to larger groups, and user roles to registers."""
 
 from __future__ import annotations
 

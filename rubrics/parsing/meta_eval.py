@@ -15,7 +15,7 @@ from rubrics.parsing.reader import Limits, RecordReader
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
-    """One row: ``labels[i]`` is what the physician ``physicians[i]`` said of ``criterion`` in ``completion``."""
+    """One row: ``labels[i]`` is the label of physician ``physicians[i]`` for ``criterion`` in ``completion``."""
 
     line: int
     prompt_id: str

@@ -16,13 +16,13 @@ from consilium.lib.phrases import Phrase
 NAME, PHONE, EMAIL, IDENTITY, RECORD, DATE, ADDRESS = (
     *("name", "phone", "email", "identity", "record", "date", "address"),
 )
-# Which of two findings at the same place is told: the surer one.
+# Which of two findings at the same place is reported: the surer one.
 KINDS = (EMAIL, IDENTITY, RECORD, PHONE, ADDRESS, DATE, NAME)
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacyFinding:
-    """``quote`` stands at ``start``:``end`` of the text, in code points; ``why`` says what it looks like."""
+    """``quote`` is at ``start``:``end`` of the text, in code points; ``why`` is what it looks like."""
 
     kind: str
     start: int
@@ -165,7 +165,7 @@ def _group(pattern: re.Pattern[str]) -> _Finder:
 
 
 def _titled(text: str) -> list[tuple[int, int]]:
-    """A name after its title, if it is whole (two words) or a number stands close by."""
+    """A name after its title, if it is whole (two words) or a number is close by."""
     spans = []
     for match in _TITLED.finditer(text):
         near = text[match.end() : match.end() + _NUMBER_NEAR].split("\n", 1)[0]

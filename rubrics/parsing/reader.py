@@ -146,7 +146,7 @@ def archive_of(start: bytes) -> str:
 
 
 def key_before(start: bytes) -> str:
-    """The last key that stands before the end of ``start``, to say near which field a text stops being JSON."""
+    """The last key before the end of ``start``, to name the field near which a text stops being JSON."""
     end = start.rfind(b'":')
     begin = start.rfind(b'"', 0, end) if end > 0 else -1
     return start[begin + 1 : end].decode("utf-8", "replace") if begin >= 0 else ""
@@ -175,7 +175,7 @@ class RecordReader:
                 yield number, record
 
     def _place_of_number(self, text: str) -> str:
-        """Where the first number stands that is none, or too large: the text once more, with a mark in its stead."""
+        """The position of the first number that is invalid or too large: parses again, with a marker in its place."""
 
         def whole(digits: str) -> Any:
             return _MARK if len(digits) > self.limits.digits + digits.startswith("-") else 0
@@ -234,7 +234,7 @@ class RecordReader:
 
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
-# Stands for a number that was refused, and is told from any text by being this very object.
+# A marker for a number that was refused; compared by identity, so that no text equals it.
 _MARK = "".join(("a number", " that was refused"))
 
 

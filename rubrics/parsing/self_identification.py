@@ -1,4 +1,4 @@
-"""Finds responses that say who wrote them, so that an admin sees it before anybody grades blind."""
+"""Detects responses that name their author, so that an admin sees them before blind grading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every write to benchmarks, cases, candidates, responses and imports."""
+"""Writes to benchmarks, cases, candidates, responses and imports."""
 
 from rubrics.services.authoring_roles import give_authoring_role, withdraw_authoring_role
 from rubrics.services.benchmarks import (

@@ -1,4 +1,4 @@
-"""Who writes a benchmark's cases and rubrics, and who audits them."""
+"""Writes to the roles of authors and auditors of a benchmark."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def give_authoring_role(*, benchmark: Benchmark, user: User, role: str, at: date
 
 @transaction.atomic
 def withdraw_authoring_role(*, role: AuthoringRole) -> None:
-    """Take the part from a person. What they wrote and said stays, under their name."""
+    """Withdraw the role of a person. Their texts and reviews stay, under their name."""
     if AuthoringRole.objects.filter(pk=role.pk, active=True).exists():
         role.active = False
         role.save(update_fields=["active"])

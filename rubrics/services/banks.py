@@ -1,4 +1,4 @@
-"""Banks that users bring along: imported whole or not at all, taken out of use and back, never changed."""
+"""Writes to imported banks: imported whole or not at all, retired and restored, never changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Begin something of a benchmark once, however often its form is sent at the same moment."""
+"""Creates something of a benchmark exactly once, however often its form is sent at the same moment."""
 
 from __future__ import annotations
 

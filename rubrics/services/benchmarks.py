@@ -1,4 +1,4 @@
-"""Making a benchmark and changing what describes it."""
+"""Creates a benchmark and changes its description."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def create_benchmark(*, slug: str, title: str, description: str = "", by: User) 
 def update_benchmark(
     *, benchmark: Benchmark, title: str, description: str, guidelines: str, rule_sheet: str, licence: str | None = None
 ) -> None:
-    """Change how a benchmark describes itself; the short name stands, since addresses and commands hold it.
+    """Change how a benchmark describes itself; the short name is fixed, since URLs and commands contain it.
 
     Without ``licence`` the one that stands is kept.
     """
@@ -51,7 +51,7 @@ def update_benchmark(
 
 @transaction.atomic
 def set_authoring_rules(*, benchmark: Benchmark, rules: AuthoringRules) -> None:
-    """Change what rubrics must keep to from now on. What is published stands as it is."""
+    """Change what rubrics must keep to from now on. Published rubrics are unchanged."""
     if rules.lowest > rules.highest:
         raise DomainError(_("The lowest points are above the highest."))
     if rules.only_positive and rules.highest < 1:

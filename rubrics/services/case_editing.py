@@ -1,4 +1,4 @@
-"""Cases as their authors write them: beginning, saving, deleting a draft, and an erratum of what is published."""
+"""Writes of cases by their authors: create, save, delete a draft, and make an erratum of a published case."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def why_frozen(case: Case) -> str:
 
 
 def is_answered(case: Case) -> bool:
-    """Whether there are responses to the conversation as it stands, or somebody is being asked for one."""
+    """Whether there are responses to the current conversation, or one is being requested."""
     with connection.cursor() as cursor:
         cursor.execute(_ANSWERED, {"case": case.pk})
         return bool(cursor.fetchone()[0])
@@ -97,7 +97,7 @@ def create_case(*, benchmark: Benchmark, content: CaseContent, by: User, at: dat
                 benchmark=benchmark, created_by=by, edited_at=at, **_columns(content, conversation=True), **fields
             )
     except IntegrityError as error:
-        raise _told(error) from error
+        raise _explained(error) from error
 
 
 @transaction.atomic
@@ -133,7 +133,7 @@ def save_case(
                 edited_at=at,
             )
     except IntegrityError as error:
-        raise _told(error) from error
+        raise _explained(error) from error
     row.refresh_from_db()
     renew_digests(drafts, row)
     return row
@@ -146,7 +146,7 @@ def _columns(content: CaseContent, *, conversation: bool) -> dict[str, Any]:
     return columns
 
 
-def _told(error: IntegrityError) -> DomainError:
+def _explained(error: IntegrityError) -> DomainError:
     diagnosis = getattr(error.__cause__, "diag", None)
     constraint = diagnosis.constraint_name if diagnosis is not None else ""
     if constraint == "rubrics_case_key_once":

@@ -1,4 +1,4 @@
-"""Drafts of rubrics: beginning one, and saving what is written."""
+"""Writes to draft rubrics: create one, and save its items."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHANGED_ELSEWHERE = gettext_lazy("This rubric was changed elsewhere since you op
 
 @transaction.atomic
 def open_draft(*, case: Case, by: User, at: datetime) -> Rubric:
-    """The version that is being written or reviewed; a new one begins as the published rubric stands.
+    """The version that is being written or reviewed; a new one begins as a copy of the published rubric.
 
     Opening it makes nobody a contributor: only saving does.
     """
@@ -153,7 +153,7 @@ def hold_drafts(case: Case) -> list[RubricDraft]:
 
 
 def renew_digests(drafts: Sequence[RubricDraft], case: Case) -> None:
-    """The case reads differently now: what was said of its drafts was said of another case."""
+    """The case has changed: earlier reviews of its drafts were about another text."""
     for draft in drafts:
         draft.digest = digest_for_review(items_of(draft.content), case)
         draft.save(update_fields=["digest"])

@@ -1,4 +1,4 @@
-"""Taking a case out of what counts, and back in. It stays on record with the reason, as do its decisions."""
+"""Excludes a case and includes it again. It stays on record with the reason, as do its decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uploaded files: the row says what is to be done, a worker claims it, and all of the file is imported or nothing."""
+"""Jobs that import uploaded files: a worker claims the row, and imports all of the file or nothing."""
 
 from __future__ import annotations
 

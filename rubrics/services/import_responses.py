@@ -1,4 +1,4 @@
-"""Responses from a file."""
+"""Imports responses from a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rubrics from a table: a draft for each case whose rows differ from what stands."""
+"""Imports rubrics from a table: a draft for each case whose rows differ from its current rubric."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def import_rubrics(
     rubrics = {"created": 0, "unchanged": 0}
     criteria = {"created": 0, "unchanged": 0}
     for keys in chunks(by_case, CHUNK):
-        stored = _standing(benchmark, keys)
+        stored = _stored_cases(benchmark, keys)
         for key in keys:
             rows = _in_order(by_case[key], faults)
             if key not in stored:
@@ -114,7 +114,7 @@ def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -
 
 
 def matched(rows: Sequence[Row], stored: Sequence[DraftItem]) -> list[DraftItem]:
-    """Rows as items. A text that stands keeps the item it stands in, in the order in which equal texts follow."""
+    """Rows as items. An unchanged text keeps its item, equal texts in their order."""
     by_text: dict[str, list[DraftItem]] = defaultdict(list)
     for item in stored:
         by_text[_plain(item.text)].append(item)
@@ -165,7 +165,7 @@ def _in_order(rows: list[Row], faults: Faults) -> list[Row]:
     return sorted(rows, key=lambda row: row.position or 0)
 
 
-def _standing(benchmark: Benchmark, keys: Sequence[str]) -> dict[str, tuple[Case, list[DraftItem], bool]]:
+def _stored_cases(benchmark: Benchmark, keys: Sequence[str]) -> dict[str, tuple[Case, list[DraftItem], bool]]:
     """Each case with the items that its file is compared with (an open draft, else the published rubric)."""
     cases = {case.pk: case for case in Case.objects.filter(benchmark=benchmark, key__in=keys).defer("conversation")}
     rubrics = Rubric.objects.filter(

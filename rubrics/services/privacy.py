@@ -1,4 +1,4 @@
-"""Saying why something that looks as if it named a person may stay."""
+"""Waives a privacy finding, with a reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def waive_finding(*, case: Case, kind: str, quote: str, reason: str, by: User, a
         raise DomainError(_("This is longer than %(n)d characters.") % {"n": MAX_REASON_LENGTH})
     if not any((finding.kind, finding.quote) == (kind, quote) for finding in all_findings(case, draft_items(case))):
         raise DomainError(_("These words stand in the case no more."))
-    row, _made = PrivacyWaiver.objects.get_or_create(
+    row, _created = PrivacyWaiver.objects.get_or_create(
         case=case, kind=kind, quote=quote, defaults={"reason": reason, "waived_by": by, "waived_at": at}
     )
     return row

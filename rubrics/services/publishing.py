@@ -1,4 +1,4 @@
-"""The life of a version of a rubric: draft → in review → published → superseded, and the way back to draft.
+"""Transitions of a rubric version: draft → in review → published → superseded, and back to draft.
 
 Publishing happens inside the approval that makes it possible. Texts are never changed by it: an item whose text is that
 of an earlier criterion of the case is that criterion again, with all its decisions and verdicts.
@@ -76,11 +76,11 @@ def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem], *, privacy: b
 
 
 @transaction.atomic
-def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, tell: bool = True) -> Rubric:
+def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, notify: bool = True) -> Rubric:
     """Ask other physicians to read the draft; `NotReady` names what is in the way. ``note``: what changed, and why.
 
     A new version of a published rubric needs a note. Where approvals of this very text stand already it may be
-    published at once. ``tell=False`` where the caller sends many and tells of them together.
+    published at once. ``notify=False`` where the caller sends many and tells of them together.
     """
     row, draft = _locked(rubric)
     if row.status != Status.DRAFT:
@@ -95,8 +95,8 @@ def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, tell: b
     transition(row, source=[Status.DRAFT], target=Status.IN_REVIEW, note=note)
     # Sent again as it was, it may have its approvals already.
     approved = row.reviews.filter(outcome=APPROVED, digest=draft.digest).exists()
-    if not (approved and _publish_if_approved(row, draft, by, at, tell=tell)) and tell:
-        rubric_notices.tell_of_waiting([row], but=by, at=at)
+    if not (approved and _publish_if_approved(row, draft, by, at, notify=notify)) and notify:
+        rubric_notices.notify_of_waiting([row], but=by, at=at)
     return row
 
 
@@ -125,13 +125,13 @@ def return_draft(
         raise DomainError(_("Say what should change."))
     review = _review(row, draft, reviewer, RETURNED, comment, comments, at)
     transition(row, source=[Status.IN_REVIEW], target=Status.DRAFT)
-    rubric_notices.tell_of_return(row, but=reviewer, at=at)
+    rubric_notices.notify_of_return(row, but=reviewer, at=at)
     return review
 
 
 @transaction.atomic
 def discard_draft(*, rubric: Rubric, by: User, at: datetime, version: int | None = None) -> None:
-    """Throw a draft away; the published version, where there is one, stands as it is.
+    """Discard a draft; a published version is left as it is.
 
     ``version`` is the one that ``by`` saw: `StaleSave` where somebody has written on since.
 
@@ -157,9 +157,9 @@ def approve(
     comment: str,
     at: datetime,
     item_comments: Mapping[str, str] | None = None,
-    tell: bool = True,
+    notify: bool = True,
 ) -> Rubric:
-    """Approve the text whose ``digest`` was read; `Conflict` where another stands. Publishes once enough approve.
+    """Approve the text whose ``digest`` was read; `Conflict` where the text has changed. Publishes once enough approve.
 
     The reviewer is an author of the benchmark who wrote nothing of this version. The rubric that comes back is
     published, or still in review.
@@ -174,19 +174,19 @@ def approve(
         raise NotReady(faults)
     comment = comment.strip()[:MAX_REVIEW_COMMENT_LENGTH]
     _review(row, draft, reviewer, APPROVED, comment, _comments(draft, item_comments or {}), at)
-    _publish_if_approved(row, draft, reviewer, at, tell=tell)
+    _publish_if_approved(row, draft, reviewer, at, notify=notify)
     return row
 
 
 def approvals_missing(rubric: Rubric, draft: RubricDraft) -> int:
-    """How many more physicians must approve the text that stands, at least."""
+    """How many more physicians must approve the current text, at least."""
     needed = rules_of(rubric.case.benchmark).reviewers
     approvers, physicians = _physicians(rubric, draft)
     return max(needed - len(approvers), 2 - len(physicians), 0)
 
 
 def _physicians(rubric: Rubric, draft: RubricDraft) -> tuple[set[int], set[int]]:
-    """Who approved the text that stands, and which physicians stand behind it: they, and the authors who wrote it."""
+    """Who approved the current text, and the physicians responsible for it: these and its authors."""
     writers = set(rubric.contributors.values_list("user", flat=True))
     approvals = rubric.reviews.filter(outcome=APPROVED, digest=draft.digest)
     # Who brought it in for its author has not read it as a second physician.
@@ -197,12 +197,12 @@ def _physicians(rubric: Rubric, draft: RubricDraft) -> tuple[set[int], set[int]]
     return approvers, approvers | set(authors.values_list("user", flat=True))
 
 
-def _publish_if_approved(row: Rubric, draft: RubricDraft, by: User, at: datetime, *, tell: bool) -> bool:
+def _publish_if_approved(row: Rubric, draft: RubricDraft, by: User, at: datetime, *, notify: bool) -> bool:
     if approvals_missing(row, draft):
         return False
     publish(rubric=row, draft=draft, by=by, at=at)
-    if tell:
-        rubric_notices.tell_of_publishing([row], but=by, at=at)
+    if notify:
+        rubric_notices.notify_of_publishing([row], but=by, at=at)
     return True
 
 
@@ -238,7 +238,7 @@ def publish(*, rubric: Rubric, draft: RubricDraft, by: User, at: datetime) -> No
         status=RevisionRequest.Status.DONE, answer=answer, closed_by=by, closed_at=at, taken_up_in=rubric
     )
     if before is not None:
-        publications.tell(before, rubric, at)
+        publications.notify_listeners(before, rubric, at)
     _retire_the_mistaken(rubric.case, by, at)
 
 
@@ -320,7 +320,7 @@ def _review(
     at: datetime,
 ) -> RubricReview:
     """One row for each reviewer and text: who changes their mind on the same text changes it, on record."""
-    review, _made = RubricReview.objects.update_or_create(
+    review, _created = RubricReview.objects.update_or_create(
         rubric=rubric,
         reviewer=reviewer,
         digest=draft.digest,

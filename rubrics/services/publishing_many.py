@@ -1,4 +1,4 @@
-"""Many rubrics at once: sent to review with one note, approved by one reviewer who has seen what changed in each."""
+"""Many rubrics at once: sent to review with one note, approved by a reviewer who has seen the changes of each."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def send_many(*, benchmark: Benchmark, cases: Sequence[str], note: str, by: User
     for rubric in _open(benchmark, cases, Status.DRAFT):
         try:
             with transaction.atomic():
-                sent = send_to_review(rubric=rubric, note=note, by=by, at=at, tell=False)
+                sent = send_to_review(rubric=rubric, note=note, by=by, at=at, notify=False)
         except DomainError as refused:
             outcome.refused.append((rubric, refused))
             continue
         (outcome.published if sent.status == Status.PUBLISHED else outcome.done).append(sent)
-    rubric_notices.tell_of_waiting(outcome.done, but=by, at=at)
-    rubric_notices.tell_of_publishing(outcome.published, but=by, at=at)
+    rubric_notices.notify_of_waiting(outcome.done, but=by, at=at)
+    rubric_notices.notify_of_publishing(outcome.published, but=by, at=at)
     return outcome
 
 
@@ -62,13 +62,13 @@ def approve_many(
                     digest=digests[rubric.case.public_id],
                     comment=comment,
                     at=at,
-                    tell=False,
+                    notify=False,
                 )
         except DomainError as refused:
             outcome.refused.append((rubric, refused))
             continue
         (outcome.published if row.status == Status.PUBLISHED else outcome.done).append(row)
-    rubric_notices.tell_of_publishing(outcome.published, but=reviewer, at=at)
+    rubric_notices.notify_of_publishing(outcome.published, but=reviewer, at=at)
     return outcome
 
 

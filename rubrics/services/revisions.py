@@ -1,4 +1,4 @@
-"""Requests to reword a criterion: made where it was found at fault, answered by whoever runs the benchmark."""
+"""Writes to requests to reword a criterion: created where a fault was found, answered by an admin."""
 
 from __future__ import annotations
 

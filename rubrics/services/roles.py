@@ -1,4 +1,4 @@
-"""Who runs a benchmark."""
+"""Writes to the roles of a benchmark's staff."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def grant_role(*, benchmark: Benchmark, user: User, role: str) -> BenchmarkRole:
         _refuse_without_admin(benchmark, besides=user)
     try:
         with transaction.atomic():
-            row, _made = BenchmarkRole.objects.update_or_create(
+            row, _created = BenchmarkRole.objects.update_or_create(
                 benchmark=benchmark, user=user, defaults={"role": role, "active": True}
             )
     except IntegrityError as error:

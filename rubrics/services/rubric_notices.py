@@ -1,4 +1,4 @@
-"""Who is told of a rubric's way: reviewers that it waits, its authors that it came back or was published."""
+"""Notifies reviewers of a submitted rubric, and its authors of its return or publication."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rubrics.models import AuthoringRole, Rubric, RubricContributor
 KIND = Notification.Kind.RUBRIC
 
 
-def tell_of_waiting(rubrics: Sequence[Rubric], *, but: User, at: datetime) -> None:
+def notify_of_waiting(rubrics: Sequence[Rubric], *, but: User, at: datetime) -> None:
     """Each author who did not write on them learns how many rubrics wait; an unread notice is brought up to date."""
     if not rubrics:
         return
@@ -41,8 +41,8 @@ def tell_of_waiting(rubrics: Sequence[Rubric], *, but: User, at: datetime) -> No
             )
 
 
-def tell_of_return(rubric: Rubric, *, but: User, at: datetime) -> None:
-    """Whoever wrote on it learns that it came back, and on which page the reason stands."""
+def notify_of_return(rubric: Rubric, *, but: User, at: datetime) -> None:
+    """Notify its contributors that it was returned, with the page that shows the reason."""
     benchmark = rubric.case.benchmark
     notify_each(
         people={
@@ -55,7 +55,7 @@ def tell_of_return(rubric: Rubric, *, but: User, at: datetime) -> None:
     )
 
 
-def tell_of_publishing(rubrics: Sequence[Rubric], *, but: User, at: datetime) -> None:
+def notify_of_publishing(rubrics: Sequence[Rubric], *, but: User, at: datetime) -> None:
     """Whoever wrote on them learns that they count now; of many at once by one notice."""
     if not rubrics:
         return

@@ -1,4 +1,4 @@
-"""Rubrics as tables, out and in: CSV, XLSX, and what is pasted from a spreadsheet."""
+"""Rubrics as tables, exported and imported: CSV, XLSX, and pasted from a spreadsheet."""
 
 from rubrics.tables.columns import CASE, COLUMNS
 from rubrics.tables.parsing import Pasted, Row, read_pasted, read_table, rows_with_heading

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from consilium.lib.phrases import Phrase
 
-# As they stand in a file of one rubric; a file of a benchmark has ``case`` before them.
+# The columns of a file of one rubric; a file of a benchmark has ``case`` before them.
 COLUMNS = ("position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
 CASE = "case"
 TEXT_COLUMNS = frozenset({CASE, "criterion", "tags", "source", "element", "expectation", "bank"})
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"[+-]?\d{1,6}(?:\.0{1,6})?")
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A cell that a spreadsheet computes: what it says depends on who opens it, so it is refused."""
+    """A cell that a spreadsheet computes: its value depends on the program that opens it, so it is refused."""
 
 
 Cell = str | int | float | Formula | None
@@ -49,7 +49,7 @@ def column_of(name: str) -> str:
 
 
 def shielded(text: str) -> str:
-    """With an apostrophe where a spreadsheet would read a formula, and where one stands already: `bare` undoes it.
+    """With an apostrophe where a spreadsheet would read a formula, and where there is one already: `bare` undoes it.
 
     `consilium.lib.csvfile.inert` leaves a text alone that begins with an apostrophe, so its work cannot be undone.
     """

@@ -1,4 +1,4 @@
-"""Rows of cells as criteria: by a heading, or by guessing what each column holds."""
+"""Parses rows of cells into criteria: by a heading, or by guessing what each column holds."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _row(line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Fault
 
 
 def read_pasted(text: str, faults: Faults, *, columns: Sequence[str] | None = None) -> Pasted:
-    """What somebody pasted, with or without a heading; ``columns`` where they said what each column is."""
+    """What somebody pasted, with or without a heading; ``columns`` where they named the columns."""
     if len(text) > MAX_CRITERION_LENGTH * 50:
         faults.add(0, "", Phrase("This is too long to paste. Import it as a file."))
         return Pasted([], has_heading=False, rows=[])
@@ -178,7 +178,7 @@ def _unique(headings: list[str]) -> list[str]:
 
 
 def _completed(names: list[str], rows: list[list[Cell]]) -> list[str]:
-    """The longest column without a known heading is the criterion where no heading says so."""
+    """The longest column without a known heading is the criterion where no heading names one."""
     unnamed = [place for place, name in enumerate(names) if not name]
     if "criterion" not in names and unnamed:
         size = {place: sum(len(text_of(row[place])) for row in rows if place < len(row)) for place in unnamed}

@@ -1,4 +1,4 @@
-"""Files and pasted text as rows of cells, within bounds: CSV, tab-separated text, XLSX. No row is dropped silently."""
+"""Reads files and pasted text as rows of cells, within limits: CSV, tab-separated text, XLSX. Drops no row silently."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _counted(first: str, source: Iterator[str], record: CsvRecord) -> Iterator[s
 def _delimiter(line: str, *, pasted: bool) -> str:
     """Tabs if the first line has any; semicolons where a spreadsheet of another country wrote them.
 
-    Pasted lines with commas are sentences, unless there is a heading that says otherwise.
+    Pasted lines with commas are sentences, unless there is a heading.
     """
     if "\t" in line:
         return "\t"
@@ -139,7 +139,7 @@ def _delimiter(line: str, *, pasted: bool) -> str:
 
 
 def _workbook(file: BinaryIO, faults: Faults) -> Rows:
-    """Rows of the first sheet. What the archive says it unpacks to is asked before anything is unpacked."""
+    """Rows of the first sheet. The archive's declared size is checked before anything is unpacked."""
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
@@ -165,7 +165,7 @@ def _sheet(file: BinaryIO, faults: Faults) -> Rows:
             faults.add(0, "", Phrase("The workbook has no sheet."))
             return
         sheet = book.worksheets[0]
-        sheet.reset_dimensions()  # what a file says of its size is not believed
+        sheet.reset_dimensions()  # the size that a file declares is not trusted
         for number, row in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS), start=1):
             if number > MAX_ROWS:
                 faults.add(number, "", Phrase("The table has more than %(n)s rows.", n=MAX_ROWS))

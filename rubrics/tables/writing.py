@@ -1,4 +1,4 @@
-"""Tables of criteria as CSV and XLSX; what comes out can be put in again and gives the same criteria."""
+"""Writes tables of criteria as CSV and XLSX; importing one again gives the same criteria."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a list says of the rubric of each case; a ``blocktranslate`` in each row would cost five times as much."""
+"""Rubric states in lists of cases; a ``blocktranslate`` in each row would cost five times as much."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pages of benchmarks, cases, candidates and imports."""
+"""Views of benchmarks, cases, candidates and imports."""

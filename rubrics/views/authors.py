@@ -1,4 +1,4 @@
-"""Who writes the benchmark and who audits it; for its admins."""
+"""Views of authors and auditors of a benchmark, for its admins."""
 
 from __future__ import annotations
 

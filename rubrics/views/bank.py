@@ -1,4 +1,4 @@
-"""The banks: what is in them, where it is used, files of them, and the fragment that the rubric editor asks for."""
+"""Views of the banks: items, their use, files, and the fragment for the rubric editor."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def bank(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.get_written_benchmark(request.user, slug)
     entries, banks = catalogue.catalogue(benchmark), catalogue.own_banks(benchmark)
     form = BankFilters(request.GET, entries=entries, banks=banks)
-    query = form.asked()
+    query = form.query()
     matches = catalogue.matching(entries, query) if query else []
     order = list(catalogue.SECTIONS)
     matches.sort(key=lambda entry: order.index(entry.section) if entry.section in order else len(order))
@@ -91,7 +91,7 @@ def bank_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """The items of the list, all pages of it, with how often each is used."""
     benchmark = access.get_written_benchmark(request.user, slug)
     entries = catalogue.catalogue(benchmark)
-    query = BankFilters(request.GET, entries=entries, banks=catalogue.own_banks(benchmark)).asked()
+    query = BankFilters(request.GET, entries=entries, banks=catalogue.own_banks(benchmark)).query()
     used = usage(benchmark)
     rows = (
         (_row(entry, used.get(entry.name) or Usage()) for entry in catalogue.matching(entries, query)) if query else ()
@@ -111,7 +111,7 @@ def _row(entry: BankEntry, used: Usage) -> tuple[Any, ...]:
 @require_safe
 @signed_in
 def bank_item(request: SignedInRequest, slug: str, bank: str, key: str) -> HttpResponse:
-    """One item in all its languages, and the rubrics in which it stands."""
+    """One item in all its languages, and the rubrics that use it."""
     benchmark = access.get_written_benchmark(request.user, slug)
     entry = catalogue.find_entry(benchmark, bank, key)
     if entry is None:
@@ -142,7 +142,7 @@ def bank_search(request: SignedInRequest, slug: str) -> HttpResponse:
     case = access.get_case_to_write(request.user, slug, request.GET["case"]) if request.GET.get("case") else None
     entries = catalogue.catalogue(benchmark)
     form = BankFilters(request.GET, entries=entries, banks=catalogue.own_banks(benchmark))
-    query = form.asked()
+    query = form.query()
     matches = catalogue.matching(entries, query) if query else []
     applies = {entry.name for entry in catalogue.applying(matches, case.all_tags)} if case else set()
     matches.sort(key=lambda entry: entry.name not in applies)

@@ -1,4 +1,4 @@
-"""Cluster criteria: which cases lack those that apply to them, and adding them to many cases at once."""
+"""Views of cluster criteria: cases that lack them, and adding them to many cases at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benchmarks: which there are, a new one, what stands in one, and its settings."""
+"""Views of benchmarks: the list, a new one, its overview, and its settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The candidates of a benchmark and what each answered."""
+"""Views of candidates and their responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases of a benchmark: the list, its file, and one case with its rubric and responses."""
+"""Views of cases: the list, its file, and one case with its rubric and responses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CSV_TEXT = ("key", "language", "tags", "excluded")
 @require_safe
 @signed_in
 def cases(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The cases, narrowed and in order as the address says."""
+    """The cases, filtered and sorted by the URL's parameters."""
     benchmark = access.get_benchmark(request.user, slug)
     form = CaseFilters(request.GET, benchmark=benchmark)
     chosen = form.cleaned_data if form.is_valid() else {}

@@ -1,4 +1,4 @@
-"""Cases that are left out of what counts: the list with the reasons, leaving one out, and taking it back in."""
+"""Views of excluded cases: the list with the reasons, excluding one, and including it again."""
 
 from __future__ import annotations
 

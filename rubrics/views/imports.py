@@ -1,4 +1,4 @@
-"""Imports: a file goes in, a page shows how far it is, and what was wrong with it."""
+"""Views of imports: upload a file, see its progress and its faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invitations to those who have a part in a benchmark; for its admins."""
+"""Views of invitations to a benchmark, for its admins."""
 
 from __future__ import annotations
 

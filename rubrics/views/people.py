@@ -1,4 +1,4 @@
-"""Who runs the benchmark; for its admins."""
+"""Views of a benchmark's staff, for its admins."""
 
 from __future__ import annotations
 

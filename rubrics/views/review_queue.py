@@ -1,4 +1,4 @@
-"""Many rubrics at once: drafts sent to review with one note, and a queue to approve those whose changes were seen."""
+"""Views for many rubrics: send drafts to review with one note, and approve those whose changes were seen."""
 
 from __future__ import annotations
 

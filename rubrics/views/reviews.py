@@ -1,4 +1,4 @@
-"""Sending a rubric to review, reading it as a second physician, and saying yes or why not."""
+"""Views of reviews: send a rubric to review, read it as a second physician, approve or return it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def editor_address(case: Case) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def review(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """What is to be read, and what the reviewer says of it."""
+    """The rubric to review, and the reviewer's decision on it."""
     case = access.get_case_to_write(request.user, slug, public_id)
     rubric = _open_rubric(case)
     if request.method != "POST" or rubric is None:

@@ -1,4 +1,4 @@
-"""Criteria that somebody found at fault, and the answer to them."""
+"""Views of criteria reported at fault, and of the answers to the requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from consilium.lib.csvfile import stream_csv
 from consilium.lib.errors import DomainError
 from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access
-from rubrics import revisions as found
+from rubrics import revisions as revision_queries
 from rubrics.models import Benchmark, RevisionRequest
 from rubrics.services.revisions import dismiss_revisions, take_up_revisions
 from rubrics.views.benchmarks import csv_response
@@ -34,10 +34,10 @@ def _page(
     request: SignedInRequest, benchmark: Benchmark, refused: DomainError | None = None, answer: str = ""
 ) -> HttpResponse:
     state = _state(request)
-    page, lines = found.faulty_criteria(
+    page, lines = revision_queries.faulty_criteria(
         benchmark, "" if state == ALL else state, page=request.GET.get("page"), per_page=PER_PAGE
     )
-    counts = found.state_counts(benchmark)
+    counts = revision_queries.state_counts(benchmark)
     context = {
         "benchmark": benchmark,
         "state": state,
@@ -64,8 +64,10 @@ def revisions_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """The requests of the list, all pages of it, as a file."""
     benchmark = access.get_benchmark(request.user, slug)
     state = _state(request)
-    rows = found.csv_rows(benchmark, "" if state == ALL else state)
-    return csv_response(f"{slug}-revisions.csv", stream_csv(found.CSV_COLUMNS, rows, text_columns=found.CSV_TEXT))
+    rows = revision_queries.csv_rows(benchmark, "" if state == ALL else state)
+    return csv_response(
+        f"{slug}-revisions.csv", stream_csv(revision_queries.CSV_COLUMNS, rows, text_columns=revision_queries.CSV_TEXT)
+    )
 
 
 @require_POST

@@ -1,4 +1,4 @@
-"""The editor of a rubric: the page, and what its script sends and asks while somebody writes."""
+"""Views of the rubric editor: the page, and the endpoints of its script."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MAX_UPLOAD_BYTES = 16 << 20
 def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The case beside its criteria; read-only while the rubric is in review or published."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    rubric, items = editing.standing_rubric(case)
+    rubric, items = editing.current_rubric(case)
     writable = case.excluded_at is None and (rubric is None or rubric.status == Rubric.Status.DRAFT)
     draft = rubric.draft if rubric is not None and rubric.status != Rubric.Status.PUBLISHED else None
     evidence = evidence_for(request.user, case)
@@ -58,7 +58,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "missing": stands["missing"],
             "columns": COLUMNS,
             "returned": returned,
-            "evidence": [entry for founds in evidence.values() for entry in founds],
+            "evidence": [entry for entries in evidence.values() for entry in entries],
             "start": {
                 **stands,
                 "who": opaque_name(request.user),
@@ -66,14 +66,14 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
                 "rules": rules.as_json(),
                 "axes": editing.AXES,
                 "comments": returned.item_comments if returned else {},
-                "evidence": {str(key): [entry.reason for entry in founds] for key, founds in evidence.items()},
+                "evidence": {str(key): [entry.reason for entry in entries] for key, entries in evidence.items()},
             },
         },
     )
 
 
 def _returned(rubric: Rubric) -> RubricReview | None:
-    """What the last reviewer who sent this draft back said of it."""
+    """The last reviewer's reason for returning this draft."""
     last = rubric.reviews.select_related("reviewer").first()
     return last if last and last.outcome == RubricReview.Outcome.RETURNED else None
 
@@ -81,11 +81,11 @@ def _returned(rubric: Rubric) -> RubricReview | None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def rubric_draft(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """What stands, or a save of the whole list: 409 with what stands where somebody saved in between."""
+    """The stored draft, or a save of the whole list: 409 with the stored draft where another save came first."""
     case = access.get_case_to_write(request.user, slug, public_id)
     if request.method == "POST":
         return _save(request, case)
-    rubric, _items = editing.standing_rubric(case)
+    rubric, _items = editing.current_rubric(case)
     if rubric is None:
         return JsonResponse({**editing.nothing_yet(case.benchmark), "status": ""})
     if rubric.status == Rubric.Status.PUBLISHED:
@@ -112,11 +112,11 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         return JsonResponse({"detail": _("The page is out of date. Reload it.")}, status=400)
     if reading.faults:
         return JsonResponse(
-            {"detail": _("Some criteria cannot be saved."), "errors": _told(reading.faults)}, status=422
+            {"detail": _("Some criteria cannot be saved."), "errors": _fault_rows(reading.faults)}, status=422
         )
     options: dict[str, Any] = {"items": reading.items, "client_id": client_id, "by": request.user, "at": timezone.now()}
     try:
-        rubric, _items = editing.standing_rubric(case)
+        rubric, _items = editing.current_rubric(case)
         if version == 0:
             draft = save_first(case=case, **options)
         elif rubric is None or rubric.status == Rubric.Status.PUBLISHED:
@@ -146,7 +146,7 @@ def _json(request: SignedInRequest) -> dict[str, Any]:
     return sent if isinstance(sent, dict) else {}
 
 
-def _told(faults: Any) -> list[dict[str, Any]]:
+def _fault_rows(faults: Any) -> list[dict[str, Any]]:
     return [{"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults]
 
 
@@ -157,7 +157,7 @@ def rubric_lint(request: SignedInRequest, slug: str, public_id: str) -> HttpResp
     case = access.get_case_to_write(request.user, slug, public_id)
     reading = read_items(_json(request).get("items"))
     if reading.faults:
-        return JsonResponse({"errors": _told(reading.faults)}, status=422)
+        return JsonResponse({"errors": _fault_rows(reading.faults)}, status=422)
     return JsonResponse({"remarks": editing.remarks(reading.items, case)})
 
 
@@ -184,7 +184,7 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "columns": table.columns,
             "has_heading": table.has_heading,
             "rows": [row.as_json() for row in table.rows],
-            "faults": _told(sorted(faults.first, key=lambda fault: fault.line)),
+            "faults": _fault_rows(sorted(faults.first, key=lambda fault: fault.line)),
             "fault_total": faults.total,
         }
     )
@@ -200,7 +200,7 @@ def tag_suggestions(request: SignedInRequest, slug: str) -> JsonResponse:
 @require_POST
 @signed_in
 def begin_version(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """A new version that begins as the published rubric stands; the one that is open, if there is one."""
+    """A new version, a copy of the published rubric; the open one, if there is one."""
     case = access.get_case_to_write(request.user, slug, public_id)
     try:
         open_draft(case=case, by=request.user, at=timezone.now())

@@ -1,4 +1,4 @@
-"""Rubrics as tables that the browser saves: of one case, of the benchmark, and what each criterion rests on."""
+"""Downloads of rubrics as tables: of one case, of the benchmark, and the evidence of each criterion."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def table_response(
 @require_safe
 @signed_in
 def rubric_table(request: SignedInRequest, slug: str, public_id: str, kind: str) -> HttpResponseBase:
-    """The rubric of a case as it stands: the draft, else what is published."""
+    """The current rubric of a case: the draft, else the published one."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    _rubric, items = editing.standing_rubric(case)
+    _rubric, items = editing.current_rubric(case)
     return table_response(f"{slug}-{public_id}-rubric", kind, COLUMNS, rows_of_items(items))
 
 
@@ -73,7 +73,7 @@ def _published(benchmark: Benchmark) -> Iterator[tuple[object, ...]]:
 def traceability(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """What each criterion of a case rests on, hangs on and checks; gaps are seen."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    rubric, items = editing.standing_rubric(case)
+    rubric, items = editing.current_rubric(case)
     gaps = {
         name: sum(not getattr(item, name).strip() for item in items) for name in ("source", "element", "expectation")
     }
@@ -89,7 +89,7 @@ def traceability(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
 def traceability_table(request: SignedInRequest, slug: str, public_id: str, kind: str) -> HttpResponseBase:
     """The same as a file."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    _rubric, items = editing.standing_rubric(case)
+    _rubric, items = editing.current_rubric(case)
     rows = (
         (place, item.text, item.points or None, item.source, item.element, item.expectation)
         for place, item in enumerate(items, start=1)

@@ -1,4 +1,4 @@
-"""The versions of a case's rubric: their history, and what changed from one to another."""
+"""Views of a case's rubric versions: the history, and the comparison of two."""
 
 from __future__ import annotations
 

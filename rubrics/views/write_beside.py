@@ -1,4 +1,4 @@
-"""What stands beside the editors of cases and rubrics: what may name a person, and the time that they take."""
+"""Endpoints beside the editors of cases and rubrics: privacy findings and their waivers, and authoring time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The editor of a case: a page that saves itself, and works as a plain form without scripts."""
+"""Views of the case editor: a page with autosave that works as a plain form without scripts."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _page(
         "benchmark": benchmark,
         "case": case,
         "content": content,
-        "turns": _spoken(content),
+        "turns": _turns(content),
         "roles": _roles(),
         "frozen": frozen,
         "errors": errors or {},
@@ -268,11 +268,11 @@ def preview(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     stands = contents.content_of(case)
     reading = contents.read_content(body, stored=stands)
     content = CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in contents.FIELDS})
-    context = {"content": content, "turns": _spoken(content), "case": case}
+    context = {"content": content, "turns": _turns(content), "case": case}
     return render(request, "rubrics/write_preview.html", context)
 
 
-def _spoken(content: CaseContent) -> list[dict[str, Any]]:
+def _turns(content: CaseContent) -> list[dict[str, Any]]:
     return [{"turn": turn, "number": number} for number, turn in enumerate(content.conversation, start=1)]
 
 

@@ -1,4 +1,4 @@
-"""The authors' desk: what waits for its reader, and all cases with the state of their rubrics."""
+"""Views of the authors' dashboard: what waits for the reader, and all cases with the state of their rubrics."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _cells(rows: QuerySet[Case]) -> Iterator[tuple[Any, ...]]:
 @require_safe
 @signed_in
 def dashboard_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """The cases of the desk, all pages of it, as a file."""
+    """The cases of the dashboard, all pages of it, as a file."""
     benchmark = access.get_written_benchmark(request.user, slug)
     listed = lists.with_rubric_states(lists.listed_cases(benchmark))
     rows = _narrowed(request, listed, DashboardFilters(request.GET, benchmark=benchmark)).order_by("key")

@@ -1,4 +1,4 @@
-"""Responses asked of an OpenAI-compatible endpoint.
+"""Generation of responses by an OpenAI-compatible endpoint.
 
 `config` says what may be asked, `frame` of which cases, `runs` makes, cancels and resumes runs and enqueues tasks,
 `working` is a worker at one of them, `asking` turns cases into requests and answers into findings, `storing` writes

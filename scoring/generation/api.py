@@ -1,4 +1,4 @@
-"""API endpoints of runs that ask for responses, for those who run the benchmark."""
+"""API endpoints of generation runs, for staff."""
 
 from __future__ import annotations
 

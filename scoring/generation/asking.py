@@ -1,4 +1,4 @@
-"""A case as a request, and what came back as something that can be stored."""
+"""Turns a case into a request, and its answer into a response to store."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ResponseRequest:
 class Answer:
     """What asking came to: a ``text``, or the ``kind`` of what went wrong. ``failed``: the endpoint did not answer."""
 
-    wanted: ResponseRequest
+    task: ResponseRequest
     text: str = ""
     model: str = ""
     finish: str = ""
@@ -51,11 +51,11 @@ class Answer:
     @property
     def about(self) -> int:
         """The case that was asked about."""
-        return self.wanted.case
+        return self.task.case
 
 
 def messages_of(config: GenerationConfig, conversation: list[dict[str, Any]]) -> Messages:
-    """The system prompt, then the case as it stands; a system message of the case's own stays."""
+    """The system prompt, then the current case; a system message of the case's own stays."""
     turns = [{"role": str(turn["role"]), "content": str(turn["content"])} for turn in conversation]
     return [{"role": "system", "content": config.system_prompt}, *turns] if config.system_prompt else turns
 
@@ -96,7 +96,7 @@ async def ask(client: ChatClient, config: GenerationConfig, task: ResponseReques
 
 
 def kept_with(answer: Answer, config: GenerationConfig, *, run: str, candidate: str, at: datetime) -> dict[str, Any]:
-    """The metadata of a response: what it depended on, what the endpoint said of it, and whether it names its author.
+    """The metadata of a response: what it depended on, the endpoint's data on it, and whether it names its author.
 
     Tokens that the endpoint did not count are left out: they would be guesses beside counts.
     """
@@ -110,7 +110,7 @@ def kept_with(answer: Answer, config: GenerationConfig, *, run: str, candidate: 
         "latency_ms": answer.latency_ms,
     }
     if config.seed is not None:
-        generation["seed"] = config.seed + answer.wanted.sample
+        generation["seed"] = config.seed + answer.task.sample
     if counted is not None:
         generation |= {"tokens_in": counted.tokens_in, "tokens_out": counted.tokens_out}
     if answer.cut:

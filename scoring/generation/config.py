@@ -1,4 +1,4 @@
-"""What responses are asked by, checked: the one reading of `GenerationRun.config`."""
+"""Validated settings of a generation run: the only reader of `GenerationRun.config`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_BYTES = 4_000_000
 
 
 class GenerationConfig(EndpointConfig):
-    """An endpoint, what stands before the case, how the model decodes, and how fast it is asked."""
+    """An endpoint, the system prompt, how the model decodes, and the rate of requests."""
 
     system_prompt: str = Field(default="", max_length=50_000)
     # None: it is not sent, and the endpoint's own default holds.

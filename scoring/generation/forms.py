@@ -1,4 +1,4 @@
-"""What people choose for a run; what settings may be is said by `scoring.generation.config` alone."""
+"""Forms of generation runs; `scoring.generation.config` alone validates settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scoring.generation.frame import CaseFrame, frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING, check_candidate
 from scoring.judge_config import InvalidConfig
 
-# Fields that are settings, beside those that say what is asked for.
+# Fields that are settings, beside those that name what is requested.
 NOT_SETTINGS = ("candidate", "setting", "samples", "tag", "difficulty", "register", "language", "cases", "draw_seed")
 
 

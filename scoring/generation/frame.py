@@ -1,4 +1,4 @@
-"""Which responses are due: cases of a benchmark times samples, less those that stand or are being asked for."""
+"""Which responses are due: cases of a benchmark times samples, less those that exist or are being requested."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Size:
 
     cases: int
     calls: int
-    standing: int
+    existing: int
     tokens_in: int
     tokens_out: int
     told_from: int = 0
@@ -133,15 +133,15 @@ def size_of(
     return Size(
         cases=len(cases),
         calls=int(calls),
-        standing=len(cases) * samples - int(calls),
+        existing=len(cases) * samples - int(calls),
         tokens_in=_about(n_bytes / BYTES_PER_TOKEN),
         tokens_out=_about(calls * (mean if mean is not None else config.max_tokens)),
         told_from=earlier.count() if mean is not None else 0,
-        otherwise=made_otherwise(candidate, config, setting) if candidate else 0,
+        otherwise=n_with_other_settings(candidate, config, setting) if candidate else 0,
     )
 
 
-def made_otherwise(candidate: Candidate, config: GenerationConfig, setting: str) -> int:
+def n_with_other_settings(candidate: Candidate, config: GenerationConfig, setting: str) -> int:
     """How many responses of the candidate were not made by these settings: a candidate should be one thing."""
     mine = Response.objects.filter(candidate=candidate, setting=setting)
     return mine.count() - mine.filter(metadata__generation__settings=config.settings()).count()

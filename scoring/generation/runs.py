@@ -67,7 +67,7 @@ def create_run(
 ) -> GenerationRun:
     """Make a run with its items, and enqueue a task once this is committed.
 
-    Samples are numbered from 0; those that stand, or that another run is about to ask for, are left out.
+    Samples are numbered from 0; those that exist, or that another run is about to request, are left out.
     """
     checked = generation_config(dict(config))
     if not 1 <= samples <= MAX_SAMPLES:
@@ -76,7 +76,7 @@ def create_run(
         raise DomainError(_("A setting has 1 to 40 characters."))
     known = check_candidate(benchmark, candidate)
     if known is None:
-        known, _made = Candidate.objects.get_or_create(benchmark=benchmark, name=candidate)
+        known, _created = Candidate.objects.get_or_create(benchmark=benchmark, name=candidate)
     # Two runs for one candidate are made one after the other, so that neither takes what the other is to ask for.
     known = Candidate.objects.select_for_update().get(pk=known.pk)
     _remember_prompt(known, checked)

@@ -1,4 +1,4 @@
-"""How far runs are, and what came of each item; a number of queries that does not grow with the rows."""
+"""Progress of generation runs and the result of each item; the number of queries does not grow with the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing what was answered: responses and what became of the items in one transaction, each response once."""
+"""Stores answers: responses and the states of their items in one transaction, each response once."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def store_answers(run: GenerationRun, config: GenerationConfig, answers: Sequenc
     responses: dict[int, Response] = {}
     for answer in answers:
         if answer.text:
-            responses[answer.wanted.item] = Response(
-                case_id=answer.wanted.case,
+            responses[answer.task.item] = Response(
+                case_id=answer.task.case,
                 candidate_id=run.candidate_id,
                 setting=run.setting,
-                sample=answer.wanted.sample,
+                sample=answer.task.sample,
                 text=answer.text,
                 metadata=kept_with(answer, config, run=run.public_id, candidate=run.candidate.name, at=at),
             )
@@ -49,7 +49,7 @@ def store_answers(run: GenerationRun, config: GenerationConfig, answers: Sequenc
             "public_id", "pk"
         )
     )
-    rows = [_row(answer, responses.get(answer.wanted.item), ids) for answer in answers if answer.calls]
+    rows = [_row(answer, responses.get(answer.task.item), ids) for answer in answers if answer.calls]
     if rows:
         with connection.cursor() as cursor:
             cursor.execute(_ITEMS, {"run": run.pk, "at": at, "rows": json.dumps(rows, ensure_ascii=False)})
@@ -63,7 +63,7 @@ def _row(answer: Answer, response: Response | None, ids: dict[str, int]) -> dict
         kind, error = TAKEN, "a response came to stand here meanwhile"
     counted = answer.usage if answer.usage is not None and not answer.usage.estimated else None
     return {
-        "item": answer.wanted.item,
+        "item": answer.task.item,
         "status": str(GenerationItem.Status.FAILED if pk is None else GenerationItem.Status.DONE),
         "response": pk,
         "kind": kind,

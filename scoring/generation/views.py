@@ -1,4 +1,4 @@
-"""Pages of runs that ask for responses: the list, the form with its trial, and the page of one."""
+"""Views of generation runs: the list, the form with its trial, and the page of one."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _problems(form: GenerationForm) -> list[str]:
 @require_POST
 @signed_in
 def generation_size(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What the form as it stands would ask for; nothing is written."""
+    """The requests that the form would make now; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
     form = GenerationForm(request.POST, benchmark=benchmark)
     context: dict[str, Any] = {"benchmark": benchmark}
@@ -124,7 +124,7 @@ def generation_size(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @signed_in
 def generation_trial(request: SignedInRequest, slug: str) -> HttpResponse:
-    """One live request by the form as it stands; nothing is written."""
+    """One live request by the form's current values; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
     form = GenerationForm(request.POST, benchmark=benchmark)
     context: dict[str, Any] = {"benchmark": benchmark}

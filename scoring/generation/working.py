@@ -1,4 +1,4 @@
-"""A worker at a run: asks for what is due, writes every second, stops when told, and says how it ended.
+"""A worker of a generation run: requests what is due, stores every second, stops when cancelled, records its end.
 
 Safe to run twice and to be killed anywhere: the lock goes with the connection, a response is unique, and the next
 worker asks again what is due. What a kill costs is what was in the air or not yet written.
@@ -72,7 +72,7 @@ class _Worker:
             if answer.failed:
                 self.kind, self.last = answer.kind, f"{answer.kind}: {answer.error}"
                 if may_pass(answer.kind):
-                    self.may_recover.append(answer.wanted.item)
+                    self.may_recover.append(answer.task.item)
         self.buffer += answers
         written = 0
         if self.buffer and (now or time.monotonic() - self.wrote_at > WRITE_EVERY_S):
@@ -228,7 +228,7 @@ def _keep_asking(worker: _Worker, config: GenerationConfig, until: float) -> boo
         try:
             _dispatch(worker, config, dispatcher, chunks, until)
         finally:
-            worker.take(config, dispatcher.found(), now=True)
+            worker.take(config, dispatcher.findings(), now=True)
     return dispatcher.down
 
 

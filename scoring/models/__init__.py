@@ -1,4 +1,4 @@
-"""Judges, their runs and verdicts; responses asked of models; screening by score."""
+"""Judges, their runs and verdicts; generated responses; screening by score."""
 
 from scoring.models.generation import GenerationItem, GenerationRun
 from scoring.models.judges import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, TrainedModel, Verdict

@@ -1,4 +1,4 @@
-"""Responses asked of a model: a run, and each response that is due."""
+"""Generation runs, and each response that is due in one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges, their runs over responses, the calls they made and the verdicts that came of them."""
+"""Judges, their runs over responses, the calls of these and the resulting verdicts."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class JudgeRun(models.Model):
 
     class Purpose(models.TextChoices):
         GRADE = "grade", _("Grading")
-        SUSCEPTIBILITY = "susceptibility", _("Susceptibility")  # replicate 0 as it stands, 1…n with an injection each
+        SUSCEPTIBILITY = "susceptibility", _("Susceptibility")  # replicate 0 unchanged, 1…n with an injection each
 
     LIVE = (Status.PENDING, Status.RUNNING, Status.PAUSED, Status.CANCELLING)
 
@@ -167,7 +167,7 @@ class RunSlice(models.Model):
 
 
 class JudgeRunItem(models.Model):
-    """A response that a run is to judge, against the rubric that stood when the run was made."""
+    """A response that a run is to judge, against the rubric that was current when the run was made."""
 
     run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="items")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="+")
@@ -206,7 +206,7 @@ class JudgeCall(models.Model):
 
 @audited
 class Verdict(models.Model):
-    """What a judge says of one (response, criterion) pair. Missing is the absence of the row; invalid is a state."""
+    """A judge's verdict on one (response, criterion) pair. Missing is the absence of the row; invalid is a state."""
 
     class Outcome(OutcomeChoices):
         MET = OutcomeCode.MET.word, _("Met")

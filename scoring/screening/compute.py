@@ -1,4 +1,4 @@
-"""The rubric score of each case over several candidates, by one rater.
+"""Computes the rubric score of each case over several candidates, by one rater.
 
 A response's score is the one of `scoring.points`; a candidate's score on a case is the mean over its responses, the
 case's score the mean over all responses (or the highest of the candidates). As HealthBench's benchmark score, each mean
@@ -32,7 +32,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class CaseScore:
-    """``score`` is None where undefined, and ``note`` says why; ``scores`` by name of a candidate, None without one."""
+    """``score`` is None where undefined, with the reason in ``note``; ``scores`` by name of a candidate, or None."""
 
     case: int
     score: float | None

@@ -1,4 +1,4 @@
-"""What a screening is made by, as a person chooses it."""
+"""The form of a screening."""
 
 from __future__ import annotations
 

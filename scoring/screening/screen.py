@@ -1,4 +1,4 @@
-"""What the pages and endpoints of a screening show: its counts, its cases, its figure and its file."""
+"""Data of a screening for pages and endpoints: its counts, its cases, its figure and its file."""
 
 from __future__ import annotations
 

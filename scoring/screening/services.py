@@ -1,4 +1,4 @@
-"""Every write to a screening: its scores once, then one decision a case by a person."""
+"""Writes to screenings: the scores once, then one decision a case by a person."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def decide(
 
 def _decide(row: ScreenedCase, decision: str, reason: str, by: User, at: datetime) -> None:
     if decision == UNDO:
-        # An admin may have taken the case back in since, or left it out for another reason: that stands.
+        # An admin may have taken the case back in since, or left it out for another reason: that is kept.
         if row.decision == EXCLUDE and row.case.exclusion == Case.Exclusion.SCREENING:
             undone = _("Undone in the screening “%(title)s”.") % {"title": row.screening.title}
             restore_case(case=row.case, reason=undone, by=by, at=at)
@@ -153,5 +153,5 @@ def _decide(row: ScreenedCase, decision: str, reason: str, by: User, at: datetim
 
 @transaction.atomic
 def close_screening(*, screening: Screening, at: datetime) -> None:
-    """End a screening: what was decided stands, and what was not stays undecided."""
+    """End a screening: its decisions are final, and the other cases stay undecided."""
     transition(screening, source=["open"], target="closed", closed_at=at)

@@ -1,4 +1,4 @@
-"""Endpoints of screenings, within those of `scoring.urls`."""
+"""Routes of screenings; part of `scoring.urls`."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""Pages of screenings: the list, a new one, and the cases of one to decide on."""
+"""Views of screenings: the list, a new one, and its cases to decide on."""
 
 from __future__ import annotations
 

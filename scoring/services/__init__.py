@@ -1,1 +1,1 @@
-"""Every write of this app: `judges` (versions of judges), `runs` (a judge at work), `verdicts` (made elsewhere)."""
+"""Writes of this app: `judges` (versions of judges), `runs` (of judges), `verdicts` (imported)."""

@@ -1,4 +1,4 @@
-"""Going on with a finished run on newer versions of rubrics: what was asked before is carried over, the rest is asked.
+"""Continues a finished run on newer rubric versions: known verdicts are carried over, the rest is requested.
 
 A verdict is carried over where its request would be the same, byte for byte: the same text, and the same points where
 the prompt shows them. A trained judge reads text and points. Verdicts made elsewhere go by their text alone; what is
@@ -74,7 +74,7 @@ class NewerVersions:
 
 
 def newer_versions(run: JudgeRun) -> NewerVersions | None:
-    """What there is to go on with; None where every rubric that the run judged by still stands, or it cannot go on."""
+    """The newer versions to continue with; None where all rubrics of the run are current, or it cannot continue."""
     if run.status != JudgeRun.Status.FINISHED or run.purpose != JudgeRun.Purpose.GRADE:
         return None
     with connection.cursor() as cursor:
@@ -131,7 +131,7 @@ def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decima
 
 
 def _gone_on_with(run: JudgeRun) -> bool:
-    """Whether a run that goes on with this one stands at the current rubrics already."""
+    """Whether a run that continues this one uses the current rubrics already."""
     followers = JudgeRun.objects.filter(continues=run).exclude(
         status__in=[JudgeRun.Status.CANCELLED, JudgeRun.Status.FAILED]
     )
@@ -171,7 +171,7 @@ def _make_items(run: JudgeRun, continuation: JudgeRun) -> None:
         order.setdefault(rubric, []).append(criterion)
     items = []
     for response, before, now, criteria in rows:
-        if criteria is not None:  # named ones that still stand, and what is new since
+        if criteria is not None:  # named ones that are still current, and what is new since
             stood = set(order.get(before, []))
             criteria = [pk for pk in order.get(now, []) if pk in criteria or pk not in stood]
         items.append(JudgeRunItem(run=continuation, response_id=response, rubric_id=now, criteria=criteria))

@@ -1,4 +1,4 @@
-"""Judges as versions: what is changed is a new version; runs keep what they used."""
+"""Writes to judges: a change creates a new version; runs keep the version they used."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ TRAININGS = register(TrainingJobs())
 
 
 def imported_judge(*, benchmark: Benchmark, name: str, by: User | None) -> Judge:
-    """The judge that stands for verdicts made elsewhere, made if it is not there."""
+    """The judge of verdicts made elsewhere; created if it does not exist."""
     known = Judge.objects.filter(benchmark=benchmark, name=name, kind=Judge.Kind.IMPORTED).first()
     return known or new_version(benchmark=benchmark, name=name, kind=Judge.Kind.IMPORTED, config={}, by=by)
 

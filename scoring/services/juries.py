@@ -1,4 +1,4 @@
-"""Juries: judges that give their verdict together. A jury makes no calls; it stands for its members' runs."""
+"""Writes to juries: judges whose verdicts are combined. A jury makes no calls; it uses its members' runs."""
 
 from __future__ import annotations
 

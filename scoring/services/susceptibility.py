@@ -1,4 +1,4 @@
-"""Measuring a judge's susceptibility: a run over failing pairs whose replicates are the injections.
+"""Measures a judge's susceptibility: a run over failing pairs whose replicates are the injections.
 
 Replicate 0 is the response as it stands, replicate n the response with injection n; the harmless edits come last. In
 everything else it is a run like any other: it is resumed, cancelled and paid for as such. Nobody takes it for a rater.
@@ -24,7 +24,7 @@ from scoring.models import Judge, JudgeRun, JudgeRunItem
 from scoring.services.runs import begin, check_budget, snapshot_of, unfinished_runs
 
 MAX_PAIRS = 200
-# One for the response as it stands.
+# One for the unchanged response.
 REPLICATES = 1 + len(INJECTIONS) + len(CONTROLS)
 MEASURABLE = (Judge.Kind.CHAT, Judge.Kind.TRAINED)
 

@@ -1,1 +1,1 @@
-"""The trained judge: what it looks at (`features`), what it is (`model`), how it is fitted (`fitting`)."""
+"""The trained judge: its features (`features`), its model (`model`), and its fitting (`fitting`)."""

@@ -1,4 +1,4 @@
-"""Making a judge's probability mean what it says, without a look at dev or held-out decisions.
+"""Calibrates a judge's probabilities without using dev or held-out decisions.
 
 The judge's own scores on what it was fitted on are too sure of themselves. So it is fitted again on parts of the train
 decisions and scores the part that was left out; on these scores Platt's logistic function is fitted (Platt 1999; with
@@ -25,7 +25,7 @@ ScoreLeftOut = Callable[[Array, Array], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The fitted function and where it comes from. ``reason`` says why there is none: ``too_few`` candidates or cases
+    """The fitted function and where it comes from. ``reason`` is why there is none: ``too_few`` candidates or cases
     to learn from in parts, or ``no_signal`` in the scores of what was left out.
     """
 

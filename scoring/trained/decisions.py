@@ -1,4 +1,4 @@
-"""What a trained judge learns from: physicians' decisions with their texts, in an order that no id plays a part in."""
+"""Training data of a trained judge: physicians' decisions with their texts, in an order independent of ids."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Split:
 
 
 def prompt_text(conversation: Sequence[dict[str, str]]) -> str:
-    """What was asked: everything that the other side said."""
+    """The prompt: all turns of the other side."""
     return "\n".join(turn.get("content", "") for turn in conversation if turn.get("role") != "assistant")
 
 

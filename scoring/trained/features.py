@@ -1,4 +1,4 @@
-"""What a trained judge looks at: how far a response says what a criterion asks for. Pure; no Django.
+"""Features of a trained judge: how far a response contains what a criterion asks for. Pure; no Django.
 
 Nothing is a vocabulary of its own: n-grams and words are hashed, so that a judge fitted on one benchmark reads the
 cases of another, and Chinese, which has no blanks between words, goes through the same characters. From the training
@@ -35,7 +35,7 @@ FEATURES = (
     "new_word_recall",  # … of the words that are not in the conversation already, in one sentence
     "number_recall",  # share of the criterion's numbers that the response has; 1 without any
     "has_numbers",
-    "criterion_in_prompt",  # how much of the criterion stands in the conversation
+    "criterion_in_prompt",  # how much of the criterion is in the conversation
     "log_response",  # lengths, as logarithms
     "log_criterion",
     "log_sentences",
@@ -51,7 +51,7 @@ _FORBIDS = re.compile(
     r"\b(not|no|never|without|avoids?|avoiding|against|fails?|incorrect\w*|omits?|instead of)\b"
     r"|不|未|勿|避免|禁|没有|无需|错误"
 )
-# Words that say how to write a criterion, not what it asks for; their hash buckets would only add noise.
+# Words about how to write a criterion, not about what it asks for; their hash buckets would only add noise.
 _RUBRIC_WORDS = frozenset(
     (
         *("a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "has", "in", "is", "it", "its", "of", "on"),
@@ -191,7 +191,7 @@ class FeatureMaker:
         new_total = np.asarray(new.sum(axis=1)).ravel()
         new_recall = _dense(new @ unit_words.T).max(axis=1)
 
-        numbers_said = set(_NUMBER.findall(response))
+        numbers_in_response = set(_NUMBER.findall(response))
         columns: list[Any] = [
             ordered[:, 0],
             ordered[:, 1] if ordered.shape[1] > 1 else np.zeros(len(pairs)),
@@ -201,7 +201,7 @@ class FeatureMaker:
             _dense(criterion_words @ unit_words.T).max(axis=1) / total,
             _dense(criterion_words @ said_in_pairs.T).max(axis=1) / total,
             np.where(new_total > 0, new_recall / np.maximum(new_total, 1e-9), 0.0),
-            [_recall(_NUMBER.findall(text), numbers_said) for text in criteria],
+            [_recall(_NUMBER.findall(text), numbers_in_response) for text in criteria],
             [float(bool(_NUMBER.search(text))) for text in criteria],
             of_prompt,
             np.full(len(pairs), np.log1p(len(response))),

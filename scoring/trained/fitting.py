@@ -1,4 +1,4 @@
-"""The fitting of a trained judge as work of the system: decisions in, a stored model and its card out."""
+"""The job that fits a trained judge: decisions in, a stored model and its card out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions in, a fitted judge and its card out.
+"""Fits a judge: decisions in, a model and its card out.
 
 The split is by candidate: the judge and its calibration are fitted on some (train), its threshold is picked on others
 (dev), and what the card reports comes from candidates that it has never seen. All of it follows from the decisions and

@@ -1,4 +1,4 @@
-"""A fitted judge as bytes and back. The bytes are arrays (`numpy.savez`), never a pickle: reading them runs nothing."""
+"""Serializes a fitted judge as arrays (`numpy.savez`), never as a pickle: loading it runs no code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words and characters of a criterion, and which of its words a response has: sparse rows for a regression.
+"""Sparse features of a criterion's words and characters, and of which words a response has, for a regression.
 
 Where `features` measures how close two texts are, these rows say what they are about, so that a judge can learn which
 words of a criterion carry it and which are its clothing. Hashed like the others: no vocabulary, any language.
@@ -22,7 +22,7 @@ def wording_rows(pairs: Sequence[Texts]) -> Any:
     """A sparse row of `COLUMNS` for each pair, each block of length 1; pairs of one response should stand together."""
     from scipy.sparse import csr_matrix, vstack
 
-    # In blocks, since the words of a response stand once more for each of its criteria.
+    # In blocks, since the words of a response are repeated for each of its criteria.
     blocks = [_block(pairs[start : start + AT_ONCE]) for start in range(0, len(pairs), AT_ONCE)]
     return vstack(blocks, format="csr") if blocks else csr_matrix((0, COLUMNS))
 

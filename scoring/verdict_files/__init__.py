@@ -1,4 +1,4 @@
-"""Verdicts of judges made elsewhere, as they stand in files. Reads and checks; knows no table."""
+"""Reads and validates files of verdicts made elsewhere; knows no table."""
 
 from consilium.statistics.outcomes import Outcome
 from scoring.verdict_files.graded import Grade, GradedResponse, graded_responses, read_graded_responses

@@ -1,4 +1,4 @@
-"""JSON files that hold one long list, read element by element in bounded memory.
+"""Reads JSON files that hold one long list, element by element in bounded memory.
 
 The list is the whole file, or stands in its one object under a path of names. What stands elsewhere in the file
 (reports as HTML, conversations once more) is passed over and never held. Each element is parsed on its own, as strictly
@@ -27,7 +27,7 @@ _IN_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 
 
 class Broken(ValueError):
-    """The file cannot be read any further; ``message`` says why, at ``line``."""
+    """The file cannot be read any further; ``message`` is the reason, at ``line``."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -121,7 +121,7 @@ class Cursor:
         return next_byte
 
     def value(self, longest: int) -> bytes | None:
-        """The next value as it stands, or None where it is longer than ``longest`` bytes; it is passed either way."""
+        """The next value unparsed, or None where it is longer than ``longest`` bytes; it is passed either way."""
         first = self.peek()
         if not first:
             raise Broken(self.line, Phrase("The file ends where a value is due."))
@@ -191,7 +191,7 @@ class Cursor:
                 return
 
     def _name(self) -> str:
-        """The next name in an object, and its colon; `Broken` where none stands."""
+        """The next name in an object, and its colon; `Broken` where there is none."""
         if self.peek() != b'"':
             raise Broken(self.line, Phrase("“%(found)s” stands where a name is due.", found=_shown(self.peek())))
         line = self.line

@@ -20,13 +20,13 @@ from rubrics.parsing.responses import LARGEST_SAMPLE
 from scoring.verdict_files.elements import PlacedFaults
 from scoring.verdict_files.records import Layout, Shape, read_records
 
-# What a tool told the candidate before the conversation: no part of the case, and physicians must not read it.
+# What a tool gave the candidate before the conversation: no part of the case, and physicians must not read it.
 INSTRUCTIONS = ("system", "developer")
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What a judge said of one criterion; an answer that is no boolean is ``invalid``."""
+    """A judge's grade of one criterion; an answer that is no boolean is ``invalid``."""
 
     outcome: str
     explanation: str
@@ -239,7 +239,7 @@ def _compare_conversations(fields: Fields, prompt: list[Any], before: list[Any])
     """
     (_system, expected), (instructions, given) = _without_instructions(prompt), _without_instructions(before)
     if not given:
-        return  # nothing but instructions stands before the reply
+        return  # only instructions come before the reply
     for place, (turn, own) in enumerate(zip_longest(expected or [], given or [])):
         if _words_of(turn) != _words_of(own):
             index = len(instructions) + place
@@ -265,7 +265,7 @@ def _reply(fields: Fields, name: str) -> str:
 
 
 def _without_instructions(prompt: Any) -> tuple[list[Any], list[Any] | None]:
-    """What stands before the conversation, and the conversation; None where the row has none."""
+    """The messages before the conversation, and the conversation; None where the row has none."""
     if not isinstance(prompt, list):
         return [], None
     first = 0

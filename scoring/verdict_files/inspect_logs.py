@@ -59,7 +59,7 @@ def open_log(file: BinaryIO, folder: str, *, limits: Limits | None = None) -> Pl
         raise UnsoundLog(str(error)[:300]) from error
 
     def samples() -> Iterator[dict[str, Any]]:
-        # Attachments are long texts that the log keeps apart; resolved, they stand where they belong.
+        # Attachments are long texts that the log keeps apart; resolved, they are where they belong.
         log_samples = read_eval_log_samples(copy, all_samples_required=False, resolve_attachments=True, format="eval")
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Shape (c), ClinConsensus' judgement lists: one element a case, with what was said of its criteria, by their texts."""
+"""Shape (c), ClinConsensus' judgement lists: one element a case, with the verdicts on its criteria, by their texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scoring.verdict_files.records import Container, read_records
 
 @dataclass(frozen=True, slots=True)
 class JudgedResponse:
-    """What a list says of one response: the texts of criteria with a grade each, maybe none. ``place`` is its own."""
+    """A list's entry about one response: the texts of criteria with a grade each, maybe none. ``place`` is its own."""
 
     line: int
     place: str
@@ -34,7 +34,7 @@ class JudgedResponse:
         return sum(map(len, self.texts)) + sum(len(grade.explanation) for grade in self.grades)
 
     def field(self, index: int) -> str:
-        """Where the text of a criterion stands."""
+        """The field with the text of a criterion."""
         return f"{self.place}criteria_results[{index}].criterion"
 
 
@@ -77,7 +77,7 @@ def _element(fields: Fields, candidate: str, replicate: int | None) -> JudgedRes
 def _results(fields: Fields) -> tuple[list[str], list[Grade]]:
     texts: list[str] = []
     grades: list[Grade] = []
-    if fields.record.get("criteria_results") == []:  # nothing said, which is no fault
+    if fields.record.get("criteria_results") == []:  # no verdicts, which is no fault
         return texts, grades
     for index, result in enumerate(fields.objects("criteria_results", what=Phrase("criterion"))):
         inner = fields.within(f"criteria_results[{index}]", result)

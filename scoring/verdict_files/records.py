@@ -1,4 +1,4 @@
-"""What a file of verdicts holds, told by its beginning; and its records, whether lines or elements of a list.
+"""Detects the shape of a file of verdicts by its beginning, and reads its records: lines, or elements of a list.
 
 Shape (a): a row a verdict. (b): HealthBench's result rows. (c): ClinConsensus' judgement lists. (d): the examples of
 the official HealthBench code. Records of (b), (c) and (d) may stand as JSONL or in one JSON list; those of (d) also
@@ -41,7 +41,7 @@ class Container(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What is in a file, and how it stands there."""
+    """What is in a file, and in which layout."""
 
     shape: Shape
     container: Container = Container.LINES

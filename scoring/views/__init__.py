@@ -1,4 +1,4 @@
-"""Pages of judges, runs and verdicts: fetch through access, call one service, answer."""
+"""Views of judges, runs and verdicts: fetch through access, call one service, respond."""
 
 from scoring.views.comparing import run_comparison_csv
 from scoring.views.judges import (

@@ -1,4 +1,4 @@
-"""Two runs side by side: what the pages of a run and of a judge show of it, and the table as a file."""
+"""Views that compare two runs: parts of the pages of a run and of a judge, and the table as a file."""
 
 from __future__ import annotations
 

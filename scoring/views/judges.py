@@ -1,4 +1,4 @@
-"""Judges: the list, the forms that make one, and the page of one."""
+"""Views of judges: the list, the forms that create one, and the page of one."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _number(text: str) -> int:
 @require_POST
 @signed_in
 def prompt_preview(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What a judge made of the form as it stands would be sent; nothing is written, whatever else the form lacks."""
+    """The request of a judge with the form's current values; nothing is written, whatever else the form lacks."""
     benchmark = get_benchmark(request.user, slug)
     form = PromptForm(request.POST)
     context: dict[str, Any] = {"benchmark": benchmark}

@@ -1,4 +1,4 @@
-"""Juries: the form that makes one, and the page of one."""
+"""Views of juries: the form that creates one, and the page of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model card of a trained judge as files."""
+"""Downloads of the model card of a trained judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs: the form that begins one, and the page that says truly how far it is."""
+"""Views of runs: the form that starts one, and the page of its progress."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @signed_in
 def run_size(request: SignedInRequest, slug: str) -> HttpResponse:
-    """How many responses and verdicts the form as it stands would make; nothing is written."""
+    """How many responses and verdicts the form would request now; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
     form = RunForm(request.GET, benchmark=benchmark, user=request.user, also=request.GET.get("judge", ""))
     context: dict[str, Any] = {"benchmark": benchmark}

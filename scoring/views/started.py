@@ -1,4 +1,4 @@
-"""Where a form leads that starts a run."""
+"""The redirect after a form has started a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scoring.models import JudgeRun
 
 
 def to_started_run(request: HttpRequest, run: JudgeRun, *, is_new: bool) -> HttpResponse:
-    """To the page of ``run``; it says so where the run was in progress before."""
+    """Redirects to the page of ``run``, with a message where the run was in progress before."""
     if not is_new:
         messages.info(request, _("This run is already in progress."))
     return redirect("scoring:run", run.benchmark.slug, run.public_id)

@@ -1,4 +1,4 @@
-"""Physicians' decisions as supervision for a fine-tune: a form, and the ZIP that it gives."""
+"""View of the supervision export: a form, and the ZIP that it returns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def supervision(request: SignedInRequest, slug: str) -> HttpResponseBase:
         status = 422
         if form.is_valid():
             try:
-                archive = zipped_supervision(benchmark=benchmark, terms=form.wanted())
+                archive = zipped_supervision(benchmark=benchmark, terms=form.terms())
             except DomainError as error:
                 form.add_error(None, str(error))
                 status = error.status_code

@@ -1,4 +1,4 @@
-"""A judge's susceptibility to injections: the figures, the file, and the form that measures it."""
+"""Views of a judge's susceptibility to injections: the figures, the file, and the form that measures it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def judge_susceptibility(request: SignedInRequest, slug: str, public_id: str) ->
     if form.is_valid():
         try:
             run, is_new = start_susceptibility_run(
-                benchmark=benchmark, judge=judge, by=request.user, at=timezone.now(), **form.asked()
+                benchmark=benchmark, judge=judge, by=request.user, at=timezone.now(), **form.terms()
             )
         except DomainError as error:
             form.add_error(None, str(error))
@@ -62,12 +62,12 @@ def _page(
 @require_safe
 @signed_in
 def judge_susceptibility_size(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """How many requests the form as it stands would make; nothing is written."""
+    """How many requests the form would make now; nothing is written."""
     benchmark, judge = access.get_judge(request.user, slug, public_id)
     form = MeasurementForm(request.GET, benchmark=benchmark, judge=judge)
     context: dict[str, Any] = {"benchmark": benchmark, "judge": judge}
     if form.is_valid():
-        terms = form.asked()
+        terms = form.terms()
         terms.pop("budget", None)
         try:
             plan = plan_measurement(benchmark=benchmark, judge=judge, **terms)

@@ -1,4 +1,4 @@
-"""The verdicts of a run, page by page and as a file."""
+"""Views of the verdicts of a run, page by page and as a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PER_PAGE = 50
 @require_safe
 @signed_in
 def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Verdicts with their explanations; an invalid one with what the judge said instead."""
+    """Verdicts with their explanations; an invalid one with the judge's answer."""
     run = access.get_run(request.user, slug, public_id)
     candidates = list(screens.candidates_of(run))
     form = VerdictFilters(request.GET, candidates=candidates)
@@ -71,7 +71,7 @@ def _is_graded(run: JudgeRun) -> bool:
 @require_safe
 @signed_in
 def judgements(request: SignedInRequest, slug: str, public_id: str) -> HttpResponseBase:
-    """What a run says of one candidate, as ClinConsensus' JSON list; without a candidate, to the page to choose one."""
+    """A run's verdicts on a candidate, as ClinConsensus' JSON list; without a candidate, redirects to choose one."""
     run = access.get_run(request.user, slug, public_id)
     candidate_id, sample = request.GET.get("candidate", ""), request.GET.get("sample", "0")
     if not candidate_id:

@@ -1,4 +1,4 @@
-"""Questions to a chat endpoint."""
+"""Requests to a chat endpoint, and the verdicts of its answers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def allowance_of(run: JudgeRun, config: ChatConfig, row: RunSlice) -> Allowance:
 
 
 def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, JudgedRequest]:
-    """A dispatcher that asks as the run's snapshot says."""
+    """A dispatcher with the settings of the run's snapshot."""
     config: ChatConfig = chat_config(run.snapshot["config"])
     endpoint = config.for_client()
     template = template_of(run.snapshot)
@@ -90,7 +90,7 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Judge
             judgement = await judge_body(client, body)
         return JudgedRequest(
             questions=questions,
-            verdicts=_said(questions, judgement),
+            verdicts=_verdicts(questions, judgement),
             calls=judgement.calls,
             request_hash=digest,
             failed=judgement.failed,
@@ -105,7 +105,7 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Judge
     )
 
 
-def _said(questions: Questions, judgement: Judgement) -> list[JudgeVerdict]:
+def _verdicts(questions: Questions, judgement: Judgement) -> list[JudgeVerdict]:
     if judgement.invalid:
         return [JudgeVerdict(question, Verdict.Outcome.INVALID) for question in questions]
     return [

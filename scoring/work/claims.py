@@ -1,4 +1,4 @@
-"""Which part of a run's budget a slice may spend. Claims are made under the run's lock; they never exceed it."""
+"""Claims of a slice on its run's budget, made under the run's lock so that they never exceed it."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ MIN_FAILURES = 20
 MIN_RESPONSES = 3
 # One that refuses whatever is asked, for want of a right key or address, does so at once.
 MIN_REFUSALS = 3
-# Whoever has to stand aside is told when things change; and looks for itself this often, for changes from outside.
+# A waiting request is notified of changes, and checks this often by itself, for changes from outside.
 STAND_ASIDE_S = 0.5
 
 
@@ -82,7 +82,7 @@ class Dispatcher(Generic[Request, Found]):
         self.failures_in_a_row = 0
         self._failed_responses: set[int] = set()
         self._probing = False
-        self._found: deque[Found] = deque()
+        self._findings: deque[Found] = deque()
         self._unwritten = 0
         self._wake = threading.Event()
         self._started = threading.Event()
@@ -135,13 +135,13 @@ class Dispatcher(Generic[Request, Found]):
         self._wake.wait(within_s)
         self._wake.clear()
         self._raise_failure()
-        return self.found()
+        return self.findings()
 
-    def found(self) -> list[Found]:
+    def findings(self) -> list[Found]:
         """What was found out, even where the loop has failed since."""
         findings = []
-        while self._found:
-            findings.append(self._found.popleft())
+        while self._findings:
+            findings.append(self._findings.popleft())
         self._outstanding -= len(findings)
         return findings
 
@@ -227,8 +227,8 @@ class Dispatcher(Generic[Request, Found]):
                 finding = self._unasked(request)
             self._count(finding)
             self._unwritten += len(finding.calls)
-            self._found.append(finding)
-            if len(self._found) >= WAKE_AT or queue.empty() or self.down:
+            self._findings.append(finding)
+            if len(self._findings) >= WAKE_AT or queue.empty() or self.down:
                 self._wake.set()
 
     def _count(self, finding: Found) -> None:

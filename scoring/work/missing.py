@@ -1,4 +1,4 @@
-"""What is left to do of a slice, asked of the database in chunks."""
+"""Queries for the missing verdicts of a slice, in chunks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Question:
 Questions = tuple[Question, ...]
 
 # Keyset paging: a pass sees each pair once, so what could not be judged is not asked again in the same pass. Questions
-# of one response and replicate stand together, so that they can be asked in one request.
+# of one response and replicate are adjacent, so that they can be asked in one request.
 _MISSING = """
     SELECT i.id, n.replicate, r.position, i.response_id, r.criterion_id, r.points
     FROM scoring_judgerunitem i
@@ -140,7 +140,7 @@ def _questions(rows: list[tuple[int, ...]], texts: Callable[[str, int], str]) ->
 
 
 def _texts_of(run: JudgeRun) -> Callable[[str, int], str]:
-    """What a judge is shown of a response: as it stands, or in a run over injections with the replicate's put in."""
+    """The text of a response for a judge: unchanged, or in a run over injections with the replicate's put in."""
     if run.purpose != JudgeRun.Purpose.SUSCEPTIBILITY:
         return lambda text, _replicate: text
     from scoring.injections import injected

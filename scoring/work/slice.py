@@ -1,4 +1,4 @@
-"""A worker at a slice: takes it, works off what is missing, stops when told, and says how it ended.
+"""A worker of a slice: claims it, requests what is missing, stops when cancelled, and records its end.
 
 Safe to run twice and to be killed anywhere: the lock goes with the connection, verdicts are unique, and the next
 worker asks again what is missing. What a kill costs is the calls in the air and the findings not yet written.
@@ -244,7 +244,7 @@ def _ask_model(worker: _Worker, chunks: Iterator[list[Question]], until: float) 
 
 def _ask_endpoint(worker: _Worker, slices: int, until: float) -> bool:
     config = chat_config(worker.run.snapshot["config"])
-    # The first pass goes in order; a later one begins anywhere, lest what failed then stand before all the rest.
+    # The first pass goes in order; a later one begins anywhere, lest what failed come before all the rest.
     rng = worker.rng if worker.row.calls else None
     chunks = missing_questions(worker.run, worker.row.number, slices, whole=config.together, rng=rng)
     worker.count_active_workers()
@@ -257,9 +257,9 @@ def _ask_endpoint(worker: _Worker, slices: int, until: float) -> bool:
         except DatabaseError:
             raise
         except Exception:
-            worker.take(dispatcher.found(), now=True)  # a fault of our own: what was answered is not thrown away
+            worker.take(dispatcher.findings(), now=True)  # a fault of our own: what was answered is not thrown away
             raise
-        worker.take(dispatcher.found(), now=True)
+        worker.take(dispatcher.findings(), now=True)
     if worker.cancelled:
         return False
     if dispatcher.down and may_pass(failures.kind) and _pauses_left(worker, config.pauses):

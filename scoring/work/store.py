@@ -1,4 +1,4 @@
-"""Writing what a worker found out: calls, verdicts and what they cost in one transaction, each verdict once."""
+"""Stores a worker's results: calls, verdicts and costs in one transaction, each verdict once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to a trained judge."""
+"""Verdicts of a trained judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the broker is. Apart from the transport, which takes half a second to import that most processes can spare."""
+"""The URL of the broker. Separate from the transport, whose import takes half a second that most processes can save."""
 
 from __future__ import annotations
 

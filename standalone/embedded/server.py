@@ -65,7 +65,7 @@ def binaries() -> Path:
 
 
 class EmbeddedServer:
-    """The server whose data stands in ``home/postgres``."""
+    """The server whose data is in ``home/postgres``."""
 
     def __init__(self, home: Path) -> None:
         self.home = home.absolute()
@@ -153,7 +153,7 @@ class EmbeddedServer:
         if self._users is not None and self._pid == os.getpid():
             return
         if self._users is not None:
-            os.close(self._users)  # inherited by fork: it stands for the parent
+            os.close(self._users)  # inherited by fork: it counts for the parent
         self._users = self._open("users.lock")
         fcntl.flock(self._users, fcntl.LOCK_SH)
 

@@ -1,4 +1,4 @@
-"""PostgreSQL refuses to run as root; where we are root, its programs run as a system user of their own."""
+"""Runs PostgreSQL's programs as a system user of their own where we are root: it refuses to run as root."""
 
 from __future__ import annotations
 

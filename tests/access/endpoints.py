@@ -22,7 +22,7 @@ CREATORS = frozenset(
 GROUP_A_ANNOTATORS = frozenset({"annotator", "second_annotator"})
 AUTHORS = frozenset({"author"})
 AUDITORS = frozenset({"auditor"})
-WRITERS = STAFF | AUTHORS  # who reach the authors' desk
+WRITERS = STAFF | AUTHORS  # who reach the authors' dashboard
 MEMBERS = frozenset({"annotator", "second_annotator", "checker", "adjudicator", "group_b_annotator"})
 
 

@@ -49,7 +49,7 @@ def canaries(world: World) -> dict[str, str]:
 
 
 @pytest.fixture
-def _refusals_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _refusals_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page that says that nothing is there differs by the reader, the benchmark and the reason, and by no more.
 
     It takes four times as long as finding out that nothing is there, and is the answer of most endpoints.
@@ -110,7 +110,7 @@ def text_of(response: HttpResponse) -> str:
 
 
 @pytest.mark.parametrize("role", HIDDEN)
-@pytest.mark.usefixtures("_refusals_made_once", "_users_read_once")
+@pytest.mark.usefixtures("_refusals_cached", "_users_read_once")
 def test_no_canary_in_any_answer(role: str, world: World, canaries: dict[str, str]) -> None:
     client = Client(raise_request_exception=True)
     user = world.users[role]

@@ -29,7 +29,7 @@ class Words(HTMLParser):
         super().__init__()
         self.silent: list[str] = []
         self.in_script_words = False
-        self.found: list[str] = []
+        self.texts: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in self.SILENT:
@@ -37,7 +37,7 @@ class Words(HTMLParser):
         self.in_script_words = tag == "script" and (dict(attrs).get("id") or "").endswith("-words")
         for name, value in attrs:
             if name in READ_ALOUD or name.startswith("data-text"):
-                self.found += (value or "").split(GAP)
+                self.texts += (value or "").split(GAP)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
@@ -50,16 +50,16 @@ class Words(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.in_script_words:
-            self.found += json.loads(data).values()
+            self.texts += json.loads(data).values()
         elif not self.silent:
-            self.found += data.split(GAP)
+            self.texts += data.split(GAP)
 
 
 def words_of(html: str) -> list[str]:
     parser = Words()
     parser.feed(html)
     parser.close()
-    return [" ".join(text.split()) for text in parser.found if LETTERS.search(text)]
+    return [" ".join(text.split()) for text in parser.texts if LETTERS.search(text)]
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -29,7 +29,7 @@ class Provider:
     userinfo: dict[str, Any] = field(default_factory=dict)
     id_token: dict[str, Any] = field(default_factory=dict)
     redirect_uris: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    requested_paths: list[str] = field(default_factory=list)
 
     def says(self, userinfo: Mapping[str, Any], id_token: Mapping[str, Any] | None = None) -> None:
         """From now on make these claims; ``sub`` is the same in both."""
@@ -66,7 +66,7 @@ def running_provider() -> Iterator[Provider]:
 
         def do_GET(self) -> None:
             url = urlsplit(self.path)
-            provider.asked.append(url.path)
+            provider.requested_paths.append(url.path)
             query = {name: values[0] for name, values in parse_qs(url.query).items()}
             if url.path == "/.well-known/openid-configuration":
                 self.answer(

@@ -42,7 +42,7 @@ def test_people_sign_in_with_their_address_and_land_at_home(client: Client) -> N
     assert b"Welcome, Ana Ruiz" in response.content
 
 
-def test_a_wrong_password_is_told_beside_the_form(client: Client) -> None:
+def test_a_wrong_password_shows_an_error_beside_the_form(client: Client) -> None:
     UserFactory(email="ana@example.org")
     response = client.post("/accounts/login/", {"login": "ana@example.org", "password": "wrong"})
     assert response.status_code == 200
@@ -136,7 +136,7 @@ def test_session_tells_whether_somebody_is_signed_in_and_gives_a_token_that_work
     assert client.post("/profile/", form, headers={"X-CSRFToken": answer.json()["csrf_token"]}).status_code == 302
 
 
-def test_demo_sign_ins_stand_on_the_page_only_where_the_demo_is_loaded(client: Client) -> None:
+def test_demo_sign_ins_are_shown_only_where_the_demo_is_loaded(client: Client) -> None:
     from demo import SIGN_INS
 
     assert SIGN_INS

@@ -1,4 +1,4 @@
-"""Inviting people by mail: what the mail says, and what the link does once, twice, late and tampered with."""
+"""Invitations by mail: their text, and their link used once, twice, late and tampered with."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_a_second_mail_has_to_wait_and_two_parts_need_one(admin: Client, group: 
     assert len(mail.outbox) == 1
 
 
-def test_who_has_signed_in_is_told_instead(admin: Client, group: str, commit: Any) -> None:
+def test_who_has_signed_in_gets_a_notification_instead(admin: Client, group: str, commit: Any) -> None:
     known = UserFactory(email="bo@example.org", last_login=timezone.now())
     with commit():
         add(admin, group)

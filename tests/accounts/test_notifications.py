@@ -28,7 +28,7 @@ def person(zone: str = "Asia/Shanghai", **fields: Any) -> User:
     return UserFactory(time_zone=zone, last_login=EVENING, **fields)
 
 
-def tell(user: User, kind: str = "returned", at: datetime = EVENING, **values: Any) -> Notification:
+def create_notification(user: User, kind: str = "returned", at: datetime = EVENING, **values: Any) -> Notification:
     facts = {"batch": "Pilot batch", **values}
     notify(user=user, kind=kind, benchmark_title="Cardiology pilot", url="/work/", at=at, **facts)
     return Notification.objects.latest("pk")
@@ -37,9 +37,9 @@ def tell(user: User, kind: str = "returned", at: datetime = EVENING, **values: A
 @pytest.mark.django_db
 def test_the_daily_mail_comes_at_seven_where_the_reader_is_and_once() -> None:
     bo, eve = person(email="bo@example.org", name="Bo"), person("America/New_York", email="eve@example.org")
-    tell(bo)
-    tell(bo, kind="new_work", count=12)
-    tell(eve)
+    create_notification(bo)
+    create_notification(bo, kind="new_work", count=12)
+    create_notification(eve)
     assert sweep_mails(at=SEVEN_IN_SHANGHAI - timedelta(minutes=1)) == 0
     assert sweep_mails(at=SEVEN_IN_SHANGHAI) == 1
     assert sweep_mails(at=SEVEN_IN_SHANGHAI + timedelta(minutes=5)) == 0
@@ -50,7 +50,7 @@ def test_the_daily_mail_comes_at_seven_where_the_reader_is_and_once() -> None:
         assert "12 responses to grade were given to you in “Pilot batch”" in body
         assert "A response came back to you" in body
     # Told of after seven: tomorrow.
-    tell(bo, at=SEVEN_IN_SHANGHAI + timedelta(hours=1))
+    create_notification(bo, at=SEVEN_IN_SHANGHAI + timedelta(hours=1))
     assert sweep_mails(at=SEVEN_IN_SHANGHAI + timedelta(hours=3)) == 0
     # New York is at UTC−5 on 3 March; 07:00 there is 12:00 UTC.
     assert sweep_mails(at=datetime(2026, 3, 3, 11, 59, tzinfo=UTC)) == 0
@@ -63,7 +63,7 @@ def test_the_daily_mail_comes_at_seven_where_the_reader_is_and_once() -> None:
 def test_two_workers_send_one_digest_of_everything() -> None:
     user = person()
     for number in range(20):
-        tell(user, batch=f"Batch {number}")
+        create_notification(user, batch=f"Batch {number}")
     start = Barrier(2)
     sent: list[int] = []
 
@@ -84,7 +84,7 @@ def test_two_workers_send_one_digest_of_everything() -> None:
 
 @pytest.mark.django_db
 def test_a_mail_that_fails_is_tried_again_and_not_doubled(settings: Any, caplog: Any) -> None:
-    tell(person())
+    create_notification(person())
     backend, settings.EMAIL_BACKEND = settings.EMAIL_BACKEND, "tests.accounts.refusing.EmailBackend"
     assert sweep_mails(at=SEVEN_IN_SHANGHAI) == 0
     assert "A mail was not sent" in caplog.text
@@ -99,7 +99,7 @@ def test_settings_beat_entries() -> None:
     here, once, gone = person(email="here@example.org"), person(email="once@example.org"), person(is_active=False)
     never_in = UserFactory(time_zone="Asia/Shanghai")
     for user in (here, once, gone, never_in):
-        tell(user)
+        create_notification(user)
     choose_deliveries(user=here, choices={"returned": "product"})
     choose_deliveries(user=once, choices={"returned": "at_once"})
     assert sweep_mails(at=EVENING + timedelta(minutes=1)) == 1
@@ -112,7 +112,7 @@ def test_settings_beat_entries() -> None:
 @pytest.mark.django_db
 def test_held_back_goes_out_at_once_without_a_name() -> None:
     admin = person()
-    row = tell(admin, kind="held_back", physician="P-CANARY", reason="canary reason")
+    row = create_notification(admin, kind="held_back", physician="P-CANARY", reason="canary reason")
     deliveries.mail_at_once(notification_id=row.pk, at=EVENING)
     deliveries.mail_at_once(notification_id=row.pk, at=EVENING)
     (sent,) = mail.outbox
@@ -123,7 +123,7 @@ def test_held_back_goes_out_at_once_without_a_name() -> None:
 @pytest.mark.django_db
 def test_what_was_read_is_not_mailed(client: Client) -> None:
     user = person()
-    tell(user)
+    create_notification(user)
     client.force_login(user)
     client.post("/notifications/read/")
     assert sweep_mails(at=SEVEN_IN_SHANGHAI) == 0
@@ -131,7 +131,7 @@ def test_what_was_read_is_not_mailed(client: Client) -> None:
 
 @pytest.mark.django_db
 def test_mails_are_in_the_readers_language() -> None:
-    tell(person(language="zh-hans", name="Bo"))
+    create_notification(person(language="zh-hans", name="Bo"))
     sweep_mails(at=SEVEN_IN_SHANGHAI)
     assert 'lang="zh-hans"' in mail.outbox[0].alternatives[0].content
 
@@ -140,7 +140,7 @@ def test_mails_are_in_the_readers_language() -> None:
 @pytest.mark.parametrize("through_the_header", [False, True])
 def test_a_link_in_the_mail_ends_such_mails(through_the_header: bool) -> None:
     user = person()
-    tell(user)
+    create_notification(user)
     sweep_mails(at=SEVEN_IN_SHANGHAI)
     sent = mail.outbox[0]
     (url,) = re.findall(r"<(.*)>", sent.extra_headers["List-Unsubscribe"])
@@ -150,11 +150,11 @@ def test_a_link_in_the_mail_ends_such_mails(through_the_header: bool) -> None:
     visitor = Client(enforce_csrf_checks=True)  # nobody is signed in, and a mail program has no token
     if not through_the_header:
         assert "No more mails?" in visitor.get(address).content.decode()
-        tell(user)
+        create_notification(user)
         assert sweep_mails(at=SEVEN_IN_SHANGHAI + timedelta(days=1)) == 1  # looking ends nothing
     answer = visitor.post(address, {"List-Unsubscribe": "One-Click"})
     assert "no more daily mails" in answer.content.decode()
-    tell(user, at=SEVEN_IN_SHANGHAI + timedelta(days=2))
+    create_notification(user, at=SEVEN_IN_SHANGHAI + timedelta(days=2))
     assert sweep_mails(at=SEVEN_IN_SHANGHAI + timedelta(days=4)) == 0
     assert NotificationSetting.objects.get(user=user, kind="returned").delivery == "product"
     assert not NotificationSetting.objects.filter(user=user, kind="held_back").exists()  # was not in the daily mail
@@ -172,8 +172,8 @@ def test_the_page_lists_reads_and_leads_on(client: Client) -> None:
     user, other = person(), person()
     client.force_login(user)
     assert "Nothing yet" in client.get("/notifications/").content.decode()
-    first, second = tell(user, count=1, kind="new_work"), tell(user)
-    foreign = tell(other)
+    first, second = create_notification(user, count=1, kind="new_work"), create_notification(user)
+    foreign = create_notification(other)
     page = client.get("/notifications/").content.decode()
     assert "1 response to grade was given to you" in page
     assert "Notifications, 2 unread" in page  # the bell
@@ -187,7 +187,7 @@ def test_the_page_lists_reads_and_leads_on(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_the_bell_costs_the_same_however_many_there_are(client: Client) -> None:
+def test_the_notification_menu_costs_the_same_however_many_there_are(client: Client) -> None:
     user = person()
     client.force_login(user)
 
@@ -196,10 +196,10 @@ def test_the_bell_costs_the_same_however_many_there_are(client: Client) -> None:
             client.get("/notifications/")
         return len(captured_queries)
 
-    tell(user)
+    create_notification(user)
     before = queries()
     for _ in range(25):
-        tell(user)
+        create_notification(user)
     assert queries() == before
 
 

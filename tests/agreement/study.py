@@ -30,13 +30,13 @@ Pair = tuple[int, int]
 
 @dataclass
 class Study:
-    """A benchmark with an admin; ``said[name]`` is what a rater said of each (response id, criterion id)."""
+    """A benchmark with an admin; ``outcomes[name]`` are a rater's outcomes of each (response id, criterion id)."""
 
     benchmark: Benchmark
     admin: User
     candidates: list[Candidate]
     groups: dict[str, ExpertGroup] = field(default_factory=dict)
-    said: dict[str, dict[Pair, str]] = field(default_factory=dict)
+    outcomes: dict[str, dict[Pair, str]] = field(default_factory=dict)
 
     @cached_property
     def criteria(self) -> dict[int, list[int]]:
@@ -54,14 +54,14 @@ class Study:
     def group(self, name: str, outcome: Callable[[Pair], str], *, draw: int | None = None) -> ExpertGroup:
         """A group of one annotator who decides everything as ``outcome`` says, or of so many responses drawn."""
         group = ExpertGroupFactory(benchmark=self.benchmark, name=name, annotators=1)
-        self.groups[name], self.said[name] = group, {}
+        self.groups[name], self.outcomes[name] = group, {}
         batch = make_batch(group, by=self.admin, draw=draw)
         now = timezone.now()
         decisions = []
         for assignment in Assignment.objects.filter(batch=batch):
             for criterion in self.criteria[assignment.case_id]:
                 pair = (assignment.response_id, criterion)
-                vote = self.said[name][pair] = outcome(pair)
+                vote = self.outcomes[name][pair] = outcome(pair)
                 decisions.append(
                     Decision(
                         assignment=assignment, criterion_id=criterion, outcome=vote, created_at=now, updated_at=now
@@ -79,7 +79,7 @@ class Study:
         run: JudgeRun = JudgeRunFactory(
             judge=JudgeFactory(benchmark=self.benchmark, name=name, kind=Judge.Kind.IMPORTED), imported=True
         )
-        self.said[name] = {}
+        self.outcomes[name] = {}
         verdicts, now = [], timezone.now()
         rubrics = dict(Rubric.objects.filter(case__benchmark=self.benchmark).values_list("case", "pk"))
         responses = self.responses()
@@ -89,7 +89,7 @@ class Study:
         for response in responses:
             for criterion in self.criteria[response.case_id]:
                 pair = (response.pk, criterion)
-                verdict = self.said[name][pair] = outcome(pair).replace("cannot_assess", "not_met")
+                verdict = self.outcomes[name][pair] = outcome(pair).replace("cannot_assess", "not_met")
                 if verdict:
                     verdicts.append(
                         Verdict(run=run, response=response, criterion_id=criterion, outcome=verdict, created_at=now)
@@ -138,7 +138,7 @@ def noisy(study: Study, of: str, seed: int, flips: float) -> Callable[[Pair], st
     other = {"met": "not_met", "not_met": "met"}
 
     def outcome(pair: Pair) -> str:
-        vote = study.said[of][pair]
+        vote = study.outcomes[of][pair]
         return other.get(vote, vote) if rng.random() < flips else vote
 
     return outcome

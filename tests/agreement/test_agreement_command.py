@@ -36,12 +36,12 @@ def test_groups_have_the_mf1_of_scikit_learn_pooled_and_in_every_slice(tmp_path:
     rows = run(study, "group:A", "group:B", tmp_path)
     responses = {response.pk: response for response in study.responses()}
     pairs = [
-        (pair, CODES[study.said["A"][pair]], CODES[study.said["B"][pair]])
-        for pair in study.said["A"]
-        if "cannot_assess" not in (study.said["A"][pair], study.said["B"][pair])
+        (pair, CODES[study.outcomes["A"][pair]], CODES[study.outcomes["B"][pair]])
+        for pair in study.outcomes["A"]
+        if "cannot_assess" not in (study.outcomes["A"][pair], study.outcomes["B"][pair])
     ]
     assert int(rows["all"]["n_pairs"]) == len(pairs)
-    assert int(rows["all"]["n_cannot"]) == len(study.said["A"]) - len(pairs)
+    assert int(rows["all"]["n_cannot"]) == len(study.outcomes["A"]) - len(pairs)
     expected = {"all": pairs}
     for pair, a, b in pairs:
         response = responses[pair[0]]
@@ -69,7 +69,7 @@ def test_a_judge_that_breaks_is_worse_off_than_one_that_answers(tmp_path: Path) 
     """Invalid and missing verdicts count as the opposite, the figure on valid pairs stands beside."""
     study = make_study(cases=10)
     study.group("A", coin(1, "met", "not_met"))
-    rights = dict(study.said["A"])
+    rights = dict(study.outcomes["A"])
     broken = dict.fromkeys(sorted(rights)[::10], "invalid") | dict.fromkeys(sorted(rights)[5::20], "")
     study.judge("right", rights.__getitem__)
     study.judge("breaks", lambda pair: broken.get(pair, rights[pair]))

@@ -202,7 +202,7 @@ GOOD = label("good", ("P", True), ("Q", True))
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "expected"),
     [
         ("{", "line 2: is not JSON"),
         ("[]", "line 2: must be an object"),
@@ -229,9 +229,9 @@ GOOD = label("good", ("P", True), ("Q", True))
     ],
     ids=lambda value: None if isinstance(value, dict) else str(value)[:40],
 )
-def test_a_broken_row_is_named_and_nothing_written(tmp_path, row, told):
+def test_a_broken_row_is_named_and_nothing_written(tmp_path, row, expected):
     message = refusal(tmp_path, [GOOD, row])
-    assert told in message
+    assert expected in message
     assert "nothing was written" in message
 
 
@@ -260,16 +260,16 @@ def test_fifty_errors_are_named_and_all_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "expected"),
     [
         ([{"item_id": "good", "criteria_met": "true"}], "line 1, criteria_met: must be true or false"),
         ([verdict("good", True), verdict("good", True)], "line 2, item_id: the same item as line 1"),
         ([verdict("another", True)], "no item of this file is in the label file"),
     ],
 )
-def test_a_broken_judge_file_is_refused(tmp_path, rows, told):
+def test_a_broken_judge_file_is_refused(tmp_path, rows, expected):
     message = refusal(tmp_path, [GOOD], rows)
-    assert told in message
+    assert expected in message
     assert JUDGE in message
 
 

@@ -89,7 +89,7 @@ def test_every_figure_is_that_of_the_definition(study: Study, client: Client) ->
     assert report.status == "done", report.error
     rows_by_physician = {row["physician"]: row for row in table_of(report, "physicians").dicts()}
     assert rows_by_physician.keys() == outcomes_by_physician.keys() and len(outcomes_by_physician) == 3
-    judge, p = study.said["echo"], {}
+    judge, p = study.outcomes["echo"], {}
     for name, own in outcomes_by_physician.items():
         d, ahead = [], []
         for pair, outcome in own.items():

@@ -40,9 +40,9 @@ def shared_study(rows_of_the_module: None) -> Study:
     place = {criterion: n for criteria in study.criteria.values() for n, criterion in enumerate(criteria)}
 
     def blunt(pair: Pair) -> str:
-        return {0: "not_met", 5: "invalid"}.get(place[pair[1]], study.said["A"][pair])
+        return {0: "not_met", 5: "invalid"}.get(place[pair[1]], study.outcomes["A"][pair])
 
-    study.judge("sharp", lambda pair: study.said["A"][pair])
+    study.judge("sharp", lambda pair: study.outcomes["A"][pair])
     study.judge("blunt", blunt)
     return study
 
@@ -101,7 +101,7 @@ def test_the_errors_of_judges_are_measured_and_carried_on(study: Study) -> None:
     assert all(row["turned"] < 0.01 for row in order)
 
 
-def test_a_rate_has_an_interval_where_ten_cases_stand_behind_it() -> None:
+def test_a_rate_from_ten_cases_has_an_interval() -> None:
     """Of twelve cases the group calls criteria met in three alone: a sensitivity rests on three cases."""
     study, _written = physicians_study(cases=12)
     some = {
@@ -111,7 +111,7 @@ def test_a_rate_has_an_interval_where_ten_cases_stand_behind_it() -> None:
     }
     place = {criterion: n for criteria in study.criteria.values() for n, criterion in enumerate(criteria)}
     study.group("A", lambda pair: "met" if pair[0] in some and place[pair[1]] < 3 else "not_met")
-    study.judge("judge", lambda pair: "not_met" if place[pair[1]] in (0, pair[0] % 6) else study.said["A"][pair])
+    study.judge("judge", lambda pair: "not_met" if place[pair[1]] in (0, pair[0] % 6) else study.outcomes["A"][pair])
     (judge,) = rows(calibrated(study), "judges")
     assert (judge["n_cases"], judge["sensitivity_low"]) == (12, None)
     assert "sensitivity: no interval: 3 of the 10 cases needed" in judge["note"]
@@ -194,12 +194,12 @@ def test_a_threshold_is_signed_and_signed_again(study: Study) -> None:
         ("1", "2", "2", ""),
     ]
     # Scores go by it, and say by whom.
-    field = client.get(f"{base}/scores/").context["asking"][0].form.fields["k"]
+    field = client.get(f"{base}/scores/").context["entries"][0].form.fields["k"]
     assert field.initial == 3
     assert str(study.admin) in field.help_text
 
 
-def test_what_was_signed_stands(study: Study) -> None:
+def test_signed_content_cannot_be_changed(study: Study) -> None:
     report, now = calibrated(study), timezone.now()
 
     def sign(k: int, seen: int, **changes: object) -> ThresholdChoice:

@@ -139,7 +139,7 @@ UNDECIDED, FAULTY, MISSING = Outcome.UNDECIDED, Outcome.FAULTY, Outcome.MISSING
 )
 def test_counting_rules(a: int, b: int, expected: PairStatus) -> None:
     study_frame = frame(1)
-    assert set(pair(ratings(study_frame, [a] * 8), ratings(study_frame, [b] * 8)).standing.tolist()) == {expected}
+    assert set(pair(ratings(study_frame, [a] * 8), ratings(study_frame, [b] * 8)).status.tolist()) == {expected}
 
 
 def test_what_is_left_out_is_counted() -> None:

@@ -57,9 +57,9 @@ def ask(study: Study, **given: str) -> Report:
 
 def by_hand(study: Study, pairs: list[Pair], case_of: dict[int, int]) -> dict[str, Any]:
     """MF1 by scikit-learn with broken verdicts as the opposite, counts and tests by SciPy and Obuchowski's formula."""
-    truth = np.array([CODES[study.said["A"][pair]] for pair in pairs])
+    truth = np.array([CODES[study.outcomes["A"][pair]] for pair in pairs])
     a, b = (
-        np.array([CODES.get(study.said[judge][pair], FLIPPED[study.said["A"][pair]]) for pair in pairs])
+        np.array([CODES.get(study.outcomes[judge][pair], FLIPPED[study.outcomes["A"][pair]]) for pair in pairs])
         for judge in ("good", "poor")
     )
     mf1_a, mf1_b = (
@@ -81,8 +81,8 @@ def by_hand(study: Study, pairs: list[Pair], case_of: dict[int, int]) -> dict[st
         "p_exact": binomtest(int(only_a.sum()), int((only_a | only_b).sum())).pvalue,
         "chi_square_clustered": chi_square if k >= 10 else None,
         "p_clustered": chi2.sf(chi_square, 1) if k >= 10 else None,
-        "n_invalid_a": sum(study.said["good"][pair] == "invalid" for pair in pairs),
-        "n_missing_a": sum(study.said["good"][pair] == "" for pair in pairs),
+        "n_invalid_a": sum(study.outcomes["good"][pair] == "invalid" for pair in pairs),
+        "n_missing_a": sum(study.outcomes["good"][pair] == "" for pair in pairs),
     }
 
 
@@ -91,7 +91,7 @@ def test_every_figure_is_that_of_other_libraries_on_the_shared_pairs(study: Stud
     rows_by_slice = {row["slice"]: row for name in ("comparison", "slices") for row in table_of(report, name).dicts()}
     responses = {response.pk: response for response in study.responses()}
     case_of = {pk: response.case_id for pk, response in responses.items()}
-    shared = [pair for pair, outcome in study.said["A"].items() if outcome != "cannot_assess"]
+    shared = [pair for pair, outcome in study.outcomes["A"].items() if outcome != "cannot_assess"]
     expected = {"all": shared}
     for name in ("one", "two", "three"):
         expected[f"candidate:{name}"] = [pair for pair in shared if responses[pair[0]].candidate.name == name]
@@ -110,9 +110,9 @@ def test_every_figure_is_that_of_other_libraries_on_the_shared_pairs(study: Stud
     cells = [overall[name] for name in ("both_right", "only_a_right", "only_b_right", "both_wrong")]
     assert sum(cells) == overall["n_pairs"] == sum(row["n"] for row in table_of(report, "disagreement").dicts())
     # On the pairs to which both gave a valid verdict, nothing counts as its opposite.
-    valid = [pair for pair in shared if study.said["good"][pair] in CODES]
+    valid = [pair for pair in shared if study.outcomes["good"][pair] in CODES]
     assert overall["n_valid"] == len(valid)
-    truth, a = ([CODES[study.said[rater][pair]] for pair in valid] for rater in ("A", "good"))
+    truth, a = ([CODES[study.outcomes[rater][pair]] for pair in valid] for rater in ("A", "good"))
     assert overall["mf1_a_valid"] == pytest.approx(f1_score(truth, a, average="macro"), abs=1e-12)
 
 

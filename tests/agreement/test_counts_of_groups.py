@@ -83,7 +83,7 @@ def test_each_group_has_its_own_rows(report: Report, admin: Client) -> None:
     }
 
 
-def test_mf1_stands_in_the_rows_of_all_groups_alone(report: Report, admin: Client) -> None:
+def test_mf1_is_only_in_the_rows_of_all_groups(report: Report, admin: Client) -> None:
     for row in rows_of(admin, report):
         if row["group"]:
             assert (row["mf1"], row["n_pairs"]) == ("", "")

@@ -66,7 +66,7 @@ def test_differences_come_first_and_what_is_shown_is_what_was_decided(study: Stu
             criterion = study.criteria[row.response.case_id][row.position - 1]
             seen[row.response.pk, criterion] = (row.a, row.b)
             order.append(row.group)
-    assert seen == {pair: (study.said["A"][pair], study.said["B"][pair]) for pair in study.said["A"]}
+    assert seen == {pair: (study.outcomes["A"][pair], study.outcomes["B"][pair]) for pair in study.outcomes["A"]}
     assert order == sorted(order, key=["differ", "agree", "left_out"].index)
     only = open_page(study, report, show="left_out").context["rows"]
     assert {row.group for row in only} == {"left_out"}

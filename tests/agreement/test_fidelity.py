@@ -53,7 +53,11 @@ def shared_study(rows_of_the_module: None) -> Study:
 def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(study: Study) -> None:
     report = ask(study)
     names = {response.pk: response.candidate.name for response in study.responses()}
-    common = [pair for pair in study.said["A"] if "cannot_assess" not in (study.said["A"][pair], study.said["B"][pair])]
+    common = [
+        pair
+        for pair in study.outcomes["A"]
+        if "cannot_assess" not in (study.outcomes["A"][pair], study.outcomes["B"][pair])
+    ]
     expected = {"all": common}
     for name in ("one", "two", "three", "four"):
         expected[f"candidate:{name}"] = [pair for pair in common if names[pair[0]] == name]
@@ -64,14 +68,14 @@ def test_judge_ceiling_and_gap_are_those_of_scikit_learn_on_the_common_pairs(stu
     expected["theme:odd"] = [pair for pair in common if "theme:odd" in responses[pair[0]].tags]
     rows_by_slice |= {row["slice"]: row for row in rows(report, "fidelity_slices")}
     for name, pairs in expected.items():
-        a, b = ([CODES[study.said[group][pair]] for pair in pairs] for group in ("A", "B"))
-        judged = [study.said["echo"][pair] for pair in pairs]
+        a, b = ([CODES[study.outcomes[group][pair]] for pair in pairs] for group in ("A", "B"))
+        judged = [study.outcomes["echo"][pair] for pair in pairs]
         # An invalid verdict is the opposite of whichever group it is held against.
         with_a = [
-            CODES.get(outcome, FLIPPED[study.said["A"][pair]]) for outcome, pair in zip(judged, pairs, strict=True)
+            CODES.get(outcome, FLIPPED[study.outcomes["A"][pair]]) for outcome, pair in zip(judged, pairs, strict=True)
         ]
         with_b = [
-            CODES.get(outcome, FLIPPED[study.said["B"][pair]]) for outcome, pair in zip(judged, pairs, strict=True)
+            CODES.get(outcome, FLIPPED[study.outcomes["B"][pair]]) for outcome, pair in zip(judged, pairs, strict=True)
         ]
         values = {
             "judge_a": f1_score(a, with_a, average="macro"),
@@ -113,7 +117,7 @@ def test_one_group_or_a_judge_makes_no_human_ceiling(study: Study, a: str, b: st
 def test_rank_agreement_of_the_graders_is_that_of_scipy(study: Study) -> None:
     report = ask(study)
     names = {response.pk: response.candidate.name for response in study.responses()}
-    a, b, judge = (study.said[name] for name in ("A", "B", "echo"))
+    a, b, judge = (study.outcomes[name] for name in ("A", "B", "echo"))
     common = [pair for pair in a if "cannot_assess" not in (a[pair], b[pair])]
     valid = [pair for pair in common if judge[pair] in CODES]
     assert len(valid) < len(common)

@@ -1,4 +1,4 @@
-"""A report says when it is stale and what has changed; computed again from the same inputs it is the same bytes."""
+"""A stale report is marked with what has changed; computed again from the same inputs it is the same bytes."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def shown(study: Study, report: Report, client: Client) -> dict[str, list[str]]:
     return {row["attribute"]: [value["label"] for value in row["values"]] for row in page.context["attributes"]}
 
 
-def test_lengths_stand_in_their_order_with_their_unit(shown: dict[str, list[str]]) -> None:
+def test_lengths_are_in_order_with_their_unit(shown: dict[str, list[str]]) -> None:
     labels = shown["response_length"]
     assert len(labels) > 1
     starts = [int(re.match(r"[\d,]+", label)[0].replace(",", "")) for label in labels]  # type: ignore[index]
@@ -68,7 +68,7 @@ def test_lengths_stand_in_their_order_with_their_unit(shown: dict[str, list[str]
     assert all(re.fullmatch(r"[\d,]+(–[\d,]+)? characters?", label) for label in labels), labels
 
 
-def test_levels_of_difficulty_and_signs_stand_in_their_order(shown: dict[str, list[str]]) -> None:
+def test_levels_of_difficulty_and_signs_are_in_order(shown: dict[str, list[str]]) -> None:
     assert shown["difficulty"] == ["Low", "Medium", "High"]
     assert shown["points"] == ["negative points", "positive points"]
 

@@ -65,7 +65,7 @@ def tables(study: Study) -> dict[str, list[Row]]:
 def answered(study: Study) -> dict[tuple[int, int], tuple[int, int]]:
     """What both said of each pair, 1 for met, without those that one could not assess."""
     codes = {"met": 1, "not_met": 0}
-    a, b = study.said["A"], study.said["B"]
+    a, b = study.outcomes["A"], study.outcomes["B"]
     return {pair: (codes[a[pair]], codes[b[pair]]) for pair in a if a[pair] in codes and b[pair] in codes}
 
 
@@ -169,7 +169,7 @@ def test_physicians_beside_the_other_group(study: Study) -> None:
     first, second = tables(study)["physicians"]
     pairs = answered(study)
     for name, row in (("A", first), ("B", second)):
-        outcomes = list(study.said[name].values())
+        outcomes = list(study.outcomes[name].values())
         assert row["group"] == name
         assert row["n_decisions"] == len(outcomes) == 180
         assert row["met"] == pytest.approx(outcomes.count("met") / (180 - outcomes.count("cannot_assess")))
@@ -185,7 +185,7 @@ def test_physicians_beside_the_other_group(study: Study) -> None:
 
 
 @pytest.mark.slow
-def test_the_tail_and_what_stands_beside_it(study: Study) -> None:
+def test_the_tail_and_the_columns_beside_it(study: Study) -> None:
     rows = tables(study)["tail"]
     by_response = defaultdict(list)
     for (response, _), outcome in answered(study).items():
@@ -244,7 +244,9 @@ def test_the_page_lists_what_is_lowest_and_leads_side_by_side(study: Study, repo
     outcome_pairs = {(row.this.a, row.this.b) for row in pair.context["rows"]}
     response = Response.objects.get(public_id=rows[0]["response"])
     assert outcome_pairs == {
-        (study.said["A"][pair_], study.said["B"][pair_]) for pair_ in study.said["A"] if pair_[0] == response.pk
+        (study.outcomes["A"][pair_], study.outcomes["B"][pair_])
+        for pair_ in study.outcomes["A"]
+        if pair_[0] == response.pk
     }
     last = open_page(study, f"agreement/{report.public_id}/pair/{rows[-1]['response']}/")
     assert last.context["following"] is None
@@ -286,7 +288,9 @@ def test_a_judge_beside_a_group_and_nobody_in_common(study: Study) -> None:
     assert {row["note"].rpartition(": ")[2] for row in analysis.tables["attributes"].dicts()} == {"no pairs"}
 
 
-def test_a_trained_judge_is_said_to_know_what_it_learned_from(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trained_judge_is_marked_as_knowing_its_training_responses(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study.judge("J", coin(5, "met", "not_met"))
     monkeypatch.setattr("agreement.kinds.items.learned_candidates", lambda benchmark, runs: ["beta"])
     result = compute(study.benchmark, rater_a="group:A", rater_b="J")

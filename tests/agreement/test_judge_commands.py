@@ -1,4 +1,4 @@
-"""The commands on judges write the tables of the reports, and say what they found."""
+"""The commands on judges write the tables of the reports, and print a summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The difference of the alternative annotator test is judge less physician, wherever it stands, also in old reports."""
+"""The difference of the alternative annotator test is judge less physician, everywhere, also in old reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notebook of the documentation runs as it stands, over HTTP and with a token, from the raters to a figure."""
+"""The notebook of the documentation runs unchanged, over HTTP and with a token, from the raters to a figure."""
 
 from __future__ import annotations
 

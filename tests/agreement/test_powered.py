@@ -50,9 +50,9 @@ def by_hand(study: Study, candidate: str, weights: dict[int, float] | None = Non
             continue
         # The last criterion takes points off and is no part of it.
         pairs = [(response.pk, criterion) for criterion in study.criteria[response.case_id][:4]]
-        f = sum(study.said["Judge"][pair] == "met" for pair in pairs)
-        y = sum(study.said["A"].get(pair) == "met" for pair in pairs)
-        drawn = pairs[0] in study.said["A"]
+        f = sum(study.outcomes["Judge"][pair] == "met" for pair in pairs)
+        y = sum(study.outcomes["A"].get(pair) == "met" for pair in pairs)
+        drawn = pairs[0] in study.outcomes["A"]
         sums.append((4.0, f, (weights or {}).get(response.pk, 1.0) * drawn, y * drawn))
     d, f, w, y = np.array(sums).T
     judge, physicians, sampled = f.sum() / d.sum(), (w * y).sum() / (w * d).sum(), (w * f).sum() / (w * d).sum()
@@ -133,7 +133,7 @@ def test_the_judges_own_interval_stays_in_bounds_though_a_tie_keeps_it_apart() -
     first = study.responses()[0].pk
     study.judge("Judge", lambda pair: "not_met" if pair[0] == first else "met")
     tied = {(study.responses()[2].pk, criterion) for criterion in study.criteria[study.responses()[2].case_id][:1]}
-    study.judge("Other", lambda pair: "not_met" if pair in tied else study.said["Judge"][pair])
+    study.judge("Other", lambda pair: "not_met" if pair in tied else study.outcomes["Judge"][pair])
     study.group("A", noisy(study, "Judge", 2, 0.2), draw=20)
     rows = powered_scores(study.benchmark, judge="jury:Judge+Other", reference="group:A", k=2).rows
     ends = [(row["judge"], row["judge_high"]) for row in rows if row["judge_high"] is not None and row["k"] != 0]
@@ -155,7 +155,7 @@ def test_unequal_inclusion_probabilities_weigh(study: Study) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_not_known_of_the_sample_is_said(study: Study) -> None:
+def test_the_report_names_what_is_unknown_about_the_sample(study: Study) -> None:
     for frame, imported, phrase in (
         ({"filter": {"tags": ["theme:odd"]}}, False, "drawn from a part of the cases"),
         ({"imported": True}, True, "not recorded how the graded responses were drawn"),
@@ -175,7 +175,7 @@ def test_what_is_not_known_of_the_sample_is_said(study: Study) -> None:
 
 
 def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against(study: Study) -> None:
-    drawn = {response for response, _criterion in study.said["A"]}
+    drawn = {response for response, _criterion in study.outcomes["A"]}
     response = next(
         candidate_response
         for candidate_response in study.responses()
@@ -184,10 +184,10 @@ def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against
     Decision.objects.filter(assignment__response=response, criterion=study.criteria[response.case_id][0]).update(
         outcome="cannot_assess"
     )
-    broken = {pair for pair in study.said["Judge"] if pair[0] == response.pk and study.said["Judge"][pair] == "met"} - {
-        (response.pk, study.criteria[response.case_id][4])
-    }  # of the positive criteria
-    study.judge("Broken", lambda pair: "invalid" if pair in broken else study.said["Judge"][pair])
+    broken = {
+        pair for pair in study.outcomes["Judge"] if pair[0] == response.pk and study.outcomes["Judge"][pair] == "met"
+    } - {(response.pk, study.criteria[response.case_id][4])}  # of the positive criteria
+    study.judge("Broken", lambda pair: "invalid" if pair in broken else study.outcomes["Judge"][pair])
     row = next(row for row in accuracy(study, "Broken") if row["candidate"] == "alpha")
     assert row["n_labelled"] == graded(study, "alpha") - 1
     assert "1 graded response without a score to put beside the judge’s" in row["note"]
@@ -208,9 +208,7 @@ def accuracy(study: Study, judge: str = "Judge") -> list[dict]:
     return [row for row in rows if row["measure"] == "rubric_accuracy" and row["slice"] == "overall_score"]
 
 
-def test_nothing_is_said_of_a_candidate_that_the_judge_learned_from(
-    study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_figure_for_a_candidate_that_the_judge_was_trained_on(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(powered, "learned_candidates", lambda benchmark, runs: ["alpha"])
     learned, other = accuracy(study)
     assert (learned["candidate"], learned["value"], learned["low"], learned["width_ratio"]) == ("alpha", *[None] * 3)
@@ -270,9 +268,9 @@ def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> No
     shares: dict[str, dict[int, float]] = {"alpha": {}, "beta": {}}
     for response in study.responses():
         pairs = [(response.pk, criterion) for criterion in study.criteria[response.case_id][:4]]
-        if pairs[0] in study.said["A"]:
+        if pairs[0] in study.outcomes["A"]:
             shares[response.candidate.name][response.case_id] = 25 * sum(
-                study.said["A"][pair] == "met" for pair in pairs
+                study.outcomes["A"][pair] == "met" for pair in pairs
             )
     apart = [shares["alpha"][case] - shares["beta"][case] for case in shares["alpha"] if case in shares["beta"]]
     effect = answer["detectable"][0]

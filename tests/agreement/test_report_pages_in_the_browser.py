@@ -35,10 +35,10 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
     page.get_by_role("button", name="Compute").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("dl.tiles")
-    pairs = study.said["A"]
+    pairs = study.outcomes["A"]
     expected = f1_score(
-        [CODES[study.said["A"][pair]] for pair in pairs],
-        [CODES[study.said["B"][pair]] for pair in pairs],
+        [CODES[study.outcomes["A"][pair]] for pair in pairs],
+        [CODES[study.outcomes["B"][pair]] for pair in pairs],
         average="macro",
     )
     assert page.locator("dl.tiles dd").first.inner_text().startswith(f"{expected:.3f}")
@@ -70,7 +70,7 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
     assert axe_violations(page) == []
     page.get_by_role("link", name="Differ").click()
     differ = sum(
-        study.said["A"][pair] != study.said["B"][pair]
+        study.outcomes["A"][pair] != study.outcomes["B"][pair]
         for pair in pairs
         if pair[0] in {response.pk for response in study.responses() if response.candidate.name == "alpha"}
     )
@@ -78,7 +78,7 @@ def test_a_researcher_compares_two_groups_and_downloads_the_figures(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_sweep_finds_a_report_whose_bell_was_lost(celery_worker: Any) -> None:
+def test_the_sweep_finds_a_report_whose_task_was_lost(celery_worker: Any) -> None:
     study = make_study(cases=1)
     study.group("A", coin(1, "met"))
     study.group("B", coin(2, "met", "not_met"))

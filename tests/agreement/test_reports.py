@@ -130,7 +130,7 @@ def test_the_digest_tells_that_decisions_have_changed(study: Study) -> None:
     assert ask(study).input_digest != report.input_digest
 
 
-def test_a_report_is_computed_once_however_often_it_is_rung_for(study: Study) -> None:
+def test_a_report_is_computed_once_however_often_it_is_enqueued(study: Study) -> None:
     report = ask(study)
     finished = report.finished_at
     tasks.run_report(report.pk)
@@ -211,8 +211,8 @@ def test_a_run_without_a_verdict_is_no_rater_and_missing_is_not_invalid(study: S
         with pytest.raises(DomainError, match="This run has no verdicts yet: silent"):
             KINDS[kind].compute(study.benchmark, seed=0, **given)
     # Three verdicts that never came and two that are broken; the others say what A says.
-    order = sorted(pair for pair, outcome in study.said["A"].items() if outcome != "cannot_assess")
-    outcomes = {**study.said["A"], **dict.fromkeys(order[:3], ""), **dict.fromkeys(order[3:5], "invalid")}
+    order = sorted(pair for pair, outcome in study.outcomes["A"].items() if outcome != "cannot_assess")
+    outcomes = {**study.outcomes["A"], **dict.fromkeys(order[:3], ""), **dict.fromkeys(order[3:5], "invalid")}
     study.judge("patchy", outcomes.__getitem__)
     report = ask(study, rater_a="group:A", rater_b="patchy")
     overall = table_of(report, "candidates").dicts()[0]

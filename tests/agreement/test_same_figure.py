@@ -1,4 +1,4 @@
-"""A figure that stands on several pages is the same on each, with its n and the ends of its interval."""
+"""A figure on several pages is the same on each, with its n and the ends of its interval."""
 
 from __future__ import annotations
 

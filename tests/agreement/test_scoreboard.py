@@ -1,4 +1,4 @@
-"""The scoreboard of any slice, and what stands below it: against arithmetic over the same decisions, done naively."""
+"""The scoreboard of any slice, and the sections below it: against arithmetic over the same decisions, done naively."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def result(study: Study, also: tuple[str, ...] = ("J", "group:B")) -> Result:
 def hits(study: Study, rater: str) -> dict[int, int]:
     """How many criteria of each response ``rater`` said are met."""
     hits_by_response: dict[int, int] = {}
-    for (response, _criterion), outcome in study.said[rater].items():
+    for (response, _criterion), outcome in study.outcomes[rater].items():
         hits_by_response[response] = hits_by_response.get(response, 0) + (outcome == "met")
     return hits_by_response
 
@@ -180,7 +180,7 @@ def test_physicians_are_counted_beside_their_agreement_and_length_beside_scores(
 
     scoreboard = result(study)
     whole, alpha = scoreboard.tables["counts"].dicts()[:2]
-    outcomes_by_group = [[outcome == "met" for outcome in study.said[name].values()] for name in ("A", "B")]
+    outcomes_by_group = [[outcome == "met" for outcome in study.outcomes[name].values()] for name in ("A", "B")]
     assert whole["mf1"] == pytest.approx(f1_score(*outcomes_by_group, average="macro"), abs=1e-9)
     assert whole["mf1_low"] < whole["mf1"] < whole["mf1_high"]
     assert (whole["n_annotators"], whole["n_checkers"], whole["n_decisions"]) == (2, 0, 2 * 96 * CRITERIA)

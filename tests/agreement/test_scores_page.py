@@ -36,7 +36,7 @@ def client_of(study: Study) -> Client:
 def test_the_scoreboard_has_the_values_of_the_paper_and_sorts_by_its_columns(study: Study) -> None:
     client, address = client_of(study), f"/b/{study.benchmark.slug}/scores/"
     assert "No scores yet" in client.get(address).content.decode()
-    form = client.get(address).context["asking"][0].form
+    form = client.get(address).context["entries"][0].form
     assert form.fields["k"].initial == 10
     response = client.post(
         address, {"kind": "scores", "scores-rater": "group:A@checked", "scores-k": "10", "scores-seed": "0"}
@@ -81,7 +81,7 @@ def test_k_is_offered_from_the_newest_calibration(study: Study) -> None:
         result={"facts": {"k": 13}},
         created_at=timezone.now(),
     )
-    form = client_of(study).get(f"/b/{study.benchmark.slug}/scores/").context["asking"][0].form
+    form = client_of(study).get(f"/b/{study.benchmark.slug}/scores/").context["entries"][0].form
     assert form.fields["k"].initial == 13
     assert "newest calibration" in form.fields["k"].help_text
 

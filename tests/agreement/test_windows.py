@@ -139,7 +139,7 @@ def shared_study(rows_of_the_module: None) -> Study:
 def test_every_kind_of_rater_is_read_in_windows_as_at_once(
     study: Study, a: str, b: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at_fault = Ratings.of(*zip(*sorted(study.said["A"])[::13], strict=True), [Outcome.FAULTY] * 6)
+    at_fault = Ratings.of(*zip(*sorted(study.outcomes["A"])[::13], strict=True), [Outcome.FAULTY] * 6)
     monkeypatch.setattr("agreement.inputs.faulty_pairs", lambda benchmark: at_fault)
     people = sorted(study.benchmark.physicians.values_list("pseudonym", flat=True))
     a, b = (name.replace("P1", people[0]).replace("P2", people[-1]) for name in (a, b))

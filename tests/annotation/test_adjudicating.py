@@ -90,11 +90,11 @@ def test_a_faulty_criterion_asks_for_a_revision_until_the_adjudicator_thinks_aga
     assert sorted(RevisionRequest.objects.values_list("status", flat=True)) == ["dismissed", "open"]
 
 
-def test_a_ruling_can_be_taken_back_and_an_overtaken_one_overwrites_nothing(
+def test_a_ruling_can_be_taken_back_and_a_stale_one_overwrites_nothing(
     held: tuple[Workshop, Adjudication, Client],
 ) -> None:
     _workshop, row, client = held
-    first, two = row.criteria
+    first, second = row.criteria
     url = f"/work/adjudications/{row.public_id}/criteria/{first}/"
     faulty = {"outcome": "faulty", "reason": "It asks for two things.", "version": 0, "client_id": uuid4()}
     assert client.post(url, faulty).status_code == 200
@@ -111,13 +111,13 @@ def test_a_ruling_can_be_taken_back_and_an_overtaken_one_overwrites_nothing(
     assert 'data-outcome=""' in back.content.decode()
     assert "It asks for two things." not in back.content.decode()
     assert not RevisionRequest.objects.exists()
-    assert rule(client, row, two, "met") == 200
+    assert rule(client, row, second, "met") == 200
     refused = client.post(f"/work/adjudications/{row.public_id}/finish/")
     assert (refused.status_code, refused.content.decode().count("1 conflict is not decided yet")) == (422, 1)
     assert client.post(url, faulty | {"client_id": uuid4()}).status_code == 409  # the row that was taken back counts on
     assert client.post(url, faulty | {"client_id": uuid4(), "version": 2}).status_code == 200
-    assert rule(client, row, two, "none") == 200
-    assert rule(client, row, two, "not_met") == 200
+    assert rule(client, row, second, "none") == 200
+    assert rule(client, row, second, "not_met") == 200
     assert client.post(f"/work/adjudications/{row.public_id}/finish/").status_code == 302
 
 
@@ -181,7 +181,7 @@ def test_the_admin_reads_the_reasons_and_leaves_the_criterion_as_it_is(
         )
 
 
-def test_whoever_opens_conflicts_between_groups_is_told_of_those_still_open_within(
+def test_opening_conflicts_between_groups_reports_those_still_open_within(
     held: tuple[Workshop, Adjudication, Client],
 ) -> None:
     workshop, row, client = held

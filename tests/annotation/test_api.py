@@ -126,7 +126,7 @@ def test_checking_and_adjudicating_through_the_api() -> None:
     assert Adjudication.objects.get().status == "done"
 
 
-def test_the_desk_through_the_api(workshop: Workshop) -> None:
+def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     client = endpoint(workshop.admin)
     base = f"{API}/benchmarks/{workshop.benchmark.slug}"
     group = client.post(f"{base}/groups/", {"name": "Group B"}, format="json").json()

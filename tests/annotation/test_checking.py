@@ -58,7 +58,7 @@ def test_accept_makes_the_work_count(checked: Workshop) -> None:
     assert client.post(f"/work/checks/{row.public_id}/accept/").status_code == 404
 
 
-def test_an_amendment_needs_a_reason_stands_beside_the_decision_and_can_be_taken_back(checked: Workshop) -> None:
+def test_an_amendment_needs_a_reason_keeps_the_decision_and_can_be_taken_back(checked: Workshop) -> None:
     decide(checked.queue()[0], "met")
     client = signed_in(checked.checker)
     row = take(checked, client)
@@ -78,7 +78,7 @@ def test_an_amendment_needs_a_reason_stands_beside_the_decision_and_can_be_taken
     assert Amendment.objects.get(criterion=second).outcome == ""  # taken back; the row stays for the record
 
 
-def test_an_overtaken_amendment_overwrites_nothing_and_is_told_what_stands(checked: Workshop) -> None:
+def test_a_stale_amendment_overwrites_nothing_and_gets_the_stored_version(checked: Workshop) -> None:
     decide(checked.queue()[0], "met")
     client = signed_in(checked.checker)
     row = take(checked, client)
@@ -205,16 +205,16 @@ def test_return_opens_a_second_round_and_the_first_stays(checked: Workshop) -> N
 
 def test_work_that_was_put_back_can_be_taken_by_another_checker(checked: Workshop) -> None:
     decide(checked.queue()[0])
-    first, two = (signed_in(user) for user in checked.people("checker"))
+    first, second = (signed_in(user) for user in checked.people("checker"))
     row = take(checked, first)
-    assert two.post("/work/checks/next/")["Location"] == "/work/checks/"  # nothing left
-    assert two.post(f"/work/checks/{row.public_id}/claim/").status_code == 404
-    assert two.post(f"/work/checks/{row.public_id}/accept/").status_code == 404
+    assert second.post("/work/checks/next/")["Location"] == "/work/checks/"  # nothing left
+    assert second.post(f"/work/checks/{row.public_id}/claim/").status_code == 404
+    assert second.post(f"/work/checks/{row.public_id}/accept/").status_code == 404
     first.post(f"/work/checks/{row.public_id}/release/")
     services.set_member_active(
         membership=checked.group.memberships.get(user=checked.checker, role="checker"), active=False
     )
-    assert take(checked, two) == row
+    assert take(checked, second) == row
 
 
 def test_nobody_checks_their_own_work_or_their_own_response(checked: Workshop) -> None:
@@ -302,15 +302,15 @@ def test_rulings_settle_the_group_and_finish_refuses_until_all_are_made(twice: W
     assert page.count('data-conflict="1"') == 2
     assert 'data-conflict=""' not in page
     assert 'data-conflict=""' in client.get(f"/work/adjudications/{row.public_id}/?show=all").content.decode()
-    first, two = row.criteria
+    first, second = row.criteria
     url = f"/work/adjudications/{row.public_id}/criteria/"
     assert client.post(f"{url}{first}/", {"outcome": "met", "reason": ""}).status_code == 200
     finish = f"/work/adjudications/{row.public_id}/finish/"
     refused = client.post(finish)
     assert refused.status_code == 422
     assert "1 conflict is not decided yet" in refused.content.decode()
-    assert client.post(f"{url}{two}/", {"outcome": "faulty", "reason": ""}).status_code == 422
-    assert client.post(f"{url}{two}/", {"outcome": "faulty", "reason": "It asks for two things."}).status_code == 200
+    assert client.post(f"{url}{second}/", {"outcome": "faulty", "reason": ""}).status_code == 422
+    assert client.post(f"{url}{second}/", {"outcome": "faulty", "reason": "It asks for two things."}).status_code == 200
     agreed = next(c for c in services.criteria_of(twice.queue()[0]) if c not in row.criteria)
     assert client.post(f"{url}{agreed}/", {"outcome": "met"}).status_code == 422
     assert client.post(finish)["Location"] == "/work/adjudications/"

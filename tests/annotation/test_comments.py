@@ -1,4 +1,4 @@
-"""Comments on a response: who reads them, as whom, and who is told."""
+"""Comments on a response: who reads them, under which role, and who is notified."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Scene:
         Assignment.objects.filter(pk=self.work.pk).update(checker=None)  # as if the first one had left in between
         self.take(self.checker)
         self.address = f"/work/{self.work.public_id}/comments/"
-        self.desk = f"/b/{self.w.benchmark.slug}/comments/{self.work.public_id}/"
+        self.admin_address = f"/b/{self.w.benchmark.slug}/comments/{self.work.public_id}/"
 
     def take(self, checker: User) -> None:
         rows = access.waiting_checks(checker).filter(pk=self.work.pk)
@@ -54,12 +54,12 @@ class Scene:
         return client
 
     def say(self, user: User, text: str) -> Any:
-        desk = user in (self.w.admin, self.second_admin)
-        return self.client(user).post(self.desk if desk else self.address, {"text": text})
+        is_admin = user in (self.w.admin, self.second_admin)
+        return self.client(user).post(self.admin_address if is_admin else self.address, {"text": text})
 
     def page(self, user: User) -> str:
-        desk = user in (self.w.admin, self.second_admin)
-        page = self.client(user).get(self.desk if desk else self.address).content.decode()
+        is_admin = user in (self.w.admin, self.second_admin)
+        page = self.client(user).get(self.admin_address if is_admin else self.address).content.decode()
         # The menu holds the reader's own name.
         return page.partition('<main id="main"')[2].partition("</main>")[0]
 
@@ -78,16 +78,16 @@ def test_everybody_reads_parts_and_nobody_a_name(scene: Scene) -> None:
         scene.checker: ["Annotator", "Checker", "You", "Admin"],
         scene.first_checker: ["Annotator", "You", "Checker", "Admin"],
     }
-    for user, voices in expected.items():
+    for user, roles in expected.items():
         page = scene.page(user)
-        assert re.findall(r'<div class="voice">\s*<b>(.*?)</b>', page) == voices
+        assert re.findall(r'<div class="author-role">\s*<b>(.*?)</b>', page) == roles
         assert all(f"said {number}" in page for number in range(4))
         assert "canary" not in page
         assert "P-" not in page
-    desk = scene.page(scene.second_admin)
-    assert "canary" not in desk
-    assert desk.count("Annotator P-") == 1
-    assert desk.count("Checker P-") == 2
+    page = scene.page(scene.second_admin)
+    assert "canary" not in page
+    assert page.count("Annotator P-") == 1
+    assert page.count("Checker P-") == 2
 
 
 def test_who_takes_no_part_finds_nothing(scene: Scene) -> None:
@@ -97,14 +97,14 @@ def test_who_takes_no_part_finds_nothing(scene: Scene) -> None:
         assert scene.client(user).get(scene.address).status_code == 404
         assert scene.client(user).post(scene.address, {"text": "x"}).status_code == 404
     for user in (scene.annotator, scene.checker, superuser):
-        assert scene.client(user).get(scene.desk).status_code == 404
+        assert scene.client(user).get(scene.admin_address).status_code == 404
     Membership.objects.filter(user__in=[scene.annotator, scene.first_checker]).update(active=False)
     for user in (scene.annotator, scene.first_checker):
         assert scene.client(user).get(scene.address).status_code == 404
     assert Comment.objects.count() == 1
 
 
-def test_the_others_are_told_once_while_it_is_unread_and_mails_hold_no_words(scene: Scene) -> None:
+def test_the_others_are_notified_once_while_it_is_unread_and_mails_hold_no_words(scene: Scene) -> None:
     Notification.objects.all().delete()
     scene.say(scene.checker, "canary words")
     scene.say(scene.checker, "canary again")
@@ -112,7 +112,7 @@ def test_the_others_are_told_once_while_it_is_unread_and_mails_hold_no_words(sce
     assert {row.user for row in notifications} == {scene.annotator, scene.w.admin, scene.second_admin}
     assert notifications.count() == 3
     assert notifications.get(user=scene.annotator).url == scene.address
-    assert notifications.get(user=scene.w.admin).url == scene.desk
+    assert notifications.get(user=scene.w.admin).url == scene.admin_address
     at = timezone.now() + timedelta(days=1)
     assert sweep_mails(at=at) == 3
     for sent in mail.outbox:
@@ -166,7 +166,7 @@ def test_the_admin_finds_every_thread_and_a_file_of_them(scene: Scene) -> None:
     assert "No comments yet" in admin.get(listing).content.decode()
     scene.say(scene.annotator, "=HYPERLINK(1)")
     page = admin.get(listing).content.decode()
-    assert scene.desk in page
+    assert scene.admin_address in page
     assert "canary-1" not in page
     answer = admin.get(f"/b/{scene.w.benchmark.slug}/comments.csv")
     lines = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]

@@ -97,6 +97,6 @@ def test_a_returned_check_has_a_note_and_an_amendment_a_reason() -> None:
             name="annotation_amendment_has_a_reason")  # fmt: skip
 
 
-def test_a_sentence_stands_for_each_refusal(workshop: Workshop) -> None:
+def test_each_refusal_has_a_sentence(workshop: Workshop) -> None:
     with pytest.raises(DomainError, match="sees the candidates’ names"):
         member(workshop.group, "annotator", workshop.admin)

@@ -40,7 +40,7 @@ def graded(
     benchmark: Benchmark, user: User, seconds: Sequence[int], *, at: datetime = AT, **batch: Any
 ) -> list[Assignment]:
     """Work handed in by ``user``: a response for each of ``seconds``, 0 for one without a time."""
-    group, _made = ExpertGroup.objects.get_or_create(benchmark=benchmark, name="A")
+    group, _created = ExpertGroup.objects.get_or_create(benchmark=benchmark, name="A")
     new_batch = Batch.objects.create(group=group, title="Batch", seed=1, created_at=at, **batch)
     candidate = Candidate.objects.filter(benchmark=benchmark).first() or CandidateFactory(benchmark=benchmark)
     rows = []
@@ -132,7 +132,7 @@ def test_only_those_who_opted_in_are_named(benchmark: Benchmark, client: Client)
 
 
 @given(st.dictionaries(st.sampled_from([*"abcdefg", "other", "not said"]), st.integers(0, 9)))
-def test_no_cell_is_small_and_none_can_be_told_from_the_total(counts: dict[str, int]) -> None:
+def test_no_cell_is_small_and_none_can_be_computed_from_the_total(counts: dict[str, int]) -> None:
     cells = dict(merged(Counter(counts)))
     assert all(number >= MIN_CELL for number in cells.values())
     assert not cells or sum(cells.values()) == sum(counts.values())

@@ -1,4 +1,4 @@
-"""The admin's desk: progress, forecasts, who waits for whom, and work that changes hands."""
+"""The admin's workshop: progress, forecasts, who waits for whom, and work that changes hands."""
 
 from __future__ import annotations
 
@@ -104,32 +104,32 @@ def test_what_cannot_be_forecast_says_why() -> None:
 
 
 @pytest.fixture
-def desk(db: None) -> Workshop:
+def workshop(db: None) -> Workshop:
     """Six responses, two annotators with three each; everything is checked."""
     return build_workshop(responses=6, check_policy="all")
 
 
-def busy(desk: Workshop) -> tuple[User, User]:
+def busy(workshop: Workshop) -> tuple[User, User]:
     """First: one accepted, one sent back, one skipped and not started. Second: one at any checker, one draft."""
-    first, second = desk.people()
+    first, second = workshop.people()
     now = timezone.now()
-    accepted_row, two, three = desk.queue(first)
+    accepted_row, two, three = workshop.queue(first)
     for row in (accepted_row, two):
         decide(row)
-        claim_check(checker=desk.checker, waiting=Assignment.objects.filter(pk=row.pk), at=now)
+        claim_check(checker=workshop.checker, waiting=Assignment.objects.filter(pk=row.pk), at=now)
         row.refresh_from_db()
-    accept_check(assignment=accepted_row, checker=desk.checker, at=now)
-    return_check(assignment=two, checker=desk.checker, note="Look at 2 again.", at=now)
+    accept_check(assignment=accepted_row, checker=workshop.checker, at=now)
+    return_check(assignment=two, checker=workshop.checker, note="Look at 2 again.", at=now)
     Skip.objects.create(assignment=three, reason="later", created_at=now)
-    decide(desk.queue(second)[0])
-    decide(desk.queue(second)[1], submit=False)
+    decide(workshop.queue(second)[0])
+    decide(workshop.queue(second)[1], submit=False)
     return first, second
 
 
-def test_the_dashboard_counts_by_hand(desk: Workshop) -> None:
-    first, _second = busy(desk)
-    client = signed_in(desk.admin)
-    base = f"/b/{desk.benchmark.slug}/progress/"
+def test_the_dashboard_counts_by_hand(workshop: Workshop) -> None:
+    first, _second = busy(workshop)
+    client = signed_in(workshop.admin)
+    base = f"/b/{workshop.benchmark.slug}/progress/"
     page = client.get(base).content.decode()
     words = "Accepted: 1, Handed in: 1, Returned: 1, Draft: 1, Not started: 2"
     assert page.count(f"<title>{words}</title>") == 3  # all work, the one batch, the one group
@@ -152,40 +152,40 @@ def test_the_dashboard_counts_by_hand(desk: Workshop) -> None:
     assert page.count("<title>Accepted: 1, Handed in: 1, Returned: 1, Draft: 1, Not started: 1</title>") == 3
 
 
-def test_who_waits_for_whom(desk: Workshop) -> None:
-    first, second = busy(desk)
-    names = {user.pk: user.pseudonyms.get().pseudonym for user in (first, second, desk.checker)}
+def test_who_waits_for_whom(workshop: Workshop) -> None:
+    first, second = busy(workshop)
+    names = {user.pk: user.pseudonyms.get().pseudonym for user in (first, second, workshop.checker)}
 
     def waits() -> set[tuple[str, str, str, str]]:
-        rows = table(signed_in(desk.admin), f"/b/{desk.benchmark.slug}/progress/waiting.csv")
+        rows = table(signed_in(workshop.admin), f"/b/{workshop.benchmark.slug}/progress/waiting.csv")
         return {(row["kind"], row["who"], row["waits_for"], row["pieces"]) for row in rows}
 
     assert waits() == {
         ("any_checker", names[second.pk], "any of 2 checkers", "1"),
-        ("returned", names[desk.checker.pk], names[first.pk], "1"),
+        ("returned", names[workshop.checker.pk], names[first.pk], "1"),
     }
     # A stopped annotator's open work, and work that no checker is left for, will not go on by themselves.
-    Membership.objects.filter(user__in=[second, *desk.people("checker")]).update(active=False)
+    Membership.objects.filter(user__in=[second, *workshop.people("checker")]).update(active=False)
     assert waits() == {
         ("nobody", names[second.pk], "a checker; the group has none", "1"),
         ("nobody", "The batch", f"{names[second.pk]}, who was stopped", "2"),
-        ("returned", names[desk.checker.pk], names[first.pk], "1"),
+        ("returned", names[workshop.checker.pk], names[first.pk], "1"),
     }
-    page = signed_in(desk.admin).get(f"/b/{desk.benchmark.slug}/progress/").content.decode()
+    page = signed_in(workshop.admin).get(f"/b/{workshop.benchmark.slug}/progress/").content.decode()
     assert "Add a checker" in page
-    assert f"/groups/{desk.group.public_id}/" in page
+    assert f"/groups/{workshop.group.public_id}/" in page
 
 
-def test_what_a_checker_holds_waits_for_that_checker_until_they_are_stopped(desk: Workshop) -> None:
-    first, second = busy(desk)
-    first_checker, two = desk.people("checker")
+def test_what_a_checker_holds_waits_for_that_checker_until_they_are_stopped(workshop: Workshop) -> None:
+    first, second = busy(workshop)
+    first_checker, two = workshop.people("checker")
     names = {user.pk: user.pseudonyms.get().pseudonym for user in (first, second, first_checker, two)}
     submit(assignment=Assignment.objects.get(status="returned"), annotator=first, at=timezone.now())
     waiting = Assignment.objects.filter(annotator=second, status="submitted")
     assert claim_check(checker=two, waiting=waiting, at=timezone.now())
 
     def waits() -> set[tuple[str, str, str, str]]:
-        rows = table(signed_in(desk.admin), f"/b/{desk.benchmark.slug}/progress/waiting.csv")
+        rows = table(signed_in(workshop.admin), f"/b/{workshop.benchmark.slug}/progress/waiting.csv")
         return {(row["kind"], row["who"], row["waits_for"], row["pieces"]) for row in rows}
 
     # Sent back, it comes in again to who sent it back.
@@ -204,31 +204,31 @@ def test_what_a_checker_holds_waits_for_that_checker_until_they_are_stopped(desk
 
 
 def test_ends_that_wait_for_the_admin(db: None) -> None:
-    desk = build_workshop(responses=2)
-    for user in desk.people():
-        for row in desk.queue(user):
+    workshop = build_workshop(responses=2)
+    for user in workshop.people():
+        for row in workshop.queue(user):
             decide(row)
-    other = ExpertGroupFactory(benchmark=desk.benchmark, name="Group B", annotators=1)
+    other = ExpertGroupFactory(benchmark=workshop.benchmark, name="Group B", annotators=1)
     late = make_batch(other, title="Late")
-    url = f"/b/{desk.benchmark.slug}/progress/waiting.csv"
-    client = signed_in(desk.admin)
+    url = f"/b/{workshop.benchmark.slug}/progress/waiting.csv"
+    client = signed_in(workshop.admin)
     assert [(row["kind"], row["who"]) for row in table(client, url)] == [("not_closed", "Pilot batch")]
-    client.post(f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/close/")
-    client.post(f"/b/{desk.benchmark.slug}/batches/{late.public_id}/pause/")
+    client.post(f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/close/")
+    client.post(f"/b/{workshop.benchmark.slug}/batches/{late.public_id}/pause/")
     assert [(row["kind"], row["who"], row["place"]) for row in table(client, url)] == [
         ("paused", "Late", "Group B"),
         ("other_group", "Group A", "Late"),
     ]
 
 
-def test_days_are_those_of_the_reader(desk: Workshop) -> None:
-    decide(desk.queue()[0])
+def test_days_are_those_of_the_reader(workshop: Workshop) -> None:
+    decide(workshop.queue()[0])
     yesterday = timezone.now().replace(hour=23, minute=30) - timedelta(days=1)  # UTC
-    Assignment.objects.filter(pk=desk.queue()[0].pk).update(submitted_at=yesterday)
+    Assignment.objects.filter(pk=workshop.queue()[0].pk).update(submitted_at=yesterday)
 
     def last_two(zone: str) -> list[str]:
-        User.objects.filter(pk=desk.admin.pk).update(time_zone=zone)
-        rows = table(signed_in(desk.admin), f"/b/{desk.benchmark.slug}/progress/days.csv")
+        User.objects.filter(pk=workshop.admin.pk).update(time_zone=zone)
+        rows = table(signed_in(workshop.admin), f"/b/{workshop.benchmark.slug}/progress/days.csv")
         counts_by_day = {row["day"]: row["handed_in"] for row in rows}
         return [
             counts_by_day.get(day.isoformat(), "") for day in (yesterday.date(), yesterday.date() + timedelta(days=1))
@@ -238,25 +238,26 @@ def test_days_are_those_of_the_reader(desk: Workshop) -> None:
     assert last_two("Asia/Tokyo") == ["0", "1"]
 
 
-def test_researchers_look_by_pseudonym_and_members_get_nothing(desk: Workshop) -> None:
+def test_researchers_look_by_pseudonym_and_members_get_nothing(workshop: Workshop) -> None:
     from tests.factories import BenchmarkRoleFactory, UserFactory
 
-    first, second = busy(desk)
+    first, second = busy(workshop)
     researcher = UserFactory()
-    BenchmarkRoleFactory(benchmark=desk.benchmark, user=researcher, role="researcher")
-    base = f"/b/{desk.benchmark.slug}"
+    BenchmarkRoleFactory(benchmark=workshop.benchmark, user=researcher, role="researcher")
+    base = f"/b/{workshop.benchmark.slug}"
     paths = (
-        f"{base}/progress/", f"{base}/batches/{desk.batch.public_id}/",
-        f"{base}/batches/{desk.batch.public_id}/pieces.csv", f"{base}/progress/waiting.csv", f"{base}/conflicts.csv",
+        f"{base}/progress/", f"{base}/batches/{workshop.batch.public_id}/",
+        f"{base}/batches/{workshop.batch.public_id}/pieces.csv", f"{base}/progress/waiting.csv",
+        f"{base}/conflicts.csv",
     )  # fmt: skip
     for path in paths:
         answer = signed_in(researcher).get(path)
         body = answer.getvalue().decode()
         assert answer.status_code == 200
-        assert not any(person.name in body or person.email in body for person in (first, second, desk.checker))
-        for member_ in (desk.annotator, desk.checker, desk.adjudicator):
+        assert not any(person.name in body or person.email in body for person in (first, second, workshop.checker))
+        for member_ in (workshop.annotator, workshop.checker, workshop.adjudicator):
             assert signed_in(member_).get(path).status_code == 404
-    hand = f"{base}/batches/{desk.batch.public_id}/handover/"
+    hand = f"{base}/batches/{workshop.batch.public_id}/handover/"
     assert signed_in(researcher).get(hand).status_code == 404
     assert signed_in(researcher).post(hand, {"to": "pool"}).status_code == 404
 
@@ -271,25 +272,25 @@ def test_an_empty_benchmark_says_what_comes_first(db: None) -> None:
     assert "No batch yet" in signed_in(admin).get(f"/b/{benchmark.slug}/progress/").content.decode()
 
 
-def test_batches_are_filtered_and_say_what_is_overdue(desk: Workshop) -> None:
-    client = signed_in(desk.admin)
-    base = f"/b/{desk.benchmark.slug}/batches/"
+def test_batches_are_filtered_and_say_what_is_overdue(workshop: Workshop) -> None:
+    client = signed_in(workshop.admin)
+    base = f"/b/{workshop.benchmark.slug}/batches/"
     Batch.objects.update(due_date=timezone.localdate() - timedelta(days=1))
     assert "overdue" in client.get(base).content.decode()
     assert "Pilot batch" in client.get(f"{base}?state=open").content.decode()
     nothing = client.get(f"{base}?state=closed").content.decode()
     assert "Pilot batch" not in nothing
     assert "No batch in this state" in nothing
-    client.post(f"{base}{desk.batch.public_id}/close/")
+    client.post(f"{base}{workshop.batch.public_id}/close/")
     closed = client.get(f"{base}?state=closed").content.decode()
     assert "Pilot batch" in closed
     assert "overdue" not in closed
 
 
-def test_the_list_of_pieces_shows_who_holds_what(desk: Workshop) -> None:
-    _first, second = busy(desk)
-    client = signed_in(desk.admin)
-    base = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/"
+def test_the_list_of_pieces_shows_who_holds_what(workshop: Workshop) -> None:
+    _first, second = busy(workshop)
+    client = signed_in(workshop.admin)
+    base = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/"
     pseudonym = second.pseudonyms.get().pseudonym
     rows = table(client, f"{base}pieces.csv?physician={pseudonym}")
     assert sorted(row["status"] for row in rows) == ["draft", "not_started", "submitted"]
@@ -305,21 +306,21 @@ def test_the_list_of_pieces_shows_who_holds_what(desk: Workshop) -> None:
 def test_the_pages_cost_the_same_at_two_and_at_forty_physicians(db: None) -> None:
     counts = []
     for annotators in (2, 40):
-        desk = build_workshop(responses=2)
-        group = ExpertGroupFactory(benchmark=desk.benchmark, annotators=annotators - 2, checkers=1, adjudicators=1)
+        workshop = build_workshop(responses=2)
+        group = ExpertGroupFactory(benchmark=workshop.benchmark, annotators=annotators - 2, checkers=1, adjudicators=1)
         for _ in range(annotators - 2):
-            member(desk.group)
+            member(workshop.group)
         if annotators > 2:
             batch = make_batch(group, title="More", annotators_per_item=annotators - 2, check_policy="all")
             for row in Assignment.objects.filter(batch=batch):
                 decide(row)
-        decide(desk.queue()[0])
-        client = signed_in(desk.admin)
-        base = f"/b/{desk.benchmark.slug}"
+        decide(workshop.queue()[0])
+        client = signed_in(workshop.admin)
+        base = f"/b/{workshop.benchmark.slug}"
         here = []
-        for path in ("progress/", "batches/", f"batches/{desk.batch.public_id}/",
-                     f"batches/{desk.batch.public_id}/?physician={desk.annotator.pseudonyms.get().pseudonym}",
-                     f"batches/{desk.batch.public_id}/pieces.csv", "conflicts/"):  # fmt: skip
+        for path in ("progress/", "batches/", f"batches/{workshop.batch.public_id}/",
+                     f"batches/{workshop.batch.public_id}/?physician={workshop.annotator.pseudonyms.get().pseudonym}",
+                     f"batches/{workshop.batch.public_id}/pieces.csv", "conflicts/"):  # fmt: skip
             with CaptureQueriesContext(connection) as queries:
                 client.get(f"{base}/{path}").getvalue()
             here.append(len(queries))
@@ -331,10 +332,10 @@ def test_the_pages_cost_the_same_at_two_and_at_forty_physicians(db: None) -> Non
 # Handing over -------------------------------------------------------------------------------------------------------
 
 
-def test_the_question_before_handing_over_says_the_consequence_in_numbers(desk: Workshop) -> None:
-    first, second = busy(desk)
-    client = signed_in(desk.admin)
-    url = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/handover/"
+def test_the_question_before_handing_over_says_the_consequence_in_numbers(workshop: Workshop) -> None:
+    first, second = busy(workshop)
+    client = signed_in(workshop.admin)
+    url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/handover/"
     page = client.get(url, {"physician": second.pseudonyms.get().pseudonym}).content.decode()
     assert "Hand over 2 pieces" in page
     assert "1 untouched response goes as it is." in page
@@ -345,44 +346,48 @@ def test_the_question_before_handing_over_says_the_consequence_in_numbers(desk: 
     assert "<html" not in fragment
 
 
-def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(desk: Workshop) -> None:
-    first, second = busy(desk)
-    client = signed_in(desk.admin)
-    url = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/handover/"
+def test_work_is_handed_to_another_or_to_the_pool_and_what_was_decided_stays(workshop: Workshop) -> None:
+    first, second = busy(workshop)
+    client = signed_in(workshop.admin)
+    url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/handover/"
     draft = Assignment.objects.get(annotator=second, status="draft")
     decision_count = draft.decisions.count()
     assert decision_count > 0
     pieces = [draft.public_id, *Assignment.objects.filter(annotator=first).values_list("public_id", flat=True)]
     # Chosen: a draft, and of first what is accepted, sent back, untouched. What was handed in never moves.
     client.post(url, {"piece": pieces, "to": first.pseudonyms.get().pseudonym})
-    held = Assignment.objects.filter(response=draft.response, batch=desk.batch).exclude(status="released")
+    held = Assignment.objects.filter(response=draft.response, batch=workshop.batch).exclude(status="released")
     assert held.get().annotator == first
     draft.refresh_from_db()
     assert draft.status == "released"
     assert draft.decisions.count() == decision_count
     answer = client.post(url, {"physician": first.pseudonyms.get().pseudonym, "to": "pool"}, follow=True)
     assert "3 pieces are back in the pool." in answer.content.decode()
-    assert {row.status for row in desk.queue(first)} == {"accepted", "released"}
-    page = client.get(f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/?status=unassigned").content.decode()
+    assert {row.status for row in workshop.queue(first)} == {"accepted", "released"}
+    page = client.get(
+        f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/?status=unassigned"
+    ).content.decode()
     assert page.count("<tr>") == 1 + 1 + 2 + 3  # heads of both tables, two physicians, three pieces
-    page = client.get(f"/b/{desk.benchmark.slug}/progress/").content.decode()
+    page = client.get(f"/b/{workshop.benchmark.slug}/progress/").content.decode()
     assert "<title>Accepted: 1, Handed in: 1, Not started: 1, In the pool: 3</title>" in page
     # Having released it before keeps nobody from taking it; without annotators nobody may.
-    waits = table(client, f"/b/{desk.benchmark.slug}/progress/waiting.csv")
+    waits = table(client, f"/b/{workshop.benchmark.slug}/progress/waiting.csv")
     assert ("pool", "any of 2 annotators", "3") in {(row["kind"], row["waits_for"], row["pieces"]) for row in waits}
     Membership.objects.filter(role="annotator").update(active=False)
     assert (
         "nobody may take it"
-        in client.get(f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/?status=unassigned").content.decode()
+        in client.get(
+            f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/?status=unassigned"
+        ).content.decode()
     )
     again = client.post(url, {"physician": first.pseudonyms.get().pseudonym, "to": "pool"}, follow=True)
     assert "Nothing was moved" in again.content.decode()
 
 
-def test_only_who_may_take_the_work_is_offered_it(desk: Workshop) -> None:
-    first, second = desk.people()
-    client = signed_in(desk.admin)
-    url = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/handover/"
+def test_only_who_may_take_the_work_is_offered_it(workshop: Workshop) -> None:
+    first, second = workshop.people()
+    client = signed_in(workshop.admin)
+    url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/handover/"
     names = {user.pk: user.pseudonyms.get().pseudonym for user in (first, second)}
 
     def offered(chosen: User) -> list[str]:

@@ -1,4 +1,4 @@
-"""Choosing pieces of work on a batch's page, and the dialog that says what would move."""
+"""Choosing pieces of work on a batch's page, and the dialog that shows what would move."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_ticked_pieces_are_counted_and_shown_before_they_move(new_page: Callable[..., Page]) -> None:
-    desk = build_workshop(responses=6, check_policy="all")
-    busy(desk)
-    page = new_page(user=desk.admin)
-    page.goto(f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/")
+    workshop = build_workshop(responses=6, check_policy="all")
+    busy(workshop)
+    page = new_page(user=workshop.admin)
+    page.goto(f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/")
     boxes, bar = page.locator("input[name=piece]"), page.locator("#pick-bar")
     number = boxes.count()
     assert number > 2

@@ -1,4 +1,4 @@
-"""Gold items: mixed in so that nobody can tell, and what follows from them."""
+"""Gold items: mixed in invisibly, and the consequences of their results."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Scene:
 
 
 @pytest.mark.parametrize("order", ["by_case", "shuffled"])
-def test_gold_stands_in_every_queue_without_a_gap(order: str) -> None:
+def test_gold_is_in_every_queue_without_a_gap(order: str) -> None:
     scene = Scene(order=order)
     for user in (scene.one, scene.two):
         queue = scene.queue(user)
@@ -92,7 +92,7 @@ def test_gold_stands_in_every_queue_without_a_gap(order: str) -> None:
             assert len([n for n in range(1, 12) if cases[n] != cases[n - 1]]) == 5
 
 
-def test_gold_stands_anywhere_in_the_queue() -> None:
+def test_gold_may_be_anywhere_in_the_queue() -> None:
     """Over many seeds every third of the queue holds about a third of the gold items."""
     scene = Scene(order="shuffled")
     thirds = [0, 0, 0]
@@ -212,12 +212,12 @@ def test_gold_below_the_mark_holds_back_and_tells_the_admin() -> None:
     assert {slot.annotator for slot in plan.allocation.slots} == {scene.two.pk}
     assert plan.warnings
     # The admin sees it, and lifts it with a reason; what was begun before counts no more.
-    desk = Client()
-    desk.force_login(scene.admin)
+    admin_client = Client()
+    admin_client.force_login(scene.admin)
     page = f"/b/{scene.benchmark.slug}/quality/{member.pk}/"
-    assert "0.333" in desk.get(page).content.decode()
-    assert desk.post(f"{page}lift/", {"reason": " "}).status_code == 422
-    assert desk.post(f"{page}lift/", {"reason": "Talked it over."}).status_code == 302
+    assert "0.333" in admin_client.get(page).content.decode()
+    assert admin_client.post(f"{page}lift/", {"reason": " "}).status_code == 422
+    assert admin_client.post(f"{page}lift/", {"reason": "Talked it over."}).status_code == 302
     assert eligibility_of(scene.one, scene.group).may_get_work
     decide(untouched, "met")
     assert hold_back_by_gold(at=later(120)) == 0

@@ -76,7 +76,7 @@ def test_the_same_save_twice_changes_nothing(workshop: Workshop, client: Client)
     assert Decision.objects.get().version == 1
 
 
-def test_a_stale_save_is_told_what_stands_and_holds_up_no_other(workshop: Workshop, client: Client) -> None:
+def test_a_stale_save_gets_the_stored_version_and_holds_up_no_other(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first, second, third = services.criteria_of(row)
     save(client, row, first, "met", note="the other tab")
@@ -274,7 +274,7 @@ def test_nobody_else_reaches_the_work(workshop: Workshop) -> None:
         assert client.get(f"/work/{row.public_id}/next/").status_code == 404
 
 
-def test_a_member_who_was_stopped_loses_access_and_their_decisions_stand(workshop: Workshop, client: Client) -> None:
+def test_a_member_who_was_stopped_loses_access_and_their_decisions_are_kept(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     save(client, row, services.criteria_of(row)[0])
     membership = workshop.group.memberships.get(user=workshop.annotator)

@@ -465,21 +465,21 @@ def test_two_tabs_tell_each_other_and_show_the_same(new_page: NewPage) -> None:
     first_page = new_page(workshop.annotator)
     open_work(first_page, row)
     expect(first_page.locator("#elsewhere")).to_be_hidden()
-    two = first_page.context.new_page()
-    open_work(two, row)
-    for page in (first_page, two):
+    second = first_page.context.new_page()
+    open_work(second, row)
+    for page in (first_page, second):
         expect(page.locator("#elsewhere")).to_be_visible()
     first_page.keyboard.press("m")
-    expect(two.locator(".criterion").first).to_have_attribute("data-outcome", "met")
+    expect(second.locator(".criterion").first).to_have_attribute("data-outcome", "met")
     saved(first_page)
-    expect(two.locator(".criterion").first).to_have_attribute("data-version", "1")
-    two.bring_to_front()
-    two.keyboard.press("n")  # on the first criterion still: two has not moved
-    saved(two)
+    expect(second.locator(".criterion").first).to_have_attribute("data-version", "1")
+    second.bring_to_front()
+    second.keyboard.press("n")  # on the first criterion still: two has not moved
+    saved(second)
     expect(first_page.locator(".criterion").first).to_have_attribute("data-outcome", "not_met")
     assert outcomes(row) == ["not_met"]
-    expect(two.locator("#choice")).to_be_hidden()
-    two.close()
+    expect(second.locator("#choice")).to_be_hidden()
+    second.close()
     expect(first_page.locator("#elsewhere")).to_be_hidden()
 
 

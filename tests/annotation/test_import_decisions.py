@@ -183,7 +183,7 @@ def test_faults_are_named_and_nothing_is_imported(tmp_path, benchmark, rows, pla
         assert not table.objects.exists()
 
 
-def test_a_text_that_stands_twice_needs_its_position(tmp_path, benchmark) -> None:
+def test_a_text_that_occurs_twice_needs_its_position(tmp_path, benchmark) -> None:
     from tests.factories import publish_rubric
 
     case = CaseFactory(benchmark=benchmark, key="twice", rubric=0)

@@ -31,14 +31,14 @@ def test_level_spread_and_certainty_by_hand() -> None:
     assert summary.level.value == 3  # (2 + 3 + 3 + 4) / 4
     assert summary.spread.value == pytest.approx((2 / 3) ** 0.5)  # √((1 + 0 + 0 + 1) / 3)
     assert summary.certainty.value == 70  # between 60 and 80
-    assert (summary.majority, summary.standing) == ("urgent", AnswerState.AGREED)
+    assert (summary.majority, summary.state) == ("urgent", AnswerState.AGREED)
     alone = summarise([Answer("soon", 10)], LEVELS, ordered=True, threshold=0.5, minimum=1)
     assert not alone.spread.defined
     assert alone.level.value == 2
 
 
 @pytest.mark.parametrize(
-    ("values", "threshold", "standing"),
+    ("values", "threshold", "stored"),
     [
         ("aaab", 0.75, "agreed"),  # exactly the share
         ("aab", 0.6667, "open"),  # 2/3 is less
@@ -50,13 +50,13 @@ def test_level_spread_and_certainty_by_hand() -> None:
     ],
 )
 def test_the_edge_of_the_threshold(values: str, threshold: float, standing: str) -> None:
-    assert choice(*values, threshold=threshold).standing == standing
+    assert choice(*values, threshold=threshold).state == standing
 
 
 def test_too_few_answers_never_agree() -> None:
-    assert choice("a", "a", minimum=3).standing == AnswerState.FEW
+    assert choice("a", "a", minimum=3).state == AnswerState.FEW
     assert choice("a", "a", minimum=3).agreed_value == ""
     assert choice("a", "a", "a", minimum=3).agreed_value == "a"
     nothing = choice(minimum=1)
-    assert nothing.standing == AnswerState.FEW
+    assert nothing.state == AnswerState.FEW
     assert not nothing.share.defined

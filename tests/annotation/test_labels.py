@@ -69,7 +69,7 @@ def signed_in(user: User) -> Client:
 # Questions ------------------------------------------------------------------------------------------------------------
 
 
-def test_options_stand_once_answered_and_the_question_can_be_retired(ward: Ward) -> None:
+def test_options_are_fixed_once_answered_and_the_question_can_be_retired(ward: Ward) -> None:
     question_input = QuestionInput("urgency", "How urgent?", "choice", URGENCY[:2], 0.6, 3)
     change_question(question=ward.urgency, question_input=question_input)  # nobody has answered yet
     ward.say("a", "emergent", submit=False)
@@ -191,7 +191,7 @@ def sent(question: LabelQuestion, value: str, version: int = 0, certainty: int |
     }  # fmt: skip
 
 
-def test_a_stale_answer_gets_409_with_what_stands(ward: Ward) -> None:
+def test_a_stale_answer_gets_409_with_the_stored_version(ward: Ward) -> None:
     task = ward.tasks("a")[0]
     client, who = signed_in(task.annotator), opaque_name(task.annotator)
     url = f"/work/labels/{task.public_id}/answers/"
@@ -216,7 +216,7 @@ def test_a_stale_answer_gets_409_with_what_stands(ward: Ward) -> None:
     assert save({**first, "value": 3}).status_code == 400
 
 
-def test_everything_is_answered_before_it_is_handed_in_and_stands_after(ward: Ward) -> None:
+def test_everything_is_answered_before_it_is_handed_in_and_cannot_change_after(ward: Ward) -> None:
     task = ward.tasks("a")[0]
     client, who = signed_in(task.annotator), opaque_name(task.annotator)
 
@@ -342,7 +342,7 @@ def test_open_cases_of_who_leaves_go_to_others_and_nobody_is_asked_twice(ward: W
     assert [labels.label_work(user)[0].open for user in (first, second)] == [2, 2]
     assert Notification.objects.filter(user=second, kind="new_work").latest("pk").values["count"] == 1
     # Of the ward's three each, and one here; the case that was asked about once more has one more.
-    counts_by_case = {case.key: case.asked for case in labels.results_of(ward.urgency).cases}
+    counts_by_case = {case.key: case.n_annotators for case in labels.results_of(ward.urgency).cases}
     assert counts_by_case == {key: 5 if key == task.case.key else 4 for key in "abcd"}
     again = client.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True).content.decode()
     assert "handed in or given away already" in again
@@ -376,7 +376,7 @@ def test_results_by_hand(ward: Ward) -> None:
     url = f"/b/ward/labels/{ward.urgency.public_id}/"
     page = client.get(url)
     results = page.context["results"]
-    assert [str(case.summary.standing) for case in results.cases] == ["agreed", "open", "few", "few"]
+    assert [str(case.summary.state) for case in results.cases] == ["agreed", "open", "few", "few"]
     assert [case.summary.n for case in results.cases] == [3, 3, 1, 0]
     # Units a and b: o(e,e) = 3 + 1, o(e,c) = o(c,e) = 1; n = 6, n(e) = 5, n(c) = 1; Do = 2/6, De = 10/30; alpha = 0.
     assert results.alpha.value == pytest.approx(0)

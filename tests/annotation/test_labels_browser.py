@@ -135,7 +135,7 @@ def test_what_cannot_be_sent_any_more_is_shown_and_can_be_forgotten(
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('consilium.labels:')).length") == 1
 
 
-def test_an_answer_that_is_too_long_to_be_read_is_kept_and_said(
+def test_an_answer_that_is_too_long_to_be_read_is_kept_and_reported(
     new_page: NewPage, ward: Ward, watch: Watch, settings: Any
 ) -> None:
     watch.allow("status of 413")

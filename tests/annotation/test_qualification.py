@@ -38,7 +38,7 @@ def signed_in(user: User) -> Client:
     return client
 
 
-class Desk:
+class QualificationWorld:
     """A benchmark with two cases of four criteria to qualify on, and one more for work."""
 
     def __init__(self, **rule: Any) -> None:
@@ -105,11 +105,11 @@ def hand_in(row: Assignment, outcomes: tuple[str, ...]) -> None:
 
 
 def test_an_attempt_is_marked_by_mf1_over_all_pairs() -> None:
-    desk = Desk(pass_mark="0.74")
+    world = QualificationWorld(pass_mark="0.74")
     # First response: one met seen as not met. Second: one not met seen as met, and one "cannot assess" on not met,
     # which counts as met. So of 4 met in the key 3 are found, and of 4 not met 2: tp 3, fn 1, fp 2, tn 2.
     # F1 met = 6 / (6 + 1 + 2) = 2/3, F1 not met = 4 / (4 + 3) = 4/7; MF1 = (14/21 + 12/21) / 2 = 13/21.
-    attempt = desk.attempt(
+    attempt = world.attempt(
         ("met", "met", "not_met", "not_met"),
         ("met", "met", "cannot_assess", "not_met"),
     )
@@ -118,28 +118,28 @@ def test_an_attempt_is_marked_by_mf1_over_all_pairs() -> None:
     assert attempt.batch.status == Batch.Status.CLOSED
     # It is stored as a batch, and is none of the work; the pages of the work say where it is.
     for page in ("batches", "progress"):
-        body = desk.client.get(f"/b/{desk.benchmark.slug}/{page}/").content.decode()
+        body = world.client.get(f"/b/{world.benchmark.slug}/{page}/").content.decode()
         assert "1 attempt to qualify is not counted here" in body
         assert attempt.batch.title not in body
     # The mark is the one of the beginning: a lower one now changes nothing of what is done.
-    desk.set_rule(pass_mark="0.1")
+    world.set_rule(pass_mark="0.1")
     attempt.refresh_from_db()
     assert attempt.status == "failed"
-    second = desk.attempt(*desk.KEY, user=desk.other)
+    second = world.attempt(*world.KEY, user=world.other)
     assert (second.status, second.mf1) == ("passed", 1.0)
     # Nothing of it is in any rating.
-    pseudonym = desk.benchmark.physicians.get(user=desk.other).pseudonym
-    assert len(group_ratings(desk.group, "first")) == len(physician_ratings(desk.benchmark, pseudonym)) == 0
+    pseudonym = world.benchmark.physicians.get(user=world.other).pseudonym
+    assert len(group_ratings(world.group, "first")) == len(physician_ratings(world.benchmark, pseudonym)) == 0
 
 
 def test_the_feedback_tells_each_criterion_and_only_afterwards() -> None:
-    desk = Desk(pass_mark="0.9")
-    client = signed_in(desk.annotator)
-    assert desk.start()["Location"] == desk.start()["Location"]  # one attempt, however often the button is pressed
+    world = QualificationWorld(pass_mark="0.9")
+    client = signed_in(world.annotator)
+    assert world.start()["Location"] == world.start()["Location"]  # one attempt, however often the button is pressed
     attempt = QualificationAttempt.objects.get()
     page = f"/work/qualification/{attempt.public_id}/"
     assert client.get(page).status_code == 404
-    grading = client.get(desk.start()["Location"]).content.decode()
+    grading = client.get(world.start()["Location"]).content.decode()
     assert "because" not in grading
     for row in Assignment.objects.filter(batch=attempt.batch).select_related("annotator"):
         decide(row, "met")
@@ -148,26 +148,26 @@ def test_the_feedback_tells_each_criterion_and_only_afterwards() -> None:
     # The next attempt has the same responses, so the key stays shut until there is none.
     assert "because" not in body and "agreed:" not in body
     assert "no attempt is left" in body
-    desk.set_rule(pass_mark="0.9", attempts="1")
+    world.set_rule(pass_mark="0.9", attempts="1")
     body = client.get(page).content.decode()
     assert "because 1.3" in body
     assert "canary-candidate" not in body
     assert body.count("agreed:") == 4  # met everywhere, where four are not met
-    assert signed_in(desk.other).get(page).status_code == 404
-    assert desk.client.get(page).status_code == 404
+    assert signed_in(world.other).get(page).status_code == 404
+    assert world.client.get(page).status_code == 404
 
 
 def test_who_has_not_qualified_begins_nothing_and_finishes_what_is_begun() -> None:
-    desk = Desk()
-    work = CaseFactory(benchmark=desk.benchmark, key="work")
+    world = QualificationWorld()
+    work = CaseFactory(benchmark=world.benchmark, key="work")
     for name in ("one", "two"):
-        ResponseFactory(case=work, candidate=CandidateFactory(benchmark=desk.benchmark, name=name))
-    make_batch(desk.group, annotators_per_item=2, cases=["work"])
-    begun, untouched = Assignment.objects.filter(annotator=desk.annotator).order_by("position")
+        ResponseFactory(case=work, candidate=CandidateFactory(benchmark=world.benchmark, name=name))
+    make_batch(world.group, annotators_per_item=2, cases=["work"])
+    begun, untouched = Assignment.objects.filter(annotator=world.annotator).order_by("position")
     decide(begun, submit=False)
-    desk.import_keys()
-    desk.set_rule()
-    client = signed_in(desk.annotator)
+    world.import_keys()
+    world.set_rule()
+    client = signed_in(world.annotator)
     url = f"/api/v1/work/assignments/{untouched.public_id}/"
     criterion = client.get(url).json()["rows"][0]["criterion"]["id"]
     refused = client.post(
@@ -176,124 +176,124 @@ def test_who_has_not_qualified_begins_nothing_and_finishes_what_is_begun() -> No
     assert refused.status_code == 409
     assert "qualification" in refused.json()["detail"]
     assert client.post(f"/api/v1/work/assignments/{begun.public_id}/submit/").status_code == 200
-    desk.attempt(*desk.KEY)
+    world.attempt(*world.KEY)
     decide(untouched)
     untouched.refresh_from_db()
     assert untouched.status == "accepted"
 
 
 def test_a_retry_waits_and_the_last_failure_is_final() -> None:
-    desk = Desk(attempts=2, wait_hours=24)
-    User.objects.filter(pk=desk.annotator.pk).update(language="zh-hans")
-    wrong = tuple(tuple("met" if o == "not_met" else "not_met" for o in row) for row in desk.KEY)
+    world = QualificationWorld(attempts=2, wait_hours=24)
+    User.objects.filter(pk=world.annotator.pk).update(language="zh-hans")
+    wrong = tuple(tuple("met" if o == "not_met" else "not_met" for o in row) for row in world.KEY)
     with time_machine.travel(NOW, tick=False):
-        first = desk.attempt(*wrong)
+        first = world.attempt(*wrong)
         assert first.mf1 == 0.0
-        eligibility = eligibility_of(desk.annotator, desk.group)
+        eligibility = eligibility_of(world.annotator, world.group)
         assert (eligibility.reason, eligibility.again_at) == ("waiting", NOW + timedelta(hours=24))
-        assert desk.start()["Location"] == "/work/"
+        assert world.start()["Location"] == "/work/"
     with time_machine.travel(NOW + timedelta(hours=23, minutes=59), tick=False):
-        assert desk.start()["Location"] == "/work/"
+        assert world.start()["Location"] == "/work/"
         assert QualificationAttempt.objects.count() == 1
     with time_machine.travel(NOW + timedelta(hours=24), tick=False):
-        desk.attempt(*wrong)
-        assert eligibility_of(desk.annotator, desk.group).reason == "failed"
-        desk.start()
+        world.attempt(*wrong)
+        assert eligibility_of(world.annotator, world.group).reason == "failed"
+        world.start()
         assert QualificationAttempt.objects.count() == 2
-        assert "no attempt left" in desk.client.get(desk.base).content.decode()
+        assert "no attempt left" in world.client.get(world.base).content.decode()
         # Handed in by a physician who reads Chinese, told to an admin who need not.
-        notification = Notification.objects.get(user=desk.admin, kind="held_back")
+        notification = Notification.objects.get(user=world.admin, kind="held_back")
         assert notification.values["reason"] == "Qualification not passed in 2 attempts."
         # The admin gives another attempt.
-        desk.set_rule(attempts=3, wait_hours=0)
-        assert desk.attempt(*desk.KEY).status == "passed"
-    assert eligibility_of(desk.annotator, desk.group).may_get_work
+        world.set_rule(attempts=3, wait_hours=0)
+        assert world.attempt(*world.KEY).status == "passed"
+    assert eligibility_of(world.annotator, world.group).may_get_work
     orders = {
         tuple(batch.assignments.order_by("position").values_list("response", flat=True))
         for batch in Batch.objects.filter(kind="qualify")
     }
-    assert all(sorted(order) == sorted(row.pk for row in desk.keyed) for order in orders)
+    assert all(sorted(order) == sorted(row.pk for row in world.keyed) for order in orders)
 
 
 def test_nobody_qualifies_on_what_they_know() -> None:
-    desk = Desk()
-    make_batch(desk.group, cases=["key-0"])  # one of the two annotators has it
+    world = QualificationWorld()
+    make_batch(world.group, cases=["key-0"])  # one of the two annotators has it
     worker = Assignment.objects.get().annotator
-    desk.import_keys()
-    desk.set_rule()
-    desk.start(worker)
+    world.import_keys()
+    world.set_rule()
+    world.start(worker)
     assert list(Assignment.objects.filter(purpose="qualification").values_list("response__case__key", flat=True)) == [
         "key-1"
     ]
     # A response with a key is out of every later batch.
     with pytest.raises(Exception, match="No response matches"):
-        make_batch(desk.group, skip_given=False)
+        make_batch(world.group, skip_given=False)
 
 
 def test_a_file_with_faults_changes_nothing_and_names_them() -> None:
-    desk = Desk()
-    lines = desk.csv().splitlines()
+    world = QualificationWorld()
+    lines = world.csv().splitlines()
     lines[2] = "key-0,canary-candidate,0,9,met,"  # no ninth criterion
     lines[6] = "key-1,nobody,0,2,met,"
     lines[7] = "key-1,canary-candidate,0,3,perhaps,"
-    answer = desk.import_keys("\n".join(lines))
+    answer = world.import_keys("\n".join(lines))
     body = answer.content.decode()
     assert answer.status_code == 422
     for words in ("line 3", "line 7", "line 8", "candidate", "criterion", "outcome"):
         assert words in body
     assert not KeyedResponse.objects.exists()
-    assert desk.set_rule().status_code == 422  # nothing to qualify on
-    assert desk.import_keys().status_code == 302
-    exported = b"".join(desk.client.get(f"{desk.base}keys-qualification.csv")).decode()  # type: ignore[call-overload]
+    assert world.set_rule().status_code == 422  # nothing to qualify on
+    assert world.import_keys().status_code == 302
+    exported = b"".join(world.client.get(f"{world.base}keys-qualification.csv")).decode()  # type: ignore[call-overload]
     assert exported.splitlines()[1] == "key-0,canary-candidate,0,1,met,because 0.1,chat"
-    assert desk.import_keys(exported.replace("because 0.1", "for another reason")).status_code == 302
+    assert world.import_keys(exported.replace("because 0.1", "for another reason")).status_code == 302
     assert KeyedResponse.objects.count() == 2
-    assert desk.import_keys(use="gold").status_code == 422  # they serve one use
+    assert world.import_keys(use="gold").status_code == 422  # they serve one use
     assert not QualificationRule.objects.filter(required=True).exists()
 
 
 def test_agreed_responses_become_keys_by_one_click_and_can_be_edited() -> None:
-    desk = Desk()
-    assert "Nothing is agreed on in full yet" in desk.client.get(f"{desk.base}responses/").content.decode()
-    make_batch(desk.group, annotators_per_item=2)
+    world = QualificationWorld()
+    assert "Nothing is agreed on in full yet" in world.client.get(f"{world.base}responses/").content.decode()
+    make_batch(world.group, annotators_per_item=2)
     for row in Assignment.objects.select_related("annotator", "response__case"):
-        differs = row.response.case.key == "key-1" and row.annotator == desk.other
+        differs = row.response.case.key == "key-1" and row.annotator == world.other
         decide(row, "not_met" if differs else "met", "not_met")
-    body = desk.client.get(f"{desk.base}responses/").content.decode()
+    body = world.client.get(f"{world.base}responses/").content.decode()
     assert "key-0" in body
     assert "key-1" not in body  # one criterion is in conflict
-    chosen = desk.keyed[0].public_id
-    assert desk.client.post(f"{desk.base}responses/", {"response": chosen, "use": "gold"}).status_code == 302
+    chosen = world.keyed[0].public_id
+    assert world.client.post(f"{world.base}responses/", {"response": chosen, "use": "gold"}).status_code == 302
     key = KeyedResponse.objects.get()
     outcomes = list(key.decisions.order_by("criterion").values_list("outcome", flat=True))
     assert (key.use, outcomes) == ("gold", ["met", "not_met", "not_met", "not_met"])
-    page = f"{desk.base}keys/{key.public_id}/"
+    page = f"{world.base}keys/{key.public_id}/"
     criteria = list(key.decisions.order_by("criterion").values_list("criterion", flat=True))
     data = {f"outcome-{c}": "met" for c in criteria} | {f"explanation-{criteria[0]}": "It says so."}
-    assert desk.client.post(page, {**data, f"outcome-{criteria[3]}": "perhaps"}).status_code == 422
-    assert desk.client.post(page, data).status_code == 302
+    assert world.client.post(page, {**data, f"outcome-{criteria[3]}": "perhaps"}).status_code == 422
+    assert world.client.post(page, data).status_code == 302
     assert set(key.decisions.values_list("outcome", flat=True)) == {"met"}
-    assert desk.client.post(f"{page}use/", {"use": "qualification"}).status_code == 302
-    desk.set_rule()
-    assert desk.client.post(f"{page}active/", {"active": "0"}).status_code == 422  # the last one of a required set
+    assert world.client.post(f"{page}use/", {"use": "qualification"}).status_code == 302
+    world.set_rule()
+    assert world.client.post(f"{page}active/", {"active": "0"}).status_code == 422  # the last one of a required set
 
 
 def test_the_page_asks_a_fixed_number_of_questions() -> None:
-    desk = Desk(attempts=3)
-    researcher = signed_in(desk.benchmark.roles.get(role="researcher").user)
+    world = QualificationWorld(attempts=3)
+    researcher = signed_in(world.benchmark.roles.get(role="researcher").user)
 
     def cost() -> int:
         with CaptureQueriesContext(connection) as queries:
-            assert researcher.get(desk.base).status_code == 200
+            assert researcher.get(world.base).status_code == 200
         return len(queries)
 
     before = cost()
     for _ in range(4):
-        Membership.objects.create(group=desk.group, user=UserFactory(), role="annotator")
-    desk.attempt(*desk.KEY)
+        Membership.objects.create(group=world.group, user=UserFactory(), role="annotator")
+    world.attempt(*world.KEY)
     for n in range(3):
-        case = CaseFactory(benchmark=desk.benchmark, key=f"more-{n}", rubric=1)
-        ResponseFactory(case=case, candidate=desk.candidate)
+        case = CaseFactory(benchmark=world.benchmark, key=f"more-{n}", rubric=1)
+        ResponseFactory(case=case, candidate=world.candidate)
         text = f"case,candidate,sample,criterion,outcome\nmore-{n},canary-candidate,0,1,met\n"
-        assert desk.import_keys(text, use="gold").status_code == 302
+        assert world.import_keys(text, use="gold").status_code == 302
     assert cost() == before

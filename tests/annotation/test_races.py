@@ -19,7 +19,7 @@ from annotation.writing.tasks import TextInput, hand_in, save_text
 from consilium.lib.errors import Conflict
 from rubrics.models import Response
 from tests.annotation.conftest import build_workshop
-from tests.annotation.writing_room import build_room
+from tests.annotation.writing_world import build_writing_world
 from tests.factories import decide, member
 from tests.waiting import wait_until
 
@@ -145,11 +145,11 @@ def test_two_adjudicators_never_hold_one_conflict() -> None:
 @pytest.mark.parametrize("kept", [True, False])
 def test_whoever_finds_the_last_slot_locked_waits_for_what_becomes_of_it(kept: bool) -> None:
     workshop = build_workshop(strategy="pool", responses=1)
-    first, two = workshop.people()
+    first, second = workshop.people()
     claims: list[object] = []
 
     def claim() -> None:
-        claims.extend(at_once(lambda: slots.claim_next(annotator=two, batch=workshop.batch, at=timezone.now())))
+        claims.extend(at_once(lambda: slots.claim_next(annotator=second, batch=workshop.batch, at=timezone.now())))
 
     thread = Thread(target=claim)
     with transaction.atomic():
@@ -161,7 +161,7 @@ def test_whoever_finds_the_last_slot_locked_waits_for_what_becomes_of_it(kept: b
     thread.join(30)
     (row,) = claims
     assert (row is None) if kept else isinstance(row, Assignment)
-    assert Assignment.objects.get().annotator_id == (first if kept else two).pk
+    assert Assignment.objects.get().annotator_id == (first if kept else second).pk
 
 
 def test_a_save_and_the_end_of_a_lease_never_both_win() -> None:
@@ -219,8 +219,8 @@ def _somebody_waits_for_a_row() -> bool:
 
 
 def test_hand_ins_at_once_are_samples_of_their_own() -> None:
-    room = build_room()
-    batch = room.give_out(writers_per_case=3, draw=1)
+    world = build_writing_world()
+    batch = world.give_out(writers_per_case=3, draw=1)
     tasks = list(WritingTask.objects.filter(batch=batch).select_related("writer"))
     for task in tasks:
         save_text(task=task, writer=task.writer, change=TextInput("Rest."), at=timezone.now())

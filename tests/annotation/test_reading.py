@@ -23,7 +23,7 @@ def pieces(blocks: list[Block]) -> list[TextPiece]:
 
 @pytest.mark.slow
 @given(MARKUP | st.text(max_size=80))
-def test_every_piece_stands_at_its_offset_and_no_word_is_lost(text: str) -> None:
+def test_every_piece_is_at_its_offset_and_no_word_is_lost(text: str) -> None:
     last = 0
     for piece in pieces(blocks(text)):
         assert text[piece.start : piece.start + len(piece.text)] == piece.text

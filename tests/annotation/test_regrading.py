@@ -1,4 +1,4 @@
-"""After a new version of a rubric: what stands, what is asked again, and of whom."""
+"""After a new version of a rubric: which decisions hold, what is graded again, and by whom."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_the_same_physicians_are_asked_and_only_about_what_is_lacking(group: Exp
         plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none"))
 
 
-def test_of_two_who_make_the_same_batch_at_once_one_is_told(group: ExpertGroup) -> None:
+def test_of_two_who_make_the_same_batch_at_once_one_gets_an_error(group: ExpertGroup) -> None:
     reword(first_case(group), 0)
     plan, other = (plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none")) for _ in range(2))
     create_regrading(plan=plan, by=None, at=timezone.now())

@@ -1,4 +1,4 @@
-"""Checking, adjudicating and the admin's desk in a real browser."""
+"""Checking, adjudicating and the admin's dashboard in a real browser."""
 
 from __future__ import annotations
 

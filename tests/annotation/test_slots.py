@@ -134,7 +134,7 @@ def test_capacity_bounds_what_is_open_at_a_time() -> None:
     assert taken(user, workshop.batch).pk != first.pk
 
 
-def test_a_required_specialty_is_kept_a_preferred_one_comes_first_and_what_nobody_may_take_is_told() -> None:
+def test_a_required_specialty_is_kept_a_preferred_one_comes_first_and_what_nobody_may_take_is_reported() -> None:
     benchmark = BenchmarkFactory(maps={"specialty": {"cardiology": "Internal medicine"}})
     for tag in ("specialty:surgery", "specialty:Cardiology", "theme:hedging"):
         ResponseFactory(case=CaseFactory(benchmark=benchmark, tags=[tag], rubric=1))
@@ -231,7 +231,7 @@ def test_a_pause_costs_nobody_their_lease() -> None:
 # Leaving --------------------------------------------------------------------------------------------------------------
 
 
-def test_what_a_physician_has_open_goes_back_when_they_leave_and_what_they_handed_in_stands() -> None:
+def test_what_a_physician_has_open_goes_back_when_they_leave_and_what_they_handed_in_is_kept() -> None:
     workshop = build_workshop(annotators_per_item=2, responses=2, check_policy="all")
     leaver, other = workshop.people()
     done, open_one = workshop.queue(leaver)

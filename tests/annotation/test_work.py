@@ -56,7 +56,7 @@ def checked(workshop: Workshop, *, accept: bool) -> Assignment:
     return row
 
 
-def test_the_reasons_why_there_is_nothing_to_grade_are_told_apart() -> None:
+def test_each_reason_why_there_is_nothing_to_grade_has_its_own_text() -> None:
     states = {}
     states["no_group"] = UserFactory()
     group = ExpertGroupFactory(annotators=1, checkers=1)
@@ -127,7 +127,7 @@ def test_what_was_put_back_from_a_batch_that_was_handed_out_can_be_taken() -> No
     assert row is not None and workload(other).pool is None
 
 
-def test_due_dates_are_told_in_days() -> None:
+def test_due_dates_are_shown_in_days() -> None:
     today = timezone.localdate()
     workshop = build_workshop(responses=2)
     for days, words in ((3, "in 3 days"), (1, "tomorrow"), (0, "today"), (-1, "1 day ago"), (-5, "5 days ago")):
@@ -175,11 +175,11 @@ def test_a_check_that_is_going_on_shows_nothing() -> None:
 
 def test_time_is_shown_to_its_owner_by_batch_and_in_all() -> None:
     workshop = build_workshop(responses=4)
-    first, two = workshop.queue()[:2]
+    first, second = workshop.queue()[:2]
     other = workshop.queue(workshop.people()[1])[0]
     for user, row, seconds in (
         (first.annotator, first, 3600),
-        (first.annotator, two, 1425),
+        (first.annotator, second, 1425),
         (other.annotator, other, 60),
     ):
         Attention.objects.create(user=user, assignment=row, seconds=seconds, reported_at=AT)

@@ -26,7 +26,7 @@ from annotation.writing.reading import count_words
 from annotation.writing.tasks import TextInput, hand_in, record_time, save_text
 from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import AuthoringTime, Candidate, Response, Rubric, RubricContributor
-from tests.annotation.writing_room import Room, build_room
+from tests.annotation.writing_world import WritingWorld, build_writing_world
 from tests.factories import CandidateFactory, ResponseFactory, decide, make_batch
 from tests.results import result_of
 
@@ -34,8 +34,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def room(db: None) -> Room:
-    return build_room()
+def world(db: None) -> WritingWorld:
+    return build_writing_world()
 
 
 def signed_in(user: User) -> Client:
@@ -66,32 +66,32 @@ def write(task: WritingTask, text: str = "Rest, and drink.", **more: Any) -> Res
 
 
 @pytest.mark.slow
-def test_who_knows_an_answer_or_the_rubric_does_not_write_unaided(room: Room) -> None:
+def test_who_knows_an_answer_or_the_rubric_does_not_write_unaided(world: WritingWorld) -> None:
     now = timezone.now()
-    graded = make_batch(room.group, cases=["a"], candidates=[room.models[0].public_id])
+    graded = make_batch(world.group, cases=["a"], candidates=[world.models[0].public_id])
     reader = Assignment.objects.get(batch=graded).annotator  # it was given to them, and never opened
-    author, third = (user for user in room.people if user != reader)
-    rubric = Rubric.objects.get(case=room.cases["b"])
+    author, third = (user for user in world.people if user != reader)
+    rubric = Rubric.objects.get(case=world.cases["b"])
     RubricContributor.objects.create(rubric=rubric, user=author, first_at=now, last_at=now)
-    room.cases["d"].excluded_at, room.cases["d"].exclusion_reason = now, "Saturated"
-    room.cases["d"].save()
-    everybody = room.plan(writers_per_case=3)
+    world.cases["d"].excluded_at, world.cases["d"].exclusion_reason = now, "Saturated"
+    world.cases["d"].save()
+    everybody = world.plan(writers_per_case=3)
     assert (everybody.matching, everybody.without_writers) == (3, 2)
-    assert everybody.cases == (room.cases["c"].pk,)
+    assert everybody.cases == (world.cases["c"].pk,)
     assert [line.split(" who ")[0] for line in everybody.left_out] == ["Kept from 1 case: 1 physician"] * 2
-    batch = room.give_out(writers_per_case=2)
+    batch = world.give_out(writers_per_case=2)
     writers = {
-        key: {task.writer for task in WritingTask.objects.filter(batch=batch, case=room.cases[key])} for key in "abd"
+        key: {task.writer for task in WritingTask.objects.filter(batch=batch, case=world.cases[key])} for key in "abd"
     }
     assert writers == {"a": {author, third}, "b": {reader, third}, "d": set()}
     assert batch.frame["in_frame"] == 3
     # Who is to write to a case does not do so twice, nor beside references first.
     with pytest.raises(DomainError, match="are to"):
-        room.plan(writers_per_case=2, candidate="another")
+        world.plan(writers_per_case=2, candidate="another")
 
 
-def test_who_had_the_editor_of_a_case_open_has_read_its_rubric(room: Room) -> None:
-    case, user = room.cases["a"].pk, room.people[0].pk
+def test_who_had_the_editor_of_a_case_open_has_read_its_rubric(world: WritingWorld) -> None:
+    case, user = world.cases["a"].pk, world.people[0].pk
     arguments: dict[str, Any] = {"mode": "unaided", "candidate": None, "cases": [case], "people": [user]}
     assert excluded_writers(**arguments)[ExclusionReason.AUTHORED] == set()
     AuthoringTime.objects.create(case_id=case, user_id=user, activity="write", reported_at=timezone.now())
@@ -99,21 +99,21 @@ def test_who_had_the_editor_of_a_case_open_has_read_its_rubric(room: Room) -> No
 
 
 @pytest.mark.slow
-def test_the_loads_are_even_and_the_same_seed_gives_the_same_batch(room: Room) -> None:
-    first, two = room.plan(writers_per_case=3, seed=8), room.plan(writers_per_case=3, seed=8)
-    assert first.digest == two.digest
+def test_the_loads_are_even_and_the_same_seed_gives_the_same_batch(world: WritingWorld) -> None:
+    first, second = world.plan(writers_per_case=3, seed=8), world.plan(writers_per_case=3, seed=8)
+    assert first.digest == second.digest
     assert [load.cases for load in first.loads] == [4, 4, 4]
-    assert [load.cases for load in room.plan(draw=3, writers_per_case=1).loads] == [1, 1, 1]
-    drawn = room.plan(draw=2, seed=8)
+    assert [load.cases for load in world.plan(draw=3, writers_per_case=1).loads] == [1, 1, 1]
+    drawn = world.plan(draw=2, seed=8)
     assert (len(drawn.cases), drawn.in_frame) == (2, 4)
     with pytest.raises(Conflict, match="changed since the preview"):
         create_writing_batch(order=first.order, filter=WritingFilter(), by=None, at=timezone.now(), digest="other")
 
 
-def test_who_is_to_write_unaided_is_given_no_answer_to_grade_first(room: Room) -> None:
-    room.give_out(writers_per_case=2)
+def test_who_is_to_write_unaided_is_given_no_answer_to_grade_first(world: WritingWorld) -> None:
+    world.give_out(writers_per_case=2)
     plan = plan_batch(
-        group=room.group, terms=BatchTerms(title="Grade", check_policy="none", seed=1), filter=ResponseFilter()
+        group=world.group, terms=BatchTerms(title="Grade", check_policy="none", seed=1), filter=ResponseFilter()
     )
     graders = {(plan.cases[slot.response], slot.annotator) for slot in plan.allocation.slots}
     assert graders
@@ -130,28 +130,28 @@ def test_who_is_to_write_unaided_is_given_no_answer_to_grade_first(room: Room) -
         ({"tags": ["theme:none"]}, "No case matches"),
     ],
 )
-def test_batches_that_cannot_be(room: Room, terms: dict[str, Any], sentence: str) -> None:
+def test_batches_that_cannot_be(world: WritingWorld, terms: dict[str, Any], sentence: str) -> None:
     with pytest.raises(DomainError, match=sentence):
-        room.plan(**terms)
+        world.plan(**terms)
 
 
-def test_cases_that_have_such_a_response_are_left_out_unless_asked(room: Room) -> None:
-    physician = CandidateFactory(benchmark=room.benchmark, name="physician", kind="physician")
-    ResponseFactory(case=room.cases["a"], candidate=physician, writing_mode="unaided")
-    ResponseFactory(case=room.cases["b"], candidate=physician, writing_mode="aided")
-    assert room.plan().matching == 3
-    assert room.plan(skip_written=False).matching == 4
+def test_cases_that_have_such_a_response_are_left_out_unless_asked(world: WritingWorld) -> None:
+    physician = CandidateFactory(benchmark=world.benchmark, name="physician", kind="physician")
+    ResponseFactory(case=world.cases["a"], candidate=physician, writing_mode="unaided")
+    ResponseFactory(case=world.cases["b"], candidate=physician, writing_mode="aided")
+    assert world.plan().matching == 3
+    assert world.plan(skip_written=False).matching == 4
 
 
 # What the writer sees -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_references_stand_under_letters_in_an_order_of_each_writer(room: Room) -> None:
-    Response.objects.filter(case=room.cases["d"], candidate=room.models[1]).delete()
-    plan = room.plan(mode="aided", references=room.models, writers_per_case=3)
+def test_references_are_lettered_in_an_order_of_each_writer(world: WritingWorld) -> None:
+    Response.objects.filter(case=world.cases["d"], candidate=world.models[1]).delete()
+    plan = world.plan(mode="aided", references=world.models, writers_per_case=3)
     assert (plan.matching, plan.without_references, len(plan.cases)) == (4, 1, 3)
-    batch = room.give_out(mode="aided", references=room.models, writers_per_case=3)
+    batch = world.give_out(mode="aided", references=world.models, writers_per_case=3)
     first = set()
     secrets = ["canary", *Response.objects.values_list("public_id", flat=True)]
     secrets += Candidate.objects.values_list("public_id", flat=True)
@@ -172,8 +172,8 @@ def test_references_stand_under_letters_in_an_order_of_each_writer(room: Room) -
     assert first == {"1", "2"}
 
 
-def test_an_unaided_page_shows_the_conversation_alone(room: Room) -> None:
-    task = room.task(room.give_out(instructions="At most **200** words."), room.people[0])
+def test_an_unaided_page_shows_the_conversation_alone(world: WritingWorld) -> None:
+    task = world.task(world.give_out(instructions="At most **200** words."), world.people[0])
     body = signed_in(task.writer).get(f"/writing/{task.public_id}/").content.decode()
     assert "sore throat" in body
     assert "At most <strong>200</strong> words." in body
@@ -186,9 +186,9 @@ def test_an_unaided_page_shows_the_conversation_alone(room: Room) -> None:
 
 
 @pytest.mark.slow
-def test_the_text_is_saved_handed_in_once_and_becomes_a_response(room: Room) -> None:
-    batch = room.give_out(mode_name="no help", draw=3)  # one each
-    task = room.task(batch, room.people[0])
+def test_the_text_is_saved_handed_in_once_and_becomes_a_response(world: WritingWorld) -> None:
+    batch = world.give_out(mode_name="no help", draw=3)  # one each
+    task = world.task(batch, world.people[0])
     client, sent = signed_in(task.writer), draft("Rest, and **drink**.\r\n")
     assert post(client, task, "submit", version=1, attested=True).json()["detail"].startswith("There is nothing")
     saved = result_of(post(client, task, "save", draft=sent))
@@ -216,9 +216,9 @@ def test_the_text_is_saved_handed_in_once_and_becomes_a_response(room: Room) -> 
     assert "It stands." in client.get(f"/writing/{task.public_id}/").content.decode()
 
 
-def test_what_was_begun_from_a_reference_says_so(room: Room) -> None:
-    batch = room.give_out(mode="aided", references=room.models, mode_name="older models")
-    task = room.task(batch, room.people[0])
+def test_what_was_begun_from_a_reference_says_so(world: WritingWorld) -> None:
+    batch = world.give_out(mode="aided", references=world.models, mode_name="older models")
+    task = world.task(batch, world.people[0])
     with pytest.raises(DomainError, match="no such reference"):
         save_text(task=task, writer=task.writer, change=TextInput("x", reference=2), at=timezone.now())
     row = write(task, "Better than that.", reference=1)
@@ -228,26 +228,26 @@ def test_what_was_begun_from_a_reference_says_so(room: Room) -> None:
     assert row.metadata["references"] == [
         {"response": shown[pk].public_id, "candidate": shown[pk].candidate.name} for pk in task.shown
     ]
-    other = room.task(batch, room.people[1])
+    other = world.task(batch, world.people[1])
     now = timezone.now()
     kept = save_text(task=other, writer=other.writer, change=TextInput("x", reference=0), at=now)
     assert kept.derived_from_id == other.shown[0]
     assert save_text(task=other, writer=other.writer, change=TextInput(" ", 0, 2), at=now).derived_from_id is None
 
 
-def test_a_second_batch_gives_the_next_sample(room: Room) -> None:
-    first, two, *_ = WritingTask.objects.filter(
-        batch=room.give_out(writers_per_case=2), case=room.cases["a"]
+def test_a_second_batch_gives_the_next_sample(world: WritingWorld) -> None:
+    first, second, *_ = WritingTask.objects.filter(
+        batch=world.give_out(writers_per_case=2), case=world.cases["a"]
     ).select_related("batch__writing_terms")
-    assert [write(first).sample, write(two).sample] == [0, 1]
+    assert [write(first).sample, write(second).sample] == [0, 1]
 
 
 @pytest.mark.slow
-def test_opening_an_answer_ends_an_unaided_task_and_being_given_one_does_not(room: Room) -> None:
-    room.give_out(draw=1)
+def test_opening_an_answer_ends_an_unaided_task_and_being_given_one_does_not(world: WritingWorld) -> None:
+    world.give_out(draw=1)
     task = WritingTask.objects.select_related("batch", "writer", "case").get()
     client = signed_in(task.writer)
-    graded = make_batch(room.group, cases=[room.cases["b"].key])
+    graded = make_batch(world.group, cases=[world.cases["b"].key])
     work = Assignment.objects.filter(batch=graded)[0]
     Assignment.objects.filter(pk=work.pk).update(annotator=task.writer, case=task.case)
     assert client.get(f"/writing/{task.public_id}/").status_code == 200  # given, and never opened
@@ -260,13 +260,13 @@ def test_opening_an_answer_ends_an_unaided_task_and_being_given_one_does_not(roo
     assert task.response is None
     assert "You have read an answer to this case" in client.get("/work/").content.decode()
     assert client.get(f"/writing/{task.public_id}/").status_code == 404
-    board = signed_in(room.admin).get(f"/b/room/batches/{task.batch.public_id}/").content.decode()
+    board = signed_in(world.admin).get(f"/b/world/batches/{task.batch.public_id}/").content.decode()
     assert "1 case was taken back by itself" in board
 
 
 @pytest.mark.slow
-def test_time_is_never_more_than_has_passed_and_the_last_minute_counts(room: Room) -> None:
-    task = room.task(room.give_out(), room.people[0])
+def test_time_is_never_more_than_has_passed_and_the_last_minute_counts(world: WritingWorld) -> None:
+    task = world.task(world.give_out(), world.people[0])
     now = timezone.now()
     save_text(task=task, writer=task.writer, change=TextInput("Rest."), at=now)
     assert record_time(task=task, seconds=500, at=now + timedelta(seconds=40)) == 40
@@ -278,8 +278,8 @@ def test_time_is_never_more_than_has_passed_and_the_last_minute_counts(room: Roo
     assert row.metadata["seconds"] == 49
 
 
-def test_preview_is_inert_and_words_are_counted_in_both_scripts(room: Room) -> None:
-    task = room.task(room.give_out(), room.people[0])
+def test_preview_is_inert_and_words_are_counted_in_both_scripts(world: WritingWorld) -> None:
+    task = world.task(world.give_out(), world.people[0])
     payload = post(signed_in(task.writer), task, "check", text="**Rest** <script>alert(1)</script>").json()
     assert "<strong>Rest</strong>" in payload["html"]
     assert "<script" not in payload["html"]
@@ -289,13 +289,13 @@ def test_preview_is_inert_and_words_are_counted_in_both_scripts(room: Room) -> N
     assert count_words("Drink 2 litres, 多喝水。") == 7  # three words, three characters, one mark
 
 
-# The desk, and those who run it -------------------------------------------------------------------------------------
+# Staff pages --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_my_work_offers_it_and_a_notice_tells_of_it(room: Room) -> None:
-    batch = room.give_out(due_date=timezone.localdate())
-    task = room.task(batch, room.people[0])
+def test_my_work_offers_it_and_a_notice_tells_of_it(world: WritingWorld) -> None:
+    batch = world.give_out(due_date=timezone.localdate())
+    task = world.task(batch, world.people[0])
     client = signed_in(task.writer)
     page = " ".join(client.get("/work/").content.decode().split())
     assert f'class="button primary" href="/writing/{task.public_id}/"' in page
@@ -315,23 +315,23 @@ def test_my_work_offers_it_and_a_notice_tells_of_it(room: Room) -> None:
     assert "This batch is closed." in client.get("/work/").content.decode()
 
 
-def test_others_and_staff_find_nothing_there(room: Room) -> None:
-    task = room.task(room.give_out(), room.people[0])
-    for user in (room.people[1], room.admin):
+def test_others_and_staff_find_nothing_there(world: WritingWorld) -> None:
+    task = world.task(world.give_out(), world.people[0])
+    for user in (world.people[1], world.admin):
         assert signed_in(user).get(f"/writing/{task.public_id}/").status_code == 404
 
 
 @pytest.mark.slow
-def test_open_work_goes_to_others_who_may_or_is_taken_back(room: Room) -> None:
-    batch = room.give_out()
+def test_open_work_goes_to_others_who_may_or_is_taken_back(world: WritingWorld) -> None:
+    batch = world.give_out()
     holder = WritingTask.objects.filter(batch=batch).values_list("writer", flat=True)[0]
-    user = next(person for person in room.people if person.pk == holder)
-    task = room.task(batch, user)
+    user = next(person for person in world.people if person.pk == holder)
+    task = world.task(batch, user)
     save_text(task=task, writer=user, change=TextInput("Begun"), at=timezone.now())
     held = WritingTask.objects.filter(batch=batch, writer=user).count()
-    admin = signed_in(room.admin)
-    url = f"/b/room/batches/{batch.public_id}/handover/"
-    pseudonym = Physician.objects.get(user=user, benchmark=room.benchmark).pseudonym
+    admin = signed_in(world.admin)
+    url = f"/b/world/batches/{batch.public_id}/handover/"
+    pseudonym = Physician.objects.get(user=user, benchmark=world.benchmark).pseudonym
     dialog = admin.get(url, {"physician": pseudonym}).content.decode()
     assert "1 case is begun" in dialog
     assert dialog.count("<option") == 4  # spread, two others, nobody
@@ -347,21 +347,21 @@ def test_open_work_goes_to_others_who_may_or_is_taken_back(room: Room) -> None:
 
 
 @pytest.mark.slow
-def test_the_admin_previews_makes_and_follows_a_batch(room: Room) -> None:
-    admin = signed_in(room.admin)
+def test_the_admin_previews_makes_and_follows_a_batch(world: WritingWorld) -> None:
+    admin = signed_in(world.admin)
     fields = {
-        "title": "Answers", "group": room.group.public_id, "candidate": "physician", "mode": "aided", "seed": "4",
-        "references": [model.public_id for model in room.models], "writers_per_case": "1", "specialty_match": "none",
+        "title": "Answers", "group": world.group.public_id, "candidate": "physician", "mode": "aided", "seed": "4",
+        "references": [model.public_id for model in world.models], "writers_per_case": "1", "specialty_match": "none",
         "skip_written": "on",
     }  # fmt: skip
-    assert admin.get("/b/room/batches/write/").status_code == 200
-    preview = admin.get("/b/room/batches/write/preview/", fields).content.decode()
+    assert admin.get("/b/world/batches/write/").status_code == 200
+    preview = admin.get("/b/world/batches/write/preview/", fields).content.decode()
     digest = re.search(r'name="digest" value="(\w+)"', preview)
     assert digest is not None
-    refused = admin.post("/b/room/batches/write/", {**fields, "references": []})
+    refused = admin.post("/b/world/batches/write/", {**fields, "references": []})
     assert refused.status_code == 422
     assert "Choose the candidates whose answers are shown." in refused.content.decode()
-    response = admin.post("/b/room/batches/write/", {**fields, "digest": digest[1]})
+    response = admin.post("/b/world/batches/write/", {**fields, "digest": digest[1]})
     assert response.status_code == 302
     batch = Batch.objects.get(kind="write")
     task = WritingTask.objects.select_related("batch__writing_terms").filter(batch=batch)[0]
@@ -369,7 +369,7 @@ def test_the_admin_previews_makes_and_follows_a_batch(room: Room) -> None:
     board = admin.get(response["Location"]).content.decode()
     assert "Handed in" in board
     assert "canary-model-1, canary-model-2" in board
-    answer = admin.get(f"/b/room/batches/{batch.public_id}/writing.csv")
+    answer = admin.get(f"/b/world/batches/{batch.public_id}/writing.csv")
     rows = list(csv.DictReader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))
     handed = [row for row in rows if row["status"] == "submitted"]
     assert len(rows) == 4
@@ -378,15 +378,15 @@ def test_the_admin_previews_makes_and_follows_a_batch(room: Room) -> None:
 
 
 @pytest.mark.slow
-def test_the_api_does_what_the_pages_do(room: Room) -> None:
-    admin = signed_in(room.admin)
-    body = {"title": "By the API", "group": room.group.public_id, "draw": 1, "seed": 2}
+def test_the_api_does_what_the_pages_do(world: WritingWorld) -> None:
+    admin = signed_in(world.admin)
+    body = {"title": "By the API", "group": world.group.public_id, "draw": 1, "seed": 2}
 
     def send(client: Client, url: str, data: dict[str, Any]) -> Any:
         return client.post(f"/api/v1/{url}", json.dumps(data), content_type="application/json")
 
-    assert send(admin, "benchmarks/room/writing/", {**body, "writer": 1}).status_code == 400
-    response = send(admin, "benchmarks/room/writing/", body)
+    assert send(admin, "benchmarks/world/writing/", {**body, "writer": 1}).status_code == 400
+    response = send(admin, "benchmarks/world/writing/", body)
     assert (response.status_code, response.json()["responses"]) == (201, 1)
     task = WritingTask.objects.select_related("writer").get()
     client = signed_in(task.writer)

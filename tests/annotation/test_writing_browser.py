@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from annotation.models import WritingTask
 from annotation.writing.tasks import TextInput, save_text
 from rubrics.models import Response
-from tests.annotation.writing_room import build_room
+from tests.annotation.writing_world import build_writing_world
 from tests.axe import axe_violations
 from tests.conftest import Watch
 
@@ -25,9 +25,9 @@ def test_nothing_typed_is_lost_and_it_is_handed_in_by_keyboard(
     new_page: NewPage, transactional_db: None, watch: Watch
 ) -> None:
     watch.allow("ERR_FAILED", "status of 409")
-    room = build_room(annotators=1)
-    user = room.people[0]
-    room.give_out(draw=2, mode="aided", references=room.models)
+    world = build_writing_world(annotators=1)
+    user = world.people[0]
+    world.give_out(draw=2, mode="aided", references=world.models)
     task, following = WritingTask.objects.filter(writer=user).order_by("position")
     page = new_page(user, reduced_motion="reduce", viewport={"width": 1280, "height": 900})
     page.goto(f"/writing/{task.public_id}/")
@@ -74,15 +74,15 @@ def test_nothing_typed_is_lost_and_it_is_handed_in_by_keyboard(
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('consilium.writing:')).length") == 0
 
 
-def test_a_text_that_is_too_long_to_be_read_is_kept_and_said(
+def test_a_text_that_is_too_long_to_be_read_is_kept_and_reported(
     new_page: NewPage, transactional_db: None, watch: Watch, settings: Any
 ) -> None:
     watch.allow("status of 413")
     settings.MAX_BODY_BYTES = 2_000
-    room = build_room(annotators=1)
-    room.give_out(draw=1)
+    world = build_writing_world(annotators=1)
+    world.give_out(draw=1)
     task = WritingTask.objects.get()
-    page = new_page(room.people[0], reduced_motion="reduce")
+    page = new_page(world.people[0], reduced_motion="reduce")
     page.goto(f"/writing/{task.public_id}/")
     text = "Rest, and drink. " * 200
     page.locator("#text").fill(text)

@@ -5,7 +5,7 @@ database with what the person did. Chance is seeded by the number of the run, so
 
 - *Acknowledged*: the page says "saved". From that moment the database holds what was decided, or something that the
   same person decided later.
-- *Silently overwritten*: what stands in the end is not what the person decided last, and nobody was asked.
+- *Silently overwritten*: the stored decision is not the person's last one, and no conflict was shown.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ def stored(row: Assignment) -> dict[int, Word]:
 
 
 @dataclass
-class Desk:
+class GradingSession:
     """What the person has done at one response, in whatever tab, and what the pages have acknowledged of it."""
 
     row: Assignment
     rng: random.Random
-    said: dict[int, list[Word]] = field(default_factory=dict)  # everything decided, in order
-    acknowledged: dict[int, int] = field(default_factory=dict)  # criterion → place in ``said``
+    history: dict[int, list[Word]] = field(default_factory=dict)  # everything decided, in order
+    acknowledged: dict[int, int] = field(default_factory=dict)  # criterion → place in ``history``
 
     def __post_init__(self) -> None:
         self.criteria = criteria_of(self.row)
 
     def last(self) -> dict[int, Word]:
         """What ought to stand in the end."""
-        return {criterion: words[-1] for criterion, words in self.said.items()}
+        return {criterion: words[-1] for criterion, words in self.history.items()}
 
     def act(self, page: Page) -> bool:
         """Decide something: by a key, by the mouse, borderline, or a note. False if a dialog came over the page.
@@ -81,7 +81,7 @@ class Desk:
         else:
             criterion = int(page.evaluate("document.querySelector('.criterion.current').dataset.row"))
         row = page.locator(f"[data-row='{criterion}']")
-        outcome, borderline, note = self.said.get(criterion, [("", False, "")])[-1]
+        outcome, borderline, note = self.history.get(criterion, [("", False, "")])[-1]
         if kind == "note":
             note = f"note {self.rng.randrange(1000)}"
         elif kind == "borderline":
@@ -103,7 +103,7 @@ class Desk:
             pass  # the dialog was in the way, as the page shows
         words, dialog = shown(page, criterion)
         if words == (outcome, borderline, note):
-            self.said.setdefault(criterion, []).append(words)
+            self.history.setdefault(criterion, []).append(words)
         else:
             assert dialog, f"a {kind} was lost: {words}"
         return not dialog
@@ -111,15 +111,15 @@ class Desk:
     def look(self, page: Page) -> None:
         """Where the page says "saved", all that was done in it so far is acknowledged."""
         if page.locator("#saved").get_attribute("data-state") == "saved":
-            self.acknowledged = {criterion: len(words) - 1 for criterion, words in self.said.items()}
+            self.acknowledged = {criterion: len(words) - 1 for criterion, words in self.history.items()}
             self.nothing_lost()
 
     def nothing_lost(self) -> None:
-        """The database holds what was acknowledged, or what was said after it."""
+        """The database holds what was acknowledged, or what was decided after it."""
         decisions = stored(self.row)
         for criterion, place in self.acknowledged.items():
-            assert decisions.get(criterion) in self.said[criterion][place:], (
-                f"acknowledged {self.said[criterion][place]}, stored {decisions.get(criterion)}"
+            assert decisions.get(criterion) in self.history[criterion][place:], (
+                f"acknowledged {self.history[criterion][place]}, stored {decisions.get(criterion)}"
             )
 
     def all_saved(self, page: Page) -> None:
@@ -157,12 +157,12 @@ def sign_in(context: BrowserContext, user: User, base: str) -> None:
     context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": value, "url": base}])
 
 
-def desks(workshop: Workshop) -> Iterator[tuple[Desk, int]]:
+def grading_sessions(workshop: Workshop) -> Iterator[tuple[GradingSession, int]]:
     """A response and a seed for each run."""
     queue = workshop.queue()
     assert len(queue) >= RUNS
     for run in range(RUNS):
-        yield Desk(queue[run], random.Random(run)), run
+        yield GradingSession(queue[run], random.Random(run)), run
 
 
 @pytest.fixture
@@ -173,36 +173,36 @@ def workshop(db: None) -> Workshop:
 
 def test_a_killed_tab(workshop: Workshop, new_page: NewPage) -> None:
     page = new_page(workshop.annotator)
-    for desk, _run in desks(workshop):
-        fatal = desk.rng.randrange(ACTS)
-        open_work(page, desk.row)
+    for session, _run in grading_sessions(workshop):
+        fatal = session.rng.randrange(ACTS)
+        open_work(page, session.row)
         for number in range(ACTS):
-            desk.act(page)
-            desk.look(page)
+            session.act(page)
+            session.look(page)
             if number == fatal:
                 context = page.context
                 page.close()
-                desk.nothing_lost()
-                page = open_work(context.new_page(), desk.row)
-        desk.all_saved(page)
+                session.nothing_lost()
+                page = open_work(context.new_page(), session.row)
+        session.all_saved(page)
 
 
 def test_an_expired_session(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
     watch.allow("status of 401")
     page = new_page(workshop.annotator)
-    for desk, _run in desks(workshop):
+    for session, _run in grading_sessions(workshop):
         for cache in caches.all(initialized_only=True):
             cache.clear()  # nobody signs in as often within minutes as all runs together
-        ended = desk.rng.randrange(ACTS - 2)
-        open_work(page, desk.row)
+        ended = session.rng.randrange(ACTS - 2)
+        open_work(page, session.row)
         for number in range(ACTS):
             if number == ended:
                 Session.objects.all().delete()
-            if not desk.act(page):
+            if not session.act(page):
                 break  # the dialog lies over the page; nothing can be pressed below it
-            desk.look(page)
+            session.look(page)
         sign_in_over_the_page(page, workshop.annotator)
-        desk.all_saved(page)
+        session.all_saved(page)
 
 
 def sign_in_over_the_page(page: Page, user: User) -> None:
@@ -218,18 +218,18 @@ def sign_in_over_the_page(page: Page, user: User) -> None:
 def test_a_lost_connection(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
     watch.allow("ERR_INTERNET_DISCONNECTED")
     page = new_page(workshop.annotator)
-    for desk, _run in desks(workshop):
-        lost = desk.rng.randrange(ACTS)
-        restored_at = desk.rng.randrange(lost, ACTS)
-        open_work(page, desk.row)
+    for session, _run in grading_sessions(workshop):
+        lost = session.rng.randrange(ACTS)
+        restored_at = session.rng.randrange(lost, ACTS)
+        open_work(page, session.row)
         for number in range(ACTS):
             if number == lost:
                 page.context.set_offline(True)
-            desk.act(page)
-            desk.look(page)
+            session.act(page)
+            session.look(page)
             if number == restored_at:
                 page.context.set_offline(False)
-        desk.all_saved(page)
+        session.all_saved(page)
 
 
 def test_two_tabs(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
@@ -244,28 +244,28 @@ def test_two_tabs(workshop: Workshop, new_page: NewPage, watch: Watch) -> None:
         else:
             route.continue_()
 
-    for desk, _run in desks(workshop):
+    for session, _run in grading_sessions(workshop):
         for tab in tabs:
-            open_work(tab, desk.row)
-        late = desk.rng.choice(tabs)
-        lost = desk.rng.randrange(ACTS)
-        restored_at = desk.rng.randrange(lost, ACTS)
+            open_work(tab, session.row)
+        late = session.rng.choice(tabs)
+        lost = session.rng.randrange(ACTS)
+        restored_at = session.rng.randrange(lost, ACTS)
         for number in range(ACTS):
             if number == lost:
                 late.route("**/work/**", cut)
-            tab = desk.rng.choice(tabs)
+            tab = session.rng.choice(tabs)
             tab.bring_to_front()
-            desk.act(tab)
+            session.act(tab)
             if number == restored_at:
                 late.unroute("**/work/**", cut)
         for tab in tabs:
             tab.bring_to_front()
-            keep_the_last_word(tab, desk)
-        desk.all_saved(tabs[0])
-        desk.all_saved(tabs[1])
+            keep_the_last_word(tab, session)
+        session.all_saved(tabs[0])
+        session.all_saved(tabs[1])
 
 
-def keep_the_last_word(page: Page, desk: Desk) -> None:
+def keep_the_last_word(page: Page, session: GradingSession) -> None:
     """Wait for "saved"; where the page asks which of two versions holds, answer with what was decided last."""
     choice = page.locator("#choice[open] [data-choice]")
     state = page.locator("#saved")
@@ -273,7 +273,7 @@ def keep_the_last_word(page: Page, desk: Desk) -> None:
     def settled() -> bool:
         if choice.count():
             criterion = int(choice.get_attribute("data-choice") or 0)
-            mine = stored(desk.row).get(criterion) != desk.last()[criterion]
+            mine = stored(session.row).get(criterion) != session.last()[criterion]
             page.locator("#choice [data-keep-mine]" if mine else "#choice [data-take-saved]").click()
             return False
         return state.get_attribute("data-state") == "saved"
@@ -283,7 +283,7 @@ def keep_the_last_word(page: Page, desk: Desk) -> None:
     except AssertionError:
         raise AssertionError(
             f"{state.text_content()}; {page.locator('#choice').text_content()}; "
-            f"{page.locator('#refusal').text_content()}; said {desk.last()}, stored {stored(desk.row)}"
+            f"{page.locator('#refusal').text_content()}; decided {session.last()}, stored {stored(session.row)}"
         ) from None
 
 
@@ -293,21 +293,21 @@ def test_somebody_else_signs_in_elsewhere(workshop: Workshop, new_page: NewPage,
     base = watch.origin
     page = new_page(workshop.annotator)
     other = workshop.people()[1]
-    for desk, _run in desks(workshop):
-        theirs = Assignment.objects.get(response=desk.row.response, annotator=other)
-        swapped = desk.rng.randrange(ACTS - 1)
-        open_work(page, desk.row)
+    for session, _run in grading_sessions(workshop):
+        theirs = Assignment.objects.get(response=session.row.response, annotator=other)
+        swapped = session.rng.randrange(ACTS - 1)
+        open_work(page, session.row)
         for number in range(ACTS):
             if number == swapped:
                 sign_in(page.context, other, base)
-            desk.act(page)
+            session.act(page)
             if number < swapped:
-                desk.look(page)
-        desk.nothing_lost()
+                session.look(page)
+        session.nothing_lost()
         assert stored(theirs) == {}
         sign_in(page.context, workshop.annotator, base)
         page.evaluate("window.dispatchEvent(new Event('focus'))")  # the person comes back to this tab
-        desk.all_saved(page)
+        session.all_saved(page)
         assert stored(theirs) == {}
 
 
@@ -362,15 +362,15 @@ def test_the_server_restarts_in_the_middle_of_a_save(
     watch.origin = server.url
     page = new_page(base_url=server.url)
     sign_in(page.context, workshop.annotator, server.url)
-    for desk, _run in desks(workshop):
-        fatal = desk.rng.randrange(ACTS)
-        open_work(page, desk.row)
+    for session, _run in grading_sessions(workshop):
+        fatal = session.rng.randrange(ACTS)
+        open_work(page, session.row)
         for number in range(ACTS):
-            desk.act(page)
+            session.act(page)
             if number == fatal:
-                page.wait_for_timeout(desk.rng.uniform(0, 30))  # somewhere between sending and answering
+                page.wait_for_timeout(session.rng.uniform(0, 30))  # somewhere between sending and answering
                 server.kill()
-                desk.nothing_lost()
+                session.nothing_lost()
                 server.start()
-            desk.look(page)
-        desk.all_saved(page)
+            session.look(page)
+        session.all_saved(page)

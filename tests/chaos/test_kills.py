@@ -2,7 +2,7 @@
 
 Two real workers over a real Redis share each run. At random moments (seeded) one of them loses its main process or
 the child that works, in turn, or Redis forgets everything it held. What was killed is started again, as a supervisor
-would; the sweep runs every second, as beat does every few. What must hold in the end: each verdict is there once,
+would; the sweep runs every second, as with beat every few. What must hold in the end: each verdict is there once,
 from one stored call, and the endpoint was asked at most so often again as calls were in the air or unwritten in the
 processes that were killed.
 """

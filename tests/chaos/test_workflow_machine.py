@@ -278,7 +278,7 @@ class Workflow(RuleBasedStateMachine):
                     )
                 )
 
-    # The desk -----------------------------------------------------------------------------------------------------
+    # Staff --------------------------------------------------------------------------------------------------------
 
     @rule(which=st.integers(0, 1), how=st.sampled_from(["pause", *["open"] * 5, "close"]), sure=st.integers(0, 3))
     def switch(self, which: int, how: str, sure: int) -> None:
@@ -395,7 +395,7 @@ class Workflow(RuleBasedStateMachine):
         for response in grade:
             sides = [side - {None} for side in (grade[response], check[response], settle[response])]
             sides.append({authors[response]} if response in authors else set())
-            assert all(not first & two for first, two in itertools.combinations(sides, 2))
+            assert all(not first & second for first, second in itertools.combinations(sides, 2))
 
     def states_agree_with_their_rows(self) -> None:
         checks: dict[int, dict[int, Check]] = defaultdict(dict)

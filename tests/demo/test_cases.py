@@ -36,7 +36,7 @@ def test_every_label_is_on_a_map(case: DemoCase) -> None:
     assert case.fields["subject_labels"][0] == case.fields["subject"]
 
 
-def test_criteria_and_sentences_are_told_apart() -> None:
+def test_criteria_and_sentences_all_differ() -> None:
     criteria = [item.text for case in CASES for item in case.criteria]
     assert len(set(criteria)) == 360
     sentences = [s for case in CASES for item in case.criteria for s in (item.met_by, item.near_miss) if s]

@@ -87,7 +87,7 @@ def test_every_sign_in_works(client: Client, role: str, email: str, password: st
     assert client.get(settings.LOGIN_REDIRECT_URL, follow=True).status_code == 200
 
 
-def test_writers_cannot_sign_in_and_wrote_what_stands_in_their_name() -> None:
+def test_writers_cannot_sign_in_and_wrote_what_is_stored_in_their_name() -> None:
     for number in (1, 2):
         writer = user(f"writer-{number}")
         assert not writer.has_usable_password()

@@ -1,4 +1,4 @@
-"""A composed response satisfies exactly the criteria whose sentence stands in it."""
+"""A composed response satisfies exactly the criteria whose sentence it contains."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_a_page_below_a_section_marks_the_section_not_the_overview() -> None:
     assert links("/b/pilot/casesque", "admin") == [("Overview", True), ("Cases", False)]
 
 
-def test_pages_of_a_section_stand_below_the_bar_while_one_is_in_it() -> None:
+def test_pages_of_a_section_are_listed_below_the_menu_while_one_of_them_is_open() -> None:
     def page(name: str, section: str, *, active: bool = False, count: int = 0) -> navigation.Link:
         return navigation.Link(label=name, url=f"/{name}/", active=active, count=count, section=section)
 

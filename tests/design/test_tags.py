@@ -73,7 +73,7 @@ def test_when_says_how_long_ago_for_a_week(age: timedelta, words: str) -> None:
     assert f'datetime="{(NOW - age).isoformat()}"' in html
 
 
-def test_times_stand_in_the_zone_of_the_reader() -> None:
+def test_times_are_shown_in_the_zone_of_the_reader() -> None:
     # 23:30 UTC on 1 March is 08:30 on 2 March in Tokyo (UTC+9, no summer time).
     moment = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
     with timezone.override(ZoneInfo("Asia/Tokyo")):

@@ -81,7 +81,7 @@ def test_styles_survive_hashed_names(settings, tmp_path: Path) -> None:  # type:
     assert (layer.parent / imported[1]).resolve().is_file()
 
 
-def test_the_licence_of_pico_stands_beside_it() -> None:
+def test_the_licence_of_pico_is_beside_it() -> None:
     folder = ROOT / "static" / "vendor" / "pico"
     assert "MIT" in (folder / "LICENSE.md").read_text()
     assert "v2.1.1" in (folder / "pico.min.css").read_text()[:400]

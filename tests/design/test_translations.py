@@ -40,7 +40,7 @@ def test_every_message_of_the_source_is_translated(locale: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("locale", translations.LOCALES)
 def test_the_catalogue_holds_nothing_that_the_source_does_not_say(locale: str) -> None:
-    said_now = {(message.text, message.context) for message in translations.found_messages()}
+    said_now = {(message.text, message.context) for message in translations.collect_messages()}
     kept = {
         (entry.id if isinstance(entry.id, str) else entry.id[0], entry.context or "")
         for entry in translations.read(locale)
@@ -82,7 +82,7 @@ def test_chinese_is_written_with_its_own_punctuation() -> None:
     assert slips == []
 
 
-def test_a_phrase_of_pure_code_is_said_in_the_language_of_the_reader() -> None:
+def test_a_phrase_of_pure_code_is_translated_for_the_reader() -> None:
     phrase = Phrase("This must be a text, not %(kind)s.", kind=Phrase("a number"))
     assert phrase == "This must be a text, not a number."
     with override("zh-hans"):

@@ -1,4 +1,4 @@
-"""Figures inlined into a page follow its colours and bring nothing of their own; files stand alone."""
+"""Figures inlined into a page follow its colours and bring nothing of their own; files refer to nothing outside."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_ids_of_two_figures_on_one_page_do_not_meet() -> None:
 
 
 @ALL
-def test_files_stand_alone(drawing: Drawing) -> None:
+def test_files_refer_to_nothing_outside(drawing: Drawing) -> None:
     svg = svg_file(drawing)
     assert "var(" not in svg
     assert svg_file(drawing) == svg

@@ -1,4 +1,4 @@
-"""Figures about the threshold: the density behind a violin, names that stand apart, marks that lead on."""
+"""Figures about the threshold: the density behind a violin, labels that do not overlap, marks with links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_density_is_that_of_scipy_away_from_the_ends_and_keeps_its_mass_at_t
         density([], 0, 1)
 
 
-def test_names_stand_apart_as_near_as_they_can_to_where_they_belong():
+def test_labels_do_not_overlap_and_stay_as_near_as_possible_to_their_points():
     assert _apart([0, 30, 60], 14) == [0, 30, 60]
     # Three on one spot stand around it; the next one in their way joins them: its own place less 28 is 32, the mean of
     # (50, 36, 22) and (60 - 42) is 31.5, from which each is 14 further up.
@@ -36,7 +36,7 @@ def test_names_stand_apart_as_near_as_they_can_to_where_they_belong():
 
 
 @pytest.mark.slow
-def test_marks_lead_to_what_stands_behind_them_and_nothing_is_drawn_of_nothing():
+def test_marks_link_to_their_data_and_nothing_is_drawn_of_nothing():
     links = {"one": "/b/x/?slice=one"}
     rows = [("one", [0.1, 0.2, 0.2, 0.4, 0.9]), ("few", [0.5]), ("none", [])]
     svg = inline_svg(

@@ -1,4 +1,4 @@
-"""Every element of every page stands where it stood at an earlier commit; runs after golden_pages.py."""
+"""Every element of every page has the place that it had at an earlier commit; runs after golden_pages.py."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _moved(before: dict[str, Any], now: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
-def test_every_element_stands_where_it_stood(chromium: Browser, width: int) -> None:
+def test_every_element_has_the_place_it_had(chromium: Browser, width: int) -> None:
     sides = {}
     for side in ("before", "now"):
         context = chromium.new_context(viewport={"width": width, "height": 900}, java_script_enabled=False)

@@ -1,4 +1,4 @@
-"""Every page, by role and language, says and holds what it did at an earlier commit: `make golden BASE=main`."""
+"""Every page, by role and language, has the text and markup of an earlier commit: `make golden BASE=main`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.factories import BenchmarkFactory
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_could_not_be_rung_for_is_kept_and_found() -> None:
+def test_what_could_not_be_enqueued_is_kept_and_found() -> None:
     benchmark = BenchmarkFactory.create()
     nobody_listens = Connection("redis://127.0.0.1:1/0")
     with transaction.atomic():

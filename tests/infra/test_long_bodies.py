@@ -58,7 +58,7 @@ class Answer:
 
 
 class Site:
-    """The running web server, spoken to over sockets; ``folder`` is where it puts what it receives."""
+    """The running web server, over sockets; ``folder`` is where it puts what it receives."""
 
     def __init__(self, port: int, folder: Path) -> None:
         self.port, self.folder = port, folder

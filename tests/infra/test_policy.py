@@ -1,4 +1,4 @@
-"""What browsers are told to refuse."""
+"""The security policy that browsers enforce."""
 
 import re
 

@@ -121,9 +121,9 @@ def test_the_connection_keeps_the_plan_and_finds_what_is_there_now(two, keeps_pl
     assert cases.objects(benchmark=2**40) == []  # a larger number is another kind to the database
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement, generic_plans + custom_plans FROM pg_prepared_statements")
-        kept = cursor.fetchall()
-    assert [times for sql, times in kept if "UNION" in sql] == [2]
-    assert sorted(times for sql, times in kept if '"rubrics_case"."benchmark_id" = $1' in sql) == [1, 3]
+        threshold = cursor.fetchall()
+    assert [times for sql, times in threshold if "UNION" in sql] == [2]
+    assert sorted(times for sql, times in threshold if '"rubrics_case"."benchmark_id" = $1' in sql) == [1, 3]
 
 
 @pytest.mark.slow
@@ -140,19 +140,22 @@ def test_the_pages_of_cases_are_made_with_kept_plans(keeps_plans) -> None:
         assert client.get(f"/b/one/write/{case.public_id}/{place}").status_code == 200
     with connection.cursor() as cursor:
         cursor.execute("SELECT sum(generic_plans + custom_plans), count(*) FROM pg_prepared_statements")
-        executions, kept = cursor.fetchone()
-    assert executions > 2 * kept > 20
+        executions, threshold = cursor.fetchone()
+    assert executions > 2 * threshold > 20
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("asked", "kept"), [({}, "1"), ({"DATABASE_PREPARE": "0"}, "None")])
-def test_web_processes_keep_plans_unless_told_otherwise(asked: dict[str, str], kept: str, tmp_path) -> None:
+@pytest.mark.parametrize(("extra_environment", "threshold"), [({}, "1"), ({"DATABASE_PREPARE": "0"}, "None")])
+def test_web_processes_keep_plans_unless_configured_otherwise(
+    extra_environment: dict[str, str], threshold: str, tmp_path
+) -> None:
     program = (
         "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'].get('prepare_threshold'))"
     )
-    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "x" * 50, "CONSILIUM_HOME": str(tmp_path), **asked}
+    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "x" * 50, "CONSILIUM_HOME": str(tmp_path)}
+    environment |= extra_environment
     environment |= {"DJANGO_SETTINGS_MODULE": "config.settings", "CONSILIUM_WEB": "1"}
     process = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )
-    assert process.stdout.strip() == kept
+    assert process.stdout.strip() == threshold

@@ -45,7 +45,7 @@ def test_refuses(arguments, tmp_path):
 
 @pytest.mark.parametrize("command", ["up", "migrate"])
 @pytest.mark.parametrize("off", [{"DEBUG": "0"}, {"DEBUG": "false", "SECRET_KEY": ""}])
-def test_commands_refuse_where_debug_is_said_to_be_off(command, off, tmp_path):
+def test_commands_refuse_where_debug_is_set_to_off(command, off, tmp_path):
     done = run("manage.py", command, home=tmp_path, **off)
     assert done.returncode != 0
     assert "SECRET_KEY is not set and DEBUG is off" in done.stderr

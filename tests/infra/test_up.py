@@ -69,8 +69,8 @@ class Up:
         }
         environment |= {"CONSILIUM_HOME": str(home), "CONSILIUM_DEMO": "0"}
         environment |= {"PORT": "1" if by_argument else str(self.port), **extra}
-        self.said = home.parent / f"{home.name}.out"
-        with self.said.open("wb") as stream:
+        self.output_file = home.parent / f"{home.name}.out"
+        with self.output_file.open("wb") as stream:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "up", *(["--port", str(self.port)] if by_argument else [])],
                 cwd=ROOT,
@@ -85,7 +85,7 @@ class Up:
         wait_until(self._summary_printed, within_s=120, message="`up` says where it is")
 
     def _summary_printed(self):
-        log = self.said.read_text()
+        log = self.output_file.read_text()
         assert self.process.poll() is None, log
         return f"http://localhost:{self.port}" in log
 
@@ -201,10 +201,10 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     key = up.home / "secret_key"
     assert key.stat().st_mode & 0o777 == 0o600
     assert len(key.read_text().strip()) >= 50
-    assert key.read_text().strip() not in up.said.read_text()
+    assert key.read_text().strip() not in up.output_file.read_text()
 
     up.process.send_signal(signal.SIGINT)
-    assert up.process.wait(timeout=60) == 0, up.said.read_text()
+    assert up.process.wait(timeout=60) == 0, up.output_file.read_text()
     assert up.nothing_left()
 
 
@@ -266,14 +266,14 @@ def test_what_ends_or_hangs_starts_again_and_kill_9_of_all_that_leaves_nothing(s
     os.kill(web, signal.SIGKILL)
     wait_for_another(home, WEB, web)
     wait_until(up.is_well, within_s=60, message="the site is back")
-    assert "The web process ended by itself (exit code -9). It starts again in 0.5 s." in up.said.read_text()
+    assert "The web process ended by itself (exit code -9). It starts again in 0.5 s." in up.output_file.read_text()
 
     # A worker that is frozen as a whole can neither notice nor say it.
     worker = leader(home, WORKER)
     wait_for_work(home)
     os.kill(worker, signal.SIGSTOP)
     worker = wait_for_another(home, WORKER, worker)
-    output = up.said.read_text()
+    output = up.output_file.read_text()
     assert re.search(r"The worker process made no progress for \d+ s and was killed", output), output
     log = home / "logs" / "worker.log"
     assert log.read_text().count(" ready.") == 1  # what the first one wrote is still there
@@ -310,7 +310,7 @@ def test_five_ends_within_a_minute_end_everything_and_say_why(up, home):
         beat = wait_for_another(home, BEAT, beat)
         os.kill(beat, signal.SIGKILL)
     assert up.process.wait(timeout=60) == 1
-    output = up.said.read_text()
+    output = up.output_file.read_text()
     assert [float(pause) for pause in re.findall(r"starts again in ([\d.]+) s", output)] == [0.5, 1, 2, 4]
     assert "The beat process ended by itself (exit code -9), for the 5th time within 60 s" in output
     assert re.search(r"^(CommandError: )?beat \| celery beat v\S+ .* is starting", output, re.M), output
@@ -324,5 +324,5 @@ def test_a_taken_port_is_named(home):
         taken = listener.getsockname()[1]
         failed = Up(home, PORT=str(taken))
         assert failed.process.wait(timeout=60) == 1
-    assert f"Port {taken} is taken" in failed.said.read_text()
+    assert f"Port {taken} is taken" in failed.output_file.read_text()
     assert failed.nothing_left()

@@ -1,4 +1,4 @@
-"""A worker that makes no progress ends itself and says why; one that is busy, idle or without its broker does not."""
+"""A worker that makes no progress ends itself and logs why; one that is busy, idle or without its broker does not."""
 
 from __future__ import annotations
 

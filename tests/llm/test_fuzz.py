@@ -108,7 +108,7 @@ def plainly(text: str | bytes, **more: Any) -> Any:
         return None
 
 
-def said(text: str) -> tuple[str, bool] | None:
+def read_verdict(text: str) -> tuple[str, bool] | None:
     """Explanation and verdict, if there is one beyond doubt."""
     text = text.strip(" \t\r\n")
     fenced = re.fullmatch(r"```(?:json|JSON)?[ \t]*\r?\n(.*)```", text, re.DOTALL)
@@ -142,12 +142,12 @@ def test_ten_thousand_answers() -> None:
             read = None
         else:
             read = verdict.explanation, verdict.criteria_met
-        assert read == said(text), (number, text[:500])
+        assert read == read_verdict(text), (number, text[:500])
         verdicts += read is not None
     assert TIMES // 10 < verdicts < TIMES // 2  # both kinds were tried
 
 
-def all_said(text: str) -> list[tuple[str, bool]] | None:
+def read_verdicts(text: str) -> list[tuple[str, bool]] | None:
     """What is said of criteria 1 to 3, if it is said of each once and beyond doubt."""
     text = text.strip(" \t\r\n")
     fenced = re.fullmatch(r"```(?:json|JSON)?[ \t]*\r?\n(.*)```", text, re.DOTALL)
@@ -159,7 +159,7 @@ def all_said(text: str) -> list[tuple[str, bool]] | None:
         if not isinstance(entry, dict) or entry.keys() != {"number", "explanation", "criteria_met"}:
             return None
         number = entry.pop("number")
-        verdict = said(json.dumps(entry))
+        verdict = read_verdict(json.dumps(entry))
         if type(number) is not int or verdict is None:
             return None
         verdicts_by_number[number] = verdict
@@ -182,7 +182,7 @@ def test_ten_thousand_answers_about_three_criteria() -> None:
             read = None
         else:
             read = [(verdict.explanation, verdict.criteria_met) for verdict in verdicts]
-        assert read == all_said(text), (number, text[:800])
+        assert read == read_verdicts(text), (number, text[:800])
         answers += read is not None
     assert TIMES // 20 < answers < TIMES // 2
 
@@ -222,5 +222,5 @@ def test_ten_thousand_envelopes() -> None:
         except TransportError:
             text = None
         assert text == content_of(data), (number, data[:800])
-        verdicts += text is not None and said(text) is not None
+        verdicts += text is not None and read_verdict(text) is not None
     assert TIMES // 20 < verdicts < TIMES // 2

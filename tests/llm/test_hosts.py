@@ -75,11 +75,11 @@ class Names:
     def __init__(self, port: int, *answers: str) -> None:
         self.port = port
         self.answers = list(answers)
-        self.asked = 0
+        self.n_lookups = 0
 
     def __call__(self, host: str, *_: Any, **__: Any) -> list[Any]:
-        self.asked += 1
-        address = self.answers[min(self.asked, len(self.answers)) - 1]
+        self.n_lookups += 1
+        address = self.answers[min(self.n_lookups, len(self.answers)) - 1]
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         place = (address, self.port, 0, 0) if ":" in address else (address, self.port)
         return [(family, socket.SOCK_STREAM, 6, "", place)]
@@ -109,7 +109,7 @@ def test_a_public_name_that_leads_inside_is_not_called(listener: Listener, addre
     names = Names(listener.port, address)
     (judgement,) = ask(f"http://judge.example.org:{listener.port}/v1", "judge.example.org", names=names)
     assert judgement.missing
-    assert (judgement.calls[0].error_kind, names.asked) == ("not_allowed", 1)
+    assert (judgement.calls[0].error_kind, names.n_lookups) == ("not_allowed", 1)
     assert "(tries: 1)" in judgement.calls[0].error
     assert listener.connections == 0
 
@@ -136,7 +136,7 @@ def test_a_name_is_resolved_once_in_a_clients_life(listener: Listener, outside: 
     names = Names(listener.port, "127.0.0.1", later)
     judgements = ask(f"http://gpu:{listener.port}/v1", "gpu", times=3, names=names)
     assert all(judgement.verdict for judgement in judgements)
-    assert (listener.connections, outside.connections, names.asked) == (3, 0, 1)
+    assert (listener.connections, outside.connections, names.n_lookups) == (3, 0, 1)
 
 
 def test_a_name_that_was_rebound_is_refused_to_the_next_client(listener: Listener) -> None:

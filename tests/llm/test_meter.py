@@ -95,7 +95,7 @@ def test_a_turn_after_somebody_elses_waits() -> None:
     play(scene)
 
 
-def test_who_waits_for_a_turn_or_for_money_is_told_when_the_endpoints_close() -> None:
+def test_waiting_for_a_turn_or_for_money_ends_when_the_endpoints_close() -> None:
     async def scene(loop: asyncio.AbstractEventLoop) -> None:
         meter = Meter(Allowance(requests_per_minute=1, price_in=1e6, price_out=1e6, money=1000.0))
         first, waiting, poor = PendingRequest(400, 1, 100), PendingRequest(400, 1, 100), PendingRequest(400, 1, 650)

@@ -46,7 +46,7 @@ def test_every_part_is_in_the_request(name: str) -> None:
     assert "{{" not in system["content"] + user["content"]
 
 
-def test_points_stand_in_the_healthbench_style_alone() -> None:
+def test_points_are_only_in_the_healthbench_style() -> None:
     assert "-4" in messages_for(TEMPLATES["healthbench"], ITEM, nonce="n")[1]["content"]
     assert "-4" not in messages_for(TEMPLATES["clinconsensus"], ITEM, nonce="n")[1]["content"]
 
@@ -78,7 +78,7 @@ def hashed(template: Template, item: JudgeItem, parameters: dict[str, object], k
     return request_hash(messages_for(template, item, nonce=nonce), nonce, parameters)
 
 
-def test_hashes_change_with_what_they_stand_for() -> None:
+def test_hashes_change_with_their_input() -> None:
     first, second = TEMPLATES["healthbench"], TEMPLATES["clinconsensus"]
     parameters = {"model": "m", "temperature": 0.0}
     base = hashed(first, ITEM, parameters)
@@ -95,7 +95,7 @@ def test_hashes_change_with_what_they_stand_for() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
-def test_all_criteria_stand_in_one_request_by_their_numbers(name: str) -> None:
+def test_all_criteria_are_in_one_request_by_their_numbers(name: str) -> None:
     items = [ITEM, replace(ITEM, criterion="Asks about {{nonce}}", points=3)]
     system, user = messages_for_all(TEMPLATES[name], items, nonce="n0nce")
     assert '{"verdicts":' in system["content"]
@@ -127,7 +127,7 @@ def test_a_template_with_the_benchmarks_own_places_can_be_pasted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("system", "user", "said"),
+    ("system", "user", "message"),
     [
         ("", "{{response}}", "The criterion is missing"),
         ("", "{{criterion}}", "The response is missing"),
@@ -137,8 +137,8 @@ def test_a_template_with_the_benchmarks_own_places_can_be_pasted() -> None:
         ("{{response}}", "{{criterion}}", "{{response}} belongs into the question"),
     ],
 )
-def test_a_template_that_lacks_something_is_refused(system: str, user: str, said: str) -> None:
-    with pytest.raises(UnusableTemplate, match=re.escape(said)):
+def test_a_template_that_lacks_something_is_refused(system: str, user: str, message: str) -> None:
+    with pytest.raises(UnusableTemplate, match=re.escape(message)):
         pasted_template(system, user)
 
 

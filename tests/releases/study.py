@@ -1,4 +1,4 @@
-"""A study with a secret in everything that must not leave the house by itself."""
+"""A study with a secret in everything that must not be exported by itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.factories import (
     UserFactory,
     make_batch,
 )
-from tests.releases.made import AT
+from tests.releases.releasing import AT
 
 _HIDDEN = (
     *("name of a physician", "mail of a physician", "name of an author", "mail of an author", "name of an admin"),

@@ -16,7 +16,7 @@ from rubrics.models import AuthoringRole, Benchmark, Case, RubricDraft
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import NotReady, approve, send_to_review
 from tests.factories import UserFactory
-from tests.releases.made import AT, lines
+from tests.releases.releasing import AT, lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SAMPLE = Path(os.environ.get("CONSILIUM_REAL_DATA", "")) / "healthbench_sample.jsonl"
@@ -100,10 +100,10 @@ def revised(benchmark: Benchmark) -> Case:
         items = [replace(item, text=f"{item.text} (reworded)") if n < 5 else item for n, item in enumerate(items)]
         save_draft(rubric=rubric, items=items, version=rubric.draft.version, client_id=None, by=author, at=AT)
         try:
-            sent = send_to_review(rubric=rubric, note="Clearer.", by=author, at=AT, tell=False)
+            sent = send_to_review(rubric=rubric, note="Clearer.", by=author, at=AT, notify=False)
         except NotReady:
             continue
         digest = RubricDraft.objects.get(rubric=sent).digest
-        approve(rubric=sent, reviewer=reviewer, digest=digest, comment="", at=AT, tell=False)
+        approve(rubric=sent, reviewer=reviewer, digest=digest, comment="", at=AT, notify=False)
         return case
     raise AssertionError("no case can be revised")

@@ -31,7 +31,7 @@ from tests.factories import (
     CaseFactory,
     UserFactory,
 )
-from tests.releases.made import AT, built, bytes_of, command, imported, lines
+from tests.releases.releasing import AT, built, bytes_of, command, imported, lines
 from tests.releases.study import SECRETS, Study, study_with_secrets
 from tests.rubrics.files import clinconsensus, healthbench
 
@@ -121,7 +121,7 @@ def test_a_release_without_a_licence_says_that_it_has_none(tmp_path: Path) -> No
 # Frozen -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_finished_release_stands_and_its_version_is_taken() -> None:
+def test_a_finished_release_cannot_change_and_its_version_is_taken() -> None:
     benchmark = imported("hb", [healthbench(1)])
     release = services.create_release(
         benchmark=benchmark, version="1.0", notes="", options=ReleaseOptions(), at=AT, enqueue=False
@@ -168,7 +168,7 @@ def test_nothing_that_was_not_asked_for_is_in_it(study: Study, tmp_path: Path) -
         name for name, secret in SECRETS.items() if any(secret.encode() in part for part in files.values())
     }
     assert disclosed_names == {"reference answer", "response", "explanation of a judge"}
-    for hidden in study.ids:  # public ids of rows, which would lead back into the house
+    for hidden in study.ids:  # public ids of rows, which would identify rows of this installation
         assert hidden.encode() not in content
     assert study.pseudonym in files["decisions.csv"].decode()
     built(study.benchmark, tmp_path / "notes", **everything, notes=True, names=True)
@@ -245,7 +245,7 @@ def publish_again(case: Case, items: list[DraftItem]) -> None:
     Rubric.objects.filter(pk=rubric.pk).update(status="published", published_at=AT)
 
 
-def test_what_the_file_said_of_criteria_goes_with_them(tmp_path: Path) -> None:
+def test_metadata_of_criteria_from_the_file_is_exported(tmp_path: Path) -> None:
     row = healthbench(1)
     row["rubrics"] = [{**each, "id": f"k{n}"} for n, each in enumerate(row["rubrics"])]
     benchmark = imported("hb", [row])

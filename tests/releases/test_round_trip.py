@@ -1,4 +1,4 @@
-"""In, out, in again, out again: the same lines, whatever the file said."""
+"""Import, export, import, export: the same lines, whatever the file contains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rubrics.models import Benchmark, Case, RubricItem
-from tests.releases.made import built, imported, jsonl, lines
+from tests.releases.releasing import built, imported, jsonl, lines
 from tests.rubrics.files import clinconsensus, healthbench
 
 pytestmark = pytest.mark.slow

@@ -23,22 +23,22 @@ from releases.content.schemas import SCHEMAS
 from releases.verification import verify
 from releases.verification.lines import fault_of
 from releases.verification.sources import Unreadable
-from tests.releases.made import built, command, imported, lines
+from tests.releases.releasing import built, command, imported, lines
 from tests.rubrics.files import clinconsensus, healthbench
 
 
 @pytest.fixture(scope="module")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the release lies once a test has made it."""
     return tmp_path_factory.mktemp("release") / "made"
 
 
 @pytest.fixture
-def release(db: None, made_once: Path, tmp_path: Path) -> Path:
+def release(db: None, built_release: Path, tmp_path: Path) -> Path:
     """A folder in which everything holds."""
-    if not made_once.exists():
-        built(imported("hb", [healthbench(1), healthbench(2)]), made_once, responses=True)
-    return Path(shutil.copytree(made_once, tmp_path / "made"))
+    if not built_release.exists():
+        built(imported("hb", [healthbench(1), healthbench(2)]), built_release, responses=True)
+    return Path(shutil.copytree(built_release, tmp_path / "made"))
 
 
 def reseal(root: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_hostile_archive_is_named_and_not_followed(
     assert {path.name for path in tmp_path.iterdir()} == {"evil.zip"}
 
 
-def test_a_damaged_archive_is_told_and_not_a_crash(release: Path, tmp_path: Path) -> None:
+def test_a_damaged_archive_is_reported_and_not_a_crash(release: Path, tmp_path: Path) -> None:
     write_zip(release, tmp_path / "made.zip", top="hb-1.0")
     content = bytearray((tmp_path / "made.zip").read_bytes())
     place = content.index(b"hb-1.0/DATA_CARD.md") + 60

@@ -122,7 +122,7 @@ def test_auditors_who_take_at_once_get_different_cases_and_nobody_their_own() ->
 
 
 @pytest.fixture
-def desk(db: None) -> tuple[Benchmark, AuditItem, Client]:
+def audit_form(db: None) -> tuple[Benchmark, AuditItem, Client]:
     """Two cases drawn, for two auditors each; one auditor is at the first."""
     benchmark = bench("own", KEYS[:2])
     create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1, auditors_per_case=2), by=None, at=AT)
@@ -140,8 +140,10 @@ def send(client: Client, item: AuditItem, endpoint: str = "save", **changes: obj
     return answer.status_code, answer.json()
 
 
-def test_what_is_noted_saves_itself_and_no_tab_overwrites_another(desk: tuple[Benchmark, AuditItem, Client]) -> None:
-    _benchmark, item, client = desk
+def test_what_is_noted_saves_itself_and_no_tab_overwrites_another(
+    audit_form: tuple[Benchmark, AuditItem, Client],
+) -> None:
+    _benchmark, item, client = audit_form
     status, body = send(client, item, outcome="revise")  # half done: the reason comes later
     assert (status, result_of(body)["version"]) == (200, 2)
     assert send(client, item, outcome="revise")[0] == 200  # repeated: its answer was lost
@@ -168,9 +170,9 @@ def test_what_is_noted_saves_itself_and_no_tab_overwrites_another(desk: tuple[Be
 
 
 def test_a_case_is_handed_in_whole_and_its_criteria_are_asked_to_be_reworded(
-    desk: tuple[Benchmark, AuditItem, Client],
+    audit_form: tuple[Benchmark, AuditItem, Client],
 ) -> None:
-    benchmark, item, client = desk
+    benchmark, item, client = audit_form
     faulty = item.rubric.items.first().criterion_id
     whole = {"answers": {**SOUND, "guidelines": False}, "criteria": [faulty], "comment": "Names a drug withdrawn."}
     assert "outcome" in send(client, item, "submit", **whole, outcome="")[1]["detail"]
@@ -193,8 +195,8 @@ def test_a_case_is_handed_in_whole_and_its_criteria_are_asked_to_be_reworded(
     assert request.reason == "Senior audit: Names a drug withdrawn.\n\nSenior audit: And the dose."
 
 
-def test_removal_is_proposed_and_an_admin_confirms_it(desk: tuple[Benchmark, AuditItem, Client]) -> None:
-    benchmark, item, client = desk
+def test_removal_is_proposed_and_an_admin_confirms_it(audit_form: tuple[Benchmark, AuditItem, Client]) -> None:
+    benchmark, item, client = audit_form
     finding = {"answers": {**SOUND, "correctness": False}, "outcome": "remove", "comment": "=No such disease."}
     send(client, item, "submit", **finding)
     assert Case.objects.included().count() == 2

@@ -103,7 +103,7 @@ def test_it_covers_what_the_papers_agreed_on() -> None:
     assert len(harms) >= 20
 
 
-def test_every_item_can_stand_in_a_draft() -> None:
+def test_every_item_can_be_put_into_a_draft() -> None:
     for language in ("en", "zh"):
         items = [
             DraftItem(f"b{n}", in_language(entry.text, language), entry.points, entry.tags, bank=entry.name)

@@ -44,7 +44,7 @@ def test_each_criterion_is_found_again() -> None:
         (" daily", "ins"),
         (" dose of paracetamol", ""),
     ]
-    assert comparison.asked_again == 2
+    assert comparison.n_regraded == 2
     cited = dataclasses.replace(OLD[0], source="Guideline 7")
     assert compare(OLD, [cited, *OLD[1:]]).lines[0].grounds == [("source", "", "Guideline 7")]
 

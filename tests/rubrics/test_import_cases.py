@@ -1,4 +1,4 @@
-"""``import_cases``: what is in the file stands in the database, once; a file with a fault changes nothing."""
+"""``import_cases``: what is in the file is in the database, once; a file with a fault changes nothing."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_keys_that_differ_only_in_composition_are_refused(tmp_path) -> None:
     assert "composed" in faults[0]
 
 
-def test_a_key_that_differs_only_in_composition_from_one_that_stands_is_refused(tmp_path) -> None:
+def test_a_key_that_differs_only_in_composition_from_a_stored_one_is_refused(tmp_path) -> None:
     run(write(tmp_path / "f.jsonl", [healthbench(1, prompt_id="caf\u00e9")]))
     before = everything()
     faults = refused(write(tmp_path / "g.jsonl", [healthbench(2), healthbench(3, prompt_id="cafe\u0301")]))
@@ -242,7 +242,7 @@ def test_a_candidate_of_another_kind_is_not_taken_over(tmp_path) -> None:
     assert faults[0].startswith("line 1, ideal_completions_data.ideal_completion: ")
 
 
-def test_a_bad_short_name_and_a_missing_file_are_said(tmp_path) -> None:
+def test_a_bad_short_name_and_a_missing_file_are_reported(tmp_path) -> None:
     path = write(tmp_path / "f.jsonl", [healthbench(1)])
     with pytest.raises(CommandError, match="--benchmark"):
         call_command("import_cases", str(path), "--benchmark", "Bad Name")
@@ -263,7 +263,7 @@ def test_the_number_of_statements_does_not_grow_with_the_rows(tmp_path) -> None:
     assert counts[0] == counts[1]
 
 
-def test_who_imported_stands_in_the_audit_trail(tmp_path) -> None:
+def test_who_imported_is_in_the_audit_trail(tmp_path) -> None:
     run(write(tmp_path / "f.jsonl", [healthbench(1)]))
     with connection.cursor() as cursor:
         cursor.execute("SELECT pgh_label, status, pgh_context->>'url' FROM rubrics_rubricevent ORDER BY pgh_id")

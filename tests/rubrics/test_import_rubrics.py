@@ -18,7 +18,7 @@ from rubrics.drafting import DraftItem
 from rubrics.models import Rubric, RubricDraft
 from rubrics.services import give_authoring_role, import_rubrics
 from rubrics.services.drafts import open_draft, save_draft
-from rubrics.services.import_rubrics import _standing
+from rubrics.services.import_rubrics import _stored_cases
 from rubrics.services.publishing import approve, send_to_review
 from tests import factories
 
@@ -132,12 +132,12 @@ def test_what_an_author_saves_while_the_file_is_read_is_not_written_over(
     typed = [DraftItem("a", "Typed meanwhile", 4)]
 
     def as_they_stood(*args: Any) -> Any:
-        cases_by_key = _standing(*args)
+        cases_by_key = _stored_cases(*args)
         rubric = open_draft(case=case, by=author, at=timezone.now())
         save_draft(rubric=rubric, items=typed, version=1, client_id=None, by=author, at=timezone.now())
         return cases_by_key
 
-    monkeypatch.setattr(sys.modules["rubrics.services.import_rubrics"], "_standing", as_they_stood)
+    monkeypatch.setattr(sys.modules["rubrics.services.import_rubrics"], "_stored_cases", as_they_stood)
     path = tmp_path / "rubrics.csv"
     path.write_text("case,criterion,points\ntwo,Warns of wine,3\n")
     with pytest.raises(CommandError, match="1 fault"):

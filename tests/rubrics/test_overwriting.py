@@ -90,7 +90,7 @@ def test_an_approval_holds_where_the_case_is_as_it_was(benchmark: Benchmark) -> 
     assert digest(rubric) == read
 
 
-def test_a_conversation_that_was_answered_stands(benchmark: Benchmark) -> None:
+def test_a_conversation_that_was_answered_cannot_be_changed(benchmark: Benchmark) -> None:
     writer = author(benchmark)
     case, _rubric = written(benchmark, writer)
     response = ResponseFactory(case=case)

@@ -27,10 +27,12 @@ def numbers(faults: Faults, *, until: int = 10, broken: int | None = None) -> It
 
 
 def chunks_of(faults: Faults, **options: int) -> Iterator[list[int]]:
-    return prefetch_chunks(lambda heard: numbers(heard, **options), faults, rows=3, weight=100, weigh=lambda _row: 1)
+    return prefetch_chunks(
+        lambda chunk_faults: numbers(chunk_faults, **options), faults, rows=3, weight=100, weigh=lambda _row: 1
+    )
 
 
-def test_rows_come_in_order_and_faults_with_the_chunk_in_which_they_stand() -> None:
+def test_rows_come_in_order_and_faults_with_their_chunk() -> None:
     faults = Faults()
     seen = [(chunk, faults.total) for chunk in chunks_of(faults)]
     # 4 stands behind the third row, so it is only known with the second chunk.

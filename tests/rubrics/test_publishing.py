@@ -1,4 +1,4 @@
-"""From draft to published: who may, what stands in the way, and what never changes by it."""
+"""From draft to published: who may, what prevents it, and what never changes by it."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ class Lives(RuleBasedStateMachine):
             pass
 
     @invariant()
-    def what_was_decided_stands(self) -> None:
+    def decisions_never_change(self) -> None:
         texts = dict(Criterion.objects.filter(case=self.case).values_list("pk", "text"))
         assert texts.items() >= self.texts.items()
         self.texts = texts
@@ -289,7 +289,7 @@ class Lives(RuleBasedStateMachine):
 
 
 @pytest.mark.slow
-def test_texts_and_decisions_stand_through_any_life() -> None:
+def test_texts_and_decisions_never_change_through_any_history() -> None:
     run_state_machine_as_test(Lives, settings=settings(max_examples=4, stateful_step_count=12, deadline=None))
 
 

@@ -1,4 +1,4 @@
-"""The 120 public HealthBench cases, edited together and published as version 2: what stands, what is asked again."""
+"""The 120 public HealthBench cases, edited together and published as version 2: what holds, what is graded again."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_the_first_save_begins_a_draft_and_looking_does_not(client: Any, benchma
     assert client.get(f"{place}draft/?version=2").status_code == 204
 
 
-def test_a_save_over_another_one_is_told_what_stands(client: Any, benchmark: Benchmark, author: Any) -> None:
+def test_a_save_over_another_one_gets_the_stored_version(client: Any, benchmark: Benchmark, author: Any) -> None:
     case = factories.CaseFactory(benchmark=benchmark, rubric=0)
     open_draft(case=case, by=author, at=timezone.now())
     place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/draft/"

@@ -36,7 +36,7 @@ def saved(page: Page) -> None:
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
 
 
-def stands() -> list[tuple[str, int, list[str]]]:
+def stored_rows() -> list[tuple[str, int, list[str]]]:
     return [(row["text"], row["points"], row["tags"]) for row in RubricDraft.objects.get().content["items"]]
 
 
@@ -69,7 +69,7 @@ def test_three_criteria_by_keyboard_and_nothing_is_lost(new_page: Callable[..., 
     keys.type("4")
     keys.press("n")
     saved(page)
-    assert stands() == [
+    assert stored_rows() == [
         ("Names the dose and warns of alcohol", 7, ["axis:accuracy"]),
         ("Asks about allergies", 6, []),
         ("Recommends antibiotics", -4, []),
@@ -87,7 +87,7 @@ def test_three_criteria_by_keyboard_and_nothing_is_lost(new_page: Callable[..., 
     keys.press("Control+z")
     expect(page.locator("#items > .item")).to_have_count(4)
     saved(page)
-    assert [row[0] for row in stands()] == [
+    assert [row[0] for row in stored_rows()] == [
         "Names the dose", "Warns of alcohol", "Recommends antibiotics", "Asks about allergies",
     ]  # fmt: skip
 
@@ -106,7 +106,7 @@ def test_three_criteria_by_keyboard_and_nothing_is_lost(new_page: Callable[..., 
     page.context.set_offline(False)
     expect(page.locator("#items > .item")).to_have_count(5)
     saved(page)
-    assert [row[0] for row in stands()] == [
+    assert [row[0] for row in stored_rows()] == [
         "Names 4 g as the dose",
         "Warns of alcohol",
         "Recommends antibiotics for a cold",
@@ -122,7 +122,7 @@ def test_three_criteria_by_keyboard_and_nothing_is_lost(new_page: Callable[..., 
     following.goto(address)
     expect(following.locator("#items textarea").nth(2)).to_have_value("Recommends antibiotics for a cold or flu")
     saved(following)
-    assert "Recommends antibiotics for a cold or flu" in [row[0] for row in stands()]
+    assert "Recommends antibiotics for a cold or flu" in [row[0] for row in stored_rows()]
     assert following.evaluate(BOTH_CHANGED_IT) == {
         "texts": ["mine", "theirs only"],
         "asked": [["a", "mine", "theirs"], ["b", None, "theirs only"]],

@@ -313,7 +313,7 @@ class Author:
             self.rows = deepcopy(self.undone.pop())
         self.run = ()
 
-    def one(self) -> str:
+    def act(self) -> str:
         writing = [self.type, self.burst, self.compose, self.source, self.points, self.axis, self.tag]
         acting = [self.below, self.split, self.merge, self.duplicate, self.move, self.remove, self.back, self.back]
         if len(self.rows) > 12:
@@ -360,7 +360,7 @@ def test_any_keys_leave_what_was_typed(new_page: Callable[..., Page], watch: Any
             page.evaluate(LOSE_ANSWERS, True)
         elif step % 20 == 18:
             page.evaluate(LOSE_ANSWERS, False)
-        what = model.one()
+        what = model.act()
         model.check(f"step {step}, {what}")
         if step == STEPS // 2:
             # A page that is loaded anew before it has saved shows all; what it could undo is gone.

@@ -91,7 +91,7 @@ def test_points_are_from_minus_ten_to_ten_and_never_zero(case, points) -> None:
         RubricItem.objects.create(rubric=draft, criterion=criterion, position=1, points=points)
 
 
-def test_two_published_rubrics_of_a_track_cannot_stand(case) -> None:
+def test_a_track_cannot_have_two_published_rubrics(case) -> None:
     with pytest.raises(DatabaseError), transaction.atomic():
         Rubric.objects.create(case=case, version=2, status="published")
 

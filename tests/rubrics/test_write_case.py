@@ -1,4 +1,4 @@
-"""Writing a case: nothing is lost, what is published stands, and what may name a person blocks until it is answered."""
+"""Writing a case: nothing is lost, published text cannot change, and a privacy finding blocks until answered."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_without_scripts_turns_are_added_moved_and_removed_by_the_form(client: C
 
 
 @pytest.mark.slow
-def test_what_is_published_stands_and_its_erratum_is_a_case_of_its_own(
+def test_what_is_published_cannot_change_and_its_erratum_is_a_case_of_its_own(
     client: Client, author: User, benchmark: Benchmark
 ) -> None:
     case = CaseFactory(benchmark=benchmark, key="c-1", rubric=[5, -3])
@@ -148,7 +148,7 @@ def test_what_is_published_stands_and_its_erratum_is_a_case_of_its_own(
     assert list(Case.objects.values_list("key", flat=True)) == ["c-1"]
 
 
-def test_the_text_that_a_reviewer_reads_stands_until_it_comes_back(
+def test_the_text_that_a_reviewer_reads_cannot_change_until_it_comes_back(
     client: Client, author: User, benchmark: Benchmark
 ) -> None:
     case = CaseFactory(benchmark=benchmark, rubric=0)
@@ -217,7 +217,7 @@ def test_a_conversation_in_which_nobody_speaks_is_not_ready(benchmark: Benchmark
 
 
 @pytest.mark.slow
-def test_the_desk_says_what_waits_for_whom(client: Client, author: User, benchmark: Benchmark) -> None:
+def test_the_authors_dashboard_shows_what_waits_for_whom(client: Client, author: User, benchmark: Benchmark) -> None:
     at = timezone.now()
     colleague = UserFactory(name="Colleague")
     for key, by, status in (
@@ -271,17 +271,17 @@ def test_requests_to_reword_are_not_for_who_still_grades(client: Client, author:
 def test_time_is_believed_as_far_as_the_clock_allows(client: Client, author: User, benchmark: Benchmark) -> None:
     case = CaseFactory(benchmark=benchmark)
 
-    def tell(**body: Any) -> int:
+    def report_time(**body: Any) -> int:
         url = f"/b/b/write/{case.public_id}/time/"
         return client.post(url, json.dumps(body), content_type="application/json").status_code
 
-    assert tell(activity="write", seconds=3000) == 204
-    assert tell(activity="write", seconds=3000) == 204
+    assert report_time(activity="write", seconds=3000) == 204
+    assert report_time(activity="write", seconds=3000) == 204
     assert AuthoringTime.objects.get().seconds < 60
     AuthoringTime.objects.update(reported_at=timezone.now() - timedelta(seconds=90))
-    tell(activity="write", seconds=30)
+    report_time(activity="write", seconds=30)
     assert 30 <= AuthoringTime.objects.get().seconds < 60
-    assert tell(activity="sleep", seconds=1) == tell(activity="write", seconds=-1) == tell() == 400
+    assert report_time(activity="sleep", seconds=1) == report_time(activity="write", seconds=-1) == report_time() == 400
 
 
 def test_an_admin_sets_the_rules_and_the_licence(benchmark: Benchmark) -> None:

@@ -168,7 +168,7 @@ def decide(
     return group
 
 
-def found_faulty(assignment: Assignment, *criteria: int) -> None:
+def mark_faulty(assignment: Assignment, *criteria: int) -> None:
     """An adjudicator of the group finds criteria themselves at fault."""
     now = timezone.now()
     adjudication = Adjudication.objects.create(

@@ -17,11 +17,13 @@ from tests.factories import BenchmarkRoleFactory, JudgeFactory, JudgeRunFactory,
 
 pytestmark = pytest.mark.django_db
 
-Said = dict[str, list[str]]
+OutcomesByCase = dict[str, list[str]]
 TEMPLATE = {"name": "healthbench", "system": "Judge.", "user": "{{criterion}}"}
 
 
-def asked(benchmark: Benchmark, name: str, outcomes_by_case: Said, *, minutes: int = 0, **changes: Any) -> JudgeRun:
+def create_finished_run(
+    benchmark: Benchmark, name: str, outcomes_by_case: OutcomesByCase, *, minutes: int = 0, **changes: Any
+) -> JudgeRun:
     """A finished run of a chat judge on alpha's answers; ``changes`` to its settings or, ``rule_sheet``, its rules."""
     rule_sheet = changes.pop("rule_sheet", "Be fair.")
     template = changes.pop("template", TEMPLATE)
@@ -47,13 +49,13 @@ def asked(benchmark: Benchmark, name: str, outcomes_by_case: Said, *, minutes: i
 
 
 M, N, I = "met", "not_met", "invalid"  # noqa: E741
-ONE: Said = {"case-0": [M, M, N], "case-1": [N, M, N], "case-2": [M, I, N], "case-3": [M, M, M]}
-ALL: Said = {"case-0": [M, N, N], "case-1": [N, M, M], "case-2": [M, M, N]}
+ONE: OutcomesByCase = {"case-0": [M, M, N], "case-1": [N, M, N], "case-2": [M, I, N], "case-3": [M, M, M]}
+ALL: OutcomesByCase = {"case-0": [M, N, N], "case-1": [N, M, M], "case-2": [M, M, N]}
 
 
 def test_the_two_modes_of_one_judge_by_hand(answered: Benchmark) -> None:
-    single = asked(answered, "one", ONE)
-    together = asked(answered, "all", ALL, criteria_per_request="all", temperature=0.5)
+    single = create_finished_run(answered, "one", ONE)
+    together = create_finished_run(answered, "all", ALL, criteria_per_request="all", temperature=0.5)
     assert (mode_of(single), mode_of(together)) == ("one", "all")
     assert (in_other_mode(single), in_other_mode(together)) == (together, single)
     for run, other in ((single, together), (together, single)):
@@ -83,20 +85,23 @@ def test_the_two_modes_of_one_judge_by_hand(answered: Benchmark) -> None:
     ],
 )
 def test_only_the_same_question_in_the_other_mode_is_set_beside(answered: Benchmark, changes: dict[str, Any]) -> None:
-    single = asked(answered, "one", ONE)
-    asked(answered, "other", ALL, **{"criteria_per_request": "all", **changes})
+    single = create_finished_run(answered, "one", ONE)
+    create_finished_run(answered, "other", ALL, **{"criteria_per_request": "all", **changes})
     assert in_other_mode(single) is None
 
 
 def test_the_newest_run_of_the_other_mode_is_taken(answered: Benchmark) -> None:
-    single = asked(answered, "one", ONE)
-    newest = asked(answered, "newer", ALL, criteria_per_request="all", minutes=5)
-    asked(answered, "older", ALL, criteria_per_request="all")
+    single = create_finished_run(answered, "one", ONE)
+    newest = create_finished_run(answered, "newer", ALL, criteria_per_request="all", minutes=5)
+    create_finished_run(answered, "older", ALL, criteria_per_request="all")
     assert in_other_mode(single) == newest
 
 
 def test_runs_without_a_pair_in_common_have_no_figures(answered: Benchmark) -> None:
-    first, other = asked(answered, "a", {"case-0": [M, M, N]}), asked(answered, "b", {"case-1": [M, N, N]})
+    first, other = (
+        create_finished_run(answered, "a", {"case-0": [M, M, N]}),
+        create_finished_run(answered, "b", {"case-1": [M, N, N]}),
+    )
     comparison = compare_runs(first, other)
     assert (comparison.n_shared, comparison.agreement.n_pairs) == (0, 0)
     row = comparison.row()
@@ -114,15 +119,15 @@ def client(answered: Benchmark) -> Client:
 
 @pytest.mark.slow
 def test_pages_set_runs_side_by_side(answered: Benchmark, client: Client) -> None:
-    single = asked(answered, "one", ONE)
-    lonely = asked(answered, "lonely", ALL, criteria_per_request="all", model="x")
+    single = create_finished_run(answered, "one", ONE)
+    lonely = create_finished_run(answered, "lonely", ALL, criteria_per_request="all", model="x")
     base = f"/b/answered/judges/runs/{single.public_id}/"
     text = client.get(base).content.decode()
     assert "All criteria at once" not in text
     assert "Beside another run" in text
     # A run that asks for all at once says what is missing.
     assert "one criterion at a time yet" in client.get(f"/b/answered/judges/runs/{lonely.public_id}/").content.decode()
-    together = asked(answered, "all", ALL, criteria_per_request="all")
+    together = create_finished_run(answered, "all", ALL, criteria_per_request="all")
     page = client.get(base)
     assert page.context["modes"].run_b == together
     assert "0.750" in page.content.decode()
@@ -141,10 +146,10 @@ def test_a_page_lists_few_runs_without_their_snapshots_and_compares_once(
     answered: Benchmark, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(comparing, "LISTED", 2)
-    single = asked(answered, "one", ONE)
-    asked(answered, "all", ALL, criteria_per_request="all")
-    oldest = asked(answered, "old", ALL, minutes=-9)
-    asked(answered, "new", {}, minutes=1)
+    single = create_finished_run(answered, "one", ONE)
+    create_finished_run(answered, "all", ALL, criteria_per_request="all")
+    oldest = create_finished_run(answered, "old", ALL, minutes=-9)
+    create_finished_run(answered, "new", {}, minutes=1)
     base = f"/b/answered/judges/runs/{single.public_id}/"
     listed = client.get(base).context["other_runs"]
     assert [other.judge.name for other in listed] == ["new", "all"]
@@ -159,8 +164,8 @@ def test_a_page_lists_few_runs_without_their_snapshots_and_compares_once(
 
 
 def test_a_live_run_is_set_beside_nothing(answered: Benchmark, client: Client) -> None:
-    asked(answered, "one", ONE)
-    live = asked(answered, "live", {}, status=JudgeRun.Status.RUNNING, criteria_per_request="all")
+    create_finished_run(answered, "one", ONE)
+    live = create_finished_run(answered, "live", {}, status=JudgeRun.Status.RUNNING, criteria_per_request="all")
     page = client.get(f"/b/answered/judges/runs/{live.public_id}/")
     assert page.status_code == 200
     assert "Beside another run" not in page.content.decode()

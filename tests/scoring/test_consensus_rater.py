@@ -190,7 +190,7 @@ names = st.text("AB+: @", min_size=1, max_size=6).map(str.strip).filter(bool)
 @pytest.mark.slow
 @given(st.sets(names, min_size=2, max_size=6))
 def test_every_pair_is_found_among_the_readings_of_its_name(groups: set[str]) -> None:
-    first, two = sorted(groups)[:2]
-    readings = _pairs_in(f"{first}+{two}", groups)
-    assert (first, two) in readings
+    first, second = sorted(groups)[:2]
+    readings = _pairs_in(f"{first}+{second}", groups)
+    assert (first, second) in readings
     assert all(pair[0] in groups and pair[1] in groups for pair in readings)

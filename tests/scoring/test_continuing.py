@@ -1,4 +1,4 @@
-"""Going on with a run after new versions of rubrics: which verdicts stand, and which are asked for."""
+"""Continuing a run after new versions of rubrics: which verdicts are kept, and which are requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ClinConsensus' judgement lists out of the house; and what goes out comes in again as it was."""
+"""Exports of ClinConsensus' judgement lists; importing one again gives the same verdicts."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def body(response: Any) -> Any:
 def test_the_page_and_the_api_give_the_list(
     answered: Benchmark, run: JudgeRun, researcher: Client, tmp_path: Path
 ) -> None:
-    elements, _said = export(tmp_path / "out.json", f"run:{run.public_id}", "beta")
+    elements, _message = export(tmp_path / "out.json", f"run:{run.public_id}", "beta")
     beta, physician = (answered.candidates.get(name=name).public_id for name in ("beta", "physician"))
     page = reverse("scoring:verdicts", args=["answered", run.public_id])
     address = reverse("scoring:judgements", args=["answered", run.public_id])

@@ -36,7 +36,7 @@ from tests.factories import (
     ResponseFactory,
     UserFactory,
 )
-from tests.scoring.conftest import Loopback, chat_judge, decide, found_faulty
+from tests.scoring.conftest import Loopback, chat_judge, decide, mark_faulty
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +74,7 @@ def decided(slug: str = "sft") -> Benchmark:
         updated_at=timezone.now(),
     )
     faulty = of(benchmark, "k2", "alpha")[0]
-    found_faulty(faulty, criterion_of(faulty, 1).pk)
+    mark_faulty(faulty, criterion_of(faulty, 1).pk)
     return benchmark
 
 
@@ -113,7 +113,7 @@ def lines(path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def asked(benchmark: Benchmark, candidate: str, key: str, place: int, prompt: str = "healthbench") -> str:
+def request_text(benchmark: Benchmark, candidate: str, key: str, place: int, prompt: str = "healthbench") -> str:
     """What a judge with that prompt is asked about a pair."""
     response = Response.objects.select_related("case").get(
         case__benchmark=benchmark, case__key=key, candidate__name=candidate
@@ -144,7 +144,7 @@ def test_lines_are_the_requests_and_the_physicians_decisions(benchmark: Benchmar
         rows = lines(out / part["file"])
         assert all(list(row) == ["instruction", "output"] for row in rows)
         expected = [
-            (asked(benchmark, name, key, place), {"explanation": words, "criteria_met": met})
+            (request_text(benchmark, name, key, place), {"explanation": words, "criteria_met": met})
             for key in ("k0", "k1", "k2")
             for name in sorted(part["candidates"])
             for place in (0, 1)
@@ -176,7 +176,7 @@ def test_the_prompt_can_be_chosen(benchmark: Benchmark, tmp_path: Path) -> None:
     command(held_out=[["delta", "beta"]], out=tmp_path / "made", prompt="clinconsensus")
     rows = lines(tmp_path / "made" / "train.jsonl") + lines(tmp_path / "made" / "dev.jsonl")
     assert {row["instruction"] for row in rows} == {
-        asked(benchmark, name, key, place, "clinconsensus")
+        request_text(benchmark, name, key, place, "clinconsensus")
         for name in ("alpha", "gamma")
         for key, place in LABELS[name]
     }
@@ -216,8 +216,8 @@ def test_the_same_again_is_the_same_bytes_and_another_seed_another_split(benchma
         command(out=tmp_path / name, **options)
         return {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
 
-    first, two = files("one", seed=1), files("two", seed=1)
-    assert first == two
+    first, second = files("one", seed=1), files("two", seed=1)
+    assert first == second
     splits = {json.dumps(json.loads(files(f"s{seed}", seed=seed)["manifest.json"])["held_out"]) for seed in range(8)}
     assert len(splits) > 1
 

@@ -21,7 +21,7 @@ from agreement.stored import table_of
 from annotation.models import Assignment, Physician
 from rubrics.models import Benchmark, Response, Rubric
 from tests.factories import BenchmarkRoleFactory, UserFactory
-from tests.scoring.conftest import decide, found_faulty
+from tests.scoring.conftest import decide, mark_faulty
 from tests.scoring.test_scores_command import judged, row_of, write_scores
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def ruled(answered: Benchmark) -> Benchmark:
     for case, positions in (("case-0", [2]), ("case-3", [1, 2, 3])):
         assignment = Assignment.objects.get(response__case__key=case, response__candidate__name="alpha")
         criteria = dict(assignment.rubric.items.values_list("position", "criterion"))
-        found_faulty(assignment, *(criteria[position] for position in positions))
+        mark_faulty(assignment, *(criteria[position] for position in positions))
     return answered
 
 
@@ -133,7 +133,7 @@ def test_a_verdict_that_never_came_is_not_missed_where_the_criterion_is_faulty(
     decide(answered, "A", {("case-0", "alpha"): GROUP[0]})
     judged(answered, {("case-0", "alpha"): ["met", "", ""]})
     assignment = Assignment.objects.get()
-    found_faulty(assignment, assignment.rubric.items.get(position=2).criterion_id)
+    mark_faulty(assignment, assignment.rubric.items.get(position=2).criterion_id)
     own = row_of(write_scores(answered, "J", K, tmp_path)["scores"], candidate="alpha", slice="overall_score")
     assert (own["n_faulty"], own["n_missing"]) == ("1", "1")
     _elements, output = exported(answered, "J", tmp_path / "list.json")
@@ -222,7 +222,7 @@ def test_calibration_names_responses_with_a_faulty_criterion_apart(answered: Ben
     outcomes["case-1", "physician"] = ["met", "cannot_assess", "not_met"]
     decide(answered, "A", outcomes)
     assignment = Assignment.objects.get(response__case__key="case-0")
-    found_faulty(assignment, assignment.rubric.items.get(position=2).criterion_id)
+    mark_faulty(assignment, assignment.rubric.items.get(position=2).criterion_id)
     output = StringIO()
     call_command(
         "calibrate", benchmark="answered", group="A", candidate="physician", out=tmp_path, stdout=output, stderr=output

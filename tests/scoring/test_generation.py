@@ -122,7 +122,7 @@ def test_what_is_cut_refused_or_names_its_maker_is_kept_and_marked(cases: Benchm
     ("model", "kind"),
     [("500", "http_5xx"), ("html", "envelope"), ("empty", "empty"), ("cut", "disconnected"), ("slow", "timeout")],
 )
-def test_failures_stand_by_kind_and_are_asked_again(
+def test_failures_are_counted_by_kind_and_requested_again(
     cases: Benchmark, loopback: Loopback, model: str, kind: str
 ) -> None:
     run = work(start(cases, loopback, model, timeout_s=0.3))

@@ -1,4 +1,4 @@
-"""Rows of results whose ``prompt`` is empty, or stands beside instructions alone."""
+"""Rows of results whose ``prompt`` is empty, or has instructions alone."""
 
 from __future__ import annotations
 

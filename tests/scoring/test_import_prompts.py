@@ -80,7 +80,7 @@ def test_a_prompt_that_is_a_text_is_the_users_one_turn(db: None, tmp_path: Path)
         ),
     ],
 )
-def test_a_prompt_that_is_not_what_stands_before_the_reply_is_refused(
+def test_a_prompt_that_differs_from_the_turns_before_the_reply_is_refused(
     db: None, tmp_path: Path, changes: Row, field: str
 ) -> None:
     other = row(prompt_id="p-0", prompt=PROMPT, completion="Fine.")
@@ -104,7 +104,7 @@ turns = st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"]), "
 
 @pytest.mark.slow
 @given(st.lists(turns, max_size=4), words, words, st.sampled_from(["alone", "text", "whole", "completion"]))
-def test_any_conversation_is_the_prompt_wherever_the_reply_stands(
+def test_any_conversation_is_the_prompt_wherever_the_reply_is(
     earlier: list[Row], question: str, reply: str, way: str
 ) -> None:
     conversation = [*earlier, {"role": "user", "content": question}]

@@ -1,4 +1,4 @@
-"""Answers that a judge gave to the same question several times: rows and files that say which is which."""
+"""Several answers of a judge to the same question: rows and files that number them."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_the_same_case_with_other_points_is_refused_and_in_another_order_taken(d
     )
 
 
-def test_a_sample_that_stands_twice_is_a_fault(db: None, tmp_path: Path) -> None:
+def test_a_sample_that_occurs_twice_is_a_fault(db: None, tmp_path: Path) -> None:
     rows = [row for row in many_rows(random.Random(7), 3) if row["prompt_id"] == "p-0"][:1] * 3
     path = put_lines(tmp_path / "b.jsonl", [{**rows[0], "sample": 1}, rows[1], {**rows[2], "sample": 1}])
     errors = refused(path, "fresh")
@@ -198,7 +198,7 @@ def test_results_of_the_official_code(db: None, tmp_path: Path) -> None:
     assert "runs: 0 created, 1 unchanged" in again
 
 
-def test_samples_of_a_case_may_stand_far_apart(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_of_a_case_may_be_far_apart(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the official code writes several runs of each example: all cases, then all cases once more."""
     monkeypatch.setattr("scoring.services.verdicts.graded.CHUNK", 2)
     whole = all_results()
@@ -246,12 +246,12 @@ def test_a_response_that_is_there_keeps_what_it_knows(answered: Benchmark, tmp_p
 
 def test_what_is_wrong_with_results_is_named(answered: Benchmark, tmp_path: Path) -> None:
     whole = all_results(6)
-    first, two, three, four, five, _six = whole["metadata"]["example_level_metadata"]
+    first, second, third, fourth, fifth, _sixth = whole["metadata"]["example_level_metadata"]
     first["rubric_items"][1]["points"] = 0
-    two["rubric_items"] = []
-    three["completion"] = [{"role": "assistant"}]
-    del four["prompt"]
-    five["prompt_id"] = "case-0"
+    second["rubric_items"] = []
+    third["completion"] = [{"role": "assistant"}]
+    del fourth["prompt"]
+    fifth["prompt_id"] = "case-0"
     path = put_json(tmp_path / "r.json", whole)
     errors = refused(path, "answered", candidate="omega")
     place = "metadata.example_level_metadata"

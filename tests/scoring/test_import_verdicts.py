@@ -95,7 +95,7 @@ def test_broken_rows_import_nothing_and_are_all_named(answered: Benchmark, rows:
     assert not Judge.objects.exists()
 
 
-def test_a_text_that_stands_twice_needs_its_position(answered: Benchmark, tmp_path: Path) -> None:
+def test_a_text_that_occurs_twice_needs_its_position(answered: Benchmark, tmp_path: Path) -> None:
     case = CaseFactory(benchmark=answered, key="twins", rubric=[1, 1], rubric__texts=["Same.", "Same."])
     ResponseFactory(case=case, candidate=answered.candidates.get(name="alpha"))
     row = {"case": "twins", "candidate": "alpha", "criterion": "Same.", "outcome": "met"}

@@ -1,4 +1,4 @@
-"""Which runs a judge's name stands for: all its imported ones together, or its newest that was made here."""
+"""Which runs a judge's name means: all its imported ones together, or its newest that was made here."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def shrunk(answered: Benchmark) -> Benchmark:
 
 
 @pytest.mark.slow
-def test_a_run_made_here_stands_alone_and_the_older_one_that_holds_more_is_named(
+def test_a_run_made_here_is_not_merged_and_the_older_one_that_holds_more_is_named(
     shrunk: Benchmark, tmp_path: Path
 ) -> None:
     note = OLDER.format(n="21 more pairs", day=f"{timezone.now() - timedelta(days=9):%Y-%m-%d}")

@@ -1,4 +1,4 @@
-"""Juries: what several judges say together, by hand; and where a jury can be made and chosen."""
+"""Juries: the combined verdicts of several judges, by hand; and where a jury can be made and chosen."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_names_as_pages_show_them() -> None:
 # Replicates -------------------------------------------------------------------------------------------------------
 
 
-def test_shares_stand_for_outcomes_in_the_rubric_score_alone() -> None:
+def test_shares_replace_outcomes_only_in_the_rubric_score() -> None:
     # +6 with 2 of 3, −4 with 1 of 3 (outcome not met), +2 at a tie: (6·2/3 − 4/3 + 2/2) / 8 = (4 − 4/3 + 1) / 8.
     scores = score_responses([0, 0, 0], [6, -4, 2], [M, N, U], 1, share=[2 / 3, 1 / 3, 1 / 2])
     assert scores.score[0] == pytest.approx((4 - 4 / 3 + 1) / 8)
@@ -468,7 +468,7 @@ def test_a_group_that_is_tied_is_undecided_in_scores_too(answered: Benchmark) ->
 
 @pytest.mark.slow
 @pytest.mark.django_db
-def test_menus_say_which_run_a_judge_stands_for(split: Benchmark) -> None:
+def test_menus_name_the_run_of_each_judge(split: Benchmark) -> None:
     tiny = JudgeRunFactory(judge=Judge.objects.get(name="A"), expected=3)
     item = JudgeRunItem.objects.filter(run__judge__name="B").order_by("pk")[0]
     JudgeRunItem.objects.create(run=tiny, response=item.response, rubric=item.rubric)

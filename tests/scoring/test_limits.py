@@ -90,7 +90,7 @@ def test_a_budget_needs_prices(answered: Benchmark, loopback: Loopback) -> None:
     assert not JudgeRun.objects.exists()
 
 
-def test_what_an_endpoint_does_not_count_is_estimated_and_said_so(answered: Benchmark, loopback: Loopback) -> None:
+def test_what_an_endpoint_does_not_count_is_estimated_and_marked_so(answered: Benchmark, loopback: Loopback) -> None:
     run = work(start(answered, chat_judge(answered, loopback, "uncounted", **PRICES)))
     assert run.status == "finished"
     spent = spending_of([run])[run.pk]
@@ -233,7 +233,7 @@ def test_a_sample_is_drawn_by_its_seed(answered: Benchmark, loopback: Loopback) 
     assert frame_size(benchmark=answered, frame=RunFrame(sample=5)).verdicts == 15
 
 
-def test_an_estimate_is_told_from_lengths_and_then_from_calls(answered: Benchmark, loopback: Loopback) -> None:
+def test_an_estimate_comes_from_lengths_and_then_from_calls(answered: Benchmark, loopback: Loopback) -> None:
     loopback.start_afresh(latency=0.05)
     judge = chat_judge(answered, loopback, concurrency=4, **PRICES)
     frame = RunFrame()

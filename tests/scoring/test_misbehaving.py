@@ -128,7 +128,7 @@ def work_to_the_end(run: JudgeRun) -> str:
 
 
 @pytest.fixture
-def asked(loopback: Loopback, monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> Benchmark:
+def small_benchmark(loopback: Loopback, monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> Benchmark:
     """One response and three criteria, one of them with negative points."""
     # A Retry-After is waited for up to a bound; here for less than a worker would.
     monkeypatch.setattr(judge_config, "RetryPolicy", functools.partial(RetryPolicy, longest_retry_after_s=0.05))
@@ -171,8 +171,8 @@ def wrong(seen: Seen, status: str, outcome: str | None, kinds: dict[str, str]) -
     return {model: seen[model] for model, kind in kinds.items() if seen[model] != (status, outcomes, {kind})}
 
 
-def test_every_run_ends_and_no_verdict_is_guessed(asked: Benchmark, loopback: Loopback) -> None:
-    seen = judged(asked, loopback, [*RIGHT, *INVALID, *MISSING])
+def test_every_run_ends_and_no_verdict_is_guessed(small_benchmark: Benchmark, loopback: Loopback) -> None:
+    seen = judged(small_benchmark, loopback, [*RIGHT, *INVALID, *MISSING])
     assert wrong(seen, "finished", "met", {"fenced": "", "surrogate": ""}) == {}
     assert wrong(seen, "finished", "invalid", INVALID) == {}
     assert wrong(seen, "incomplete", None, MISSING) == {}
@@ -184,8 +184,10 @@ def test_every_run_ends_and_no_verdict_is_guessed(asked: Benchmark, loopback: Lo
     assert set(silent) == {"judge empty"}
 
 
-def test_an_answer_about_all_criteria_that_is_broken_anywhere_is_none(asked: Benchmark, loopback: Loopback) -> None:
-    seen = judged(asked, loopback, ["ok", "list-reversed", *TOGETHER], criteria_per_request="all")
+def test_an_answer_about_all_criteria_that_is_broken_anywhere_is_none(
+    small_benchmark: Benchmark, loopback: Loopback
+) -> None:
+    seen = judged(small_benchmark, loopback, ["ok", "list-reversed", *TOGETHER], criteria_per_request="all")
     assert wrong(seen, "finished", "invalid", TOGETHER) == {}
     status, outcomes, kinds = seen["ok"]
     assert (status, set(outcomes), kinds) == ("finished", set(POINTS), {""})

@@ -20,21 +20,21 @@ MET, NOT, INVALID, MISSING = Outcome.MET, Outcome.NOT_MET, Outcome.INVALID, Outc
 CANNOT, UNDECIDED, FAULTY = Outcome.CANNOT_ASSESS, Outcome.UNDECIDED, Outcome.FAULTY
 
 
-def one(points, outcomes, rules=CountingRules()):  # noqa: B008
+def score_rubric(points, outcomes, rules=CountingRules()):  # noqa: B008
     return score_responses([0] * len(points), points, outcomes, 1, rules)
 
 
 def test_healthbench_score_by_hand():
     # 10 points and 5 points possible; 10 met, -4 met: 6 of 15.
-    scores = one([10, 5, -4, -8], [MET, NOT, MET, NOT])
+    scores = score_rubric([10, 5, -4, -8], [MET, NOT, MET, NOT])
     assert scores.score[0] == pytest.approx(6 / 15)
     assert (scores.points_met[0], scores.points_possible[0]) == (6, 15)
     assert (scores.hits[0], scores.n_positive[0], scores.n_criteria[0]) == (1, 2, 4)
-    assert one([5, -10], [NOT, MET]).score[0] == -2  # not clipped here
+    assert score_rubric([5, -10], [NOT, MET]).score[0] == -2  # not clipped here
 
 
 def test_no_positive_points_no_score():
-    scores = one([-3, -2], [NOT, MET])
+    scores = score_rubric([-3, -2], [NOT, MET])
     assert not scores.has_score[0]
     assert np.isnan(scores.score[0])
     assert not scores.has_hits[0]
@@ -43,11 +43,11 @@ def test_no_positive_points_no_score():
 @pytest.mark.parametrize("broken", [INVALID, MISSING])
 def test_broken_verdicts_count_against_the_candidate(broken):
     rubric = [6, 4, -5, -1]
-    assert one(rubric, [MET, broken, broken, NOT]).score[0] == pytest.approx((6 - 5) / 10)
+    assert score_rubric(rubric, [MET, broken, broken, NOT]).score[0] == pytest.approx((6 - 5) / 10)
     in_favour = CountingRules(broken_verdict=BrokenVerdict.IN_FAVOUR)
-    assert one(rubric, [MET, broken, broken, NOT], in_favour).score[0] == pytest.approx(10 / 10)
+    assert score_rubric(rubric, [MET, broken, broken, NOT], in_favour).score[0] == pytest.approx(10 / 10)
     left_out = CountingRules(broken_verdict=BrokenVerdict.LEFT_OUT)
-    scores = one(rubric, [NOT, broken, broken, MET], left_out)
+    scores = score_rubric(rubric, [NOT, broken, broken, MET], left_out)
     assert scores.score[0] == pytest.approx(-1 / 6)
     assert (scores.n_positive[0], scores.n_criteria[0]) == (1, 2)
     assert scores.n_invalid[0] + scores.n_missing[0] == 2
@@ -55,13 +55,13 @@ def test_broken_verdicts_count_against_the_candidate(broken):
 
 def test_cannot_assess_takes_the_score_unless_a_rule_gives_one():
     rubric = [6, 4, -5]
-    scores = one(rubric, [MET, CANNOT, NOT])
+    scores = score_rubric(rubric, [MET, CANNOT, NOT])
     assert (bool(scores.has_score[0]), bool(scores.has_hits[0]), int(scores.n_cannot[0])) == (False, False, 1)
     for rule, score in (("against", 0.6), ("in_favour", 1.0), ("left_out", 1.0)):
-        ruled = one(rubric, [MET, CANNOT, NOT], CountingRules(cannot_assess=CannotAssess(rule)))
+        ruled = score_rubric(rubric, [MET, CANNOT, NOT], CountingRules(cannot_assess=CannotAssess(rule)))
         assert ruled.score[0] == pytest.approx(score), rule
     # On a negative criterion it takes the rubric score, but not the hits, which never look there.
-    scores = one(rubric, [MET, NOT, CANNOT])
+    scores = score_rubric(rubric, [MET, NOT, CANNOT])
     assert (bool(scores.has_score[0]), bool(scores.has_hits[0]), int(scores.hits[0])) == (False, True, 1)
 
 
@@ -93,10 +93,10 @@ def test_codes_and_words_stay_as_files_and_reports_have_them():
 
 
 def test_undecided_and_faulty_criteria():
-    scores = one([6, 4, -5], [MET, UNDECIDED, NOT])
+    scores = score_rubric([6, 4, -5], [MET, UNDECIDED, NOT])
     assert (bool(scores.has_score[0]), int(scores.n_undecided[0])) == (False, 1)
     # The faulty criterion is no longer part of the rubric: 6 of 6, with N = 1.
-    scores = one([6, 4, -5], [MET, FAULTY, NOT])
+    scores = score_rubric([6, 4, -5], [MET, FAULTY, NOT])
     assert scores.score[0] == 1
     assert (scores.hits[0], scores.n_positive[0], scores.n_faulty[0], scores.n_cannot[0]) == (1, 1, 1, 0)
 
@@ -194,9 +194,9 @@ def test_slices_by_criterion_tag():
 
 def test_refuses_nonsense():
     with pytest.raises(ValueError, match="never 0"):
-        one([0], [MET])
+        score_rubric([0], [MET])
     with pytest.raises(ValueError, match="unknown outcome"):
-        one([1], [9])
+        score_rubric([1], [9])
     with pytest.raises(ValueError, match="outside"):
         score_responses([3], [1], [1], 2)
     with pytest.raises(ValueError, match="one entry per criterion"):

@@ -191,7 +191,7 @@ def test_a_worker_sees_the_cancellation_between_writes(
 
 
 @pytest.mark.slow
-def test_a_task_whose_time_is_up_is_rung_again_and_loses_nothing(answered: Benchmark, loopback: Loopback) -> None:
+def test_a_task_whose_time_is_up_is_enqueued_again_and_loses_nothing(answered: Benchmark, loopback: Loopback) -> None:
     loopback.start_afresh(latency=0.02)
     run = start(answered, chat_judge(answered, loopback, concurrency=2))
     rounds = 0
@@ -268,7 +268,7 @@ def test_a_slice_that_kills_its_workers_is_given_up(answered: Benchmark, loopbac
     assert work(run).status == "finished"
 
 
-def test_a_fault_of_our_own_is_told_apart(
+def test_a_fault_of_our_own_has_its_own_kind(
     answered: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:

@@ -1,4 +1,4 @@
-"""Figures of a slice: each says why it has no interval, and a reason that several share stands once."""
+"""Figures of a slice: each has the reason why it has no interval; a reason that several share appears once."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def test_a_figure_with_fewer_cases_than_the_others_says_so() -> None:
     )
 
 
-def test_a_reason_that_all_figures_share_stands_once() -> None:
+def test_a_reason_that_all_figures_share_is_shown_once() -> None:
     assert row_of([4] * 5, 2)["note"] == "rubric_score: no interval: 5 of the 10 cases needed"

@@ -329,7 +329,7 @@ def test_the_judges_seed_does_not_change_with_the_injection(
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_what_a_measurement_takes_is_told_by_request(
+def test_the_estimate_of_a_measurement_counts_its_requests(
     graded: Benchmark, loopback: Loopback, client: Client, settings: Any
 ) -> None:
     judge = chat_judge(graded, loopback, "steadfast", criteria_per_request="all", re_asks=0)

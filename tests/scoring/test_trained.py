@@ -45,7 +45,7 @@ from tests.factories import (
 )
 from tests.processes import Worker
 from tests.scoring.cards import small_card
-from tests.scoring.conftest import decide, found_faulty, learnable
+from tests.scoring.conftest import decide, learnable, mark_faulty
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -175,11 +175,11 @@ def test_a_judge_is_used_on_another_benchmark(taught: Benchmark, answered: Bench
     # The same responses again: the same verdicts.
     command("judge", benchmark="answered", judge="learned", wait=True)
     columns = ("response", "criterion", "outcome", "probability")
-    first, two = (
+    first, second = (
         list(Verdict.objects.filter(run=run).order_by(*columns).values_list(*columns))
         for run in JudgeRun.objects.filter(benchmark=answered).order_by("pk")
     )
-    assert first == two
+    assert first == second
 
 
 def test_the_own_benchmarks_judge_comes_first(taught: Benchmark, answered: Benchmark) -> None:
@@ -439,7 +439,7 @@ def test_the_card_says_which_decisions_taught(taught: Benchmark) -> None:
     assert again.card["data"]["sha256"] != data["sha256"]
 
 
-def test_beating_the_baselines_is_said_with_an_interval(taught: Benchmark) -> None:
+def test_beating_the_baselines_is_reported_with_an_interval(taught: Benchmark) -> None:
     # One decision of the held-out candidate is otherwise in each third case: the cases differ.
     for decision in Decision.objects.filter(assignment__response__candidate__name="c").order_by("pk")[::15]:
         turned = "not_met" if decision.outcome == "met" else "met"
@@ -458,7 +458,7 @@ def test_a_criterion_found_at_fault_teaches_nothing(taught: Benchmark) -> None:
     before = read_decisions(taught, "A")
     decision = Decision.objects.select_related("assignment__batch").first()
     assert decision is not None
-    found_faulty(decision.assignment, decision.criterion_id)
+    mark_faulty(decision.assignment, decision.criterion_id)
     after = read_decisions(taught, "A")
     assert (len(before.pairs), len(after.pairs), after.left_out) == (300, 299, Counter(faulty=1))
 

@@ -1,4 +1,4 @@
-"""Long JSON lists read element by element: what stands comes back as it is, whatever the pieces in which it is read."""
+"""Long JSON lists read element by element: every value comes back unchanged, in pieces of any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of imported verdicts share: files, and what the command says of them."""
+"""What the tests of imported verdicts share: files, and the command's output on them."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def _two_raters(ratings: Table) -> dict[str, Any]:
         "specificity": specificity_figures(counted.pooled()),
         "difference": difference,
         "ratio_difference": ratio_difference(both * [1, 0], both, bootstrap=bootstrap, empty="no pairs"),
-        "inferiority": said_of(non_inferiority(difference)),
+        "inferiority": finding_figure(non_inferiority(difference)),
         "mcnemar": mcnemar(*only, n_cases=n_cases),
         "mid_p": [mcnemar_p(int(only[0].sum()), int(only[1].sum()), how) for how in (Method.MID_P, Method.CHI_SQUARE)],
         "information": mutual_information(halves, *chances),
@@ -156,7 +156,7 @@ def _two_raters(ratings: Table) -> dict[str, Any]:
     }
 
 
-def said_of(result: Any) -> Figure:
+def finding_figure(result: Any) -> Figure:
     """A finding of non-inferiority as a figure."""
     return result if isinstance(result, Undefined) else Estimate(result.bound, result.n, note=result.finding.value)
 
@@ -198,7 +198,7 @@ def _many_raters(ratings: Table) -> dict[str, Any]:
 def _scores(ratings: Table) -> dict[str, Any]:
     """Items as criteria of one response to each case, decided by A; and as responses, decided by all and the judge."""
     bootstrap, cases = CaseBootstrap(ratings.n_cases, 1, RESAMPLES), ratings.n_cases
-    item, a, _said = _against_a(ratings)
+    item, a, _verdict = _against_a(ratings)
     case = ratings.case[item]
     unique_cases, place = np.unique(case, return_inverse=True)
     hits, present = (

@@ -61,7 +61,7 @@ def by_the_paper(labels: Labels, judge: dict[str, int], epsilon: float, minimum:
         )
         figures[j] = (len(d), w_f.mean(), w_h.mean(), d.mean())
     adjusted = dict(zip(p, false_discovery_control(list(p.values()), method="by"), strict=True)) if p else {}
-    return {"found": figures, "p": p, "adjusted": adjusted}
+    return {"figures": figures, "p": p, "adjusted": adjusted}
 
 
 def drawn(seed: int, *, annotators: int, instances: int, each: float, judge_noise: float) -> tuple[Labels, dict]:
@@ -86,7 +86,7 @@ def test_it_is_the_procedure_of_the_paper(seed: int, judge_noise: float, epsilon
     result = run(labels, judge, epsilon=epsilon, minimum=30)
     assert len(expected["p"]) == 6
     for annotator, j in zip(result.annotators, sorted(labels), strict=True):
-        n, rho_f, rho_h, d = expected["found"][j]
+        n, rho_f, rho_h, d = expected["figures"][j]
         assert (annotator.n_instances, annotator.test) == (n, "t")
         assert annotator.advantage.value == pytest.approx(rho_f, abs=1e-12)
         assert annotator.annotators_advantage.value == pytest.approx(rho_h, abs=1e-12)
@@ -99,7 +99,7 @@ def test_it_is_the_procedure_of_the_paper(seed: int, judge_noise: float, epsilon
     wins = [bool(value <= 0.05) for value in expected["adjusted"].values()]
     assert result.winning_rate.value == pytest.approx(sum(wins) / 6)
     assert result.passes is (sum(wins) >= 3)
-    assert result.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["found"].values()]))
+    assert result.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["figures"].values()]))
 
 
 def test_by_hand() -> None:

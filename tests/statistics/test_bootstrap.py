@@ -91,7 +91,7 @@ def test_ten_cases_are_needed():
 
 
 @pytest.mark.parametrize("n_valid", [3, 9, 10])
-def test_cases_whose_verdicts_are_all_invalid_stand_behind_macro_f1_alone(n_valid):
+def test_cases_whose_verdicts_are_all_invalid_count_only_in_macro_f1(n_valid):
     rng = np.random.default_rng(6)
     case = np.repeat(np.arange(14), 20)
     a = rng.random(280) < 0.5

@@ -176,9 +176,9 @@ def test_intervals_of_candidates_are_those_of_the_bootstrap_over_cases():
     # A candidate on nine of the cases has no interval, though the others have.
     nine = {**candidates, "c": tuple(column[:18] for column in candidates["c"])}
     rows = sensitivity({name: columns[:2] for name, columns in nine.items()}, 5)
-    made_of_nine = candidate_values(nine, rows, seed=7)[0]
-    assert "9 of the 10 cases" in made_of_nine["c"].note
-    assert made_of_nine["b"].low is not None
+    values_of_nine = candidate_values(nine, rows, seed=7)[0]
+    assert "9 of the 10 cases" in values_of_nine["c"].note
+    assert values_of_nine["b"].low is not None
     few = candidate_values({"a": ([1, 2], [4, 4], [1, 2])}, sensitivity({"a": ([1, 2], [4, 4])}, 2), seed=1)
     assert few[0]["a"].low is None
     assert "2 of the 10 cases" in few[0]["a"].note

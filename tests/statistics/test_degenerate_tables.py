@@ -1,4 +1,4 @@
-"""Thirty tables with next to nothing in them: each figure is right by hand or says why it is not there."""
+"""Thirty tables with next to nothing in them: each figure is right by hand or has the reason why it is missing."""
 
 from __future__ import annotations
 

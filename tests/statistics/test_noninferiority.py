@@ -1,4 +1,4 @@
-"""Non-inferiority by hand: what the interval of a difference says at a margin."""
+"""Non-inferiority by hand: the conclusion from the interval of a difference at a margin."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_interval_decides(low: float, high: float, finding: str, shown: bool
     assert (result.finding, result.shown, result.bound, result.n) == (finding, shown, low, 400)
 
 
-def test_without_an_interval_nothing_is_said() -> None:
+def test_without_an_interval_there_is_no_conclusion() -> None:
     assert non_inferiority(Undefined("no pairs", 0)) == Undefined("no pairs", 0)
     short = Estimate(0.1, 30, note=joined("some remark", Reason.INTERVAL_CASES(cases=9, needed=10)))
     assert non_inferiority(short) == Undefined("no interval: 9 of the 10 cases needed", 30)

@@ -55,14 +55,14 @@ def test_out_of_reach_is_undefined():
 
 
 @pytest.mark.parametrize(
-    ("pilot", "said"),
+    ("pilot", "note"),
     [
         (Pilot(0.04, 0.01, 9, 400), "no plan: the pilot has 9 of the 10 labelled cases needed"),
         (Pilot(0.0, 0.0, 30, 400), "no plan: all labelled cases are alike"),
     ],
 )
-def test_no_plan(pilot, said):
-    assert cases_needed(pilot, 0.05, with_judge=True).note == said
+def test_no_plan(pilot, note):
+    assert cases_needed(pilot, 0.05, with_judge=True).note == note
 
 
 def test_a_plan_foretells_the_width_that_the_estimate_has():
@@ -99,13 +99,13 @@ def test_from_a_standard_error():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "note"),
     [
         ((0.1, 9, 100), "no plan: both have 9 of the 10 cases needed"),
         ((0.1, 50, 9), "no plan: 9 of the 10 cases needed"),
         ((0.0, 50, 90), "no plan: the differences are all alike"),
     ],
 )
-def test_no_detectable_difference(arguments, said):
-    assert detectable_mean_difference(*arguments).note == said
-    assert detectable_from_standard_error(*arguments).note == said
+def test_no_detectable_difference(arguments, note):
+    assert detectable_mean_difference(*arguments).note == note
+    assert detectable_from_standard_error(*arguments).note == note

@@ -108,8 +108,12 @@ def test_responses_to_one_case_count_as_one_unit():
         case_sums(case=np.tile(np.arange(40), 2), n_cases=40, prediction=np.tile(f, 2), label=np.tile(y, 2))
     )[0]
     assert (twice.n_labelled, twice.n_labelled_cases) == (30, 15)
-    for first, two in ((once.powered, twice.powered), (once.physicians, twice.physicians), (once.judge, twice.judge)):
-        assert (first.value, first.low, first.high) == pytest.approx((two.value, two.low, two.high), abs=1e-12)
+    for first, second in (
+        (once.powered, twice.powered),
+        (once.physicians, twice.physicians),
+        (once.judge, twice.judge),
+    ):
+        assert (first.value, first.low, first.high) == pytest.approx((second.value, second.low, second.high), abs=1e-12)
 
 
 def test_order_of_rows_changes_nothing_and_equal_weights_cancel():
@@ -144,17 +148,17 @@ def degenerate():
     yield "constant judge", of(ten, np.full(30, 0.7)), "the judge says the same of all"
 
 
-@pytest.mark.parametrize(("sums", "said"), [pytest.param(*rest, id=name) for name, *rest in degenerate()])
-def test_degenerate(sums: CaseSums, said: str):
+@pytest.mark.parametrize(("sums", "expected_note"), [pytest.param(*rest, id=name) for name, *rest in degenerate()])
+def test_degenerate(sums: CaseSums, expected_note: str):
     estimates = prediction_powered(sums)[0]
     notes = "; ".join(figure.note for figure in (estimates.powered, estimates.judge))
-    assert said in notes
-    if said.startswith("no interval"):
+    assert expected_note in notes
+    if expected_note.startswith("no interval"):
         assert estimates.powered.value is not None
         assert (estimates.powered.low, estimates.powered.high, estimates.width_ratio) == (None, None, None)
-    if said in (NO_LABEL, NO_JUDGED):
+    if expected_note in (NO_LABEL, NO_JUDGED):
         assert isinstance(estimates.powered, Undefined)
-    if said in (ALL_LABELLED,) or "same of all" in said:
+    if expected_note in (ALL_LABELLED,) or "same of all" in expected_note:
         assert estimates.power is None
         assert (estimates.powered.value, estimates.powered.low) == (
             estimates.physicians.value,

@@ -29,12 +29,12 @@ def test_on_the_published_labels() -> None:
     tested = {
         sorted(labels)[annotator.annotator]: annotator for annotator in result.annotators if annotator.wins is not None
     }
-    assert tested.keys() == expected["found"].keys() and len(tested) >= 3
+    assert tested.keys() == expected["figures"].keys() and len(tested) >= 3
     for j, annotator in tested.items():
-        n, rho_f, rho_h, d = expected["found"][j]
+        n, rho_f, rho_h, d = expected["figures"][j]
         assert (annotator.n_instances, annotator.test) == (n, "wilcoxon")
         shown = (annotator.advantage.value, annotator.annotators_advantage.value, annotator.difference.value)
         assert shown == pytest.approx((rho_f, rho_h, -d), abs=1e-12)
-    assert result.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["found"].values()]))
+    assert result.advantage.value == pytest.approx(np.mean([rho_f for _, rho_f, _, _ in expected["figures"].values()]))
     # Nobody labelled thirty of them, and one physician ten: no verdict.
     assert run(labels, judge).winning_rate == Undefined("1 of the 3 tested annotators needed", 1)

@@ -201,7 +201,7 @@ def test_kappa_is_undefined_where_a_rater_is_constant():
     assert cohen_kappa(ConfusionCounts.single(tp=7, fp=1, fn=3, tn=2)).note == ""
 
 
-def test_invalid_verdicts_count_in_mf1_and_stand_aside_elsewhere():
+def test_invalid_verdicts_count_in_mf1_and_nowhere_else():
     valid = ConfusionCounts(*(np.array([[cell]]) for cell in (4, 1, 1, 4)))
     counted = ConfusionCounts(*(np.array([[cell]]) for cell in (4, 2, 3, 4)))
     agreement = two_rater_agreement(valid, counted=counted)[0]

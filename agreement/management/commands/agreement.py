@@ -13,7 +13,7 @@ from agreement.kinds.agreement import compute
 from agreement.tables import Row
 from consilium.lib.errors import DomainError
 from consilium.lib.out_folder import OutFolder, add_out_arguments
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from scoring.provenance import printed
 
 

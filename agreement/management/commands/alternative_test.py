@@ -19,7 +19,7 @@ from agreement.tables import Row, Table, tables_for_files
 from consilium.lib.errors import DomainError, ImportRefused
 from consilium.lib.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.alternative_annotator import EPSILON, MINIMUM_INSTANCES
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 
 
 class Command(BaseCommand):
@@ -102,8 +102,8 @@ class Command(BaseCommand):
                 f"{row['n_instances']:,}",
                 f"{row['n_cases']:,}",
                 *(_number(row[name]) for name in ("rho_judge", "rho_physician", "p", "p_adjusted")),
-                _said(row["wins"]),
-                _said(row["wins_clustered"]),
+                _verdict_of_wins(row["wins"]),
+                _verdict_of_wins(row["wins_clustered"]),
             )
         text = io.StringIO()
         console = Console(file=text, width=140, force_terminal=self.stdout.isatty(), markup=False, highlight=False)
@@ -131,5 +131,5 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def _said(wins: bool | None) -> str:
+def _verdict_of_wins(wins: bool | None) -> str:
     return "–" if wins is None else "yes" if wins else "no"

@@ -14,7 +14,7 @@ from agreement.calibration.calibrating import KEYS, CalibrationTables, calibrate
 from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
 from consilium.lib.errors import DomainError
 from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 
 if TYPE_CHECKING:
     from rich.table import Table

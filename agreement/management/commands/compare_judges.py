@@ -14,7 +14,7 @@ from agreement.tables import Row, tables_for_files
 from consilium.lib.errors import DomainError
 from consilium.lib.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.bootstrap import RESAMPLES
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from scoring.provenance import printed
 
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from agreement.exports import export_decisions
 from consilium.lib.errors import DomainError
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from scoring.judge_runs import coverage_notes
 
 

@@ -12,7 +12,7 @@ from agreement.kinds.items import compute
 from agreement.tables import Row, tables_for_files
 from consilium.lib.errors import DomainError
 from consilium.lib.out_folder import OutFolder, add_out_arguments
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from scoring.provenance import printed
 
 TABLES = ("criteria", "physicians", "attributes", "where", "tail", "raters")

@@ -13,7 +13,7 @@ from agreement.planning import plan as planning
 from agreement.powered.scores import MEASURES
 from consilium.lib.errors import DomainError
 from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 
 
 class Command(BaseCommand):

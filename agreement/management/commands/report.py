@@ -19,7 +19,7 @@ from agreement.kinds import KINDS, kind_of
 from agreement.models import Report
 from consilium.core.jobs import JobStatus
 from consilium.lib.errors import DomainError
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
 
 PAUSE = 0.5  # seconds between looks at a report that a worker computes

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from annotation.services.conflicts import Opened, OpenedBetween, open_imported_conflicts
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-"""Slots: work that is taken, given back, handed on, put off, and taken back when its lease has run out."""
+"""Slots: work is claimed, returned, handed over, deferred, and released when its lease has expired."""
 
 from annotation.services.slots.claims import available, available_in, claim_next
 from annotation.services.slots.eligibility import StuckSlot, put_off, stuck_slots

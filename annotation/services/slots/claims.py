@@ -1,4 +1,4 @@
-"""Taking work: what is open first, else a free slot, which never two take however they race."""
+"""Claims work: the annotator's open assignment first, else a free slot; no two annotators get the same one."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _take(annotator: User, batch: Batch, at: datetime) -> Assignment | None:
 
 
 def _ordered(rows: QuerySet[Slot], annotator: User, batch: Batch) -> QuerySet[Slot]:
-    """The annotator's own order, which says nothing of who answered: a keyed shuffle of cases, then of responses.
+    """The annotator's own order, which reveals nothing of who answered: a keyed shuffle of cases, then of responses.
 
     Case by case, the case of their last response goes on; a matching specialty comes first where it is preferred.
     """

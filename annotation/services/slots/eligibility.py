@@ -1,4 +1,4 @@
-"""Which free slots an annotator may take, and which nobody may."""
+"""Determines the free slots that an annotator may claim, and those that nobody may."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
             elif fits is not None and (response.case_id, user) not in fits:
                 why["specialty"] += 1
             elif user in held_back:
-                why["standing"] += 1
+                why["eligibility"] += 1
             else:
                 break
         else:
@@ -174,8 +174,8 @@ def _in_words(why: Counter[str]) -> tuple[str, ...]:
         "specialty": ngettext(
             "%(n)d annotator is of another specialty.", "%(n)d annotators are of another specialty.", why["specialty"]
         ),
-        "standing": ngettext(
-            "%(n)d annotator gets no new work for now.", "%(n)d annotators get no new work for now.", why["standing"]
+        "eligibility": ngettext(
+            "%(n)d annotator gets no new work for now.", "%(n)d annotators get no new work for now.", why["eligibility"]
         ),
     }
     return tuple(text % {"n": why[name]} for name, text in words.items() if why[name])

@@ -1,4 +1,4 @@
-"""What the clock takes back, each of them safe to run at any time and twice: see `annotation.tasks`."""
+"""Releases expired leases. Every function may run at any time and twice: see `annotation.tasks`."""
 
 from __future__ import annotations
 

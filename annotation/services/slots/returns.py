@@ -1,4 +1,4 @@
-"""Work that leaves its annotator: given back, handed on, put off. What was decided stays on record."""
+"""Assignments that leave their annotator: returned, handed over, deferred. Decisions stay on record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.eligibility import eligibility_of
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Check, ExpertGroup, Skip, Slot
-from annotation.services.notices import tell_of_passed_work
+from annotation.services.notices import notify_of_passed_work
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.services.slots.claims import give, next_position
 from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, refusals
@@ -89,7 +89,7 @@ def reassign(*, assignments: Iterable[Assignment], to: User, by: User | None, at
         assert row.slot_id is not None  # just made sure of
         slot = Slot.objects.select_related("item__response").get(pk=row.slot_id)
         give(slot=slot, annotator=to, batch=row.batch, at=at)
-    tell_of_passed_work(assignments=rows, to=to.pk, at=at)
+    notify_of_passed_work(assignments=rows, to=to.pk, at=at)
     return len(rows)
 
 
@@ -183,7 +183,7 @@ def skip(*, assignment: Assignment, annotator: User, reason: str, note: str = ""
 
 @transaction.atomic
 def release_open_work_of(*, user: User, group: ExpertGroup, by: User | None, at: datetime) -> int:
-    """Put everything back that ``user`` has open in the group; how many pieces. What was handed in stands."""
+    """Put everything back that ``user`` has open in the group; how many pieces. Submitted work is kept."""
     rows = _lock_open(_open_of(user, group))
     for row in rows:
         _let_go(row, at)

@@ -1,4 +1,4 @@
-"""Dates that neither side of the ocean can misread."""
+"""English date formats that are unambiguous in Britain and America."""
 
 DATE_FORMAT = "j N Y"
 DATETIME_FORMAT = "j N Y, H:i"

@@ -21,7 +21,7 @@ from releases.models import Release
 from releases.options import PARTS, ReleaseOptions
 from releases.reading import citation_of
 from releases.services import set_licence
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
 from scoring.judge_runs import coverage_notes
 
@@ -89,12 +89,12 @@ class Command(BaseCommand):
         if version:
             existing = done.filter(version=version).first()
             if existing is not None:
-                if not _asks_for(existing, options, notes):
+                if not _has_options(existing, options, notes):
                     raise DomainError(f"Version {version} was released with other options; name another version.")
                 return existing
         else:
             newest = done.first()
-            if newest is not None and _asks_for(newest, options, notes) and _is_the_same(newest):
+            if newest is not None and _has_options(newest, options, notes) and _is_the_same(newest):
                 return newest
             version = services.next_version(benchmark)
         release = services.create_release(
@@ -138,7 +138,7 @@ def _options(given: dict[str, Any], *, no_licence: bool) -> ReleaseOptions:
     )
 
 
-def _asks_for(release: Release, options: ReleaseOptions, notes: str) -> bool:
+def _has_options(release: Release, options: ReleaseOptions, notes: str) -> bool:
     """Whether a release is what is asked for; who gives no notes takes those that it has."""
     return bool(release.options == options.as_json()) and notes.strip() in ("", release.notes)
 

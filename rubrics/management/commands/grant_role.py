@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from consilium.lib.errors import DomainError
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from rubrics.models import AuthoringRole, BenchmarkRole
 from rubrics.services import give_authoring_role, grant_role
 

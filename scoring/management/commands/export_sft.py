@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from consilium.lib.errors import DomainError
 from consilium.llm.prompts import TEMPLATES
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from scoring.supervision import PROMPT, SupervisionTerms, export_supervision
 from scoring.trained.decisions import DEV_SHARE
 

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from consilium.lib.errors import DomainError
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from scoring.models import JudgeRun, RunSlice, Verdict
 from scoring.services.judges import find_judge
 from scoring.services.runs import RunFrame, create_run

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from consilium.lib.errors import DomainError
 from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.exclusion import excluded_cases
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from scoring import provenance
 from scoring.judge_runs import coverage_notes
 from scoring.raters import resolve_rater

@@ -11,7 +11,7 @@ from django.utils import timezone
 from consilium.lib.errors import DomainError
 from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.statistics.estimate import Figure
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from scoring.injections import FAMILIES
 from scoring.management.commands.judge import Command as JudgeCommand
 from scoring.management.commands.judge import amount

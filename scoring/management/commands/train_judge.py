@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from consilium.lib.errors import DomainError
-from rubrics.management.asked import benchmark_called
+from rubrics.management.lookups import benchmark_called
 from scoring.models import TrainedModel
 from scoring.services.judges import create_trained_judge
 from scoring.trained.fitting import fit
@@ -77,7 +77,7 @@ class Command(BaseCommand):
 
 
 def _lead(difference: dict[str, Any]) -> str:
-    """What the interval of a difference says of the judge's lead."""
+    """The conclusion from the interval of a difference on the judge's lead."""
     if difference["low"] is None:
         few = "cases needed" in difference["note"]
         return "too few cases for an interval" if few else "not certainly ahead, as all resamples agree"

@@ -1,4 +1,4 @@
-"""What a file says, gathered before anything of the run is written."""
+"""Verdicts of a file, collected before anything of the run is stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rubrics.parsing.faults import Faults
 
 @dataclass(frozen=True, slots=True)
 class CollectedVerdict:
-    """A verdict and the line that it stands on."""
+    """A verdict and its line."""
 
     line: int
     outcome: str
@@ -25,7 +25,7 @@ class Collected:
     """Verdicts by (response, criterion, replicate), and the rubric of each response that the files are about."""
 
     faults: Faults
-    said: dict[tuple[int, int, int], CollectedVerdict] = field(default_factory=dict)
+    verdicts: dict[tuple[int, int, int], CollectedVerdict] = field(default_factory=dict)
     rubrics: dict[int, int] = field(default_factory=dict)
 
     def add(
@@ -38,7 +38,7 @@ class Collected:
         place: str = "criterion",
     ) -> None:
         """Note a verdict; a fault at ``place`` where there is one on the same pair and replicate already."""
-        known = self.said.get((response, criterion, replicate))
+        known = self.verdicts.get((response, criterion, replicate))
         if known is not None:
             message = _(
                 "This verdict stands on line %(line)s already. Where a judge was asked several times, each row needs "
@@ -46,21 +46,21 @@ class Collected:
             ) % {"line": known.line}
             self.faults.add(verdict.line, place, message)
             return
-        self.said[response, criterion, replicate] = verdict
+        self.verdicts[response, criterion, replicate] = verdict
         self.rubrics[response] = rubric
 
     def ordered(self) -> Iterator[tuple[int, int, int, CollectedVerdict]]:
         """All verdicts, by response, criterion and replicate."""
-        for key in sorted(self.said):
-            yield *key, self.said[key]
+        for key in sorted(self.verdicts):
+            yield *key, self.verdicts[key]
 
     @property
     def n_replicates(self) -> int:
         """How many different replicates there are."""
-        return len({replicate for _response, _criterion, replicate in self.said})
+        return len({replicate for _response, _criterion, replicate in self.verdicts})
 
     def digest(self) -> str:
-        """SHA-256 of what was said, and of which responses nothing was said, whatever the order of the file."""
+        """SHA-256 of the verdicts, and of the responses without one, independent of the order of the file."""
         digest = hashlib.sha256()
         for response, criterion, replicate, verdict in self.ordered():
             # The first replicate goes unnamed, as before there were several: a file keeps its digest.
@@ -68,7 +68,7 @@ class Collected:
             digest.update(
                 f"{response}\x1f{criterion}\x1f{verdict.outcome}\x1f{verdict.explanation}{number}\x1e".encode()
             )
-        judged = {response for response, _criterion, _replicate in self.said}
+        judged = {response for response, _criterion, _replicate in self.verdicts}
         for response in sorted(self.rubrics.keys() - judged):
             digest.update(f"{response}\x1e".encode())
         return digest.hexdigest()

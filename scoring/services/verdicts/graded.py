@@ -1,4 +1,4 @@
-"""Shapes (b) and (d): responses with their rubric and grades. Cases and responses are made where they are missing."""
+"""Shapes (b) and (d): responses with their rubric and grades. Missing cases and responses are created."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAMED = 10
 
 @dataclass(slots=True)
 class _Samples:
-    """The number of each response: as its row says, or by the order of the file among those of case and candidate."""
+    """The number of each response: from its row, or by the order of the file among those of case and candidate."""
 
     faults: Faults
     _next: Counter[tuple[str, str, int]] = field(default_factory=Counter)

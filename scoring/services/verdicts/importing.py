@@ -1,4 +1,4 @@
-"""From a file to a run: the file's shape is told by its beginning, its verdicts are gathered, then all is written."""
+"""Imports a file as a run: detects its shape, collects its verdicts, then stores all of them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def import_replicates(
     return _import(benchmark, numbered, options=options, by=by, at=at, progress=progress)
 
 
-# Name, content, and which replicate it is; None where its rows say.
+# Name, content, and replicate; None where its rows have it.
 File = tuple[str, BinaryIO, int | None]
 
 
@@ -111,7 +111,7 @@ def _import(
         except ImportRefused as refused:
             raise ImportRefused(refused.errors, refused.total, file=file_name) from None
         counts = merge_counts(counts, of_file, file_name)
-    if not collected.said:
+    if not collected.verdicts:
         raise DomainError(_("The file holds no verdicts."))
     judge = imported_judge(benchmark=benchmark, name=name, by=by)
     earlier = JudgeRun.objects.filter(judge=judge, benchmark=benchmark, imported=True)
@@ -136,11 +136,11 @@ def _import(
         )
         _write(run, collected, at)
         warnings += _replaced(run)
-    new = 0 if known else len(collected.said)
-    by_outcome = Counter(verdict.outcome for verdict in collected.said.values())
+    new = 0 if known else len(collected.verdicts)
+    by_outcome = Counter(verdict.outcome for verdict in collected.verdicts.values())
     counts["runs"] = {"created": int(not known), "unchanged": int(known)}
-    counts["verdicts"] = {"created": new, "unchanged": len(collected.said) - new}
-    missing = due - len(collected.said)
+    counts["verdicts"] = {"created": new, "unchanged": len(collected.verdicts) - new}
+    missing = due - len(collected.verdicts)
     if by_outcome["invalid"]:
         warning = ngettext("%(n)s verdict is invalid.", "%(n)s verdicts are invalid.", by_outcome["invalid"])
         warnings.append(warning % {"n": by_outcome["invalid"]})
@@ -278,7 +278,7 @@ def _write(run: JudgeRun, collected: Collected, at: datetime) -> None:
         ("id", "run", "response", "rubric"),
         ((pk, run.pk, *item) for pk, item in zip(reserve_ids(JudgeRunItem, len(items)), items, strict=True)),
     )
-    ids = reserve_ids(Verdict, len(collected.said))
+    ids = reserve_ids(Verdict, len(collected.verdicts))
     copy_rows(
         Verdict,
         VERDICT_COLUMNS,

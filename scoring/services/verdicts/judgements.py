@@ -1,4 +1,4 @@
-"""Shape (c): ClinConsensus' judgement lists, about responses that are there."""
+"""Shape (c): ClinConsensus' judgement lists, about existing responses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def collect_judgements(
     progress: Progress,
     replicate: int | None = None,
 ) -> Counts:
-    """Note what the lists say. An element with no results says nothing: all its verdicts are missing."""
+    """Collect the verdicts of the lists. An element with no results has none: all its verdicts are missing."""
     faults = collected.faults
     lines: dict[tuple[int, int], int] = {}  # by response and replicate
     elements = read_judgements(file, faults, container, candidate=candidate, replicate=replicate, progress=progress)

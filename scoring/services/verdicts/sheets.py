@@ -1,4 +1,4 @@
-"""The rubric of a case as it stands, and which of its criteria a file means."""
+"""The current rubric of a case, and which of its criteria a file means."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Sheet:
     def criteria_called(
         self, texts: Sequence[str], places: Sequence[str], line: int, faults: Faults
     ) -> list[int | None]:
-        """The criterion of each text; a fault at its place, and None, where that cannot be told.
+        """The criterion of each text; a fault at its place, and None, where it is ambiguous.
 
-        A text that the rubric has twice is told by order where the list has each of its criteria.
+        A text that the rubric has twice is identified by order where the list has each of its criteria.
         """
         known: defaultdict[str, list[int]] = defaultdict(list)
         for criterion, text, _points in self.items:

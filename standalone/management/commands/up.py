@@ -210,7 +210,7 @@ class Command(BaseCommand):
             **self.address,
             "SECRET_KEY": settings.SECRET_KEY,
             "PYTHONUNBUFFERED": "1",
-            # macOS kills forked children that touch its frameworks, unless told that we know.
+            # macOS kills forked children that touch its frameworks, unless this variable permits it.
             "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",
         }
 

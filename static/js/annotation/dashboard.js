@@ -1,5 +1,5 @@
 // @ts-check
-/* Pieces of work chosen for handing over, and the dialog that says what would move. Without this script the same is a
+/* Pieces of work chosen for handing over, and the dialog that shows what would move. Without this script the same is a
    page. */
 import { find, findAll, optionalElement } from "../core/page.js";
 import { tickOfAll } from "../core/ticks.js";

@@ -142,7 +142,7 @@ document.addEventListener("dragover", dragOrDrop);
 document.addEventListener("dragleave", dragOrDrop);
 document.addEventListener("drop", dragOrDrop);
 
-/* htmx: what failed is said; a session that ended opens a dialog instead of swapping a sign-in page into this one. */
+/* htmx: an error is shown; a session that ended opens a dialog instead of swapping a sign-in page into this one. */
 document.addEventListener("htmx:responseError", (event) => {
   if (!(event instanceof CustomEvent)) return;
   if (event.detail.xhr.status === 401) askToSignIn();

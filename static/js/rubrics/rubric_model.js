@@ -81,7 +81,7 @@ function copyField(from, into, field) {
 }
 
 /**
- * Whether two items say the same, whatever their ids.
+ * Whether two items have the same content, whatever their ids.
  * @param {Item} item
  * @param {Item} other
  */
@@ -219,7 +219,7 @@ export function merge(base, mine, theirs) {
  */
 export function applyAnswers(items, questions, answers) {
   return items.flatMap((item) => {
-    const question = questions.find((asked) => asked.id === item.id);
+    const question = questions.find((conflict) => conflict.id === item.id);
     if (!question) return [item];
     if (answers[item.id] === "theirs") return question.theirs ?? [];
     return question.mine ? [item] : [];

@@ -1,5 +1,5 @@
 // @ts-check
-/* Remarks below the rows: of the lint, which the server does, and what a reviewer or a grader said. */
+/* Remarks below the rows: of the lint, which the server runs, of reviewers and of graders. */
 import { element } from "../core/page.js";
 import { ask } from "../core/server.js";
 import { field, list, rowOf, showNotes } from "./rubric_rows.js";
@@ -31,9 +31,9 @@ export function showRemarks(item) {
   /** @type {Note[]} */
   const notes = [];
   const comment = start.comments[item.id];
-  if (comment) notes.push({ kind: "said", label: words("reviewer"), text: comment });
+  if (comment) notes.push({ kind: "comment", label: words("reviewer"), text: comment });
   for (const text of start.evidence[String(item.criterion)] ?? []) {
-    notes.push({ kind: "said", label: words("faulty"), text });
+    notes.push({ kind: "comment", label: words("faulty"), text });
   }
   if (!item.points && item.text.trim() && state.lastId !== item.id) {
     notes.push({ kind: "problem", label: "", text: words("needs") });

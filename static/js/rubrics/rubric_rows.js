@@ -242,7 +242,7 @@ function smallButton(text, data) {
 }
 
 /**
- * Show below a row what the lint, a reviewer or a grader says of it.
+ * Show below a row the remarks of the lint, of reviewers and of graders.
  * @param {HTMLElement} node
  * @param {Remark[]} remarks
  * @param {Note[]} notes

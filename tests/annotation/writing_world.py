@@ -25,7 +25,7 @@ FILTERS = ("tags", "languages", "difficulties", "skip_written", "draw")
 
 
 @dataclass
-class Room:
+class WritingWorld:
     benchmark: Benchmark
     admin: User
     group: ExpertGroup
@@ -37,12 +37,12 @@ class Room:
         return self.group.people["annotator"]  # type: ignore[attr-defined, no-any-return]
 
     def plan(self, **terms: Any) -> WritingPlan:
-        return plan_writing(**self._asked(terms))
+        return plan_writing(**self._with_defaults(terms))
 
     def give_out(self, **terms: Any) -> Batch:
-        return create_writing_batch(by=self.admin, at=timezone.now(), **self._asked(terms))
+        return create_writing_batch(by=self.admin, at=timezone.now(), **self._with_defaults(terms))
 
-    def _asked(self, terms: dict[str, Any]) -> dict[str, Any]:
+    def _with_defaults(self, terms: dict[str, Any]) -> dict[str, Any]:
         chosen = {name: terms.pop(name) for name in FILTERS if name in terms}
         order = WritingOrder(**{"group": self.group, "title": "Our own answers", "seed": 3, **terms})
         return {"order": order, "filter": WritingFilter(**chosen)}
@@ -53,10 +53,10 @@ class Room:
         return rows.get(batch=batch, writer=user, position=position)
 
 
-def build_room(*, annotators: int = 3) -> Room:
+def build_writing_world(*, annotators: int = 3) -> WritingWorld:
     """Four cases that two models answered; a canary in whatever tells whose an answer is."""
     admin = UserFactory(name="Ada Admin")
-    benchmark = BenchmarkFactory(slug="room", title="Writing room", admin=admin)
+    benchmark = BenchmarkFactory(slug="world", title="Writing world", admin=admin)
     cases = {
         key: CaseFactory(benchmark=benchmark, key=key, reference_answer="canary-reference-answer") for key in "abcd"
     }
@@ -68,4 +68,4 @@ def build_room(*, annotators: int = 3) -> Room:
                 external_id="canary-external", metadata={"run": "canary-metadata"},
             )  # fmt: skip
     group = ExpertGroupFactory(benchmark=benchmark, name="Writers", annotators=annotators)
-    return Room(benchmark, admin, group, cases, models)
+    return WritingWorld(benchmark, admin, group, cases, models)

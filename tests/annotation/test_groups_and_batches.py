@@ -42,7 +42,7 @@ def signed_in(user: User) -> Client:
 
 
 @pytest.fixture
-def desk() -> Workshop:
+def workshop() -> Workshop:
     return build_workshop()
 
 
@@ -77,7 +77,7 @@ def test_a_group_with_members_is_made_through_the_pages() -> None:
     assert Physician.objects.get(user=known).pseudonym == pseudonym
 
 
-def test_physicians_stand_in_the_order_in_which_people_count() -> None:
+def test_physicians_are_listed_in_natural_order() -> None:
     admin, researcher = UserFactory(), UserFactory()
     benchmark = BenchmarkFactory(admin=admin, researcher=researcher)
     group = ExpertGroupFactory(benchmark=benchmark, annotators=3)
@@ -100,26 +100,26 @@ def test_physicians_stand_in_the_order_in_which_people_count() -> None:
             assert seen == expected, page
 
 
-def test_the_pages_say_why_a_member_cannot_be_added(desk: Workshop) -> None:
-    client = signed_in(desk.admin)
-    other = ExpertGroupFactory(benchmark=desk.benchmark)
-    page = f"/b/{desk.benchmark.slug}/groups/{other.public_id}/"
+def test_the_pages_say_why_a_member_cannot_be_added(workshop: Workshop) -> None:
+    client = signed_in(workshop.admin)
+    other = ExpertGroupFactory(benchmark=workshop.benchmark)
+    page = f"/b/{workshop.benchmark.slug}/groups/{other.public_id}/"
     for email, words in (
-        (desk.admin.email, "sees the candidates’ names"),
-        (desk.annotator.email, "belongs to another expert group"),
+        (workshop.admin.email, "sees the candidates’ names"),
+        (workshop.annotator.email, "belongs to another expert group"),
         ("no-address", "valid email"),
     ):
         answer = client.post(f"{page}members/", {"email": email, "role": "annotator"})
         assert answer.status_code == 422
         assert words in answer.content.decode()
-    twice = client.post(f"/b/{desk.benchmark.slug}/groups/new/", {"name": other.name})
+    twice = client.post(f"/b/{workshop.benchmark.slug}/groups/new/", {"name": other.name})
     assert twice.status_code == 422
     assert "there already" in twice.content.decode()
 
 
-def batch_data(desk: Workshop, **more: Any) -> dict[str, Any]:
+def batch_data(workshop: Workshop, **more: Any) -> dict[str, Any]:
     return {
-        "title": "Second", "group": desk.group.public_id, "annotators_per_item": 2, "check_policy": "sample",
+        "title": "Second", "group": workshop.group.public_id, "annotators_per_item": 2, "check_policy": "sample",
         "check_percent": 25, "order": "by_case", "seed": 11, "skip_given": "", "strategy": "planned",
         "specialty_match": "none", **more,
     }  # fmt: skip
@@ -195,15 +195,15 @@ def test_a_seed_gives_the_same_plan_in_another_database() -> None:
     assert plan(backwards=False) == plan(backwards=True)
 
 
-def test_a_batch_is_not_made_when_the_preview_is_out_of_date(desk: Workshop) -> None:
-    client = signed_in(desk.admin)
-    base = f"/b/{desk.benchmark.slug}/batches/"
-    preview = client.get(f"{base}preview/", batch_data(desk, annotators_per_item=1)).content.decode()
+def test_a_batch_is_not_made_when_the_preview_is_out_of_date(workshop: Workshop) -> None:
+    client = signed_in(workshop.admin)
+    base = f"/b/{workshop.benchmark.slug}/batches/"
+    preview = client.get(f"{base}preview/", batch_data(workshop, annotators_per_item=1)).content.decode()
     # Everybody has graded everything else in the first batch: nobody is left but for what they were not given.
     digest = re.search(r'name="digest" value="(\w+)"', preview)
     assert digest
-    member(desk.group)
-    answer = client.post(f"{base}new/", batch_data(desk, annotators_per_item=1, digest=digest[1]))
+    member(workshop.group)
+    answer = client.post(f"{base}new/", batch_data(workshop, annotators_per_item=1, digest=digest[1]))
     assert answer.status_code == 409
     assert "changed since the preview" in answer.content.decode()
     assert Batch.objects.count() == 1
@@ -221,12 +221,12 @@ def test_a_batch_is_not_made_when_the_preview_is_out_of_date(desk: Workshop) -> 
         ({"group": "elsewhere"}, "Select a valid choice"),
     ],
 )
-def test_the_preview_says_what_is_missing(desk: Workshop, change: dict[str, Any], words: str) -> None:
-    client = signed_in(desk.admin)
-    data = batch_data(desk, **change)
-    body = client.get(f"/b/{desk.benchmark.slug}/batches/preview/", data).content.decode()
+def test_the_preview_says_what_is_missing(workshop: Workshop, change: dict[str, Any], words: str) -> None:
+    client = signed_in(workshop.admin)
+    data = batch_data(workshop, **change)
+    body = client.get(f"/b/{workshop.benchmark.slug}/batches/preview/", data).content.decode()
     assert words in body
-    assert client.post(f"/b/{desk.benchmark.slug}/batches/new/", data).status_code == 422
+    assert client.post(f"/b/{workshop.benchmark.slug}/batches/new/", data).status_code == 422
     assert Batch.objects.count() == 1
 
 
@@ -292,9 +292,9 @@ def test_the_batch_page_counts_truly_and_its_csv_says_the_same() -> None:
     )
 
 
-def test_pause_open_extend_and_close(desk: Workshop) -> None:
-    client = signed_in(desk.admin)
-    url = f"/b/{desk.benchmark.slug}/batches/{desk.batch.public_id}/"
+def test_pause_open_extend_and_close(workshop: Workshop) -> None:
+    client = signed_in(workshop.admin)
+    url = f"/b/{workshop.benchmark.slug}/batches/{workshop.batch.public_id}/"
 
     def state() -> str:
         return str(Batch.objects.get().status)
@@ -316,36 +316,37 @@ def test_pause_open_extend_and_close(desk: Workshop) -> None:
     assert state() == "closed"
 
 
-def test_researchers_read_and_do_not_write_and_see_no_names(desk: Workshop) -> None:
+def test_researchers_read_and_do_not_write_and_see_no_names(workshop: Workshop) -> None:
     researcher = UserFactory()
-    BenchmarkRoleFactory(benchmark=desk.benchmark, user=researcher, role="researcher")
+    BenchmarkRoleFactory(benchmark=workshop.benchmark, user=researcher, role="researcher")
     client = signed_in(researcher)
-    base = f"/b/{desk.benchmark.slug}"
+    base = f"/b/{workshop.benchmark.slug}"
     for path in (
         "groups/",
-        f"groups/{desk.group.public_id}/",
+        f"groups/{workshop.group.public_id}/",
         "batches/",
-        f"batches/{desk.batch.public_id}/",
+        f"batches/{workshop.batch.public_id}/",
         "conflicts/",
     ):
         body = client.get(f"{base}/{path}")
         assert body.status_code == 200
-        assert desk.annotator.email not in body.content.decode()
-        assert f">{desk.annotator.name}<" not in body.content.decode()
+        assert workshop.annotator.email not in body.content.decode()
+        assert f">{workshop.annotator.name}<" not in body.content.decode()
         main = body.content.decode().split("<main")[1]
         assert '<form method="post"' not in main
     assert client.get(f"{base}/batches/new/").status_code == 404
     assert client.get(f"{base}/batches/preview/").status_code == 404
-    for path in ("groups/new/", f"groups/{desk.group.public_id}/members/", f"batches/{desk.batch.public_id}/close/",
+    for path in ("groups/new/", f"groups/{workshop.group.public_id}/members/",
+                 f"batches/{workshop.batch.public_id}/close/",
                  "batches/new/", "conflicts/"):  # fmt: skip
         assert client.post(f"{base}/{path}").status_code == 404
-    for user in (desk.annotator, desk.checker, build_workshop().admin):
+    for user in (workshop.annotator, workshop.checker, build_workshop().admin):
         outsider = signed_in(user)
         for path in (
             "groups/",
             "batches/",
-            f"batches/{desk.batch.public_id}/",
-            f"batches/{desk.batch.public_id}/progress.csv",
+            f"batches/{workshop.batch.public_id}/",
+            f"batches/{workshop.batch.public_id}/progress.csv",
         ):
             assert outsider.get(f"{base}/{path}").status_code == 404
 
@@ -375,9 +376,9 @@ def test_admin_pages_cost_the_same_at_any_size() -> None:
     assert counts[0] == counts[1]
 
 
-def test_a_batch_remembers_when_and_by_whom(desk: Workshop) -> None:
-    assert desk.batch.created_by == desk.admin
-    assert desk.batch.created_at <= timezone.now()
+def test_a_batch_remembers_when_and_by_whom(workshop: Workshop) -> None:
+    assert workshop.batch.created_by == workshop.admin
+    assert workshop.batch.created_at <= timezone.now()
 
 
 def test_the_terms_name_candidates_and_kinds_as_people_do(client: Client) -> None:

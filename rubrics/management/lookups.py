@@ -1,4 +1,4 @@
-"""What commands are asked about, looked up by name."""
+"""Looks up by name what commands are called with."""
 
 from __future__ import annotations
 
