@@ -38,7 +38,7 @@ def test_level_spread_and_certainty_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "threshold", "stored"),
+    ("values", "threshold", "state"),
     [
         ("aaab", 0.75, "agreed"),  # exactly the share
         ("aab", 0.6667, "open"),  # 2/3 is less
@@ -49,8 +49,8 @@ def test_level_spread_and_certainty_by_hand() -> None:
         ("aa", 1.0, "agreed"),
     ],
 )
-def test_the_edge_of_the_threshold(values: str, threshold: float, standing: str) -> None:
-    assert choice(*values, threshold=threshold).state == standing
+def test_the_edge_of_the_threshold(values: str, threshold: float, state: str) -> None:
+    assert choice(*values, threshold=threshold).state == state
 
 
 def test_too_few_answers_never_agree() -> None:

@@ -20,7 +20,7 @@ from rubrics.models import AuditItem, Case, RubricDraft
 from rubrics.services import give_authoring_role
 from tests.annotation.conftest import build_workshop
 from tests.annotation.ward import build_ward
-from tests.annotation.writing_room import build_room
+from tests.annotation.writing_world import build_writing_world
 from tests.conftest import Watch
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory, decide
 from tests.rubrics.test_audits import KEYS, auditor_of, bench
@@ -115,7 +115,7 @@ def test_rubric(transactional_db: None, new_page: NewPage) -> None:
 
 
 def test_response(transactional_db: None, new_page: NewPage) -> None:
-    room = build_room(annotators=1)
+    room = build_writing_world(annotators=1)
     room.give_out(draw=1, mode="aided", references=room.models)
     task = WritingTask.objects.get(writer=room.people[0])
     page = new_page(room.people[0])
