@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _MADE = datetime(1980, 1, 1)  # noqa: DTZ001  # the format has no time zone
 MAX_NAME_LENGTH = 32
 MAX_LABEL_LENGTH = 80
-MAX_STR_LENGTH = 2045  # bytes; longer text is stored as strL
 _WHOLE = 2**53 - 1  # a double holds every integer up to it
 # https://www.stata.com/manuals/u11.pdf, 11.3 Naming conventions
 _RESERVED = frozenset(
@@ -38,12 +37,8 @@ def write_stata(target: IO[bytes], name: str, table: Tabular) -> None:
     cannot hold exactly makes its column text. ValueError on a figure that is not finite.
     """
     frame = table_frame(table)
-    long = []
     for column in frame.columns:
         frame[column] = _for_stata(frame[column])
-        is_text = frame[column].dtype == "string"
-        if is_text and any(len(text.encode()) > MAX_STR_LENGTH for text in frame[column]):
-            long.append(column)
     names = stata_names(table.columns)
     frame.rename(columns=names).to_stata(
         target,
@@ -53,7 +48,6 @@ def write_stata(target: IO[bytes], name: str, table: Tabular) -> None:
         time_stamp=_MADE,
         data_label=_shortened(name, MAX_LABEL_LENGTH),
         variable_labels={new: _shortened(own, MAX_LABEL_LENGTH) for own, new in names.items() if new != own},
-        convert_strl=[names[column] for column in long],
     )
 
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from agreement import files
 from agreement.tables import Table
 from agreement.writers.frame import table_frame
-from agreement.writers.stata import MAX_LABEL_LENGTH, MAX_NAME_LENGTH, MAX_STR_LENGTH, stata_names, write_stata
+from agreement.writers.stata import MAX_LABEL_LENGTH, MAX_NAME_LENGTH, stata_names, write_stata
 
+MAX_STR_LENGTH = 2045  # bytes; Stata stores longer text as strL
 LONG = "儿" * (MAX_STR_LENGTH // 3 + 1)
 TABLE = Table(
     ("slice", "n", "mf1", "signed", "empty", "mixed", "note"),
@@ -162,6 +163,6 @@ def test_parquet_is_offered_only_where_pyarrow_is_installed() -> None:
 def test_no_page_waits_for_pandas() -> None:
     code = (
         "import os, sys, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'tests.settings'; django.setup()\n"
-        "import consilium.urls, agreement.frames, agreement.files; assert 'pandas' not in sys.modules"
+        "import config.urls, agreement.frames, agreement.files; assert 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
