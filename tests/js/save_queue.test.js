@@ -308,6 +308,39 @@ test("what is too large for a server in between is kept, and not sent again and 
   assert.deepEqual(keys(), ["consilium.test:a"]);
 });
 
+test("who comes back to the page goes on, once they are signed in again", async () => {
+  globalThis.window = new EventTarget();
+  queue.listen();
+  server.answers = [{ status: 401, body: null }];
+  person = { signed_in: false, who: "" };
+  queue.put("a", { value: "one" }, 0);
+  await settled();
+  window.dispatchEvent(new Event("focus"));
+  await settled();
+  assert.equal(server.requests.length, 1);
+  person = { signed_in: true, who: "me" };
+  window.dispatchEvent(new Event("focus"));
+  await settled();
+  assert.equal(server.stored.a.value, "one");
+});
+
+test("a page that is left sends what was being typed", async () => {
+  globalThis.window = new EventTarget();
+  queue.listen();
+  queue.put("a", { value: "typ" }, 0, { wait: 600 });
+  window.dispatchEvent(new Event("pagehide"));
+  await settled();
+  assert.equal(server.stored.a.value, "typ");
+});
+
+test("handing in tries again what was refused", async () => {
+  server.answers = [{ status: 409, body: { detail: "Paused" } }];
+  queue.put("a", { value: "one" }, 0);
+  await settled();
+  await queue.flushAll();
+  assert.equal(server.stored.a.value, "one");
+});
+
 test("another version is asked about and overwrites nothing", async () => {
   server.stored.a = { value: "theirs", version: 3, client_id: "x" };
   queue.put("a", { value: "mine" }, 2);
@@ -408,6 +441,25 @@ test("a server that contradicts itself is not asked without a pause", async () =
   server.answers = Array(3).fill({ status: 200, body: { results: [{ id: "a", status: "stale", current }] } });
   await pass(1);
   assert.equal(server.requests.length, 1);
+});
+
+test("who changes their mind before it was sent is sent once, after the others, on the version that they saw", async () => {
+  server.stored.a = { value: "old", version: 2, client_id: "x" };
+  queue.put("a", { value: "first" }, 2, { wait: 1 });
+  queue.put("b", { value: "other" }, 0, { wait: 1 });
+  queue.put("a", { value: "second" }, 9, { wait: 1 });
+  await pass(1);
+  assert.deepEqual(values(), ["other", "second"]);
+  assert.equal(server.stored.a.value, "second");
+});
+
+test("another piece of work waits for no answer to the one before", async () => {
+  server.answers = [() => new Promise(() => {})];
+  queue.put("a", { value: "one" }, 0);
+  queue.open(new SaveStore(() => storage, "consilium.next:"));
+  queue.put("a", { value: "next" }, 0);
+  await settled();
+  assert.equal(server.stored.a.value, "next");
 });
 
 test("another piece of work: the answer to the one before drops what it saved there, and nothing else", async () => {

@@ -227,7 +227,7 @@ export class SaveQueue {
     return [...this.pending].filter(([id]) => !this.questions.has(id) && (this.#due.get(id) ?? 0) <= now);
   }
 
-  /** Nothing waits for its time any more: the work is handed in, or the page is left. */
+  /** Nothing waits for its time any more. */
   stopWaiting() {
     this.#due.clear();
   }
@@ -252,8 +252,9 @@ export class SaveQueue {
     return sending;
   }
 
-  /** Send all that is there, due or not, and what is put meanwhile; not what fails. */
+  /** Send all that is there, due or not, refused before or not, and what is put meanwhile; not what fails. */
   async flushAll() {
+    if (this.halted === "refused") this.halted = "";
     for (let round = 0; round < MAX_ROUNDS && this.pending.size > this.questions.size; round += 1) {
       this.stopWaiting();
       await this.flush();
@@ -557,7 +558,7 @@ export class SaveQueue {
     });
     document.addEventListener("consilium:signed-in", () => this.resume());
     window.addEventListener("focus", () => {
-      if (this.halted && this.halted !== "signed-out") this.resume();
+      if (this.halted) this.resume();
     });
   }
 }
