@@ -373,8 +373,8 @@ def check_kinds(**_options: Any) -> list[checks.CheckMessage]:
     for kind in _kinds.values():
         for task in (kind.task, kind.sweep_task):
             if task not in known:
-                errors.append(checks.Error(f"There is no Celery task {task}.", obj=kind, id="consilium.E001"))
+                errors.append(checks.Error(f"There is no Celery task {task}.", obj=kind, id="consilium.E002"))
         if kind.sweep_task not in scheduled:
             message = f"CELERY_BEAT_SCHEDULE has no {kind.sweep_task}: lost jobs would stay lost."
-            errors.append(checks.Error(message, obj=kind, id="consilium.E002"))
+            errors.append(checks.Error(message, obj=kind, id="consilium.E003"))
     return errors

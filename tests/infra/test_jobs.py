@@ -347,7 +347,7 @@ def test_a_kind_without_tasks_is_found_and_a_task_has_one_kind(monkeypatch: pyte
         sweep_task = "agreement.tasks.sweep_nothing"
 
     jobs.register(Unknown())
-    assert [error.id for error in jobs.check_kinds()] == ["consilium.E001", "consilium.E001", "consilium.E002"]
+    assert [error.id for error in jobs.check_kinds()] == ["consilium.E002", "consilium.E002", "consilium.E003"]
     with pytest.raises(ValueError, match="run_nothing"):
         jobs.register(Unknown())
 
