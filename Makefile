@@ -81,6 +81,7 @@ lint: $(STAMP) $(NODE_STAMP) ## check style, types, layers, templates, scripts a
 	@node_modules/.bin/tsc --noEmit --project .
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports
+	@$(PY) -m tests.design.withdrawn_words
 	@$(PY) manage.py makemigrations --check --dry-run
 	@env SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')" DEBUG=0 \
 	  SITE_URL=https://consilium.example.org $(PY) manage.py check --deploy --fail-level WARNING

@@ -27,17 +27,17 @@ from releases.options import ReleaseOptions, read_options
 from rubrics.models import Benchmark
 
 MAX_NOTES_LENGTH = 20_000
-STANDING = (*OPEN, JobStatus.DONE)
+VERSION_TAKEN = (*OPEN, JobStatus.DONE)
 
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+-]{0,39}")
 
 
 def next_version(benchmark: Benchmark) -> str:
     """What the next release may be called: one more than the newest in its last number, 1.0 at first."""
-    newest = Release.objects.filter(benchmark=benchmark, status__in=STANDING).first()
+    newest = Release.objects.filter(benchmark=benchmark, status__in=VERSION_TAKEN).first()
     if newest is None:
         return "1.0"
-    taken = set(Release.objects.filter(benchmark=benchmark, status__in=STANDING).values_list("version", flat=True))
+    taken = set(Release.objects.filter(benchmark=benchmark, status__in=VERSION_TAKEN).values_list("version", flat=True))
     version = newest.version
     while version in taken:
         head, number, tail = re.fullmatch(r"(.*?)(\d*)(\D*)", version).groups()  # type: ignore[union-attr]
@@ -82,7 +82,7 @@ def create_release(
         raise DomainError(_("The notes are longer than %(n)s characters.") % {"n": MAX_NOTES_LENGTH})
     build.check(benchmark, options)
     row = Benchmark.objects.select_for_update().get(pk=benchmark.pk)  # two releases of one version come in turn
-    if Release.objects.filter(benchmark=row, version=version, status__in=STANDING).exists():
+    if Release.objects.filter(benchmark=row, version=version, status__in=VERSION_TAKEN).exists():
         raise Conflict(_("There is a version %(version)s already; a release never changes.") % {"version": version})
     if not row.canary and cases_to_release(row).filter(created_by__isnull=False).exists():
         row.canary = benchmark.canary = canary()
@@ -99,7 +99,7 @@ def create_release(
 def restart_release(*, release: Release, at: datetime) -> None:
     """Try a failed release again."""
     Benchmark.objects.select_for_update().get(pk=release.benchmark_id)  # two releases of one version come in turn
-    existing = Release.objects.filter(benchmark=release.benchmark, version=release.version, status__in=STANDING)
+    existing = Release.objects.filter(benchmark=release.benchmark, version=release.version, status__in=VERSION_TAKEN)
     if existing.exists():
         raise Conflict(
             _("There is a version %(version)s already; a release never changes.") % {"version": release.version}

@@ -18,7 +18,7 @@ from rubrics.models import Benchmark
 Ints = npt.NDArray[np.int64]
 
 # First-round decisions that were handed in. Weeks begin on Monday and are counted from the first one of 1970.
-_SAID = f"""
+_DECISIONS = f"""
     SELECT DISTINCT ON (a.annotator_id, a.response_id, d.criterion_id)
            a.annotator_id::int8, b.group_id::int8, a.response_id::int8, d.criterion_id::int8,
            ({outcome_code_sql("d.outcome")})::int2,
@@ -131,7 +131,9 @@ def decisions(benchmark: Benchmark, groups: Sequence[ExpertGroup], *, own_view: 
     ids = [group.pk for group in groups]
     names = ("user", "group", "response", "criterion", "outcome", "week", "closed", "gold", "vetted")
     kinds = ("int8", "int8", "int8", "int8", "int2", "int4", "int2", "int2", "int2")
-    answers = copy_columns(_SAID, {"groups": ids, "purposes": purposes}, types=dict(zip(names, kinds, strict=True)))
+    answers = copy_columns(
+        _DECISIONS, {"groups": ids, "purposes": purposes}, types=dict(zip(names, kinds, strict=True))
+    )
     if own_view:
         answers = {name: column[answers["closed"] == 1] for name, column in answers.items()}
     settled = copy_columns(_SETTLED, {"groups": ids}, types={"group": "int8", "response": "int8"})

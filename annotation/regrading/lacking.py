@@ -41,7 +41,7 @@ _LACKING = f"""
     ORDER BY g.case_id, g.response_id, i.position
 """
 _CURRENT = "u.track = 'gold' AND u.status = 'published' AND u.version > 1"
-_STANDING = """
+_CURRENT = """
     SELECT count(*) FROM (
         SELECT DISTINCT a.response_id, d.criterion_id
         FROM annotation_assignment a
@@ -125,7 +125,7 @@ def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
     consequence_list = []
     for group in ExpertGroup.objects.filter(benchmark=case.benchmark_id).order_by("name", "pk"):
         with connection.cursor() as cursor:
-            cursor.execute(_STANDING, {"group": group.pk, "case": case.pk, "rubric": rubric.pk})
+            cursor.execute(_CURRENT, {"group": group.pk, "case": case.pk, "rubric": rubric.pk})
             stands = int(cursor.fetchone()[0])
         rows = lacking_in(group, rubric=rubric)
         missing = sum(len(row.criteria) for row in rows)

@@ -173,7 +173,7 @@ def _files(facts: CardFacts) -> str:
     return "## Files\n\n" + "\n".join(lines) + _changes_section(left_out)
 
 
-_TOLD = {
+_SENTENCES = {
     "cases_with_several_turns": "cases with several turns are flattened: the turns before the last stand in "
     "`clinical_context`, each after the name of its speaker, and the last is `user_request`",
     "cases_without_a_request": "cases are left out, since their last turn is not a request of the user",
@@ -185,7 +185,7 @@ _TOLD = {
 
 
 def _changes_section(left_out: Mapping[str, int]) -> str:
-    lines = [f"- {left_out[name]:,} {words}." for name, words in _TOLD.items() if left_out.get(name)]
+    lines = [f"- {left_out[name]:,} {words}." for name, words in _SENTENCES.items() if left_out.get(name)]
     text = "\n\nWhat ClinConsensus' form does not hold:\n\n" + "\n".join(lines) if lines else ""
     if count := left_out.get("decisions_on_earlier_criteria"):
         text += f"\n\n{_n(count, 'decision')} on criteria of earlier versions are left out."

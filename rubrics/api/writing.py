@@ -173,7 +173,7 @@ def cases(request: Request, slug: str) -> Response:
 @extend_schema(
     methods=["PATCH"],
     request=CaseChangeSerializer,
-    responses={200: WrittenCaseSerializer, 409: OpenApiResponse(description="Overtaken: ``case`` is what stands.")},
+    responses={200: WrittenCaseSerializer, 409: OpenApiResponse(description="Stale: ``case`` is what stands.")},
 )
 @extend_schema(methods=["DELETE"], responses={204: None, 409: OpenApiResponse()})
 @api_view(["GET", "PATCH", "DELETE"])

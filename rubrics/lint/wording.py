@@ -38,7 +38,7 @@ _SETTLED = re.compile(
     r"\b(?:all|both|each|when|if|although|while|because|combination|given)\b|等|所有|全部|如果|若|因为|当",
     re.IGNORECASE,
 )
-_TOLD = re.compile(r"\b(?:response|answer|model|assistant)\b.{0,20}\b(?:shall|should|must)\b", re.IGNORECASE)
+_INSTRUCTION = re.compile(r"\b(?:response|answer|model|assistant)\b.{0,20}\b(?:shall|should|must)\b", re.IGNORECASE)
 _AND_OR = re.compile(r"\b(?:and|or)\s?/\s?(?:or|and)\b|(?:和|及|与)\s?/\s?或", re.IGNORECASE)
 _ZH_LIST = re.compile(r"[^，。；、]{1,20}(?:、[^，。；、]{1,20}){2,}")
 _LIST = re.compile(r"(?:[^,;.:]{2,50}[,;]\s+){2,}(?:and|&)\s+[^,;.]{2,60}", re.IGNORECASE)

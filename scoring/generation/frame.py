@@ -86,7 +86,7 @@ def due_parameters(cases: list[int], candidate: Candidate | None, setting: str, 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a run would do, before anything is made. ``tokens_out`` is likely where ``told_from`` earlier answers of
+    """What a run would do, before anything is made. ``tokens_out`` is likely where ``estimated_from`` earlier answers of
     the model say so, else the most that there can be."""
 
     cases: int
@@ -94,14 +94,14 @@ class Size:
     existing: int
     tokens_in: int
     tokens_out: int
-    told_from: int = 0
+    estimated_from: int = 0
     # Responses of this candidate that were made by other settings, or came from a file.
     otherwise: int = 0
 
     @property
     def most(self) -> bool:
         """Whether ``tokens_out`` is a bound and no guess."""
-        return not self.told_from
+        return not self.estimated_from
 
 
 def size_of(
@@ -136,7 +136,7 @@ def size_of(
         existing=len(cases) * samples - int(calls),
         tokens_in=_about(n_bytes / BYTES_PER_TOKEN),
         tokens_out=_about(calls * (mean if mean is not None else config.max_tokens)),
-        told_from=earlier.count() if mean is not None else 0,
+        estimated_from=earlier.count() if mean is not None else 0,
         otherwise=n_with_other_settings(candidate, config, setting) if candidate else 0,
     )
 

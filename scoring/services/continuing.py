@@ -255,7 +255,7 @@ def _hash_of_all(template: Template, rules: str, rows: Sequence[Row]) -> str:
 
 # Beside a new version -------------------------------------------------------------------------------------------------
 
-_STANDING = """
+_STORED = """
     SELECT count(*) FILTER (WHERE stands), count(*) FILTER (WHERE NOT stands),
            count(DISTINCT response_id) FILTER (WHERE NOT stands)
     FROM (
@@ -303,7 +303,7 @@ def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
         parameters: dict[str, Any] = {"case": case.pk, "rubric": rubric.pk, "runs": judge.run_ids}
         to_continue: set[int] = set()
         with connection.cursor() as cursor:
-            cursor.execute(_STANDING, parameters)
+            cursor.execute(_STORED, parameters)
             stands, missing, responses = cursor.fetchone()
             if missing and len(judge.runs) > 1:
                 cursor.execute(_TO_CONTINUE, parameters)

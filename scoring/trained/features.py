@@ -183,7 +183,7 @@ class FeatureMaker:
         criterion_words.data = self._rarity.words[criterion_words.indices]
         total = np.maximum(np.asarray(criterion_words.sum(axis=1)).ravel(), 1e-9)
         unit_words = self._words.transform(units)
-        said_in_pairs = _binary(_neighbours(unit_words))
+        features_of_pairs = _binary(_neighbours(unit_words))
         in_response = _binary(_sum(unit_words))
         in_prompt = self._words.transform([prompt])
         of_prompt = _dense(criterion_words @ in_prompt.T)[:, 0] / total
@@ -199,7 +199,7 @@ class FeatureMaker:
             whole,
             _dense(criterion_words @ in_response.T)[:, 0] / total,
             _dense(criterion_words @ unit_words.T).max(axis=1) / total,
-            _dense(criterion_words @ said_in_pairs.T).max(axis=1) / total,
+            _dense(criterion_words @ features_of_pairs.T).max(axis=1) / total,
             np.where(new_total > 0, new_recall / np.maximum(new_total, 1e-9), 0.0),
             [_recall(_NUMBER.findall(text), numbers_in_response) for text in criteria],
             [float(bool(_NUMBER.search(text))) for text in criteria],

@@ -21,14 +21,14 @@ from tests.factories import UserFactory
 
 # 07:00 of 3 March in Shanghai is 23:00 UTC of the day before: China has had no summer time since 1991.
 SEVEN_IN_SHANGHAI = datetime(2026, 3, 2, 23, 0, tzinfo=UTC)
-EVENING = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 
 def person(zone: str = "Asia/Shanghai", **fields: Any) -> User:
-    return UserFactory(time_zone=zone, last_login=EVENING, **fields)
+    return UserFactory(time_zone=zone, last_login=NOON, **fields)
 
 
-def create_notification(user: User, kind: str = "returned", at: datetime = EVENING, **values: Any) -> Notification:
+def create_notification(user: User, kind: str = "returned", at: datetime = NOON, **values: Any) -> Notification:
     facts = {"batch": "Pilot batch", **values}
     notify(user=user, kind=kind, benchmark_title="Cardiology pilot", url="/work/", at=at, **facts)
     return Notification.objects.latest("pk")
@@ -102,7 +102,7 @@ def test_settings_beat_entries() -> None:
         create_notification(user)
     choose_deliveries(user=here, choices={"returned": "product"})
     choose_deliveries(user=once, choices={"returned": "at_once"})
-    assert sweep_mails(at=EVENING + timedelta(minutes=1)) == 1
+    assert sweep_mails(at=NOON + timedelta(minutes=1)) == 1
     assert mail.outbox[0].to == ["once@example.org"]
     assert mail.outbox[0].subject == "Cardiology pilot: A response came back to you from its check in “Pilot batch”."
     assert sweep_mails(at=SEVEN_IN_SHANGHAI) == 0
@@ -113,8 +113,8 @@ def test_settings_beat_entries() -> None:
 def test_held_back_goes_out_at_once_without_a_name() -> None:
     admin = person()
     row = create_notification(admin, kind="held_back", physician="P-CANARY", reason="canary reason")
-    deliveries.mail_at_once(notification_id=row.pk, at=EVENING)
-    deliveries.mail_at_once(notification_id=row.pk, at=EVENING)
+    deliveries.mail_at_once(notification_id=row.pk, at=NOON)
+    deliveries.mail_at_once(notification_id=row.pk, at=NOON)
     (sent,) = mail.outbox
     assert "A physician gets no new work" in sent.body
     assert "anary" not in (sent.subject + sent.body + sent.alternatives[0].content).lower()

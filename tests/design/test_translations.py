@@ -40,13 +40,13 @@ def test_every_message_of_the_source_is_translated(locale: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("locale", translations.LOCALES)
 def test_the_catalogue_holds_nothing_that_the_source_does_not_say(locale: str) -> None:
-    said_now = {(message.text, message.context) for message in translations.collect_messages()}
+    shown_now = {(message.text, message.context) for message in translations.collect_messages()}
     kept = {
         (entry.id if isinstance(entry.id, str) else entry.id[0], entry.context or "")
         for entry in translations.read(locale)
         if entry.id
     }
-    assert sorted(kept - said_now) == [], RUN
+    assert sorted(kept - shown_now) == [], RUN
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_templates_say_nothing_outside_translation_tags() -> None:
 
 # Calls that say something to a person, and the place of the argument that is said.
 SAYS = {"DomainError": 0, "Conflict": 0, "ValidationError": 0, "LineError": 2}
-SAID_BY_NAME = {"help_text", "label", "verbose_name", "verbose_name_plural", "empty_label"}
+SHOWN_BY_NAME = {"help_text", "label", "verbose_name", "verbose_name_plural", "empty_label"}
 GETTEXT = set(translations.FUNCTIONS) - {"Phrase"} | {"_", "_lazy", "_now"}
 # Commands speak English; so do the files that only they read and write, and a report's files, whoever asks for them.
 ENGLISH_ON_PURPOSE = {
@@ -170,16 +170,16 @@ def bare_calls(source: str, *, schema: bool) -> Iterator[int]:
             continue
         called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         of = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
-        said_here = [keyword.value for keyword in node.keywords if keyword.arg in SAID_BY_NAME and not schema]
+        shown_here = [keyword.value for keyword in node.keywords if keyword.arg in SHOWN_BY_NAME and not schema]
         if of == "messages":
-            said_here += node.args[1:2]
+            shown_here += node.args[1:2]
         elif called in SAYS:
-            said_here += node.args[SAYS[called] : SAYS[called] + 1]
+            shown_here += node.args[SAYS[called] : SAYS[called] + 1]
         elif called == "fault" or (called == "add" and of.endswith("faults")):
-            said_here += node.args[-1:]
+            shown_here += node.args[-1:]
         elif called in GETTEXT and node.args and isinstance(node.args[0], ast.JoinedStr):
             yield node.lineno
-        if any(says_letters(argument) for argument in said_here):
+        if any(says_letters(argument) for argument in shown_here):
             yield node.lineno
 
 
@@ -287,7 +287,7 @@ def test_refusals_in_chinese_hold_no_english_sentence() -> None:
                 clients[role] = client_of(world, role, "zh-hans")
             with override(settings.LANGUAGE_CODE):
                 answer = clients[role].post(url, body)
-            said_next = [str(message) for message in get_messages(answer.wsgi_request)]
+            shown_next = [str(message) for message in get_messages(answer.wsgi_request)]
             clients[role].cookies.pop("messages", None)
-            wrong |= {f"{name} as {role}: {text}" for text in english_in(answer, stored, beside=said_next)}
+            wrong |= {f"{name} as {role}: {text}" for text in english_in(answer, stored, beside=shown_next)}
     assert not wrong, "\n" + "\n".join(sorted(wrong))

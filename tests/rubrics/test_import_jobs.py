@@ -178,7 +178,7 @@ def test_a_worker_that_was_taken_for_dead_cannot_commit(benchmark: Benchmark, mo
     job = make_job(benchmark, lines([healthbench(1)]))
     known = imports.find("cases")
 
-    def overtaken(**arguments: Any) -> Any:
+    def superseded(**arguments: Any) -> Any:
         def second_worker() -> None:
             ImportJob.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(hours=1))
             assert import_jobs.IMPORTS.claim(job_id=job.pk, at=timezone.now()) is not None
@@ -190,7 +190,7 @@ def test_a_worker_that_was_taken_for_dead_cannot_commit(benchmark: Benchmark, mo
         thread.join()
         return counts
 
-    monkeypatch.setitem(imports.registry._kinds, "cases", imports.ImportKind("cases", overtaken, ("format",)))
+    monkeypatch.setitem(imports.registry._kinds, "cases", imports.ImportKind("cases", superseded, ("format",)))
     work(job)
     assert (job.status, job.attempts) == ("running", 2)  # the second worker's
     assert not Case.objects.exists()

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)
-def no_bells(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     from scoring import tasks
 
     monkeypatch.setattr(tasks.judge_slice, "delay_on_commit", lambda *ids: None)

@@ -42,7 +42,7 @@ BAITS = {7, 8, 9, 10, 11, 57, 60}
 
 
 @pytest.fixture(autouse=True)
-def no_bells(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     from scoring import tasks
 
     monkeypatch.setattr(tasks.judge_slice, "delay_on_commit", lambda *_ids: None)
