@@ -79,9 +79,9 @@ def _who(row: Comment, reader: User, names: dict[int, str]) -> str:
     if row.author_id == reader.pk:
         return _("You")
     parts = {AuthorRole.ANNOTATOR: _("Annotator"), AuthorRole.CHECKER: _("Checker"), AuthorRole.ADMIN: _("Admin")}
-    part = parts[AuthorRole(row.voice)]
+    part = parts[AuthorRole(row.author_role)]
     name = names.get(row.author_id, "")
-    return f"{part} {name}" if name and row.voice != AuthorRole.ADMIN else part
+    return f"{part} {name}" if name and row.author_role != AuthorRole.ADMIN else part
 
 
 def writable(assignment: Assignment) -> bool:

@@ -379,7 +379,7 @@ class Comment(models.Model):
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="comments")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    voice = models.CharField(max_length=15, choices=AuthorRole.choices)
+    author_role = models.CharField(max_length=15, choices=AuthorRole.choices)
     text = models.TextField(_("comment"))
     created_at = models.DateTimeField()
 
@@ -388,4 +388,4 @@ class Comment(models.Model):
         constraints = [models.CheckConstraint(condition=~Q(text=""), name="annotation_comment_says_something")]
 
     def __str__(self) -> str:
-        return f"{self.voice}: {self.text[:40]}"
+        return f"{self.author_role}: {self.text[:40]}"

@@ -31,7 +31,7 @@ def add_comment(*, assignment: Assignment, author: User, author_role: str, text:
     if Batch.objects.filter(pk=assignment.batch_id, status=Batch.Status.CLOSED).exists():
         raise Conflict(_("This batch is closed: its comments can be read, and no more are added."))
     comment = Comment.objects.create(
-        assignment=assignment, author=author, voice=author_role, text=cleaned_text, created_at=at
+        assignment=assignment, author=author, author_role=author_role, text=cleaned_text, created_at=at
     )
     _tell(comment, at)
     return comment
@@ -60,6 +60,6 @@ def _tell(comment: Comment, at: datetime) -> None:
             benchmark_title=benchmark.title,
             url=urls_by_user[user.pk],
             at=at,
-            voice=comment.voice,
+            voice=comment.author_role,
             batch=batch.title,
         )

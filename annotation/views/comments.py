@@ -119,7 +119,7 @@ def comments_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     rows = (
         (
             row.assignment.batch.title, row.assignment.case.key, names.get(row.assignment.annotator_id, ""),
-            row.assignment.status, row.voice, names.get(row.author_id, ""), row.created_at.isoformat(), row.text,
+            row.assignment.status, row.author_role, names.get(row.author_id, ""), row.created_at.isoformat(), row.text,
         )
         for row in queryset.iterator()
     )  # fmt: skip

@@ -86,8 +86,10 @@ def due_parameters(cases: list[int], candidate: Candidate | None, setting: str, 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a run would do, before anything is made. ``tokens_out`` is likely where ``estimated_from`` earlier answers of
-    the model say so, else the most that there can be."""
+    """What a run would do, before anything is made.
+
+    ``tokens_out`` is likely where ``estimated_from`` earlier answers of the model say so, else the maximum.
+    """
 
     cases: int
     calls: int

@@ -143,10 +143,10 @@ class RunSlice(models.Model):
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     reason = models.TextField(blank=True)  # why it stopped, in words
     failed = models.BooleanField(default=False)  # it stopped by a fault of our own
-    rung_at = models.DateTimeField(null=True, blank=True)  # when a task was last sent for it
+    enqueued_at = models.DateTimeField(null=True, blank=True)  # when a task was last sent for it
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     # How often work on it began since the last verdict; a bound on what a worker that dies here can cost.
-    barren_starts = models.PositiveSmallIntegerField(default=0)
+    starts_without_progress = models.PositiveSmallIntegerField(default=0)
     # Where its endpoint was found down: no sooner than this, and how often in a row that was.
     resume_at = models.DateTimeField(null=True, blank=True)
     pauses = models.PositiveSmallIntegerField(default=0)

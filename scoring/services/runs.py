@@ -337,7 +337,7 @@ def resume_run(*, run: JudgeRun, at: datetime, budget: Decimal | None = None) ->
         values["budget"] = budget
     transition(run, source=RESUMABLE, target=JudgeRun.Status.PENDING, error="", finished_at=None, **values)
     RunSlice.objects.filter(run=run).update(
-        status=RunSlice.Status.PENDING, reason="", failed=False, barren_starts=0, resume_at=None, pauses=0
+        status=RunSlice.Status.PENDING, reason="", failed=False, starts_without_progress=0, resume_at=None, pauses=0
     )
     SLICES.enqueue(RunSlice.objects.filter(run=run), at=at)
 
@@ -382,7 +382,7 @@ class SliceJobs(LockedKind[RunSlice]):
     lock = WorkerLock.SLICE
     waiting = (RunSlice.Status.PENDING,)
     running = (RunSlice.Status.RUNNING,)
-    enqueued_field = "rung_at"
+    enqueued_field = "enqueued_at"
     may_pause = True
 
     def ids(self, row: RunSlice) -> tuple[int, ...]:

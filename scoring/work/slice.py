@@ -91,7 +91,7 @@ class _Worker:
     def check(self) -> None:
         """Say that we are alive, see whether the run is still wanted, and who else asks the same endpoint."""
         at = self.clock()
-        fresh = {"barren_starts": 0, "pauses": 0} if self.stored else {}
+        fresh = {"starts_without_progress": 0, "pauses": 0} if self.stored else {}
         RunSlice.objects.filter(pk=self.row.pk).update(heartbeat_at=at, **fresh)
         updated = JudgeRun.objects.filter(pk=self.run.pk, status=JudgeRun.Status.RUNNING).update(heartbeat_at=at)
         self.cancelled = not updated
@@ -105,7 +105,7 @@ class _Worker:
         config = self.run.snapshot.get("config", {})
         others = RunSlice.objects.filter(
             Q(status=RunSlice.Status.RUNNING, heartbeat_at__gt=at - ACTIVE_FOR)
-            | Q(status=RunSlice.Status.PENDING, rung_at__gt=at - EXPECTED_FOR, resume_at=None),
+            | Q(status=RunSlice.Status.PENDING, enqueued_at__gt=at - EXPECTED_FOR, resume_at=None),
             run__status__in=JudgeRun.LIVE,
             run__snapshot__config__endpoint=config.get("endpoint"),
             run__snapshot__config__model=config.get("model"),
@@ -168,11 +168,11 @@ def _begin(run_id: int, number: int, clock: Clock, rng: random.Random) -> _Worke
     able = JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING, JudgeRun.Status.PAUSED
     if run is None or row is None or run.status not in able or (row.resume_at and row.resume_at > at):
         return None
-    if row.barren_starts >= MAX_STARTS_WITHOUT_PROGRESS:
+    if row.starts_without_progress >= MAX_STARTS_WITHOUT_PROGRESS:
         row.status, row.failed = RunSlice.Status.STOPPED, True
         with language_of(run.created_by):
             row.reason = _("The worker died %(times)s times here without a single verdict; its log says more.") % {
-                "times": row.barren_starts
+                "times": row.starts_without_progress
             }
         row.save(update_fields=["status", "failed", "reason"])
         transaction.on_commit(lambda: settle_run(run_id=run_id, at=clock()))
@@ -185,7 +185,7 @@ def _begin(run_id: int, number: int, clock: Clock, rng: random.Random) -> _Worke
     RunSlice.objects.filter(pk=row.pk).update(
         status=RunSlice.Status.RUNNING,
         heartbeat_at=at,
-        barren_starts=F("barren_starts") + 1,
+        starts_without_progress=F("starts_without_progress") + 1,
         resume_at=None,
         claim=row.claim,
     )
@@ -196,7 +196,7 @@ def _begin(run_id: int, number: int, clock: Clock, rng: random.Random) -> _Worke
 def _end(worker: _Worker, status: str, *, reason: str = "", failed: bool = False) -> None:
     at = worker.clock()
     RunSlice.objects.filter(pk=worker.row.pk, status__in=RunSlice.OPEN).update(
-        status=status, reason=reason, failed=failed, heartbeat_at=at, rung_at=at, barren_starts=0
+        status=status, reason=reason, failed=failed, heartbeat_at=at, enqueued_at=at, starts_without_progress=0
     )
 
 
@@ -214,7 +214,7 @@ def _pause(worker: _Worker, reason: str) -> None:
         status=RunSlice.Status.PENDING,
         reason=reason,
         heartbeat_at=at,
-        barren_starts=0,
+        starts_without_progress=0,
         pauses=pauses + 1,
         resume_at=at + PAUSES[min(pauses, len(PAUSES) - 1)],
     )

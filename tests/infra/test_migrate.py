@@ -125,7 +125,7 @@ class Scratch:
             cwd=ROOT,
             env=os.environ
             | {
-                "DJANGO_SETTINGS_MODULE": "consilium.settings",
+                "DJANGO_SETTINGS_MODULE": "config.settings",
                 "DATABASE_URL": f"postgres://{login}@/{self.name}?{place}",
             },
             capture_output=True,

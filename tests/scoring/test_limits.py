@@ -186,7 +186,7 @@ def test_workers_share_what_an_endpoint_allows(answered: Benchmark, loopback: Lo
 
     first, second = (start(answered, chat_judge(answered, loopback, slices=2)) for _ in range(2))
     other = start(answered, chat_judge(answered, loopback, "gullible"))
-    RunSlice.objects.filter(run__in=[first, second, other]).update(rung_at=timezone.now() - timedelta(minutes=1))
+    RunSlice.objects.filter(run__in=[first, second, other]).update(enqueued_at=timezone.now() - timedelta(minutes=1))
     worker = _begin(first.pk, 0, timezone.now, random.Random(0))
     assert worker is not None
     worker.count_active_workers()

@@ -260,7 +260,7 @@ def test_the_sweep_ends_a_cancelled_run_whose_worker_died(answered: Benchmark, l
 
 def test_a_slice_that_kills_its_workers_is_given_up(answered: Benchmark, loopback: Loopback) -> None:
     run = start(answered, chat_judge(answered, loopback))
-    RunSlice.objects.update(status="running", barren_starts=slice_module.MAX_STARTS_WITHOUT_PROGRESS)
+    RunSlice.objects.update(status="running", starts_without_progress=slice_module.MAX_STARTS_WITHOUT_PROGRESS)
     work(run)
     assert run.status == "failed"
     assert "died 5 times" in run.error
