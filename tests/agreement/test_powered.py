@@ -21,6 +21,7 @@ from agreement.powered import scores as powered
 from agreement.powered.scores import MEASURES, powered_scores
 from agreement.stored import table_of
 from annotation.models import Assignment, Batch, BatchItem, Decision
+from consilium.lib.errors import DomainError
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import make_batch
 
@@ -224,7 +225,7 @@ def test_parameters_that_make_no_report(study: Study) -> None:
         ("Judge", "Judge", "different raters"),
         ("Judge", "group:B", "no expert group"),
     ):
-        with pytest.raises(services.DomainError, match=message):
+        with pytest.raises(DomainError, match=message):
             services.create_report(
                 benchmark=study.benchmark,
                 kind="powered",
