@@ -166,6 +166,7 @@ def replacing() -> dict[tuple[str, str], list[tuple[str, str]]]:
     }
 
 
+@pytest.mark.slow
 def test_a_database_with_the_earlier_migrations_comes_over_as_it_is(earlier: Scratch) -> None:
     replaced = {key for keys in replacing().values() for key in keys}
     assert {app for app, _ in replaced} == {"accounts", "agreement", "annotation", "releases", "rubrics", "scoring"}
@@ -180,6 +181,7 @@ def test_a_database_with_the_earlier_migrations_comes_over_as_it_is(earlier: Scr
     assert earlier.execute(DEFINITIONS) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("app", "lacking", "options"),
     [
