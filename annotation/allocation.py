@@ -97,19 +97,19 @@ def allocate(
     matches: Collection[tuple[int, int]] | None = None,
     match_required: bool = False,
 ) -> Allocation:
-    """Give every response ``per_item`` different annotators, with loads as even as the bars allow.
+    """Give every response ``per_item`` different annotators, with loads as even as the exclusions allow.
 
-    Nobody gets a response of their own or one that they are ``excluded`` from: (response, user). Without bars any two
-    loads differ by at most 1; with bars no other allocation has a smaller maximum, a larger minimum or a smaller sum
-    of squares. Whoever holds less ``existing_load`` gets the odd response more. ``by_case`` keeps the responses of
-    a case with the same annotators as far as the even load allows, and together in their queues.
+    Nobody gets a response of their own or one that they are ``excluded`` from: (response, user). Without exclusions any
+    two loads differ by at most 1; with exclusions no other allocation has a smaller maximum, a larger minimum or a
+    smaller sum of squares. Whoever holds less ``existing_load`` gets the odd response more. ``by_case`` keeps the
+    responses of a case with the same annotators as far as the even load allows, and together in their queues.
 
     ``capacity`` is the most that a person may hold, ``existing_load`` included; loads are as even as that allows.
     ``matches`` holds the (case, user) whose specialties match. If ``match_required``, nobody gets a case that does
     not match; else responses change hands for a better match where that leaves every load as it is.
 
     ``check_fraction`` of the slots, rounded half up, are drawn for a secondary check: 0 for none, 1 for all. Each of
-    them must leave a checker who neither wrote, nor annotates, nor is barred from the response.
+    them must leave a checker who neither wrote, nor annotates, nor is excluded from the response.
 
     Raises `Infeasible` where the rules cannot be kept.
     """

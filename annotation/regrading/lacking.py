@@ -41,7 +41,7 @@ _LACKING = f"""
     ORDER BY g.case_id, g.response_id, i.position
 """
 _CURRENT = "u.track = 'gold' AND u.status = 'published' AND u.version > 1"
-_CURRENT = """
+_GRADED = """
     SELECT count(*) FROM (
         SELECT DISTINCT a.response_id, d.criterion_id
         FROM annotation_assignment a
@@ -125,11 +125,11 @@ def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
     consequence_list = []
     for group in ExpertGroup.objects.filter(benchmark=case.benchmark_id).order_by("name", "pk"):
         with connection.cursor() as cursor:
-            cursor.execute(_CURRENT, {"group": group.pk, "case": case.pk, "rubric": rubric.pk})
-            stands = int(cursor.fetchone()[0])
+            cursor.execute(_GRADED, {"group": group.pk, "case": case.pk, "rubric": rubric.pk})
+            n_graded = int(cursor.fetchone()[0])
         rows = lacking_in(group, rubric=rubric)
         missing = sum(len(row.criteria) for row in rows)
-        if stands or missing:
+        if n_graded or missing:
             address = f"{url}?group={group.public_id}" if rubric.status == Rubric.Status.PUBLISHED else ""
-            consequence_list.append(Consequence(group.name, _("decisions"), stands, missing, len(rows), address))
+            consequence_list.append(Consequence(group.name, _("decisions"), n_graded, missing, len(rows), address))
     return consequence_list

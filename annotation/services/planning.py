@@ -145,7 +145,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     work = _open_work(team.annotators)
     responses = tuple(row.pk for row in sample.rows)
     cases = {row.pk: row.case for row in sample.rows}
-    excluded = _barred(responses, team) | _pledged(cases, team)
+    excluded = _excluded(responses, team) | _pledged(cases, team)
     specialties = dict(PhysicianProfile.objects.filter(user__in=team.annotators).values_list("user_id", "specialty"))
     matches = None
     if terms.specialty_match != Batch.SpecialtyMatch.NONE:
@@ -254,7 +254,7 @@ def without_account(annotators: Collection[int]) -> list[str]:
     return [text % {"n": names}]
 
 
-def _barred(responses: Sequence[int], team: _Team) -> set[tuple[int, int]]:
+def _excluded(responses: Sequence[int], team: _Team) -> set[tuple[int, int]]:
     """(response, user): those with a part in it. A checker of a response may check it again."""
     people = {*team.annotators, *team.checkers}
     involved = Involvement.objects.filter(response__in=responses, user__in=people)

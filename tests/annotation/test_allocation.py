@@ -70,7 +70,7 @@ def test_nobody_gets_their_own_response_or_one_they_are_barred_from(
     items = [Item(i.response, i.case, data.draw(st.none() | st.sampled_from(people))) for i in bare]
     excluded = data.draw(st.sets(st.tuples(st.sampled_from([i.response for i in items]), st.sampled_from(people))))
     free = {i.response: [p for p in people if p != i.author and (i.response, p) not in excluded] for i in items}
-    plan = {"per_item": per_item, "seed": seed, "by_case": by_case, "check_fraction": 0, "barred": excluded}
+    plan = {"per_item": per_item, "seed": seed, "by_case": by_case, "check_fraction": 0, "excluded": excluded}
     if any(len(who) < per_item for who in free.values()):
         with pytest.raises(Infeasible, match="physicians who may grade"):
             allocate(items, people, **plan)
@@ -170,7 +170,7 @@ def test_capacities_are_kept_where_any_allocation_keeps_them(
         "per_item": per_item,
         "seed": seed,
         "check_fraction": 0,
-        "barred": excluded,
+        "excluded": excluded,
         "by_case": data.draw(st.booleans()),
     }
     if not kept:

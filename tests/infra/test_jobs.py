@@ -209,6 +209,7 @@ def test_a_task_is_lost_after_the_limit_and_no_sooner(
     assert sent == ([report.pk] if is_lost else [])
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_ends_its_worker(benchmark: Benchmark) -> None:
     report, waits = make_report(benchmark), threading.Event()
 

@@ -219,7 +219,7 @@ def test_a_database_that_lacks_a_migration_whose_file_is_gone_is_refused(start_u
             assert [row[:2] for row in removed] == [("annotation", "0011_final_rulings")]
         refused = start_up()
         assert refused.process.wait(timeout=60) == 1
-        output = refused.said.read_text()
+        output = refused.output_file.read_text()
         assert "only some of the earlier migrations of annotation. It lacks 0011_final_rulings," in output
         assert "Traceback" not in output
     finally:
