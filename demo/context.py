@@ -1,4 +1,4 @@
-"""Context processors of the project."""
+"""The sign-ins of the made-up benchmark, for the sign-in page."""
 
 from __future__ import annotations
 

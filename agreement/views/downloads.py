@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from agreement import access, files
 from agreement.models import Report
+from agreement.stored import table_of
 from consilium.core.jobs import JobStatus
 
 if TYPE_CHECKING:
@@ -27,11 +28,12 @@ def table_response(report: Report, name: str, ending: str) -> HttpResponseBase:
     """A table in one of the formats of `files.TABLE_FORMATS`; 404 where there is none of that name."""
     table_format = files.TABLE_FORMATS[ending]
     try:
-        if table_format.write is not None:
-            return as_file(table_format.write(report, name), f"{name}.{ending}", table_format.content_type)
-        text = files.table_text(report, name, ending)
+        table_of(report, name)
     except KeyError:
         raise Http404 from None
+    if table_format.write is not None:
+        return as_file(table_format.write(report, name), f"{name}.{ending}", table_format.content_type)
+    text = files.table_text(report, name, ending)
     response = StreamingHttpResponse(text, content_type=table_format.content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
     return response

@@ -233,8 +233,8 @@ def open_between(
     # What was opened before stays as it is; a later version of a rubric may bring conflicts on new criteria.
     known: set[tuple[int, int]] = set()  # response, rubric
     opened: set[tuple[int, int]] = set()  # response, criterion
-    stored = Adjudication.objects.filter(group__in=[group, other], other_group__in=[group, other])
-    for response_id, rubric_id, named in stored.values_list("response_id", "rubric_id", "criteria"):
+    earlier = Adjudication.objects.filter(group__in=[group, other], other_group__in=[group, other])
+    for response_id, rubric_id, named in earlier.values_list("response_id", "rubric_id", "criteria"):
         known.add((response_id, rubric_id))
         opened.update((response_id, criterion) for criterion in named)
     rows = []

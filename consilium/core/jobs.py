@@ -8,7 +8,8 @@ So a task may be lost, may come late and may come twice:
 - *Heartbeat*: while the worker computes, a thread writes every `HEARTBEAT_S` that it is alive and how far it is.
 - *Sweep*: every few seconds, beat enqueues jobs again whose task was lost, or whose worker has stopped its heartbeat
   for `LOST_AFTER`. The worker of such a job may still run. After `MAX_ATTEMPTS` lost workers the job fails.
-- *Cancel*: the job fails with a reason. Its worker finds that out at its next heartbeat, and writes nothing.
+- *Cancel*: the job fails with a reason. Its worker finds that out at its next heartbeat, and writes nothing. No page
+  offers it yet.
 
 To add a kind of job:
 

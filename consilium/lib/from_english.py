@@ -15,6 +15,8 @@ from consilium.lib.reasons import CodedPhrase, Reason, code_of
 
 # Parameters that may hold spaces; the others are numbers, dates and letters.
 _FREE = {"judge", "members", "names", "setting", "why", "one", "two"}
+# Reasons whose parameters are reasons themselves.
+_WITH_REASONS = {Reason.NO_BALANCED_F1, Reason.NO_BALANCED_F1_OF_TWO}
 _LABEL = re.compile("[a-z][a-z0-9_]*(, [a-z][a-z0-9_]*)*")
 
 
@@ -42,7 +44,10 @@ def _read(part: str) -> str:
     for pattern, reason in _patterns():
         match = pattern.fullmatch(part)
         if match:
-            return CodedPhrase.stored(part, reason, match.groupdict())
+            values = match.groupdict()
+            if reason in _WITH_REASONS:
+                values = {name: _read(value) for name, value in values.items()}
+            return CodedPhrase.stored(part, reason, values)
     return Labelled(label, _read(rest)) if colon else part
 
 

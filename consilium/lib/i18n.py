@@ -36,7 +36,7 @@ def translate_remark(text: str) -> str:
 
 
 def language_of(person: Any) -> override:
-    """``with speaking_to(job.created_by):`` what a worker writes down is in the language of who will read it.
+    """``with language_of(job.created_by):`` what a worker writes down is in the language of who will read it.
 
     ``person`` is a user or None. Only words depend on it: figures and files are the same in every language.
     """

@@ -139,8 +139,8 @@ def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem
     own = AuditItem.objects.filter(
         audit__benchmark=benchmark, audit__status="open", auditor=auditor, done_at=None, case__excluded_at=None
     )
-    if stored := own.order_by("taken_at", "pk").first():
-        return stored
+    if held := own.order_by("taken_at", "pk").first():
+        return held
     waiting = open_to(auditor, benchmark).order_by("audit__created_at", "audit", "position", "number")
     row = waiting.select_for_update(no_key=True, of=("self",), skip_locked=True).first()
     # All that wait may be held by others for this moment alone.
@@ -207,8 +207,10 @@ def finish(*, item: AuditItem, auditor: User, finding: AuditFinding, version: in
 def _ask_for_revision(row: AuditItem, criterion: Criterion, auditor: User, at: datetime) -> None:
     """One open request a criterion: a second auditor's reason is added below the first one's."""
     reason = _("Senior audit: %(comment)s") % {"comment": row.comment}
-    stored = RevisionRequest.objects.filter(rubric=row.rubric_id, criterion=criterion, response=None, status="open")
-    if earlier := stored.first():
+    open_requests = RevisionRequest.objects.filter(
+        rubric=row.rubric_id, criterion=criterion, response=None, status="open"
+    )
+    if earlier := open_requests.first():
         reason = f"{earlier.reason}\n\n{reason}"
     request_revision(rubric=row.rubric, criterion=criterion, response=None, reason=reason, by=auditor, at=at)
 

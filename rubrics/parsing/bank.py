@@ -15,7 +15,7 @@ from rubrics.parsing.fields import TAG_LENGTH, Fields, Ids, kind
 from rubrics.parsing.language import detect_language
 from rubrics.parsing.reader import Limits, RecordReader
 
-MAX_KEY_LENGTH, MAX_SECTION_LENGTH, MAX_DIMENSION_LENGTH = 100, 100, 200
+MAX_BANK_KEY_LENGTH, MAX_SECTION_LENGTH, MAX_DIMENSION_LENGTH = 100, 100, 200
 MAX_TAGS = 50
 LOWEST, HIGHEST, USUAL = -10, 10, 5
 # Characters of URLs and of the tag ``cluster:KEY``.
@@ -90,7 +90,7 @@ def read_bank(
 
 
 def _entry(fields: Fields, is_json: bool) -> BankEntry:
-    key = fields.text("key", longest=MAX_KEY_LENGTH)
+    key = fields.text("key", longest=MAX_BANK_KEY_LENGTH)
     if key and not KEY.fullmatch(key):
         fields.fault("key", Phrase("A key consists of letters, digits, dots, colons, hyphens and underscores."))
     section = fields.text("section", longest=MAX_SECTION_LENGTH).strip()

@@ -34,9 +34,9 @@ def open_draft(*, case: Case, by: User, at: datetime) -> Rubric:
         raise DomainError(_("This case was excluded, so its rubric cannot change."))
     case = Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # two who open it at once get the same draft
     versions = Rubric.objects.filter(case=case, track=TRACK)
-    stored = versions.filter(status__in=[Status.DRAFT, Status.IN_REVIEW], draft__isnull=False).first()
-    if stored is not None:
-        return stored
+    open_rubric = versions.filter(status__in=[Status.DRAFT, Status.IN_REVIEW], draft__isnull=False).first()
+    if open_rubric is not None:
+        return open_rubric
     published = versions.filter(status=Status.PUBLISHED).first()
     items = from_rubric(list(published.items.select_related("criterion").order_by("position"))) if published else []
     rubric = Rubric.objects.create(
@@ -73,11 +73,11 @@ def save_draft(
     written to. Items may be half done; that they belong to this case is checked.
     """
     # Locks out a review that is sent off meanwhile; the row of the rubric is not changed.
-    stored = Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)
+    locked = Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)
     draft = RubricDraft.objects.select_for_update().get(rubric=rubric)
     if is_replay(client_id, stored=draft.client_id):
         return draft
-    if stored.status != Status.DRAFT:
+    if locked.status != Status.DRAFT:
         raise Conflict(_("This rubric is in review or published, so it cannot be written to."))
     refuse_stale(version, stored=draft.version, current=draft, message=CHANGED_ELSEWHERE)
     named = {item.criterion for item in items if item.criterion is not None}

@@ -167,6 +167,7 @@ def test_the_admin_finds_every_thread_and_a_file_of_them(scene: Scene) -> None:
     scene.say(scene.annotator, "=HYPERLINK(1)")
     page = admin.get(listing).content.decode()
     assert scene.admin_address in page
+    assert "<td>Annotator</td>" in page
     assert "canary-1" not in page
     answer = admin.get(f"/b/{scene.w.benchmark.slug}/comments.csv")
     lines = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
