@@ -8,8 +8,8 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from consilium.lib.audit import audited_fields
-from consilium.lib.identifiers import new_public_id
+from consilium.core.audit import audited_fields
+from consilium.core.identifiers import new_public_id
 
 
 class User(AbstractUser):

@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 from agreement.models import Report
 from agreement.tables import Row
 from annotation.models import ExpertGroup
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun
 from scoring.raters import Rater, groups_of_consensus, resolve_rater

@@ -29,8 +29,8 @@ from agreement.pairs import (
 )
 from agreement.tables import ComputedRows, Row
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib.phrases import joined, labelled
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined, labelled
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, notes_of

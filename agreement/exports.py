@@ -16,9 +16,9 @@ from django.utils.text import slugify
 
 from annotation.models import Decision
 from annotation.ratings import faulty_pairs, with_faulty
-from consilium.lib.csvfile import beginning
-from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Ratings, copy_columns, windows
+from consilium.core.csvfile import beginning
+from consilium.core.errors import DomainError
+from consilium.core.ratings import Ratings, copy_columns, windows
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response
 from rubrics.parsing.decisions import COLUMNS
@@ -100,7 +100,7 @@ class DecisionExport:
                 yield {column: row[column] for column in self.columns}
 
     def csv(self) -> Iterator[str]:
-        """The same as a CSV file in pieces, byte for byte what `consilium.lib.csvfile.stream_csv` makes of `rows`.
+        """The same as a CSV file in pieces, byte for byte what `consilium.core.csvfile.stream_csv` makes of `rows`.
 
         A case, a criterion and an outcome are written once, and put together for each row.
         """

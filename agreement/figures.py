@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 from agreement.kinds import Figure, kind_of
 from agreement.models import Report
 from consilium.core.jobs import JobStatus
+from consilium.core.version import VERSION
 from consilium.figures.render import inline_svg
-from consilium.lib.version import VERSION
 
 CACHED_SECONDS = 7 * 24 * 3600
 

@@ -10,7 +10,7 @@ from django.db import connection
 from agreement.changes import Change, changes_since
 from agreement.kinds import kind_of
 from agreement.models import Report
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 
 # Decisions of a rater; beyond them nobody waits for a page while all are read and hashed again, seconds for a million.

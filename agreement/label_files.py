@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from consilium.lib.errors import ImportRefused, LineError
+from consilium.core.errors import ImportRefused, LineError
 
 MAXIMUM_ERRORS = 50
 MAXIMUM_LINE_BYTES = 16 * 1024 * 1024

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.label_files import JudgeFile, LabelFile
-from consilium.lib.phrases import joined, labelled
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined, labelled
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined

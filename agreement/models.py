@@ -13,8 +13,8 @@ from django.db.models import Q
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Job
-from consilium.lib.identifiers import new_public_id
 from rubrics.models import Benchmark
 
 if TYPE_CHECKING:

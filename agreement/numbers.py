@@ -9,9 +9,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from agreement.tables import Row
-from consilium.lib.from_english import from_english
-from consilium.lib.i18n import translate
-from consilium.lib.phrases import Labelled, parts_of
+from consilium.core.from_english import from_english
+from consilium.core.i18n import translate
+from consilium.core.phrases import Labelled, parts_of
 
 
 @dataclass(frozen=True)

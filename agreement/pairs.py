@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilium.lib.ratings import Ratings
+from consilium.core.ratings import Ratings
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.outcomes import Outcome
 

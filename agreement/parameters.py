@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from agreement.calibration.thresholds import LARGEST_K
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.raters import Rater, UnknownRater, require_verdicts, resolve_rater
 

@@ -21,8 +21,8 @@ from agreement.numbers import Number
 from agreement.rater_choices import run_names
 from agreement.stored import table_names
 from agreement.tables import Row
+from consilium.core.i18n import translate_remark
 from consilium.core.jobs import JobStatus
-from consilium.lib.i18n import translate_remark
 
 Context = dict[str, Any]
 

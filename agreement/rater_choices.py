@@ -15,9 +15,9 @@ from django.utils.translation import ngettext
 
 from annotation.models import Physician
 from annotation.ratings import groups_with_decisions, rated_work
-from consilium.lib.i18n import translate
-from consilium.lib.order import natural
-from consilium.lib.phrases import joined
+from consilium.core.i18n import translate
+from consilium.core.order import natural
+from consilium.core.phrases import joined
 from rubrics.models import Benchmark, Candidate
 from scoring.judge_runs import RunSet, coverage, run_date, run_sets
 from scoring.models import Judge, JudgeRun, Verdict

@@ -19,8 +19,8 @@ from agreement.parameters import WrongParameters
 from agreement.stored import store_tables
 from agreement.tables import Result
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, register
-from consilium.lib.reasons import Reason
-from consilium.lib.version import VERSION
+from consilium.core.reasons import Reason
+from consilium.core.version import VERSION
 from rubrics.exclusion import excluded_cases
 from rubrics.models import Benchmark
 from rubrics.services.beginning import unfinished_or_new

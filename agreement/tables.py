@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.out_folder import OutTable
+from consilium.core.csvfile import stream_csv
+from consilium.core.out_folder import OutTable
 
 Row = dict[str, Any]
 T = TypeVar("T")

@@ -24,7 +24,7 @@ from annotation.models import (
     Membership,
     Part,
 )
-from consilium.lib.prepared import Prepared, keyed
+from consilium.core.prepared import Prepared, keyed
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from annotation.load_balancing import balance_loads
 from annotation.specialties import swap_for_matches
-from consilium.lib.drawing import keyed as keyed
-from consilium.lib.drawing import share_of as check_sample_size
+from consilium.core.drawing import keyed as keyed
+from consilium.core.drawing import share_of as check_sample_size
 
 
 def gettext_noop(text: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.estimate import Estimate, Figure, with_note
 from consilium.statistics.fleiss_kappa import fleiss_kappa

@@ -22,7 +22,7 @@ from enum import StrEnum
 from fractions import Fraction
 from statistics import mean, median, stdev
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 NO_ANSWERS = Reason.NO_ANSWERS()

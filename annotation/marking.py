@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from annotation.models import Outcome
 from annotation.models.outcomes import outcome_code_sql
-from consilium.lib.ratings import copy_columns
+from consilium.core.ratings import copy_columns
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
 from consilium.statistics.macro_f1 import macro_f1

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib import navigation
-from consilium.lib.prepared import Prepared
+from consilium.core import navigation
+from consilium.core.prepared import Prepared
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

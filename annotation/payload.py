@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Decision
 from annotation.services import DecisionInput
+from consilium.core.errors import DomainError
+from consilium.core.strict_json import read_json
 from consilium.core.versioning import SaveResult, serialize_result
-from consilium.lib.errors import DomainError
-from consilium.lib.strict_json import read_json
 
 MAX_DECISIONS = 500
 LARGEST_ID = 2**63 - 1

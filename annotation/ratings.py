@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Assignment, ExpertGroup
 from annotation.models.outcomes import outcome_code_sql
-from consilium.lib.ratings import Ratings, Span, fetch_ratings, shared
+from consilium.core.ratings import Ratings, Span, fetch_ratings, shared
 from consilium.statistics.outcomes import Outcome
 from rubrics.exclusion import counting
 from rubrics.models import Benchmark

@@ -94,7 +94,7 @@ def bare_copy(benchmark: Any) -> int:
     import numpy as np
 
     from annotation.models.outcomes import outcome_code_sql
-    from consilium.lib.ratings import copy_columns
+    from consilium.core.ratings import copy_columns
 
     sides = []
     for group in benchmark.groups.order_by("name"):

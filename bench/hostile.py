@@ -127,7 +127,7 @@ def send(importer: Importer, file: Any) -> dict[str, Any]:
     from django.utils import timezone
 
     from accounts.models import User
-    from consilium.lib.errors import DomainError, ImportRefused
+    from consilium.core.errors import DomainError, ImportRefused
     from rubrics import imports
     from rubrics.models import Benchmark
 

@@ -156,7 +156,7 @@ _database.setdefault("OPTIONS", {})
 _database["TEST"] = {"NAME": _test_database}
 if WEB_PROCESS:
     _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 10, "timeout": 10}
-    # A connection keeps the plans of what every page asks from the second time on (consilium.lib.prepared).
+    # A connection keeps the plans of what every page asks from the second time on (consilium.core.prepared).
     _database["OPTIONS"]["prepare_threshold"] = 1 if env.bool("DATABASE_PREPARE", default=True) else None
 else:
     _database["CONN_MAX_AGE"] = 60
@@ -374,12 +374,12 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["consilium.lib.api.StorableJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["consilium.core.api.StorableJSONParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_PAGINATION_CLASS": "consilium.lib.endpoints.Pages",
+    "DEFAULT_PAGINATION_CLASS": "consilium.core.endpoints.Pages",
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "consilium.lib.api.exception_handler",
+    "EXCEPTION_HANDLER": "consilium.core.api.exception_handler",
     "DEFAULT_THROTTLE_CLASSES": [
         "consilium.throttles.AnonymousRate",
         "consilium.throttles.UserRate",

@@ -6,7 +6,7 @@ from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from consilium.lib.prepared import Prepared
+from consilium.core.prepared import Prepared
 
 _by_key = Prepared(lambda key: Session.objects.filter(session_key=key), key=str)
 

@@ -38,7 +38,7 @@ FUNCTIONS: dict[str, tuple[int | None, int, int | None]] = {
     "pgettext_lazy": (0, 1, None),
     "npgettext": (0, 1, 2),
     "npgettext_lazy": (0, 1, 2),
-    "Phrase": (None, 0, None),  # consilium.lib.phrases
+    "Phrase": (None, 0, None),  # consilium.core.phrases
 }
 CALL = re.compile(r"""\b(_|n?p?gettext)\(\s*((?:u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*,?\s*)+)""")
 LITERAL = re.compile(r"""u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")

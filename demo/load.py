@@ -23,7 +23,7 @@ from annotation import services as work
 from annotation.models import Adjudication, Batch, ExpertGroup, Membership
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, benchmark
 from demo.cases import DemoCase, read_cases
 from demo.physician_work import PhysicianWork, Task

@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consilium.lib.api import StrictSerializer
-from consilium.lib.endpoints import Pages
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import Pages
 from releases import access, services
 from releases.models import Release
 from releases.options import read_options

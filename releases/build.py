@@ -17,9 +17,9 @@ from django.utils.translation import gettext as _
 
 from agreement.models import NamedSlice
 from annotation.contributions import acknowledged_names
+from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib.errors import DomainError
-from consilium.lib.version import VERSION
+from consilium.core.version import VERSION
 from releases.content import work
 from releases.content.card import CardFacts, data_card
 from releases.content.cases import cases_to_release, released_cases

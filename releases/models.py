@@ -6,8 +6,8 @@ import pgtrigger
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Job
-from consilium.lib.identifiers import new_public_id
 from rubrics.models import Benchmark
 
 

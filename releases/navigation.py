@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib import navigation
+from consilium.core import navigation
 
 STAFF = ("admin", "researcher")
 

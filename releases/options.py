@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 
 PARTS = ("responses", "decisions", "verdicts")
 

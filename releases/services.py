@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, JobStatus, Superseded, register
-from consilium.lib.errors import Conflict, DomainError
 from releases import build
 from releases.changes import changes_since
 from releases.content.cases import cases_to_release

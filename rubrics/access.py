@@ -10,7 +10,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
-from consilium.lib.prepared import Prepared, keyed
+from consilium.core.prepared import Prepared, keyed
 from rubrics.models import (
     AuthoringRole,
     Bank,

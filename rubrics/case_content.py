@@ -10,8 +10,8 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from consilium.core.errors import LineError
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_TAG_LENGTH
-from consilium.lib.errors import LineError
 from rubrics.models import Case, Difficulty, Register, Rubric
 
 ROLES = ("user", "assistant", "system")

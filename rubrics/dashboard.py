@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import User
-from consilium.lib.prepared import Prepared, keyed
+from consilium.core.prepared import Prepared, keyed
 from rubrics import access
 from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricContributor, RubricReview
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from consilium.core.errors import LineError
 from consilium.core.limits import MAX_CRITERION_LENGTH, MAX_TAG_LENGTH, MAX_TRACEABILITY_LENGTHS
-from consilium.lib.errors import LineError
 from rubrics.lint.words import PLACEHOLDER
 from rubrics.models import Case, RubricItem
 

@@ -8,8 +8,8 @@ from typing import Any
 from django.db import connection
 from django.utils.timezone import localtime
 
-from consilium.lib.i18n import translate
-from consilium.lib.prepared import Prepared
+from consilium.core.i18n import translate
+from consilium.core.prepared import Prepared
 from rubrics.drafting import DraftItem, from_rubric, items_of, unready
 from rubrics.lint import lint
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft

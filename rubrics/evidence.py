@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from accounts.models import User
-from consilium.lib.prepared import Prepared
+from consilium.core.prepared import Prepared
 from rubrics.access import may_see_grading_evidence
 from rubrics.models import Benchmark, Case, Criterion, RevisionRequest
 

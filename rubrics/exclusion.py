@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from accounts.models import User
-from consilium.lib.ratings import Ratings
+from consilium.core.ratings import Ratings
 from rubrics import superseded
 from rubrics.models import Benchmark, Case, Response
 

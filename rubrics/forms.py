@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from consilium.lib.languages import language_name
+from consilium.core.languages import language_name
 from rubrics import imports, lists
 from rubrics.drafting import HIGHEST, LOWEST
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters

@@ -29,7 +29,7 @@ from django.db.models.functions import Coalesce, Length, Substr
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from consilium.lib.prepared import Prepared, kept
+from consilium.core.prepared import Prepared, kept
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor
 
 EXCERPT = 220

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Max, Q, QuerySet
 
-from consilium.lib.prepared import Prepared
+from consilium.core.prepared import Prepared
 from rubrics.models import Benchmark, Criterion, RevisionRequest, Rubric, RubricItem
 
 Status = RevisionRequest.Status

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from consilium.lib.errors import LineError
+from consilium.core.errors import LineError
 from rubrics.drafting import HIGHEST, LOWEST, DraftItem
 from rubrics.models import Benchmark
 

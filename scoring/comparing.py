@@ -18,8 +18,8 @@ from django.db.models import Q, QuerySet
 from django.db.models.fields.json import KT
 from numpy.typing import NDArray
 
-from consilium.lib.ratings import Ratings, copy_columns, shared
-from consilium.lib.version import VERSION
+from consilium.core.ratings import Ratings, copy_columns, shared
+from consilium.core.version import VERSION
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Figure, notes_of

@@ -8,7 +8,7 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from consilium.llm.endpoint import PRIVATE
 from scoring.judge_config import EndpointConfig, InvalidConfig
 

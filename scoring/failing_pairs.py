@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup
 from annotation.ratings import faulty_pairs
-from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Ratings, copy_columns
+from consilium.core.errors import DomainError
+from consilium.core.ratings import Ratings, copy_columns
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.models import Judge, JudgeRun

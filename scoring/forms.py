@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accounts.models import User
-from consilium.lib.errors import DomainError
-from consilium.lib.i18n import translate
+from consilium.core.errors import DomainError
+from consilium.core.i18n import translate
 from consilium.llm.endpoint import ResponseFormat
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 from rubrics.models import Benchmark, Candidate

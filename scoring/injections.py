@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 
 Place = Literal["before", "after", "both", "inside", "gap"]
 

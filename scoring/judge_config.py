@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
-from consilium.lib.errors import DomainError
-from consilium.lib.i18n import translate
+from consilium.core.errors import DomainError
+from consilium.core.i18n import translate
 from consilium.llm.endpoint import Endpoint, RetryPolicy, check_key_name, check_url
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 

@@ -20,8 +20,8 @@ from django.utils.formats import date_format
 from numpy.typing import NDArray
 
 from annotation.models.outcomes import outcome_code_sql
-from consilium.lib.ratings import Ratings, Span, copy_columns, fetch_ratings
-from consilium.lib.reasons import Reason
+from consilium.core.ratings import Ratings, Span, copy_columns, fetch_ratings
+from consilium.core.reasons import Reason
 from consilium.statistics.outcomes import Outcome
 from rubrics.exclusion import counting, marked
 from rubrics.models import Benchmark

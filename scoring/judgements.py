@@ -14,8 +14,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.ratings import faulty_pairs, with_faulty
-from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Ratings
+from consilium.core.errors import DomainError
+from consilium.core.ratings import Ratings
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Candidate, Case, Response, RubricItem
 from scoring.models import JudgeRun

@@ -11,12 +11,12 @@ from django.utils import translation
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from consilium.core.from_english import codes_in
+from consilium.core.reasons import Reason
+from consilium.core.version import VERSION
 from consilium.figures.calibration_curve import CurvePoint, calibration_curve
 from consilium.figures.render import Drawing, inline_svg
 from consilium.figures.style import Palette
-from consilium.lib.from_english import codes_in
-from consilium.lib.reasons import Reason
-from consilium.lib.version import VERSION
 from scoring.models import TrainedModel
 
 CARD_COLUMNS = ("section", "name", "figure", "value", "low", "high", "n", "note")

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup, Physician
 from annotation.ratings import STAGES, consensus_ratings, group_ratings, groups_with_decisions, physician_ratings
-from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Ratings, Span
+from consilium.core.errors import DomainError
+from consilium.core.ratings import Ratings, Span
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.judge_runs import RunSet, Shares, run_date, run_set

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from consilium.lib.phrases import joined, labelled, parts_of
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined, labelled, parts_of
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, RatioFigures, ratio_figures, sums_by_case
 from consilium.statistics.cacs import cacs_values
 from scoring.score_grid import Grid

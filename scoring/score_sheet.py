@@ -19,7 +19,7 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from annotation.ratings import faulty_pairs
-from consilium.lib.ratings import Ratings, Span, copy_columns
+from consilium.core.ratings import Ratings, Span, copy_columns
 from consilium.statistics.outcomes import Outcome
 from rubrics.consensus_criteria import SCORED_TAGS
 from rubrics.models import Benchmark

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from consilium.lib.phrases import joined
+from consilium.core.phrases import joined
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.worst_at_k import worst_at_k

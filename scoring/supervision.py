@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup
 from annotation.ratings import faulty_pairs
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.ratings import Ratings
-from consilium.lib.version import VERSION
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.ratings import Ratings
+from consilium.core.version import VERSION
 from consilium.llm.prompts import TEMPLATES, JudgeItem, Template, messages_for, nonce_for, prompt_hash
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Candidate, Criterion, Response, RubricItem

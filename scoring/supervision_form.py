@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.i18n import translate
+from consilium.core.i18n import translate
 from consilium.llm.prompts import TEMPLATES
 from rubrics.models import Benchmark
 from scoring.supervision import PROMPT, SupervisionTerms

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models.outcomes import outcome_code_sql
-from consilium.lib.phrases import joined
-from consilium.lib.ratings import copy_columns
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined
+from consilium.core.ratings import copy_columns
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, ratio_figures, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.outcomes import Outcome

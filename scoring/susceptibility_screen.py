@@ -8,7 +8,7 @@ from functools import cached_property
 
 from django.db.models import Case, When
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.models import Benchmark
 from scoring.comparing import LISTED
 from scoring.failing_pairs import reference_label

@@ -12,7 +12,7 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
-import consilium.lib.identifiers
+import consilium.core.identifiers
 
 
 class Migration(migrations.Migration):
@@ -120,7 +120,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("scope", models.CharField(max_length=80)),
@@ -235,7 +235,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 (

@@ -28,9 +28,9 @@ from accounts.mails import has_mail_server, send_mail
 from accounts.models import Invitation, PhysicianProfile, User
 from accounts.notices import PARTS
 from accounts.services.notifications import Kind, notify
+from consilium.core import navigation
+from consilium.core.errors import Conflict, DomainError
 from consilium.hosts import site_address
-from consilium.lib import navigation
-from consilium.lib.errors import Conflict, DomainError
 
 logger = logging.getLogger(__name__)
 VALID_FOR = timedelta(days=14)

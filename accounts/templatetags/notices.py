@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 
 from accounts.models import Notification, User
-from consilium.lib.prepared import Prepared
+from consilium.core.prepared import Prepared
 
 register = template.Library()
 _unread = Prepared(

@@ -17,7 +17,7 @@ from accounts.forms import DeliveryForm
 from accounts.models import Notification
 from accounts.notices import words_of
 from accounts.services import notifications as service
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.htmx import SignedInRequest, signed_in
 
 A_PAGE = 30
 

@@ -18,7 +18,7 @@ from accounts import services
 from accounts.forms import CredentialsForm, ProfileForm
 from accounts.identity import opaque_name
 from accounts.models import PhysicianProfile, User
-from consilium.lib import navigation
+from consilium.core import navigation
 
 if TYPE_CHECKING:
 

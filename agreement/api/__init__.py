@@ -23,9 +23,9 @@ from agreement.figures import figures_of
 from agreement.models import Report
 from agreement.rater_choices import rater_choices
 from agreement.stored import table_names
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import PAGED, Pages
 from consilium.core.jobs import JobStatus
-from consilium.lib.api import StrictSerializer
-from consilium.lib.endpoints import PAGED, Pages
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:

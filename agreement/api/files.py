@@ -21,8 +21,8 @@ from agreement.methods import methods_of
 from agreement.models import Report
 from agreement.stored import table_of
 from agreement.views.downloads import as_file, figure_response, table_response
+from consilium.core.endpoints import Pages
 from consilium.core.jobs import JobStatus
-from consilium.lib.endpoints import Pages
 
 if TYPE_CHECKING:
     from accounts.models import User

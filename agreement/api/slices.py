@@ -20,7 +20,7 @@ from agreement.models import NamedSlice
 from agreement.scoreboard import subsets
 from agreement.scoreboard.case_sets import counted_slices
 from agreement.views.subsets import case_table
-from consilium.lib.api import StrictSerializer
+from consilium.core.api import StrictSerializer
 from rubrics.access import get_benchmark
 from rubrics.models import Case
 

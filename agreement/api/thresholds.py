@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from agreement.calibration.thresholds import LARGEST_K, sign_threshold, threshold_choices
 from agreement.models import Report, ThresholdChoice
-from consilium.lib.api import StrictSerializer
+from consilium.core.api import StrictSerializer
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:

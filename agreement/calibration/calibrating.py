@@ -15,10 +15,10 @@ from agreement.calibration.inputs import CalibrationInputs, NothingToCalibrate, 
 from agreement.calibration.modes import mode_rows
 from agreement.judged.coverage import coverage_remarks_of_runs
 from agreement.rater_choices import display_name
+from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib.i18n import translate
-from consilium.lib.phrases import joined, labelled
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined, labelled
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.calibration import Calibration, calibrate
 from consilium.statistics.estimate import Figure, Undefined

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.pairs import positions
-from consilium.lib.ratings import Ratings, fetch_ratings
+from consilium.core.ratings import Ratings, fetch_ratings
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 

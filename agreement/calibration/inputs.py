@@ -15,8 +15,8 @@ from agreement.inputs import digest_of
 from agreement.pairs import Pairs, pair, positions
 from annotation.models import ExpertGroup, Involvement
 from annotation.ratings import faulty_pairs
-from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Ratings
+from consilium.core.errors import DomainError
+from consilium.core.ratings import Ratings
 from rubrics.models import Benchmark, Candidate, Response
 from scoring.judge_runs import run_sets
 from scoring.raters import NoRatings, Rater, rater_of_runs, require_verdicts, resolve_rater

@@ -20,8 +20,8 @@ from agreement.calibration.inputs import CalibrationInputs, JudgePairs
 from agreement.judged.training_overlap import learned_candidates
 from agreement.pairs import Pairs, PairStatus, conservative_counts, n_counted, n_invalid, n_missing, tally
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib.phrases import joined, labelled, parts_of
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined, labelled, parts_of
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.cacs_error import (
     ErrorRates,

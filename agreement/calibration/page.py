@@ -18,7 +18,7 @@ from agreement.numbers import Tile, number
 from agreement.rater_choices import display_name
 from agreement.stored import pairs_url
 from agreement.tables import Row
-from consilium.lib.i18n import translate_remark
+from consilium.core.i18n import translate_remark
 from consilium.statistics.sensitivity import REACH
 from rubrics.models import Benchmark
 

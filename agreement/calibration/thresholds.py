@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from agreement.models import Report, ThresholdChoice
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import JobStatus
-from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import Benchmark
 
 # What a choice keeps of its calibration, beside the report's digest.

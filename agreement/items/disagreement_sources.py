@@ -12,7 +12,7 @@ from agreement.items.attributes import UNITS, Attribute, attributes
 from agreement.items.inputs import Items
 from agreement.pairs import PairStatus
 from agreement.tables import Row, Table
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.mutual_information import Units, by_chance, mutual_information

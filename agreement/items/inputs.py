@@ -15,7 +15,7 @@ from agreement.inputs import Joined, join
 from annotation.models import ExpertGroup, Physician
 from annotation.models.outcomes import outcome_code_sql
 from annotation.ratings import STAGES
-from consilium.lib.ratings import copy_columns
+from consilium.core.ratings import copy_columns
 from rubrics import superseded
 from rubrics.models import Benchmark, Case
 from scoring.raters import Rater

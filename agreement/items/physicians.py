@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from agreement.items.inputs import Items, Votes
 from agreement.pairs import Pairs, PairStatus, positions
 from agreement.tables import Row, Table
-from consilium.lib.order import natural
-from consilium.lib.reasons import Reason
+from consilium.core.order import natural
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Figure, Undefined, notes_of

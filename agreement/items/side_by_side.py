@@ -16,7 +16,7 @@ from agreement.items.inputs import groups_among
 from agreement.pairs import PairStatus
 from annotation.models import Amendment, Decision, ExpertGroup, Ruling
 from annotation.text_blocks import Block, TextPiece, blocks
-from consilium.lib.ratings import Span
+from consilium.core.ratings import Span
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
 from scoring.raters import Rater, groups_of_consensus, is_consensus

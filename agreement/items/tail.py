@@ -7,8 +7,8 @@ import numpy as np
 from agreement.items.inputs import Items
 from agreement.pairs import PairStatus, conservative_counts, n_counted, tally, valid_counts
 from agreement.tables import Row, Table
-from consilium.lib.phrases import joined
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.macro_f1 import macro_f1_figures
 from consilium.statistics.raw_agreement import raw_agreement_figures

@@ -24,9 +24,9 @@ from agreement.tables import Row, Table
 from annotation.models import ExpertGroup, Physician
 from annotation.models.outcomes import outcome_code_sql
 from annotation.ratings import faulty_pairs
-from consilium.lib.errors import DomainError
-from consilium.lib.order import natural
-from consilium.lib.ratings import Ratings, copy_columns
+from consilium.core.errors import DomainError
+from consilium.core.order import natural
+from consilium.core.ratings import Ratings, copy_columns
 from consilium.statistics.alternative_annotator import (
     EPSILON,
     MINIMUM_INSTANCES,

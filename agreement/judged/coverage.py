@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agreement.tables import Row
-from consilium.lib.phrases import joined
+from consilium.core.phrases import joined
 from rubrics.models import Benchmark
 from scoring.judge_runs import coverage_notes, run_sets
 from scoring.raters import Rater

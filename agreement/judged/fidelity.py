@@ -29,9 +29,9 @@ from agreement.pairs import (
 )
 from agreement.slicing import Sliced, sliced
 from annotation.ratings import faulty_pairs
-from consilium.lib.errors import DomainError
-from consilium.lib.phrases import joined, labelled
-from consilium.lib.reasons import Reason
+from consilium.core.errors import DomainError
+from consilium.core.phrases import joined, labelled
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap, percentile_intervals
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures, notes_of

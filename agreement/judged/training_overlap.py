@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from consilium.lib.phrases import joined
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined
+from consilium.core.reasons import Reason
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun
 from scoring.raters import Rater

@@ -20,9 +20,9 @@ from agreement.inputs import digest_of
 from agreement.pairs import LAST_COUNTED, Pairs, PairStatus, pair, positions
 from agreement.slicing import Sliced, sliced
 from annotation.ratings import faulty_pairs
+from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Ratings
+from consilium.core.ratings import Ratings
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, each_note_of

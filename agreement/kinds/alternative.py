@@ -26,10 +26,10 @@ from agreement.sentences import counted, learned, rater_in_words
 from agreement.stored import pairs_url, table_names, table_of
 from agreement.tables import Result, Row
 from consilium.core.jobs import Progress, no_progress
+from consilium.core.phrases import parts_of
+from consilium.core.reasons import Reason
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib.phrases import parts_of
-from consilium.lib.reasons import Reason
 from consilium.statistics.alternative_annotator import (
     ENOUGH_FOR_T,
     EPSILON,

@@ -24,12 +24,12 @@ from agreement.rater_choices import display_name, group_choices, judge_choices
 from agreement.sentences import capital, counted, rater_in_words
 from agreement.stored import pairs_url, table_names, table_of
 from agreement.tables import Result, Row, Table
+from consilium.core.i18n import translate_remark
 from consilium.core.jobs import Progress, no_progress
+from consilium.core.phrases import parts_of
+from consilium.core.reasons import Reason
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib.i18n import translate_remark
-from consilium.lib.phrases import parts_of
-from consilium.lib.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.noninferiority import DEFAULT_MARGIN
 from rubrics.models import Benchmark

@@ -24,10 +24,10 @@ from agreement.rater_choices import display_name
 from agreement.sentences import counted, listed, rater_in_words
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
+from consilium.core.i18n import translate_remark
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib.i18n import translate_remark
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.mutual_information import PERMUTATIONS
 from rubrics.models import Benchmark

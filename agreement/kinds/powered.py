@@ -23,12 +23,12 @@ from agreement.rater_choices import RaterChoice, display_name, rater_choices
 from agreement.sentences import SCORES, capital, counted, listed, rater_in_words, threshold
 from agreement.stored import pairs_url, table_of
 from agreement.tables import Result, Row, Table
+from consilium.core.from_english import from_english
+from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
+from consilium.core.phrases import joined, parts_of
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib.from_english import from_english
-from consilium.lib.i18n import translate
-from consilium.lib.phrases import joined, parts_of
 from consilium.statistics.prediction_powered import NO_LABEL
 from rubrics.models import Benchmark
 from scoring.points import DEFAULT_RULES

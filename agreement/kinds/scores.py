@@ -26,7 +26,7 @@ from agreement.scoreboard.case_sets import named_slices
 from agreement.sentences import counted, rater_in_words
 from agreement.stored import table_of
 from agreement.tables import Row
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.raters import require_verdicts, resolve_rater
 from scoring.score_sheet import due_pairs

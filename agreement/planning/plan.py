@@ -19,8 +19,8 @@ from agreement.judged.coverage import coverage_remarks
 from agreement.pairs import LAST_COUNTED, Pairs, PairStatus, positions
 from agreement.powered.scores import Inputs, powered_figures, read_inputs
 from agreement.tables import Row
-from consilium.lib.phrases import joined, labelled
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined, labelled
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.detectable_difference import detectable_from_standard_error, detectable_mean_difference

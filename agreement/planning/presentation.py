@@ -21,10 +21,10 @@ from agreement.planning.plan import (
 )
 from agreement.rater_choices import display_name
 from agreement.tables import Row
+from consilium.core.i18n import translate
+from consilium.core.phrases import Labelled, parts_of
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.lib.i18n import translate
-from consilium.lib.phrases import Labelled, parts_of
 
 TABLES = {
     "budget": (BUDGET_COLUMNS, BUDGET_TEXT),

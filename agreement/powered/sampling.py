@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import Batch, BatchItem
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from rubrics.models import Benchmark
 from scoring.raters import Rater
 from scoring.score_sheet import Sheet

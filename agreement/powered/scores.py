@@ -24,8 +24,8 @@ from agreement.judged.training_overlap import learned_candidates, learners, rema
 from agreement.powered.sampling import Sampling, sampling_of
 from agreement.tables import Row
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib.phrases import joined
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined
+from consilium.core.reasons import Reason
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Undefined
 from consilium.statistics.outcomes import Outcome

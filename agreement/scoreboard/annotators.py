@@ -15,8 +15,8 @@ from agreement import compare
 from agreement.counting import Counted, count
 from agreement.rater_choices import group_choices
 from agreement.tables import Row
-from consilium.lib.phrases import Labelled, joined, labelled, parts_of
-from consilium.lib.reasons import Reason, code_of
+from consilium.core.phrases import Labelled, joined, labelled, parts_of
+from consilium.core.reasons import Reason, code_of
 from rubrics.models import Benchmark
 from scoring.raters import resolve_rater
 

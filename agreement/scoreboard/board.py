@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.tables import Row
-from consilium.lib.phrases import joined
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import RatioFigures, percentile_intervals, ratio_figures
 from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
 from consilium.statistics.rank_ranges import rank_ranges

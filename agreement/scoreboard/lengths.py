@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.tables import Row
-from consilium.lib.ratings import copy_columns
+from consilium.core.ratings import copy_columns
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.length_control import length_control

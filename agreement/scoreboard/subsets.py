@@ -24,7 +24,7 @@ from agreement.models import NamedSlice
 from agreement.parameters import WrongParameters
 from agreement.scoreboard.graders import Marks, read_marks
 from agreement.tables import Row
-from consilium.lib.errors import Conflict
+from consilium.core.errors import Conflict
 from consilium.statistics.case_subsets import hardest, met_by_some
 from rubrics.models import Benchmark, Candidate, Case
 from scoring.raters import require_verdicts, resolve_rater

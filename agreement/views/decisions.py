@@ -17,8 +17,8 @@ from agreement.evidence import behind, decided
 from agreement.kinds import kind_of
 from agreement.rater_choices import display_name
 from agreement.scoreboard.case_sets import parted
+from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
-from consilium.lib.errors import DomainError
 
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest

@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from agreement.exports import decisions_file
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from agreement.planning import presentation as planning_presentation
 from agreement.planning.form import PlanForm, filled
 from agreement.rater_choices import look_once
 from agreement.tables import Table
+from consilium.core.errors import DomainError
 from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, svg_file
-from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:

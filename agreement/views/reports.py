@@ -21,8 +21,8 @@ from agreement.forms import ReportForm
 from agreement.kinds import Kind, kinds_in
 from agreement.models import Report
 from agreement.rater_choices import look_once, rater_choices
+from consilium.core.errors import DomainError
 from consilium.core.jobs import OPEN, JobStatus
-from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from agreement.models import Report
 from agreement.numbers import number
 from agreement.rater_choices import display_name
 from agreement.stored import pairs_url, table_of
+from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
-from consilium.lib.errors import DomainError
 from rubrics.models import Response
 from scoring.raters import resolve_rater
 

@@ -19,7 +19,7 @@ from agreement.scoreboard import subsets
 from agreement.scoreboard.case_sets import counted_slices
 from agreement.scoreboard.form import SubsetForm
 from agreement.tables import Table
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark, Case
 

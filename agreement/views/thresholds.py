@@ -17,9 +17,9 @@ from agreement.calibration import thresholds
 from agreement.calibration.form import SignForm
 from agreement.models import Report
 from agreement.rater_choices import display_name
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.errors import DomainError
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:

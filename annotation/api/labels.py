@@ -22,10 +22,10 @@ from annotation.api.serializers import Plain
 from annotation.models import LabelTask
 from annotation.payload import LARGEST_VERSION
 from annotation.services import labels as services
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import PAGED, page_of
 from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.versioning import StaleSave
-from consilium.lib.api import StrictSerializer
-from consilium.lib.endpoints import PAGED, page_of
 from consilium.statistics.estimate import Figure
 from rubrics.access import get_benchmark
 

@@ -17,7 +17,7 @@ from annotation.models import Batch
 from annotation.regrading.lacking import lacks_of
 from annotation.regrading.planning import make_regrading
 from annotation.services.planning import BatchTerms, new_seed
-from consilium.lib.api import StrictSerializer
+from consilium.core.api import StrictSerializer
 from rubrics.access import get_administered_benchmark, get_benchmark
 
 if TYPE_CHECKING:

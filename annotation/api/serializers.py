@@ -9,8 +9,8 @@ from rest_framework import serializers
 
 from annotation.models import Batch, Membership, Outcome, RulingOutcome, Skip
 from annotation.services import BatchTerms, DecisionInput, ResponseFilter, new_seed
+from consilium.core.api import StrictSerializer
 from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
-from consilium.lib.api import StrictSerializer
 from rubrics.models import Candidate, Difficulty, Register
 
 Plain = serializers.Serializer[Any]

@@ -20,8 +20,8 @@ from annotation import access, screens, services
 from annotation.api import serializers as shapes
 from annotation.models import Adjudication, Assignment
 from annotation.services import slots
+from consilium.core.endpoints import PAGED, page_of
 from consilium.core.versioning import StaleSave
-from consilium.lib.endpoints import PAGED, page_of
 from rubrics.models import Case
 
 

@@ -15,8 +15,8 @@ from annotation.contributions.credentials import MIN_CELL, Table, credential_tab
 from annotation.contributions.forms import PeriodForm, RatesForm
 from annotation.contributions.payment import COLUMNS, TEXT, payment_rows, pseudonyms_of
 from annotation.contributions.work import ITEMS, ROLES, Contributor, Period, contributors, totals
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.csvfile import stream_csv
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark
 

@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from consilium.lib.order import natural
+from consilium.core.order import natural
 from rubrics.models import Benchmark
 
 # In the order in which a benchmark comes about; the names are those of columns in files.

@@ -15,8 +15,8 @@ from annotation.dashboard.forecast import Forecast, forecast
 from annotation.dashboard.people import People, Person, people_of
 from annotation.dashboard.waiting import Scene, Section, waits_of
 from annotation.models import Adjudication, Batch, ExpertGroup, QualificationAttempt
-from consilium.lib.i18n import translate
-from consilium.lib.order import natural
+from consilium.core.i18n import translate
+from consilium.core.order import natural
 from consilium.statistics.estimate import Undefined
 from rubrics.models import Benchmark
 

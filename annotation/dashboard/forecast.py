@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from statistics import median, quantiles
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Undefined
 
 WORKING_DAYS = 7

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from annotation.models import Membership, Physician
-from consilium.lib.order import natural
+from consilium.core.order import natural
 from rubrics.models import Benchmark
 
 

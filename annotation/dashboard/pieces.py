@@ -17,7 +17,7 @@ from annotation.eligibility import eligibilities
 from annotation.models import Assignment, Batch, Slot
 from annotation.services.slots.eligibility import annotators_of, refusals, stuck_slots
 from annotation.specialties import case_specialty, matching
-from consilium.lib.order import natural
+from consilium.core.order import natural
 from rubrics.models import Case, Response
 
 PER_PAGE = 50

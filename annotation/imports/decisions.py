@@ -14,8 +14,8 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.imports.votes import Vote, VoteWriter
 from annotation.models import ExpertGroup, Membership
+from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress
-from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import ExpertGroup, Membership, Physician
-from consilium.lib.identifiers import new_public_id
+from consilium.core.identifiers import new_public_id
 from rubrics.parsing.faults import Faults
 
 

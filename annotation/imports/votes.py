@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from annotation.services.conflicts import Opened, open_group_conflicts
 from annotation.services.rules import readable_constraint_errors
-from consilium.lib.identifiers import new_public_id
+from consilium.core.identifiers import new_public_id
 from rubrics.imports.bulk import chunks, copy_rows, reserve_ids
 from rubrics.models import Response, RubricItem
 from rubrics.parsing.faults import Faults

@@ -10,7 +10,7 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
-import consilium.lib.identifiers
+import consilium.core.identifiers
 
 
 class Migration(migrations.Migration):
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("criteria", django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
@@ -115,7 +115,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("title", models.CharField(max_length=200, verbose_name="title")),
@@ -247,7 +247,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 (
@@ -640,7 +640,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("name", models.CharField(max_length=100, verbose_name="name")),
@@ -667,7 +667,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "public_id",
-                    models.CharField(default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16),
+                    models.CharField(default=consilium.core.identifiers.new_public_id, editable=False, max_length=16),
                 ),
                 ("title", models.CharField(max_length=200, verbose_name="title")),
                 (
@@ -830,7 +830,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "public_id",
-                    models.CharField(default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16),
+                    models.CharField(default=consilium.core.identifiers.new_public_id, editable=False, max_length=16),
                 ),
                 ("criteria", django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
                 ("agreement", models.FloatField()),
@@ -993,7 +993,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 (
@@ -1105,7 +1105,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 (
@@ -1196,7 +1196,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 (
@@ -1348,7 +1348,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "public_id",
-                    models.CharField(default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16),
+                    models.CharField(default=consilium.core.identifiers.new_public_id, editable=False, max_length=16),
                 ),
                 (
                     "status",
@@ -1562,7 +1562,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("number", models.PositiveSmallIntegerField()),
@@ -1617,7 +1617,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "public_id",
-                    models.CharField(default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16),
+                    models.CharField(default=consilium.core.identifiers.new_public_id, editable=False, max_length=16),
                 ),
                 ("number", models.PositiveSmallIntegerField()),
                 (
@@ -1888,7 +1888,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "public_id",
-                    models.CharField(default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16),
+                    models.CharField(default=consilium.core.identifiers.new_public_id, editable=False, max_length=16),
                 ),
                 (
                     "criteria",
@@ -2035,7 +2035,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 (

@@ -8,9 +8,9 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.audit import audited
+from consilium.core.identifiers import new_public_id
 from consilium.core.locks import RowLock, exclusive_lock_sql
-from consilium.lib.audit import audited
-from consilium.lib.identifiers import new_public_id
 from rubrics.models import Benchmark
 
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models.groups import ExpertGroup
 from annotation.models.outcomes import Outcome
 from annotation.models.work import Batch
-from consilium.lib.audit import audited
-from consilium.lib.identifiers import new_public_id
+from consilium.core.audit import audited
+from consilium.core.identifiers import new_public_id
 from rubrics.models import Benchmark, Criterion, Response, Rubric
 
 

@@ -13,8 +13,8 @@ from annotation.models.groups import ExpertGroup
 from annotation.models.labels import LabelTask
 from annotation.models.outcomes import Outcome, RulingOutcome
 from annotation.models.work import Assignment, play_a_part
-from consilium.lib.audit import audited
-from consilium.lib.identifiers import new_public_id
+from consilium.core.audit import audited
+from consilium.core.identifiers import new_public_id
 from rubrics.models import Criterion, Response, Rubric
 
 

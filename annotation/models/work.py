@@ -13,8 +13,8 @@ from django.utils.translation import pgettext_lazy
 
 from annotation.models.groups import ExpertGroup
 from annotation.models.outcomes import Outcome
-from consilium.lib.audit import audited
-from consilium.lib.identifiers import new_public_id
+from consilium.core.audit import audited
+from consilium.core.identifiers import new_public_id
 from rubrics.models import Case, Criterion, Response, Rubric
 
 

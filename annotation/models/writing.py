@@ -9,8 +9,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.work import Batch, CaseWorkStatus
-from consilium.lib.audit import audited_fields
-from consilium.lib.identifiers import new_public_id
+from consilium.core.audit import audited_fields
+from consilium.core.identifiers import new_public_id
 from rubrics.models import Candidate, Case, Response
 
 

@@ -21,7 +21,7 @@ from annotation.services.notices import notify_of_new_work
 from annotation.services.planning import BatchTerms, without_account
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Response
 
 

@@ -14,9 +14,9 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.models import Adjudication, Batch, ExpertGroup, Ruling, RulingOutcome
 from annotation.services.rules import CHANGED_ELSEWHERE, readable_constraint_errors
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
 from rubrics.models import RubricItem
 from rubrics.services.revisions import request_revision, withdraw_revision
 

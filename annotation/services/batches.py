@@ -20,8 +20,8 @@ from annotation.services.notices import notify_of_new_work
 from annotation.services.planning import BatchPlan, BatchTerms, plan_batch
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import lock_batch_exclusive, readable_constraint_errors
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.transitions import transition
 
 
 @transaction.atomic

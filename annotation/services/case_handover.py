@@ -11,7 +11,7 @@ from accounts.models import User
 from annotation.case_work import Task
 from annotation.models import Batch
 from annotation.services.rules import lock_batch_exclusive
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 
 
 def lock_exclusive(batch: Batch) -> None:

@@ -21,9 +21,9 @@ from annotation.services.rules import (
     refuse_unless_open,
 )
 from annotation.services.slots import release_if_left
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ from accounts.services.notifications import notify_of_thread
 from annotation.comment_threads import MAX_COMMENT_LENGTH
 from annotation.models import Assignment, Batch, Comment, Membership
 from annotation.services.rules import lock_batch_shared
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from rubrics.models import BenchmarkRole
 
 

@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchItem, Decision, ExpertGroup, Slot
 from annotation.ratings import Divided, divided_votes, group_ratings, groups_with_decisions
-from consilium.lib.errors import DomainError
-from consilium.lib.ratings import shared
-from consilium.lib.transitions import transition
+from consilium.core.errors import DomainError
+from consilium.core.ratings import shared
+from consilium.core.transitions import transition
 from consilium.statistics.outcomes import Outcome
 from rubrics.imports.bulk import chunks
 from rubrics.models import Benchmark, Response, Rubric

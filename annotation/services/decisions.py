@@ -19,11 +19,11 @@ from annotation.services.conflicts import open_conflicts_within
 from annotation.services.qualification import after_handing_in, refuse_new_work
 from annotation.services.rules import CHANGED_ELSEWHERE, lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.locks import RowLock, shared_lock_sql
+from consilium.core.transitions import transition
 from consilium.core.versioning import SaveResult, StaleSave, is_replay
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
 from rubrics.models import RubricItem
 
 MAX_EVIDENCE = 20

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotation.allocation import check_sample_size, keyed
 from annotation.models import Batch, BatchItem, ExpertGroup
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Response, Rubric, RubricItem
 
 

@@ -30,8 +30,8 @@ from annotation.models import (
 )
 from annotation.services.notices import notify_of_hold
 from annotation.services.rules import readable_constraint_errors
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.locks import RowLock, lock_exclusive
-from consilium.lib.errors import Conflict, DomainError
 from consilium.statistics.estimate import Estimate
 from rubrics.models import Benchmark, BenchmarkRole
 

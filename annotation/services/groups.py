@@ -17,7 +17,7 @@ from accounts.services.invitations import IssuedInvitation
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership, Physician
 from annotation.services import slots
 from annotation.services.rules import readable_constraint_errors
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 
 BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"

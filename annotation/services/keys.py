@@ -26,8 +26,8 @@ from annotation.models import (
     QualificationRule,
 )
 from annotation.ratings import consensus_ratings, unanimous_ratings
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.ratings import Ratings
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.ratings import Ratings
 from rubrics.models import Benchmark, Response, Rubric, RubricItem
 from rubrics.parsing.decisions import DecisionReader
 from rubrics.parsing.faults import Faults

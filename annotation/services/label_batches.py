@@ -20,8 +20,8 @@ from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Memb
 from annotation.services.notices import notify_of_cases
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.order import natural
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.order import natural
 from rubrics.models import Benchmark, Case
 
 

@@ -14,7 +14,7 @@ from annotation.models import Batch, LabelQuestion, LabelTask
 from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
 from annotation.services.label_batches import able_annotators, tasks_asking
 from annotation.services.notices import notify_of_passed_cases
-from consilium.lib.transitions import transition
+from consilium.core.transitions import transition
 
 
 def movable_tasks(*, batch: Batch, holder: int) -> list[LabelTask]:

@@ -17,11 +17,11 @@ from accounts.models import User
 from annotation.case_work import following
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.locks import RowLock, lock_exclusive, lock_shared
+from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
 from rubrics.models import Benchmark, slug_characters
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 9

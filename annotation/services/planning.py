@@ -26,8 +26,8 @@ from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membe
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
 from annotation.specialties import case_specialty, matching
 from annotation.writing.exclusions import pledged_to_write
-from consilium.lib.errors import DomainError
-from consilium.lib.order import natural
+from consilium.core.errors import DomainError
+from consilium.core.order import natural
 from rubrics.models import Case, Rubric, RubricItem
 
 

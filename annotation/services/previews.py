@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from annotation.models import Batch, ExpertGroup
-from consilium.lib.errors import Conflict
+from consilium.core.errors import Conflict
 
 
 class AlreadyCreated(Conflict):

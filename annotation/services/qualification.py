@@ -29,8 +29,8 @@ from annotation.models import (
 )
 from annotation.services.gold import notify_admins
 from annotation.services.rules import readable_constraint_errors
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.transitions import transition
 from consilium.statistics.estimate import Estimate
 from rubrics.models import Benchmark
 

@@ -9,8 +9,8 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Batch
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.locks import RowLock, lock_exclusive, lock_shared
-from consilium.lib.errors import Conflict, DomainError
 
 CHANGED_ELSEWHERE = gettext_lazy("This criterion was changed elsewhere in the meantime.")
 SENTENCES = {

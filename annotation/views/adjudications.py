@@ -21,9 +21,9 @@ from annotation.models import Adjudication, RulingOutcome
 from annotation.screens_review import adjudication_lists
 from annotation.views.checks import BUTTONS as CHECK_BUTTONS
 from annotation.views.checks import end_of_queue, next_sheet, refusal
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.versioning import StaleSave
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.models import Benchmark
 
 PAGE = "annotation/adjudicating.html"

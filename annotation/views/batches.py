@@ -27,8 +27,8 @@ from annotation.services.slots import stuck_slots
 from annotation.views.dashboard import csv_file
 from annotation.views.previews import to_existing_batch
 from annotation.writing.admin_views import writing_context
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark, Candidate, Case
 

@@ -13,9 +13,9 @@ from accounts.models import User
 from annotation.case_work import Task
 from annotation.dashboard.people import People, Person
 from annotation.models import Batch, LabelTask
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest
-from consilium.lib.order import natural
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest
+from consilium.core.order import natural
 
 SPREAD = "spread"
 

@@ -21,10 +21,10 @@ from annotation import access, screens, services
 from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Check, Outcome
 from annotation.screens_review import check_lists, note_of_the_round_before
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.htmx import SignedInRequest, signed_in, swap_into
 from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.versioning import StaleSave
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in, swap_into
 from rubrics.models import Benchmark
 
 PAGE = "annotation/checking.html"

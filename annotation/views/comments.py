@@ -16,8 +16,8 @@ from annotation import access, comment_threads
 from annotation.models import Assignment, Comment, Physician
 from annotation.services.comments import add_comment
 from annotation.views.dashboard import csv_file
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark
 
 A_PAGE = 30

@@ -17,8 +17,8 @@ from annotation.dashboard import board as boards
 from annotation.dashboard import waiting
 from annotation.dashboard.counts import STAGES
 from annotation.dashboard.figures import days_chart
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.csvfile import stream_csv
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark, is_admin
 
 Rows = Iterable[Mapping[str, Any] | Sequence[Any]]

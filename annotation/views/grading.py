@@ -19,8 +19,8 @@ from annotation.regrading.earlier import decided_earlier
 from annotation.services import slots
 from annotation.services.qualification import where_it_ends
 from annotation.views.saving import refusal
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 
 PAGE = "annotation/grading.html"
 

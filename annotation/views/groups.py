@@ -19,9 +19,9 @@ from accounts.views.invitation_link import after_inviting
 from annotation import access, services
 from annotation.forms import CapacityForm, GroupForm, MemberForm
 from annotation.models import ExpertGroup, Membership, Physician
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.order import natural
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.order import natural
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark
 

@@ -21,8 +21,8 @@ from annotation.models import Batch
 from annotation.services import slots
 from annotation.views.label_handover import hand_over_cases
 from annotation.writing.admin_views import hand_over as hand_over_writing
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 
 POOL = "pool"
 

@@ -12,8 +12,8 @@ from annotation.dashboard.people import people_of
 from annotation.models import Batch
 from annotation.services import label_handover as services
 from annotation.views.case_handover import called, handover_dialog, handover_message, refuse_nobody, taker_of
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest
 
 
 def hand_over_cases(request: SignedInRequest, batch: Batch) -> HttpResponse:

@@ -19,9 +19,9 @@ from annotation.label_forms import answer_of
 from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.services import labels as services
 from annotation.views.saving import seconds_of, somebody_else
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.versioning import StaleSave, saved_body, stale_body
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
 
 PAGE = "annotation/labelling.html"
 

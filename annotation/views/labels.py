@@ -23,8 +23,8 @@ from annotation.services import labels as services
 from annotation.services.previews import AlreadyCreated
 from annotation.views.dashboard import csv_file
 from annotation.views.previews import to_existing_batch
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.lists import tag_counts
 from rubrics.models import Benchmark, Case

@@ -29,10 +29,10 @@ from annotation.models import (
 from annotation.qualification_forms import KeyForm, KeyImportForm, RuleForm
 from annotation.services import keys as key_services
 from annotation.services.qualification import marked_rows, start_attempt
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.errors import DomainError, ImportRefused
-from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.order import natural
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError, ImportRefused
+from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.order import natural
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark, Response, RubricItem
 

@@ -29,9 +29,9 @@ from annotation.quality import (
 )
 from annotation.services.gold import hold_back, lift_hold
 from annotation.views.dashboard import csv_file
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.order import natural
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.order import natural
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark
 

@@ -17,9 +17,9 @@ from annotation.regrading.lacking import lacking_in, lacks_of
 from annotation.regrading.planning import make_regrading, plan_regrading
 from annotation.services.previews import AlreadyCreated
 from annotation.views.previews import to_existing_batch
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
 from rubrics.views.benchmarks import csv_response

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_POST
 
 from annotation import access, payload, services
 from annotation.attention import record_attention
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 
 MAX_REPORT_S = 3600
 

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from annotation import access
 from annotation.screens_review import handed_in
 from annotation.workload import workload
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.models import Benchmark
 
 

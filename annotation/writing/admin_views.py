@@ -25,8 +25,8 @@ from annotation.views.previews import to_existing_batch
 from annotation.writing import batches, reading
 from annotation.writing.forms import WritingBatchForm
 from annotation.writing.planning import plan_writing
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark
 from rubrics.lists import tag_counts
 from rubrics.models import Benchmark, Candidate

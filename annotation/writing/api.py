@@ -24,9 +24,9 @@ from annotation.services import new_seed
 from annotation.writing import batches, reading
 from annotation.writing import tasks as services
 from annotation.writing.forms import WritingBatchForm
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import PAGED, page_of
 from consilium.core.versioning import StaleSave
-from consilium.lib.api import StrictSerializer
-from consilium.lib.endpoints import PAGED, page_of
 from rubrics.access import get_administered_benchmark
 
 

@@ -19,8 +19,8 @@ from annotation.services.previews import refuse_repeated
 from annotation.services.rules import readable_constraint_errors
 from annotation.writing.exclusions import excluded_writers
 from annotation.writing.planning import WritingFilter, WritingOrder, WritingPlan, order_shown, plan_writing
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
 
 

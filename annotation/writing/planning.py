@@ -18,8 +18,8 @@ from annotation.models import Batch, ExpertGroup, Physician, WritingTask
 from annotation.services.label_batches import CaseFilter, able_annotators
 from annotation.specialties import case_specialty, matching
 from annotation.writing.exclusions import ExclusionReason, Pair, excluded_writers
-from consilium.lib.errors import DomainError
-from consilium.lib.order import natural
+from consilium.core.errors import DomainError
+from consilium.core.order import natural
 from rubrics.models import Candidate, Case, Response
 
 UNAIDED, AIDED = "unaided", "aided"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from consilium.lib.i18n import translate
+from consilium.core.i18n import translate
 from rubrics.parsing.privacy import findings
 
 MAX_SHOWN = 10

@@ -17,9 +17,9 @@ from annotation.models import WritingTask
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.writing.exclusions import has_read_an_answer
 from annotation.writing.planning import UNAIDED
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
 from rubrics.models import Candidate, Response
 
 MAX_TEXT_LENGTH = 50_000

@@ -21,10 +21,10 @@ from annotation.writing import reading
 from annotation.writing import tasks as services
 from annotation.writing.forms import storable, text_of
 from annotation.writing.privacy import privacy_advice
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.markdown import markdown
 from consilium.core.versioning import StaleSave, saved_body, stale_body
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.markdown import markdown
 
 PAGE = "annotation/writing_task.html"
 

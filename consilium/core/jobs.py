@@ -57,9 +57,9 @@ from django.db.models import F, Q
 from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.errors import DomainError
-from consilium.lib.i18n import language_of
-from consilium.lib.transitions import transition
+from consilium.core.errors import DomainError
+from consilium.core.i18n import language_of
+from consilium.core.transitions import transition
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise

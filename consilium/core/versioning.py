@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.utils.functional import Promise
 
-from consilium.lib.errors import Conflict
+from consilium.core.errors import Conflict
 
 Status = Literal["saved", "stale", "refused"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from consilium.llm.errors import EndpointRefused
 
 # Only variables that are named as keys of an endpoint: SECRET_KEY or DATABASE_URL must not be sent anywhere.

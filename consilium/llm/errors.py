@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 
 if TYPE_CHECKING:
     from consilium.llm.meter import Usage

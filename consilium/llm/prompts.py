@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 
 Messages = list[dict[str, str]]
 

@@ -45,7 +45,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, percentile_intervals, ratio_figures
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 

@@ -33,7 +33,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import LEVEL
 from consilium.statistics.cacs import cacs_at_k, cacs_values
 from consilium.statistics.confusion import ConfusionCounts

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import LEVEL, RESAMPLES, CaseBootstrap, percentile_intervals, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined, figures
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.phrases import joined, once, parts_of
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined, once, parts_of
+from consilium.core.reasons import Reason
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.prediction_powered import LEVEL

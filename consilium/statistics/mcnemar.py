@@ -27,7 +27,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 

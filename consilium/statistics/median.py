@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from statistics import median as middle
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 LEVEL = 0.95

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures

@@ -18,8 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from consilium.lib.phrases import parts_of
-from consilium.lib.reasons import Reason, code_of
+from consilium.core.phrases import parts_of
+from consilium.core.reasons import Reason, code_of
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 DEFAULT_MARGIN = 0.05

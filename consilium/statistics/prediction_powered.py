@@ -43,8 +43,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.phrases import joined
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_note
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 LEVEL = 0.95

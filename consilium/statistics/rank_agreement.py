@@ -18,7 +18,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 MINIMUM = 3

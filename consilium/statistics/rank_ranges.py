@@ -27,7 +27,7 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, MINIMUM_KEPT
 from consilium.statistics.estimate import Estimate, Figure, Undefined, nearly_equal, with_interval, with_note
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import sqrt
 from statistics import NormalDist
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 LEVEL = 0.95

@@ -18,8 +18,8 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.lib.phrases import joined
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 

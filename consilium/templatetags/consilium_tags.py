@@ -20,8 +20,8 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
-from consilium.lib import i18n, languages, navigation
-from consilium.lib import markdown as markdown_module
+from consilium.core import i18n, languages, navigation
+from consilium.core import markdown as markdown_module
 from consilium.statistics.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -111,13 +111,13 @@ def percent(value: Any, digits: int = 1) -> str:
 
 @register.filter
 def in_words(text: Any) -> str:
-    """``{{ fault.message|in_words }}``: a message of pure code (`consilium.lib.phrases`), in the reader's language."""
+    """``{{ fault.message|in_words }}``: a message of pure code (`consilium.core.phrases`), in the reader's language."""
     return i18n.translate(text)
 
 
 @register.filter
 def remark(text: str | None) -> str:
-    """``{{ figure.reason|remark }}``: why a figure is undefined, in the reader's language (`consilium.lib.reasons`)."""
+    """``{{ figure.reason|remark }}``: why a figure is undefined, in the reader's language (`consilium.core.reasons`)."""
     return i18n.translate_remark(text or "")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from consilium.lib.csvfile import stream_csv
+from consilium.core.csvfile import stream_csv
 
 SUMS = "SHA256SUMS"
 _DATE = (1980, 1, 1, 0, 0, 0)

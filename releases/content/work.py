@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from agreement.exports import DecisionExport
 from annotation.models import Assignment, Physician
 from annotation.ratings import faulty_pairs
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from releases.content.cases import cases_to_release
 from releases.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Response

@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.lib.endpoints import PAGED, only, page_of
+from consilium.core.endpoints import PAGED, only, page_of
 from rubrics import access
 from rubrics.bank import catalogue
 from rubrics.bank.forms import BankFilters

@@ -17,7 +17,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.lib.endpoints import PAGED, only, page_of, valid
+from consilium.core.endpoints import PAGED, only, page_of, valid
 from rubrics import access, lists, services
 from rubrics import models as rows
 from rubrics.api import serializers as shapes

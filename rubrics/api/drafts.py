@@ -15,9 +15,9 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consilium.core.api import StrictSerializer
+from consilium.core.errors import ImportRefused
 from consilium.core.versioning import StaleSave
-from consilium.lib.api import StrictSerializer
-from consilium.lib.errors import ImportRefused
 from rubrics import access, editing
 from rubrics.drafting import MAX_ITEMS, read_items
 from rubrics.models import Case, Rubric

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from consilium.core.api import StrictSerializer
 from consilium.core.jobs import JobStatus
-from consilium.lib.api import StrictSerializer
 from rubrics import models as rows
 
 Plain = serializers.Serializer[Any]

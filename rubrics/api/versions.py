@@ -14,10 +14,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import valid
+from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
-from consilium.lib.api import StrictSerializer
-from consilium.lib.endpoints import valid
-from consilium.lib.errors import DomainError, ImportRefused
 from rubrics import access, versions
 from rubrics.drafting import items_of
 from rubrics.models import Case, Rubric, RubricReview

@@ -14,11 +14,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.services import person_of
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.i18n import translate
 from consilium.core.limits import MAX_REASON_LENGTH
 from consilium.core.versioning import StaleSave
-from consilium.lib.api import StrictSerializer
-from consilium.lib.endpoints import PAGED, only, page_of, valid
-from consilium.lib.i18n import translate
 from rubrics import access, lists, services
 from rubrics import case_content as contents
 from rubrics.api.benchmarks import me

@@ -11,8 +11,8 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.lib.api import StrictSerializer
-from consilium.lib.endpoints import PAGED, only, page_of, valid
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import PAGED, only, page_of, valid
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.audits import access, report
 from rubrics.audits.drawing import ALL, STATES, CaseFilter

@@ -11,10 +11,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.strict_json import read_json
 from rubrics.audits import access, report
 from rubrics.audits.services import QUESTIONS, AuditFinding, finish, put_back, save_finding, take_case
 from rubrics.conversation import turns_of

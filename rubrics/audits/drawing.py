@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from consilium.lib.drawing import keyed, share_of
+from consilium.core.drawing import keyed, share_of
 from rubrics.models import AuditItem, Benchmark, Rubric
 
 ALL, NEVER_AUDITED = "all", "never"

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.fleiss_kappa import fleiss_kappa
 from consilium.statistics.proportion import exact_proportion, finite_population_bounds

@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.languages import language_name
+from consilium.core.languages import language_name
 from rubrics import lists
 from rubrics.audits.drawing import ALL, NEVER_AUDITED, CaseFilter
 from rubrics.audits.services import LARGEST_SEED, MAX_AUDITORS, AuditTerms

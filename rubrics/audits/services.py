@@ -12,10 +12,10 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_AUDIT_COMMENT_LENGTH
+from consilium.core.transitions import transition
 from consilium.core.versioning import refuse_stale
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
 from rubrics.audits.access import open_to
 from rubrics.audits.drawing import STATES, CaseFilter, Draw, draw_cases
 from rubrics.models import AuditItem, AuthoringRole, Benchmark, Case, CaseAudit, Criterion, RevisionRequest

@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.audits import access, report
 from rubrics.audits.forms import AuditForm

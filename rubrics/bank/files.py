@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from consilium.lib.csvfile import stream_csv
+from consilium.core.csvfile import stream_csv
 from rubrics.parsing.bank import COLUMNS, BankEntry, in_language
 
 

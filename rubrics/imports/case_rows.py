@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from psycopg.types.json import Jsonb
 
-from consilium.lib.identifiers import new_public_id
+from consilium.core.identifiers import new_public_id
 from rubrics.imports.bulk import array_literal, copy_rows, reference_checked_later, reserve_ids
 from rubrics.models import Benchmark, Case, Criterion, Register, Rubric, RubricItem
 from rubrics.parsing import as_imported

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from psycopg.types.json import Jsonb
 
-from consilium.lib.identifiers import new_public_id
+from consilium.core.identifiers import new_public_id
 from rubrics.imports.bulk import copy_rows, reserve_ids
 from rubrics.models import Benchmark, Candidate, Response
 from rubrics.parsing.faults import Faults

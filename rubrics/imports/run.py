@@ -11,8 +11,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from accounts.models import User
+from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.imports.registry import Counts, find
 from rubrics.models import Benchmark

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.lint.likeness import Reference, similarities
 from rubrics.lint.remark import ADVICE, PROBLEM, Fix, Remark
 from rubrics.lint.wording import remarks_on

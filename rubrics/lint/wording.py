@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.lint import words
 from rubrics.lint.remark import ADVICE, PROBLEM, Fix, Remark
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from consilium.lib.errors import DomainError, ImportRefused
+from consilium.core.errors import DomainError, ImportRefused
 from rubrics.imports import Counts, merge_counts, run_file
 from rubrics.models import BenchmarkRole
 

@@ -11,7 +11,7 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
-import consilium.lib.identifiers
+import consilium.core.identifiers
 
 
 class Migration(migrations.Migration):
@@ -288,7 +288,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("name", models.CharField(max_length=200, verbose_name="name")),
@@ -320,7 +320,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("key", models.CharField(max_length=200, verbose_name="key")),
@@ -457,7 +457,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("title", models.CharField(max_length=200, verbose_name="title")),
@@ -498,7 +498,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("number", models.PositiveSmallIntegerField(default=1)),
@@ -635,7 +635,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 (
@@ -726,7 +726,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("setting", models.CharField(default="chat", max_length=40, verbose_name="setting")),
@@ -850,7 +850,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("reason", models.TextField(verbose_name="reason")),
@@ -931,7 +931,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "public_id",
-                    models.CharField(default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16),
+                    models.CharField(default=consilium.core.identifiers.new_public_id, editable=False, max_length=16),
                 ),
                 ("number", models.PositiveSmallIntegerField(default=1)),
                 ("position", models.PositiveIntegerField(default=0)),

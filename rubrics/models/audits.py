@@ -7,8 +7,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.audit import audited
-from consilium.lib.identifiers import new_public_id
+from consilium.core.audit import audited
+from consilium.core.identifiers import new_public_id
 from rubrics.models.benchmarks import Benchmark
 from rubrics.models.cases import Case, Rubric
 

@@ -10,8 +10,8 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.audit import audited
 from consilium.core.locks import RowLock, exclusive_lock_sql
-from consilium.lib.audit import audited
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

@@ -9,8 +9,8 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.audit import audited_fields, audited_in_bulk
-from consilium.lib.identifiers import new_public_id
+from consilium.core.audit import audited_fields, audited_in_bulk
+from consilium.core.identifiers import new_public_id
 from rubrics.models.benchmarks import Benchmark
 
 

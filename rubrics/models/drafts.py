@@ -8,7 +8,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.audit import audited
+from consilium.core.audit import audited
 from rubrics.models.cases import Case, Rubric
 
 

@@ -6,8 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import BaseJob
-from consilium.lib.identifiers import new_public_id
 from rubrics.models.benchmarks import Benchmark
 
 

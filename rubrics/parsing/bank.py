@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from consilium.core.limits import MAX_CRITERION_LENGTH
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.parsing.decisions import read_table, starts_with_object
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import TAG_LENGTH, Fields, Ids, kind

@@ -8,7 +8,7 @@ from dataclasses import field as made_by
 from functools import lru_cache
 from typing import Any, BinaryIO, Literal
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.parsing import as_imported
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import TAG_LENGTH, Fields, Ids, kind, size_of

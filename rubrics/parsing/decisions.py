@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from consilium.core.csvfile import inert
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_NOTE_LENGTH
-from consilium.lib.csvfile import inert
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from consilium.statistics.outcomes import Outcome
 from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.faults import Faults

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from consilium.lib.errors import ImportRefused, LineError
-from consilium.lib.phrases import Phrase
+from consilium.core.errors import ImportRefused, LineError
+from consilium.core.phrases import Phrase
 
 KEPT = 50
 

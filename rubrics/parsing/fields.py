@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 from consilium.core.limits import MAX_KEY_LENGTH
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
 
 _EACH = 50  # bytes that a value takes, whatever it holds

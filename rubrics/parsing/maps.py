@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.parsing.decisions import read_table
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import TAG_LENGTH, Fields

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 
 NAME, PHONE, EMAIL, IDENTITY, RECORD, DATE, ADDRESS = (
     *("name", "phone", "email", "identity", "record", "date", "address"),

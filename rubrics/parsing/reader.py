@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from consilium.lib.phrases import Phrase
-from consilium.lib.strict_json import (
+from consilium.core.phrases import Phrase
+from consilium.core.strict_json import (
     MAX_DEPTH,
     MAX_DIGITS,
     MAX_VALUES,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from consilium.core.limits import MAX_KEY_LENGTH
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields, Ids, size_of
 from rubrics.parsing.reader import Limits, RecordReader

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import AuthoringRole, Benchmark
 
 

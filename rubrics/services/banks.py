@@ -14,9 +14,9 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress
-from consilium.lib.errors import DomainError
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.bank.catalogue import entry_of
 from rubrics.bank.clusters import cluster_tag, missing_from
 from rubrics.bank.consensus import NAME

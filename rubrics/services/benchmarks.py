@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from rubrics.imports.case_rows import register_of
 from rubrics.models import Benchmark, BenchmarkRole, Case
 from rubrics.parsing.faults import Faults

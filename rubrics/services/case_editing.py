@@ -13,8 +13,8 @@ from django.db.models import F, ProtectedError
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.versioning import is_replay, refuse_stale
-from consilium.lib.errors import Conflict, DomainError
 from rubrics.case_content import CONTENT, CaseContent, content_of
 from rubrics.drafting import from_rubric
 from rubrics.models import Benchmark, Case, Rubric, RubricReview

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_EXCLUSION_REASON_LENGTH
-from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import Case
 
 

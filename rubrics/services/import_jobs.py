@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
+from consilium.core.errors import DomainError, ImportRefused, LineError
+from consilium.core.i18n import translate
 from consilium.core.jobs import Attempt, Clock, JobKind, JobStatus, Values, register
-from consilium.lib.errors import DomainError, ImportRefused, LineError
-from consilium.lib.i18n import translate
 from rubrics import imports
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import Benchmark, ImportJob

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress
-from consilium.lib.errors import DomainError
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.prescan import prescan

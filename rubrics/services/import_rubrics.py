@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress
-from consilium.lib.errors import DomainError
 from rubrics.access import is_author
 from rubrics.drafting import MAX_ITEMS, DraftItem, digest_of, from_rubric, items_of
 from rubrics.imports.bulk import check_references_at_once, chunks

@@ -8,8 +8,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_REASON_LENGTH
-from consilium.lib.errors import DomainError
 from rubrics.drafting import DraftItem, items_of
 from rubrics.models import Case, PrivacyWaiver, Rubric
 from rubrics.privacy import all_findings

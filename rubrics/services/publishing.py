@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from consilium.core.errors import Conflict, DomainError, LineError
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
+from consilium.core.transitions import transition
 from consilium.core.versioning import refuse_stale
-from consilium.lib.errors import Conflict, DomainError, LineError
-from consilium.lib.transitions import transition
 from rubrics import published as publications
 from rubrics.access import is_author
 from rubrics.case_content import unready_content

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, Rubric
 from rubrics.services import rubric_notices
 from rubrics.services.publishing import approve, send_to_review

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Criterion, Response, RevisionRequest, Rubric
 from rubrics.services.drafts import open_draft
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 
 # The columns of a file of one rubric; a file of a benchmark has ``case`` before them.
 COLUMNS = ("position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
@@ -51,7 +51,7 @@ def column_of(name: str) -> str:
 def shielded(text: str) -> str:
     """With an apostrophe where a spreadsheet would read a formula, and where there is one already: `bare` undoes it.
 
-    `consilium.lib.csvfile.inert` leaves a text alone that begins with an apostrophe, so its work cannot be undone.
+    `consilium.core.csvfile.inert` leaves a text alone that begins with an apostrophe, so its work cannot be undone.
     """
     return f"'{text}" if _FORMULA.match(text) else text
 

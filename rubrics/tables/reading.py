@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, BinaryIO
 
 from consilium.core.jobs import Progress, no_progress
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.reader import archive_of

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from consilium.lib.csvfile import stream_csv
+from consilium.core.csvfile import stream_csv
 from rubrics.drafting import DraftItem
 from rubrics.tables.columns import CASE, COLUMNS, TEXT_COLUMNS, joined, shielded
 

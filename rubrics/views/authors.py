@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.services import invitations, person_of
 from accounts.views.invitation_link import after_inviting
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access, services
 from rubrics.forms import AuthoringRoleForm
 from rubrics.models import AuthoringRole

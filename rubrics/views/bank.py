@@ -14,9 +14,9 @@ from django.utils import timezone
 from django.utils.translation import get_language
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.errors import DomainError, ImportRefused
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError, ImportRefused
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access
 from rubrics.bank import catalogue, files
 from rubrics.bank.clusters import cluster_tag

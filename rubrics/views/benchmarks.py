@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.errors import DomainError, ImportRefused
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError, ImportRefused
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access, overview, services
 from rubrics.forms import MapsForm, NewBenchmarkForm, RulesForm, SettingsForm
 from rubrics.models import Benchmark, BenchmarkRole, Candidate, Case, Response, RubricItem

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access, lists
 from rubrics.models import Case
 

@@ -8,8 +8,8 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.csvfile import stream_csv
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access, lists
 from rubrics.conversation import turns_of
 from rubrics.exclusion import record_of

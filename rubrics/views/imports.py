@@ -11,10 +11,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, services
 from rubrics.forms import ImportForm
 from rubrics.models import ImportJob

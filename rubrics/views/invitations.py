@@ -18,9 +18,9 @@ from accounts.models import User
 from accounts.services import invitations
 from accounts.services.invitations import IssuedInvitation
 from accounts.views.invitation_link import after_inviting
-from consilium.lib import navigation
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core import navigation
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark
 

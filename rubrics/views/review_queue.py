@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, versions
 from rubrics.drafting import items_of
 from rubrics.models import Benchmark, Rubric

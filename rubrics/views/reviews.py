@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics import access, reviewing, versions
 from rubrics.models import Case, Rubric
 from rubrics.services import publishing

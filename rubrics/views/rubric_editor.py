@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.identity import opaque_name
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.i18n import translate
+from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.i18n import translate
-from consilium.lib.strict_json import read_json
 from rubrics import access, editing
 from rubrics.conversation import turns_of
 from rubrics.drafting import read_items

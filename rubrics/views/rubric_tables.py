@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access, editing
 from rubrics.models import Benchmark, RubricItem
 from rubrics.tables import CASE, COLUMNS, csv_of, rows_of_items, xlsx_of

@@ -6,8 +6,8 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.csvfile import stream_csv
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access, versions
 from rubrics.consequences import consequences
 from rubrics.diff import Kind

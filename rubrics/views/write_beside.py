@@ -10,9 +10,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.strict_json import read_json
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.strict_json import read_json
 from rubrics import access
 from rubrics.authoring_time import MAX_REPORT_S, record_time
 from rubrics.models import AuthoringTime

@@ -18,11 +18,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.identity import opaque_name
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.languages import language_name
+from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.languages import language_name
-from consilium.lib.strict_json import read_json
 from rubrics import access, lists
 from rubrics import case_content as contents
 from rubrics.case_content import CaseContent, ContentInput, Turn

@@ -15,7 +15,7 @@ from rest_framework.pagination import BasePagination, CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.lib.endpoints import PAGED, Pages, valid
+from consilium.core.endpoints import PAGED, Pages, valid
 from rubrics.access import get_benchmark
 from scoring import access, screens
 from scoring.api import serializers as shapes

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from consilium.lib.api import StrictSerializer
+from consilium.core.api import StrictSerializer
 from rubrics.models import Candidate
 from scoring.models import Judge, JudgeRun, Verdict
 

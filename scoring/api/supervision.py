@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
 
-from consilium.lib.api import StrictSerializer
+from consilium.core.api import StrictSerializer
 from consilium.llm.prompts import TEMPLATES
 from rubrics.access import get_benchmark
 from scoring.supervision import PROMPT, SupervisionTerms, zipped_supervision

@@ -12,8 +12,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.lib.api import StrictSerializer
-from consilium.lib.endpoints import PAGED, page_of, valid
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import PAGED, page_of, valid
 from rubrics.access import get_benchmark
 from scoring.generation import runs as services
 from scoring.generation import screens

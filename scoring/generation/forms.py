@@ -8,8 +8,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.errors import DomainError
-from consilium.lib.strict_json import read_json
+from consilium.core.errors import DomainError
+from consilium.core.strict_json import read_json
 from rubrics.lists import languages, tag_counts
 from rubrics.models import Benchmark, Candidate
 from rubrics.models.cases import Difficulty, Register

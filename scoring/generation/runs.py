@@ -16,12 +16,12 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from consilium.core.errors import DomainError
 from consilium.core.jobs import register
 from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.core.locked_jobs import LockedKind
 from consilium.core.locks import WorkerLock
-from consilium.lib.errors import DomainError
-from consilium.lib.transitions import transition
+from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
 from scoring.generation.config import GenerationConfig, generation_config
 from scoring.generation.frame import DUE, CaseFrame, cases_in, due_parameters

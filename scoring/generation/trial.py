@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from consilium.llm.client import ChatClient
 from rubrics.models import Benchmark, Case
 from rubrics.parsing.self_identification import self_identification

@@ -14,10 +14,10 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
-from consilium.lib.i18n import translate
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.i18n import translate
 from rubrics.access import get_benchmark
 from rubrics.models import Candidate, Case
 from scoring.generation import runs as services

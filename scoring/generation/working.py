@@ -18,9 +18,9 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from consilium.core.errors import DomainError
+from consilium.core.i18n import language_of, translate
 from consilium.core.jobs import Clock
-from consilium.lib.errors import DomainError
-from consilium.lib.i18n import language_of, translate
 from consilium.llm.client import ChatClient
 from consilium.llm.errors import may_pass
 from consilium.llm.meter import Allowance

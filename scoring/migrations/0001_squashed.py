@@ -9,7 +9,7 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
-import consilium.lib.identifiers
+import consilium.core.identifiers
 
 
 class Migration(migrations.Migration):
@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("setting", models.CharField(default="chat", max_length=40, verbose_name="setting")),
@@ -147,7 +147,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("name", models.CharField(max_length=100, verbose_name="name")),
@@ -194,7 +194,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 (
@@ -406,7 +406,7 @@ class Migration(migrations.Migration):
                 (
                     "public_id",
                     models.CharField(
-                        default=consilium.lib.identifiers.new_public_id, editable=False, max_length=16, unique=True
+                        default=consilium.core.identifiers.new_public_id, editable=False, max_length=16, unique=True
                     ),
                 ),
                 ("title", models.CharField(max_length=200, verbose_name="title")),

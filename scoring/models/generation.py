@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.identifiers import new_public_id
+from consilium.core.identifiers import new_public_id
 from rubrics.models import Benchmark, Candidate, Case, Response
 
 

@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.outcomes import OutcomeChoices
-from consilium.lib.audit import audited
-from consilium.lib.identifiers import new_public_id
+from consilium.core.audit import audited
+from consilium.core.identifiers import new_public_id
 from consilium.statistics.outcomes import Outcome as OutcomeCode
 from rubrics.models import Benchmark, Criterion, Response, Rubric
 

@@ -7,8 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from consilium.lib.audit import audited
-from consilium.lib.identifiers import new_public_id
+from consilium.core.audit import audited
+from consilium.core.identifiers import new_public_id
 from rubrics.models import Benchmark, Case
 
 

@@ -12,9 +12,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.limits import MAX_EXCLUSION_REASON_LENGTH
-from consilium.lib.api import StrictSerializer
-from consilium.lib.endpoints import PAGED, only, page_of, valid
 from rubrics.access import get_benchmark
 from scoring.models import Screening
 from scoring.screening import screen

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from consilium.lib.phrases import joined
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined
+from consilium.core.reasons import Reason
 from rubrics.models import Benchmark, Candidate, Case, RubricItem
 from scoring.points import DEFAULT_RULES
 from scoring.raters import Rater, require_verdicts

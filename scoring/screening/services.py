@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.transitions import transition
 from rubrics.exclusion import excluded_cases
 from rubrics.models import Benchmark, Candidate, Case
 from rubrics.services.exclusion import checked_reason, exclude_case, restore_case

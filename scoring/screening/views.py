@@ -16,10 +16,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import trigger_client_event
 
 from accounts.models import User
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.figures.render import inline_svg
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring.models import Screening

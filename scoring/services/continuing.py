@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from consilium.llm.prompts import JudgeItem, Template, messages_for, messages_for_all, request_hash
 from rubrics.consequences import Consequence
 from rubrics.models import Case, Rubric, RubricItem

@@ -12,11 +12,11 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import ExpertGroup
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import register
 from consilium.core.locked_jobs import LockedKind
 from consilium.core.locks import WorkerLock
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
+from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
 from scoring.judge_config import chat_config, check_judge_name, trained_config
 from scoring.models import Judge, TrainedModel

@@ -19,11 +19,11 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import Batch
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import register
 from consilium.core.locked_jobs import LockedKind
 from consilium.core.locks import WorkerLock
-from consilium.lib.errors import Conflict, DomainError
-from consilium.lib.transitions import transition
+from consilium.core.transitions import transition
 from consilium.llm.prompts import prompt_hash
 from rubrics.models import Benchmark, Candidate
 from rubrics.services.beginning import unfinished_or_new

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from rubrics.services.beginning import unfinished_or_new
 from scoring.failing_pairs import FailingPairs, draw, failing_pairs, reference_or_default

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup
 from annotation.ratings import faulty_pairs, group_ratings, with_faulty
-from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Ratings
+from consilium.core.errors import DomainError
+from consilium.core.ratings import Ratings
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Criterion, Response, RubricItem
 from scoring.trained.features import Texts

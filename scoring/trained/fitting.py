@@ -10,9 +10,9 @@ import structlog
 from django.db import DatabaseError
 from django.utils.translation import gettext as _
 
+from consilium.core.errors import DomainError
+from consilium.core.i18n import language_of
 from consilium.core.jobs import Clock
-from consilium.lib.errors import DomainError
-from consilium.lib.i18n import language_of
 from rubrics.models import Benchmark
 from scoring.judge_config import TrainedConfig, trained_config
 from scoring.models import TrainedModel

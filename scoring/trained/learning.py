@@ -14,7 +14,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from scoring.trained.calibrating import calibrate
 from scoring.trained.card import Truth, best_threshold
 from scoring.trained.decisions import STAGE, Decisions, Split

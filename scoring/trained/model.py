@@ -12,7 +12,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from scoring.trained.features import FEATURES, FeatureMaker, Rarity, Texts
 from scoring.trained.wording import COLUMNS, wording_rows
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.reader import BOM, UTF16_MARKS, Limits, RecordReader
 

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Any, BinaryIO
 
 from consilium.core.limits import MAX_KEY_LENGTH
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from consilium.statistics.outcomes import Outcome
 from rubrics.parsing.cases import CaseRecord, CriterionRecord, healthbench_case
 from rubrics.parsing.decisions import replicate_of

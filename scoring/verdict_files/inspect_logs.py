@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.reader import Limits, RecordReader
 from scoring.verdict_files.elements import PlacedFaults

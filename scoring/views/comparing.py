@@ -7,8 +7,8 @@ from typing import Any
 from django.http import Http404, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.csvfile import stream_csv
+from consilium.core.htmx import SignedInRequest, signed_in
 from scoring import access, comparing
 from scoring.comparing import Comparison
 from scoring.models import JudgeRun

@@ -6,9 +6,9 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring import access, comparing, juries

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
+from consilium.core.csvfile import stream_csv
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.figures.render import png_file, svg_file
-from consilium.lib.csvfile import stream_csv
-from consilium.lib.htmx import SignedInRequest, signed_in
 from scoring import access
 from scoring.models import TrainedModel
 from scoring.presentation import CARD_COLUMNS, CARD_TEXT, card_rows, curve_drawing

@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from consilium.lib.errors import DomainError
-from consilium.lib.htmx import SignedInRequest, signed_in
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
 from scoring import access, screens
 from scoring.failing_pairs import reference_label

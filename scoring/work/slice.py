@@ -17,9 +17,9 @@ from django.db import DatabaseError, transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
+from consilium.core.errors import DomainError
+from consilium.core.i18n import language_of, translate
 from consilium.core.jobs import Clock
-from consilium.lib.errors import DomainError
-from consilium.lib.i18n import language_of, translate
 from consilium.llm.errors import may_pass
 from scoring.judge_config import ChatConfig, chat_config
 from scoring.models import Judge, JudgeRun, RunSlice

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Batch
-from consilium.lib.endpoints import Pages
+from consilium.core.endpoints import Pages
 from tests.access.endpoints import ENDPOINTS
 from tests.access.test_body_limits import address
 from tests.access.world import World

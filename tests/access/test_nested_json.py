@@ -11,7 +11,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilium.lib.strict_json import MAX_DEPTH, RefusedJSON, read_json
+from consilium.core.strict_json import MAX_DEPTH, RefusedJSON, read_json
 from tests.access.endpoints import ENDPOINTS
 from tests.access.test_body_limits import address
 from tests.access.world import World

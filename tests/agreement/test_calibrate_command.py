@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from agreement.calibration.hits import count_hits
 from annotation.models import Involvement
-from consilium.lib.ratings import Ratings
+from consilium.core.ratings import Ratings
 from rubrics.models import Case, Response
 from tests.agreement.study import Pair, Study, coin, make_study
 from tests.factories import CandidateFactory, ResponseFactory, UserFactory

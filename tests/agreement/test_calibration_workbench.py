@@ -18,7 +18,7 @@ from agreement.calibration import thresholds
 from agreement.kinds import kind_of
 from agreement.models import Report, ThresholdChoice
 from agreement.stored import table_of
-from consilium.lib.errors import Conflict
+from consilium.core.errors import Conflict
 from scoring.models import JudgeRun
 from tests.agreement.study import Pair, Study, coin
 from tests.agreement.test_calibrate_command import first_hits, physicians_study

@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score, f1_score
 from agreement.compare import COLUMNS, compare
 from agreement.frame import CaseLabels, Frame
 from agreement.pairs import Pairs, PairStatus, pair
-from consilium.lib.ratings import Ratings
+from consilium.core.ratings import Ratings
 from consilium.statistics.outcomes import Outcome
 
 CRITERIA = 4

@@ -21,7 +21,7 @@ from agreement.powered import scores as powered
 from agreement.powered.scores import MEASURES, powered_scores
 from agreement.stored import table_of
 from annotation.models import Assignment, Batch, BatchItem, Decision
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import make_batch
 

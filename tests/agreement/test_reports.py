@@ -16,8 +16,8 @@ from agreement.kinds import KINDS
 from agreement.models import Report
 from agreement.stored import table_of
 from annotation.models import Decision
+from consilium.core.errors import DomainError
 from consilium.core.jobs import MAX_ATTEMPTS, JobStatus
-from consilium.lib.errors import DomainError
 from scoring.models import JudgeRun
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import BenchmarkRoleFactory, UserFactory

@@ -23,8 +23,8 @@ from agreement.models import Report, ReportRows
 from agreement.pairs import PairStatus, pair
 from agreement.tables import Table
 from annotation.models import Decision
-from consilium.lib.csvfile import beginning, stream_csv
-from consilium.lib.ratings import Ratings, Span, windows
+from consilium.core.csvfile import beginning, stream_csv
+from consilium.core.ratings import Ratings, Span, windows
 from consilium.statistics.outcomes import Outcome
 from scoring.raters import resolve_rater
 from tests.agreement.study import Study, coin, make_study, noisy

@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.models import User
 from annotation import access, services
 from annotation.models import Adjudication, Assignment, Ruling
-from consilium.lib.errors import Conflict
+from consilium.core.errors import Conflict
 from rubrics.models import RevisionRequest
 from rubrics.services.revisions import dismiss_revisions
 from tests.annotation.conftest import Workshop, build_workshop

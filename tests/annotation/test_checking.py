@@ -14,8 +14,8 @@ from accounts.models import User
 from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Decision, Ruling
 from annotation.ratings import consensus_ratings, group_ratings
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.versioning import StaleSave
-from consilium.lib.errors import Conflict, DomainError
 from consilium.statistics.outcomes import Outcome
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, UserFactory, decide, make_batch, member

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation import access, services
 from annotation.models import Assignment, Check, Decision
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import BenchmarkRole
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, ResponseFactory, decide, member

@@ -36,7 +36,7 @@ from annotation.services.labels import (
     save_answer,
     submit_labels,
 )
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from scoring.raters import resolve_rater
 from scoring.scores import compute_scores
 from tests.annotation.ward import LEVELS, URGENCY, Ward, build_ward, give_out, question

@@ -19,7 +19,7 @@ from annotation.services.drawing import ResponseFilter
 from annotation.services.label_batches import CaseFilter, LabelTerms, plan_labels
 from annotation.services.previews import AlreadyCreated
 from annotation.services.slots import claim_next
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from tests.annotation.ward import question
 from tests.factories import (
     BenchmarkFactory,

@@ -16,7 +16,7 @@ from annotation import access, services
 from annotation.models import Adjudication, Assignment, Check, Decision, Membership, WritingTask
 from annotation.services import slots
 from annotation.writing.tasks import TextInput, hand_in, save_text
-from consilium.lib.errors import Conflict
+from consilium.core.errors import Conflict
 from rubrics.models import Response
 from tests.annotation.conftest import build_workshop
 from tests.annotation.writing_world import build_writing_world

@@ -14,7 +14,7 @@ from annotation.regrading.planning import create_regrading, plan_regrading
 from annotation.services import claim_adjudication, finish_adjudication, rule
 from annotation.services.planning import BatchTerms
 from annotation.services.slots import reassign
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Case
 from tests.factories import (
     BenchmarkFactory,

@@ -16,7 +16,7 @@ from annotation.models import Adjudication, Assignment, Batch, BatchItem, Decisi
 from annotation.progress import progress_of
 from annotation.ratings import group_ratings
 from annotation.services import slots
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import (
     BenchmarkFactory,

@@ -24,7 +24,7 @@ from annotation.writing.exclusions import ExclusionReason, excluded_writers
 from annotation.writing.planning import WritingFilter
 from annotation.writing.reading import count_words
 from annotation.writing.tasks import TextInput, hand_in, record_time, save_text
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from rubrics.models import AuthoringTime, Candidate, Response, Rubric, RubricContributor
 from tests.annotation.writing_world import WritingWorld, build_writing_world
 from tests.factories import CandidateFactory, ResponseFactory, decide, make_batch

@@ -36,7 +36,7 @@ from annotation.progress import progress_of
 from annotation.ratings import group_ratings
 from annotation.services import slots
 from annotation.services.conflicts import accepted_votes
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Response
 from tests.annotation.conftest import build_workshop
 from tests.chaos import FULL

@@ -11,7 +11,7 @@ from django.utils.safestring import mark_safe
 
 from accounts.forms import ProfileForm
 from config.urls import urlpatterns as project_urlpatterns
-from consilium.lib.errors import LineError
+from consilium.core.errors import LineError
 from consilium.templatetags.consilium_tags import STATUS_LABELS
 from rubrics.models import Benchmark
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.urls import urlpatterns as project_urlpatterns
-from consilium.lib.markdown import markdown
+from consilium.core.markdown import markdown
 
 PAYLOADS = [
     "<script>window.hit = 1</script>",

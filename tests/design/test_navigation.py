@@ -11,7 +11,7 @@ from django.test import RequestFactory
 from django.urls import path
 
 from config.urls import urlpatterns as project_urlpatterns
-from consilium.lib import navigation
+from consilium.core import navigation
 
 
 def _page(request, slug):  # type: ignore[no-untyped-def]

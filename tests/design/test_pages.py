@@ -14,7 +14,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from consilium.lib import navigation
+from consilium.core import navigation
 from tests.axe import axe_violations
 from tests.factories import PASSWORD, BenchmarkFactory, UserFactory
 

@@ -61,7 +61,7 @@ def test_one_module_alone_marks_text_as_safe() -> None:
         for path in (ROOT / app).rglob("*.py")
     ]
     assert {str(path.relative_to(ROOT)) for path in sources if "mark_safe(" in path.read_text()} == {
-        "consilium/lib/markdown.py"
+        "consilium/core/markdown.py"
     }
 
 

@@ -16,9 +16,9 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from consilium import translations
-from consilium.lib.i18n import translate
-from consilium.lib.i18n import translate_remark as in_words
-from consilium.lib.phrases import Phrase
+from consilium.core.i18n import translate
+from consilium.core.i18n import translate_remark as in_words
+from consilium.core.phrases import Phrase
 from tests.access.endpoints import ENDPOINTS
 from tests.access.pages import VIEWERS, client_of
 from tests.access.words import GAP, LETTERS, english_in, stored_texts, words_of

@@ -25,8 +25,8 @@ from hypothesis.stateful import (
 from agreement.models import Report
 from agreement.tasks import run_report
 from consilium.core import jobs
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import LOST_AFTER, MAX_ATTEMPTS, TASK_LOST_AFTER, Attempt, JobKind, Superseded
-from consilium.lib.errors import Conflict, DomainError
 from rubrics.models import Benchmark
 from tests.factories import BenchmarkFactory, UserFactory
 from tests.waiting import wait_until

@@ -13,7 +13,7 @@ from django.db.models import Count, F, QuerySet
 from django.db.models.functions import Upper
 from django.test import Client
 
-from consilium.lib.prepared import Prepared, keyed
+from consilium.core.prepared import Prepared, keyed
 from rubrics.models import Benchmark, Case
 from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, CaseFactory
 

@@ -17,8 +17,8 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.test import Client
 
+from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import LOST_AFTER, MAX_ATTEMPTS
-from consilium.lib.errors import Conflict, DomainError
 from releases import services
 from releases.content.folder import write_zip
 from releases.models import Release

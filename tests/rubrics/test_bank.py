@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from consilium.lib.errors import LineError
+from consilium.core.errors import LineError
 from rubrics.bank.catalogue import CLUSTER, NEGATIVE, SECTIONS, BankQuery, applying, matching
 from rubrics.bank.consensus import FILE, consensus
 from rubrics.bank.files import as_csv, as_jsonl

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import User
 from bench.hostile_files import HOSTILE, IMPORTED, REFUSED
 from bench.hostile_importers import IMPORTERS, Importer, base, base_responses, plain
-from consilium.lib.errors import DomainError, ImportRefused
+from consilium.core.errors import DomainError, ImportRefused
 from rubrics import imports
 from rubrics.models import Benchmark, BenchmarkRole
 from tests.factories import BenchmarkFactory, UserFactory

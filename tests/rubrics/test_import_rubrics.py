@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.drafting import DraftItem
 from rubrics.models import Rubric, RubricDraft
 from rubrics.services import give_authoring_role, import_rubrics

@@ -15,7 +15,7 @@ from accounts.identity import opaque_name
 from accounts.models import User
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
-from consilium.lib.errors import Conflict
+from consilium.core.errors import Conflict
 from rubrics.case_content import CaseContent, Turn, content_of
 from rubrics.drafting import DraftItem
 from rubrics.models import AuthoringRole, Benchmark, Case, Rubric, RubricDraft

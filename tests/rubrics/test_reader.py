@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilium.lib.errors import ImportRefused, LineError
-from consilium.lib.strict_json import too_deep
+from consilium.core.errors import ImportRefused, LineError
+from consilium.core.strict_json import too_deep
 from rubrics.parsing import cases as rubrics_parsing_cases
 from rubrics.parsing.cases import read_cases
 from rubrics.parsing.csv_record import CsvRecord
@@ -291,7 +291,7 @@ def test_cells_of_a_record_are_counted_as_csv_reads_them(cells: list[str]) -> No
 
 @given(st.sampled_from("=+-@\t＝"), texts)
 def test_a_cell_that_was_made_inert_is_read_as_it_was(start, rest) -> None:
-    from consilium.lib.csvfile import inert
+    from consilium.core.csvfile import inert
     from rubrics.parsing.decisions import typed
 
     assert typed(inert(start + rest)) == start + rest

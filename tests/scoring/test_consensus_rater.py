@@ -20,7 +20,7 @@ from agreement.sentences import rater_in_words
 from agreement.services import create_report
 from agreement.services import run as run_report
 from annotation.models import ExpertGroup
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.judge_config import check_judge_name

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Case
 from scoring.models import JudgeRun, Verdict
 from scoring.raters import resolve_rater

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from annotation.models import Amendment, Assignment, Check, Decision
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from consilium.llm.prompts import TEMPLATES, JudgeItem, messages_for, nonce_for, prompt_hash
 from rubrics.models import Benchmark, Criterion, Response
 from scoring import supervision

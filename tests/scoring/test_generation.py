@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, Case, Response
 from scoring.generation.config import generation_config
 from scoring.generation.frame import CaseFrame, cases_in

@@ -21,8 +21,8 @@ from agreement.rater_choices import rater_choices
 from agreement.services import create_report
 from agreement.services import run as run_report
 from agreement.stored import table_of
-from consilium.lib import from_english as remarks
-from consilium.lib.ratings import Span
+from consilium.core import from_english as remarks
+from consilium.core.ratings import Span
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Candidate, Response, Rubric
 from scoring.judge_runs import coverage_notes, run_sets

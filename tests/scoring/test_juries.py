@@ -20,8 +20,8 @@ from agreement.rater_choices import display_name, rater_choices
 from agreement.services import create_report
 from agreement.services import run as run_report
 from agreement.stored import table_of
-from consilium.lib.errors import DomainError
-from consilium.lib.ratings import Ratings
+from consilium.core.errors import DomainError
+from consilium.core.ratings import Ratings
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response, Rubric
 from scoring.judge_runs import run_sets

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, Candidate
 from scoring.models import JudgeCall, JudgeRun
 from scoring.services.runs import RunFrame, create_run

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.models import JudgeCall, JudgeRun, RunSlice, Verdict
 from scoring.services.runs import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run

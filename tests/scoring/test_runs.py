@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from consilium.lib.errors import Conflict, DomainError
+from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Response
 from scoring.models import JudgeCall, JudgeRun, RunSlice, Verdict
 from scoring.services.runs import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run

@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement.rater_choices import judge_choices, rater_choices
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from consilium.llm.endpoint import Endpoint
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark

@@ -21,7 +21,7 @@ from django.utils import timezone
 from sklearn.metrics import f1_score
 
 from annotation.models import Decision
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.management.commands import judge as judge_command
 from scoring.models import Judge, JudgeRun, TrainedModel, Verdict

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilium.lib.reasons import Reason
+from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, ratio_figures
 from consilium.statistics.cacs_error import ErrorRates, propagate
 from consilium.statistics.calibration import calibrate

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from consilium.lib.phrases import joined
-from consilium.lib.reasons import Reason
+from consilium.core.phrases import joined
+from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Estimate, Undefined
 from consilium.statistics.noninferiority import non_inferiority
 

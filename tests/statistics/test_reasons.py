@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consilium import translations
-from consilium.lib.from_english import codes_in, from_english
-from consilium.lib.i18n import translate, translate_remark
-from consilium.lib.phrases import BETWEEN_PHRASES, Labelled, joined, labelled, once, parts_of
-from consilium.lib.reasons import Reason, code_of
+from consilium.core.from_english import codes_in, from_english
+from consilium.core.i18n import translate, translate_remark
+from consilium.core.phrases import BETWEEN_PHRASES, Labelled, joined, labelled, once, parts_of
+from consilium.core.reasons import Reason, code_of
 from consilium.statistics.estimate import Estimate, Undefined, each_note_of, notes_of, with_note
 
 ROOT = Path(settings.BASE_DIR)

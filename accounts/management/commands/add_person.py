@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from accounts.services import person_of
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 
 
 class Command(BaseCommand):

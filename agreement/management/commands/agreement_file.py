@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from consilium.lib.errors import ImportRefused
-from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.core.errors import ImportRefused
+from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 
 
 class Command(BaseCommand):

@@ -16,8 +16,8 @@ from agreement.judged import alternative as computing
 from agreement.kinds import alternative
 from agreement.label_files import read_judge, read_labels
 from agreement.tables import Row, Table, tables_for_files
-from consilium.lib.errors import DomainError, ImportRefused
-from consilium.lib.out_folder import OutFolder, add_out_arguments
+from consilium.core.errors import DomainError, ImportRefused
+from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.alternative_annotator import EPSILON, MINIMUM_INSTANCES
 from rubrics.management.lookups import benchmark_called
 

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.calibration import calibrating, judge_error
 from agreement.calibration.calibrating import KEYS, CalibrationTables, calibrate_group
 from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
-from consilium.lib.errors import DomainError
-from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.core.errors import DomainError
+from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.management.lookups import benchmark_called
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from agreement.exports import export_decisions
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from scoring.judge_runs import coverage_notes
 

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds.items import compute
 from agreement.tables import Row, tables_for_files
-from consilium.lib.errors import DomainError
-from consilium.lib.out_folder import OutFolder, add_out_arguments
+from consilium.core.errors import DomainError
+from consilium.core.out_folder import OutFolder, add_out_arguments
 from rubrics.management.lookups import benchmark_called
 from scoring.provenance import printed
 

@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.planning import plan as planning
 from agreement.powered.scores import MEASURES
-from consilium.lib.errors import DomainError
-from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.core.errors import DomainError
+from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.management.lookups import benchmark_called
 
 

@@ -17,8 +17,8 @@ from agreement import files, services
 from agreement.freshness import Freshness, freshness_of
 from agreement.kinds import KINDS, kind_of
 from agreement.models import Report
+from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
-from consilium.lib.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
 

@@ -19,7 +19,7 @@ from annotation.services.batches import lease_end
 from annotation.services.gold import gold_due
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, put_off, takable
-from consilium.lib.transitions import transition
+from consilium.core.transitions import transition
 
 
 @transaction.atomic

@@ -10,7 +10,7 @@ from django.db.models import Exists, Max, OuterRef
 from annotation.models import Assignment, Batch, Decision, Membership
 from annotation.services.rules import lock_batch_shared
 from annotation.services.slots.returns import release
-from consilium.lib.errors import Conflict
+from consilium.core.errors import Conflict
 
 # What was handed in once is not taken away by the clock: it waits for its annotator.
 LEASED = (Assignment.Status.NOT_STARTED, Assignment.Status.DRAFT)

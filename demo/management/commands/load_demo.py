@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from demo import PASSWORD, SIGN_INS
 from demo.load import load_demo
 

@@ -13,8 +13,8 @@ from zipfile import ZipFile
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
-from consilium.lib.errors import DomainError
 from releases import build, services
 from releases.content.work import runs_behind
 from releases.models import Release

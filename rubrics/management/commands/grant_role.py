@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from accounts.models import User
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import AuthoringRole, BenchmarkRole
 from rubrics.services import give_authoring_role, grant_role

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Response
 from scoring.judge_runs import coverage_notes

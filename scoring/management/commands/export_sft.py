@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from consilium.llm.prompts import TEMPLATES
 from rubrics.management.lookups import benchmark_called
 from scoring.supervision import PROMPT, SupervisionTerms, export_supervision

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from scoring.generation.frame import frame_of
 from scoring.generation.runs import SETTING, create_run

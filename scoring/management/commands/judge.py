@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from consilium.lib.errors import DomainError
+from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from scoring.models import JudgeRun, RunSlice, Verdict
 from scoring.services.judges import find_judge

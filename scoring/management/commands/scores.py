@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from consilium.lib.errors import DomainError
-from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.core.errors import DomainError
+from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.exclusion import excluded_cases
 from rubrics.management.lookups import benchmark_called
 from scoring import provenance

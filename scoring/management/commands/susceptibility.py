@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from consilium.lib.errors import DomainError
-from consilium.lib.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.core.errors import DomainError
+from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.statistics.estimate import Figure
 from rubrics.management.lookups import benchmark_called
 from scoring.injections import FAMILIES

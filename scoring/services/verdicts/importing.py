@@ -13,8 +13,8 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.imports.decisions import Places
+from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.jobs import Progress
-from consilium.lib.errors import DomainError, ImportRefused
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import check_references_at_once, copy_rows, reserve_ids, weighed_chunks
 from rubrics.imports.prescan import prescan

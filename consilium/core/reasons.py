@@ -2,7 +2,7 @@
 
 A statistic says `Undefined(Reason.NO_PAIRS())` or notes `Reason.INTERVAL_CASES(cases=4, needed=10)`. The result is the
 English text, which files and stored reports hold, and remembers its code and parameters, so that a page can give it in
-the reader's language (`consilium.lib.i18n.translate`). A new reason is one member here; `manage.py translations`
+the reader's language (`consilium.core.i18n.translate`). A new reason is one member here; `manage.py translations`
 collects its words. No Django in here: `consilium.statistics` uses it.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import Enum, unique
 from typing import Any
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 
 
 class CodedPhrase(Phrase):

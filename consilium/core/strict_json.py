@@ -12,7 +12,7 @@ import re
 from itertools import islice
 from typing import Any
 
-from consilium.lib.phrases import Phrase
+from consilium.core.phrases import Phrase
 
 MAX_DEPTH = 32
 MAX_VALUES = 200_000  # 16 MiB of empty lists took 1.2 GiB

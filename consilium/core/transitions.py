@@ -8,7 +8,7 @@ from typing import Any
 from django.db import models
 from django.utils.translation import gettext as _
 
-from consilium.lib.errors import Conflict
+from consilium.core.errors import Conflict
 
 
 def transition(

@@ -16,12 +16,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from consilium.lib.csvfile import write_csv
+from consilium.core.csvfile import write_csv
 
 
 @dataclass(frozen=True)
 class OutTable:
-    """A table to write as ``NAME.csv``; ``rows`` as `consilium.lib.csvfile.write_csv` takes them."""
+    """A table to write as ``NAME.csv``; ``rows`` as `consilium.core.csvfile.write_csv` takes them."""
 
     name: str
     columns: Sequence[str]

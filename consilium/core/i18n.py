@@ -7,8 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import get_language, gettext, override
 
-from consilium.lib.from_english import from_english
-from consilium.lib.phrases import Joined, Labelled, Phrase
+from consilium.core.from_english import from_english
+from consilium.core.phrases import Joined, Labelled, Phrase
 
 # Between phrases and after a label, where the language is not English.
 BETWEEN_PHRASES = "；"

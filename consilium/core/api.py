@@ -14,9 +14,9 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as rest_exception_handler
 from rest_framework.views import set_rollback
 
-from consilium.lib.errors import DomainError, ImportRefused
-from consilium.lib.i18n import translate
-from consilium.lib.strict_json import RefusedJSON, read_json
+from consilium.core.errors import DomainError, ImportRefused
+from consilium.core.i18n import translate
+from consilium.core.strict_json import RefusedJSON, read_json
 
 if TYPE_CHECKING:
     _SerializerBase = serializers.Serializer[Any]

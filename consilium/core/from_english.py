@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from consilium.lib.phrases import AFTER_LABEL, BETWEEN_PHRASES, Joined, Labelled, Phrase, joined, parts_of
-from consilium.lib.reasons import CodedPhrase, Reason, code_of
+from consilium.core.phrases import AFTER_LABEL, BETWEEN_PHRASES, Joined, Labelled, Phrase, joined, parts_of
+from consilium.core.reasons import CodedPhrase, Reason, code_of
 
 # Parameters that may hold spaces; the others are numbers, dates and letters.
 _FREE = {"judge", "members", "names", "setting", "why", "one", "two"}

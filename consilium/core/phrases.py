@@ -1,7 +1,7 @@
 """Words that pure code gives to people: in English at once, and in another language where somebody reads them.
 
 Everything here is a `str`, the English text: it compares, is stored and is printed as such. Beside its text it keeps
-what `consilium.lib.i18n.translate` needs. That is lost where text alone is kept: `str()` and JSON give text.
+what `consilium.core.i18n.translate` needs. That is lost where text alone is kept: `str()` and JSON give text.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""Small shared modules that every app may use: identifiers, transitions, errors, audit, the CSV writer."""
