@@ -37,7 +37,7 @@ _parts: Prepared[Any] = Prepared(_parts_in, user=int, benchmark=int)
 
 def home_cards(user: User) -> Iterable[navigation.HomeCard]:
     """A card for each benchmark in which ``user`` has a part: what is open, and the button that goes on with it."""
-    from annotation.labels import label_work
+    from annotation.labels.selectors import label_work
     from annotation.models import Membership
     from annotation.workload import workload
     from rubrics.models import Benchmark

@@ -2,8 +2,9 @@
 
 from django.urls import URLPattern, path
 
-from annotation import label_urls, quality_urls
+from annotation import quality_urls
 from annotation.contributions import urls as contributions_urls
+from annotation.labels import urls as label_urls
 from annotation.views import (
     adjudications,
     batches,

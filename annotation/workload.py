@@ -12,7 +12,7 @@ from accounts.models import User
 from annotation import access
 from annotation.case_work import CaseWork
 from annotation.eligibility import QUALIFICATION, Eligibility, own_eligibilities
-from annotation.labels import label_work
+from annotation.labels.selectors import label_work
 from annotation.models import Assignment, Attention, Batch, Check, Membership, Slot
 from annotation.screens_review import AmendedLine, amendments_in
 from annotation.services import slots

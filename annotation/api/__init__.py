@@ -2,7 +2,8 @@
 
 from django.urls import URLPattern, path
 
-from annotation.api import labels, management, regrading, work
+from annotation.api import management, regrading, work
+from annotation.labels import api as labels
 from annotation.writing import api as writing
 
 urlpatterns: list[URLPattern] = [

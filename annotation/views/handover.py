@@ -17,9 +17,9 @@ from accounts.models import User
 from annotation import access
 from annotation.dashboard.people import people_of
 from annotation.dashboard.pieces import HandOver, hand_over_of, movable
+from annotation.labels.handover_views import hand_over_cases
 from annotation.models import Batch
 from annotation.services import slots
-from annotation.views.label_handover import hand_over_cases
 from annotation.writing.admin_views import hand_over as hand_over_writing
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in

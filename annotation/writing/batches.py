@@ -11,9 +11,9 @@ from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from annotation.labels.batches import able_annotators
 from annotation.models import Batch, WritingTask, WritingTerms
 from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
-from annotation.services.label_batches import able_annotators
 from annotation.services.notices import notify_of_writing
 from annotation.services.previews import refuse_repeated
 from annotation.services.rules import readable_constraint_errors

@@ -11,6 +11,8 @@ from accounts.models import Invitation, Notification, User
 from agreement import services as reports
 from agreement.models import NamedSlice, Report
 from annotation.access import open_adjudications, waiting_checks
+from annotation.labels.batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
+from annotation.labels.services import AnswerInput, Option, QuestionInput, make_question, save_answer, submit_labels
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -41,8 +43,6 @@ from annotation.services import (
     submit,
 )
 from annotation.services.keys import set_rule
-from annotation.services.label_batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
-from annotation.services.labels import AnswerInput, Option, QuestionInput, make_question, save_answer, submit_labels
 from annotation.services.qualification import start_attempt
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder

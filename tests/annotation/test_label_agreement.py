@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.label_agreement import CORRELATIONS, label_agreement
+from annotation.labels.agreement import CORRELATIONS, label_agreement
 
 # Shrout and Fleiss 1979, table 2, ten times as large.
 CERTAINTIES = [

@@ -19,13 +19,11 @@ from django.utils import timezone
 from accounts.identity import opaque_name
 from accounts.models import Notification, User
 from agreement.frame import read_frame
-from annotation import labels
-from annotation.models import Assignment, Batch, LabelAnswer, LabelQuestion, LabelTask, Membership, Physician
-from annotation.services import close_batch, pause_batch
-from annotation.services.label_batches import (
+from annotation.labels import selectors as labels
+from annotation.labels.batches import (
     write_tags,
 )
-from annotation.services.labels import (
+from annotation.labels.services import (
     AnswerInput,
     Option,
     OptionRefused,
@@ -36,6 +34,8 @@ from annotation.services.labels import (
     save_answer,
     submit_labels,
 )
+from annotation.models import Assignment, Batch, LabelAnswer, LabelQuestion, LabelTask, Membership, Physician
+from annotation.services import close_batch, pause_batch
 from consilium.core.errors import Conflict, DomainError
 from scoring.raters import resolve_rater
 from scoring.scores import compute_scores

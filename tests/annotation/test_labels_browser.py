@@ -12,8 +12,8 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from accounts.identity import opaque_name
+from annotation.labels.services import AnswerInput, save_answer
 from annotation.models import LabelAnswer, LabelTask
-from annotation.services.labels import AnswerInput, save_answer
 from tests.annotation.ward import Ward, build_ward
 from tests.axe import axe_violations
 from tests.conftest import Watch

@@ -13,10 +13,10 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
+from annotation.labels.batches import CaseFilter, LabelTerms, plan_labels
 from annotation.models import Assignment, Batch, ExpertGroup, LabelTask, WritingTask
 from annotation.services import BatchTerms, close_batch, create_batch, plan_batch
 from annotation.services.drawing import ResponseFilter
-from annotation.services.label_batches import CaseFilter, LabelTerms, plan_labels
 from annotation.services.previews import AlreadyCreated
 from annotation.services.slots import claim_next
 from consilium.core.errors import DomainError
@@ -293,7 +293,7 @@ def test_closing_a_batch_marks_its_open_work_and_no_other(group: ExpertGroup) ->
 
 
 def test_labels_of_the_same_preview_are_refused_by_the_service(group: ExpertGroup) -> None:
-    from annotation.services.label_batches import create_label_batch
+    from annotation.labels.batches import create_label_batch
 
     label_question = question(group.benchmark)
     terms = LabelTerms("Labels", 2, 5)

@@ -8,9 +8,8 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import User
-from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask
-from annotation.services.label_batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
-from annotation.services.labels import (
+from annotation.labels.batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
+from annotation.labels.services import (
     AnswerInput,
     Option,
     QuestionInput,
@@ -18,6 +17,7 @@ from annotation.services.labels import (
     save_answer,
     submit_labels,
 )
+from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask
 from rubrics.models import Benchmark
 from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, UserFactory
 

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.allocation import Allocation, Infeasible, Item, allocate
 from annotation.eligibility import FAILED, WITHHELD, eligibilities
-from annotation.labels import TAG_PREFIX, tag_changes
+from annotation.labels.selectors import TAG_PREFIX, tag_changes
 from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician
 from annotation.services.notices import notify_of_cases
 from annotation.services.previews import lock_group, refuse_repeated

@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models import Count, Max
 
 from accounts.models import User
+from annotation.labels.batches import able_annotators, tasks_asking
 from annotation.models import Batch, LabelQuestion, LabelTask
 from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
-from annotation.services.label_batches import able_annotators, tasks_asking
 from annotation.services.notices import notify_of_passed_cases
 from consilium.core.transitions import transition
 

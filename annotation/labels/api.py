@@ -1,6 +1,6 @@
 """API endpoints of case labels: questions and their results, for staff; a physician's own tasks and answers.
 
-Physicians' serializers read `annotation.labels.question_lines`, so that they hold no more than the page does.
+Physicians' serializers read `annotation.labels.selectors.question_lines`, so that they hold no more than the page does.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from annotation import access, screens
-from annotation import labels as text_blocks
 from annotation.api.serializers import Plain
+from annotation.labels import selectors as text_blocks
+from annotation.labels import services
 from annotation.models import LabelTask
 from annotation.payload import LARGEST_VERSION
-from annotation.services import labels as services
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.limits import MAX_NOTE_LENGTH

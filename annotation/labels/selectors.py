@@ -1,6 +1,6 @@
 """Reads case labels: a physician's own, and the results of a benchmark's questions.
 
-What the figures mean stands in `annotation.label_figures`. Only handed-in answers count, one for each physician.
+What the figures mean stands in `annotation.labels.figures`. Only handed-in answers count, one for each physician.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation import access
 from annotation.case_work import CaseWork, case_work
-from annotation.label_agreement import Certainty, label_agreement
-from annotation.label_figures import Answer, AnswerState, Summary, summarise
+from annotation.labels.agreement import Certainty, label_agreement
+from annotation.labels.figures import Answer, AnswerState, Summary, summarise
 from annotation.models import Attention, LabelAnswer, LabelQuestion, LabelTask, Physician
 from consilium.statistics.estimate import Figure
 from rubrics.models import Benchmark, Case
@@ -179,7 +179,7 @@ class QuestionResults:
 
     @cached_property
     def agreement(self) -> dict[str, Figure]:
-        """The figures of `annotation.label_agreement` by name."""
+        """The figures of `annotation.labels.agreement` by name."""
         counts = [case.summary.counts for case in self.cases]
         return dict(label_agreement(counts, self.certainties, ordered=self.ordered))
 

@@ -12,10 +12,8 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from annotation.case_forms import CaseBatchForm
-from annotation.models import LabelQuestion
-from annotation.payload import LARGEST_VERSION, Malformed, note_of
-from annotation.services.label_batches import CaseFilter, LabelTerms
-from annotation.services.labels import (
+from annotation.labels.batches import CaseFilter, LabelTerms
+from annotation.labels.services import (
     MAX_HELP_LENGTH,
     MAX_LABEL_LENGTH,
     MAX_OPTIONS,
@@ -25,6 +23,8 @@ from annotation.services.labels import (
     OptionRefused,
     QuestionInput,
 )
+from annotation.models import LabelQuestion
+from annotation.payload import LARGEST_VERSION, Malformed, note_of
 from consilium.core.limits import MAX_NOTE_LENGTH
 from rubrics.models import Benchmark, slug_characters
 

@@ -14,12 +14,14 @@ from django.utils.translation import gettext_lazy as _lazy
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import access, labels
-from annotation.label_figures import AnswerState
-from annotation.label_forms import STARTERS, LabelBatchForm, OptionRows, QuestionForm
+from annotation import access
+from annotation.labels import batches as label_batches
+from annotation.labels import selectors as labels
+from annotation.labels import services
+from annotation.labels.figures import AnswerState
+from annotation.labels.forms import STARTERS, LabelBatchForm, OptionRows, QuestionForm
 from annotation.models import Batch, LabelAnswer, LabelQuestion
-from annotation.services import label_batches, new_seed
-from annotation.services import labels as services
+from annotation.services import new_seed
 from annotation.services.previews import AlreadyCreated
 from annotation.views.dashboard import csv_file
 from annotation.views.previews import to_existing_batch

@@ -2,7 +2,8 @@
 
 from django.urls import URLPattern, path
 
-from annotation.views import labelling, labels
+from annotation.labels import views as labels
+from annotation.labels import work_views as labelling
 
 urlpatterns: list[URLPattern] = [
     path("work/labels/<str:public_id>/", labelling.label, name="label"),

@@ -13,11 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identity import opaque_name
-from annotation import access, labels, payload, screens
+from annotation import access, payload, screens
 from annotation.attention import record_attention
-from annotation.label_forms import answer_of
+from annotation.labels import selectors as labels
+from annotation.labels import services
+from annotation.labels.forms import answer_of
 from annotation.models import Batch, LabelAnswer, LabelTask
-from annotation.services import labels as services
 from annotation.views.saving import seconds_of, somebody_else
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.dashboard.people import people_of
+from annotation.labels import handover as services
 from annotation.models import Batch
-from annotation.services import label_handover as services
 from annotation.views.case_handover import called, handover_dialog, handover_message, refuse_nobody, taker_of
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest

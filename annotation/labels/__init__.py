@@ -1,0 +1,1 @@
+"""What physicians answer about cases: questions, their batches, answers and results."""
