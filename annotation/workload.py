@@ -16,7 +16,7 @@ from annotation.labels.selectors import label_work
 from annotation.models import Assignment, Attention, Batch, Check, Membership, Slot
 from annotation.screens_review import AmendedLine, amendments_in
 from annotation.services import slots
-from annotation.writing.reading import writing_work
+from annotation.writing.selectors import writing_work
 from rubrics.models import Benchmark
 
 HANDED_IN = (Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK, Assignment.Status.ACCEPTED)

@@ -22,7 +22,8 @@ from annotation.services.previews import AlreadyCreated
 from annotation.views.case_handover import called, handover_dialog, handover_message, refuse_nobody, taker_of
 from annotation.views.dashboard import csv_file
 from annotation.views.previews import to_existing_batch
-from annotation.writing import batches, reading
+from annotation.writing import batches
+from annotation.writing import selectors as reading
 from annotation.writing.forms import WritingBatchForm
 from annotation.writing.planning import plan_writing
 from consilium.core.errors import DomainError

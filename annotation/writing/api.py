@@ -21,8 +21,8 @@ from annotation.api.serializers import Plain
 from annotation.models import WritingTask
 from annotation.payload import LARGEST_VERSION
 from annotation.services import new_seed
-from annotation.writing import batches, reading
-from annotation.writing import tasks as services
+from annotation.writing import batches, services
+from annotation.writing import selectors as reading
 from annotation.writing.forms import WritingBatchForm
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of

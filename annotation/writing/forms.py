@@ -13,7 +13,7 @@ from annotation.case_forms import CaseBatchForm
 from annotation.models import Batch
 from annotation.payload import HALVES, LARGEST_VERSION, Malformed
 from annotation.writing.planning import DEFAULT_CANDIDATE, MAX_REFERENCES, WritingFilter, WritingOrder
-from annotation.writing.tasks import MAX_TEXT_LENGTH, TextInput
+from annotation.writing.services import MAX_TEXT_LENGTH, TextInput
 from rubrics.models import Benchmark, Candidate
 
 

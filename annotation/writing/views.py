@@ -17,8 +17,8 @@ from accounts.identity import opaque_name
 from annotation import payload, screens
 from annotation.models import Batch, WritingTask
 from annotation.views.saving import seconds_of, somebody_else
-from annotation.writing import reading
-from annotation.writing import tasks as services
+from annotation.writing import selectors as reading
+from annotation.writing import services
 from annotation.writing.forms import storable, text_of
 from annotation.writing.privacy import privacy_advice
 from consilium.core.errors import DomainError

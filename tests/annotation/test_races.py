@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation import access, services
 from annotation.models import Adjudication, Assignment, Check, Decision, Membership, WritingTask
 from annotation.services import slots
-from annotation.writing.tasks import TextInput, hand_in, save_text
+from annotation.writing.services import TextInput, hand_in, save_text
 from consilium.core.errors import Conflict
 from rubrics.models import Response
 from tests.annotation.conftest import build_workshop

@@ -22,8 +22,8 @@ from annotation.services import BatchTerms, ResponseFilter, close_batch, pause_b
 from annotation.writing.batches import create_writing_batch, take_back
 from annotation.writing.exclusions import ExclusionReason, excluded_writers
 from annotation.writing.planning import WritingFilter
-from annotation.writing.reading import count_words
-from annotation.writing.tasks import TextInput, hand_in, record_time, save_text
+from annotation.writing.selectors import count_words
+from annotation.writing.services import TextInput, hand_in, record_time, save_text
 from consilium.core.errors import Conflict, DomainError
 from rubrics.models import AuthoringTime, Candidate, Response, Rubric, RubricContributor
 from tests.annotation.writing_world import WritingWorld, build_writing_world

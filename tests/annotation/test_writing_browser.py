@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import WritingTask
-from annotation.writing.tasks import TextInput, save_text
+from annotation.writing.services import TextInput, save_text
 from rubrics.models import Response
 from tests.annotation.writing_world import build_writing_world
 from tests.axe import axe_violations
