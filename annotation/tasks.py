@@ -28,6 +28,6 @@ def sweep_due_dates() -> None:
 @shared_task(ignore_result=True)
 def sweep_gold() -> None:
     """Hold back whoever lies below the mark on gold items."""
-    from annotation.services.gold import hold_back_by_gold
+    from annotation.qualification.gold import hold_back_by_gold
 
     hold_back_by_gold(at=timezone.now())

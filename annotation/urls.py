@@ -2,9 +2,9 @@
 
 from django.urls import URLPattern, path
 
-from annotation import quality_urls
 from annotation.contributions import urls as contributions_urls
 from annotation.labels import urls as label_urls
+from annotation.qualification import urls as quality_urls
 from annotation.views import (
     adjudications,
     batches,

@@ -21,7 +21,7 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
 from annotation import access as work
-from annotation.services.keys import LARGEST_FILE as KEY_FILE
+from annotation.qualification.keys import LARGEST_FILE as KEY_FILE
 from consilium.middleware import Handler, reads_json
 from rubrics import access
 from rubrics.parsing.reader import Limits

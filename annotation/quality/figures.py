@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from django.utils.translation import gettext as _
 
-from annotation.marking import against_key, gold_pairs
+from annotation.qualification.marking import against_key, gold_pairs
 from annotation.quality import evidence
 from annotation.quality.evidence import Checks, Decisions, Work
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures

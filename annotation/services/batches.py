@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Slot
+from annotation.qualification.gold import mix_in_gold
 from annotation.services.conflicts import settle_closed_batch
 from annotation.services.drawing import ResponseFilter
-from annotation.services.gold import mix_in_gold
 from annotation.services.notices import notify_of_new_work
 from annotation.services.planning import BatchPlan, BatchTerms, plan_batch
 from annotation.services.previews import lock_group, refuse_repeated

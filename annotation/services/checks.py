@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.models import Amendment, Assignment, Check, Decision, Outcome
+from annotation.qualification.gold import settle_beside
 from annotation.services.conflicts import open_conflicts_within
-from annotation.services.gold import settle_beside
 from annotation.services.notices import notify_of_return
 from annotation.services.rules import (
     CHANGED_ELSEWHERE,

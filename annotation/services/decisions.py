@@ -15,8 +15,8 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.models import Assignment, Batch, Decision, Outcome
+from annotation.qualification.services import after_handing_in, refuse_new_work
 from annotation.services.conflicts import open_conflicts_within
-from annotation.services.qualification import after_handing_in, refuse_new_work
 from annotation.services.rules import CHANGED_ELSEWHERE, lock_batch_shared, refuse_unless_open
 from annotation.services.slots import claim_next, put_off
 from consilium.core.errors import Conflict, DomainError

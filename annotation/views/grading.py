@@ -15,9 +15,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import access, payload, screens, services
 from annotation.models import Assignment, Batch, Skip
+from annotation.qualification.services import where_it_ends
 from annotation.regrading.earlier import decided_earlier
 from annotation.services import slots
-from annotation.services.qualification import where_it_ends
 from annotation.views.saving import refusal
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in

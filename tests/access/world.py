@@ -25,6 +25,8 @@ from annotation.models import (
     Membership,
     QualificationAttempt,
 )
+from annotation.qualification.keys import set_rule
+from annotation.qualification.services import start_attempt
 from annotation.services import (
     BatchTerms,
     DecisionInput,
@@ -42,8 +44,6 @@ from annotation.services import (
     set_member_active,
     submit,
 )
-from annotation.services.keys import set_rule
-from annotation.services.qualification import start_attempt
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
 from releases.models import Release

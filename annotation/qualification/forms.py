@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import KeyedResponse, Outcome, QualificationRule
-from annotation.services.keys import LARGEST_FILE, MAX_EXPLANATION_LENGTH
+from annotation.qualification.keys import LARGEST_FILE, MAX_EXPLANATION_LENGTH
 
 
 class RuleForm(forms.ModelForm[QualificationRule]):

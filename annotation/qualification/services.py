@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation.allocation import keyed
 from annotation.eligibility import QUALIFICATION, Eligibility, eligibility_of, refuses_new_work, seen_by
-from annotation.marking import mark
 from annotation.models import (
     Assignment,
     Batch,
@@ -27,7 +26,8 @@ from annotation.models import (
     QualificationAttempt,
     QualificationRule,
 )
-from annotation.services.gold import notify_admins
+from annotation.qualification.gold import notify_admins
+from annotation.qualification.marking import mark
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition

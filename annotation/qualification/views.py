@@ -26,9 +26,9 @@ from annotation.models import (
     QualificationAttempt,
     QualificationRule,
 )
-from annotation.qualification_forms import KeyForm, KeyImportForm, RuleForm
-from annotation.services import keys as key_services
-from annotation.services.qualification import marked_rows, start_attempt
+from annotation.qualification import keys as key_services
+from annotation.qualification.forms import KeyForm, KeyImportForm, RuleForm
+from annotation.qualification.services import marked_rows, start_attempt
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in

@@ -18,7 +18,8 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.models import User
 from annotation.eligibility import Eligibility, eligibilities
 from annotation.models import ExpertGroup, Membership, Physician
-from annotation.qualification_forms import ReasonForm
+from annotation.qualification.forms import ReasonForm
+from annotation.qualification.gold import hold_back, lift_hold
 from annotation.quality import (
     ENOUGH,
     AnnotatorQuality,
@@ -27,7 +28,6 @@ from annotation.quality import (
     annotator_figures,
     checker_figures,
 )
-from annotation.services.gold import hold_back, lift_hold
 from annotation.views.dashboard import csv_file
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in

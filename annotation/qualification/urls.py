@@ -2,7 +2,8 @@
 
 from django.urls import URLPattern, path
 
-from annotation.views import qualification, quality
+from annotation.qualification import views as qualification
+from annotation.quality import views as quality
 
 urlpatterns: list[URLPattern] = [
     path("work/quality/", quality.own, name="own-quality"),

@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from accounts.services.notifications import notify_each
 from annotation.allocation import keyed
-from annotation.marking import gold_mark
 from annotation.models import (
     Assignment,
     Batch,
@@ -28,6 +27,7 @@ from annotation.models import (
     Physician,
     QualificationRule,
 )
+from annotation.qualification.marking import gold_mark
 from annotation.services.notices import notify_of_hold
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.errors import Conflict, DomainError
