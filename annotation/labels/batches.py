@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from annotation.allocation import Allocation, Infeasible, Item, allocate
+from annotation.allocation.allocate import Allocation, Infeasible, Item, allocate
 from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.labels.selectors import TAG_PREFIX, tag_changes
 from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.services.notifications import notify_each
-from annotation.allocation import keyed
+from annotation.allocation.allocate import keyed
 from annotation.models import (
     Assignment,
     Batch,

@@ -12,7 +12,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from annotation.allocation import keyed
+from annotation.allocation.allocate import keyed
 from annotation.eligibility import QUALIFICATION, Eligibility, eligibility_of, refuses_new_work, seen_by
 from annotation.models import (
     Assignment,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.allocation import check_sample_size, keyed
+from annotation.allocation.allocate import check_sample_size, keyed
 from annotation.models import Batch, BatchItem, ExpertGroup
 from consilium.core.errors import DomainError
 from rubrics.models import Response, Rubric, RubricItem

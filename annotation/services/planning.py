@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import PhysicianProfile, User
-from annotation.allocation import (
+from annotation.allocation.allocate import (
     Allocation,
     Infeasible,
     Item,
@@ -21,10 +21,10 @@ from annotation.allocation import (
     check_sample_size,
     refuse_impossible_pool,
 )
+from annotation.allocation.specialties import case_specialty, matching
 from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Physician
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
-from annotation.specialties import case_specialty, matching
 from annotation.writing.exclusions import pledged_to_write
 from consilium.core.errors import DomainError
 from consilium.core.order import natural

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import PhysicianProfile, User
-from annotation.allocation import Allocation, Infeasible, Item, allocate, keyed
+from annotation.allocation.allocate import Allocation, Infeasible, Item, allocate, keyed
+from annotation.allocation.specialties import case_specialty, matching
 from annotation.labels.batches import CaseFilter, able_annotators
 from annotation.models import Batch, ExpertGroup, Physician, WritingTask
-from annotation.specialties import case_specialty, matching
 from annotation.writing.exclusions import ExclusionReason, Pair, excluded_writers
 from consilium.core.errors import DomainError
 from consilium.core.order import natural

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from annotation.allocation import Allocation, Infeasible, Item, allocate, check_sample_size, refuse_impossible_pool
-from annotation.specialties import case_specialty, matching
+from annotation.allocation.allocate import (
+    Allocation,
+    Infeasible,
+    Item,
+    allocate,
+    check_sample_size,
+    refuse_impossible_pool,
+)
+from annotation.allocation.specialties import case_specialty, matching
 
 ANNOTATORS = st.sets(st.integers(1, 60), min_size=1, max_size=12)
 

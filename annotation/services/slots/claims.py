@@ -12,7 +12,7 @@ from django.db.models.functions import MD5, Cast, Concat
 from django.utils import timezone
 
 from accounts.models import User
-from annotation.allocation import drawn_places
+from annotation.allocation.allocate import drawn_places
 from annotation.eligibility import eligibility_of
 from annotation.models import Assignment, Batch, Membership, Slot
 from annotation.qualification.gold import gold_due

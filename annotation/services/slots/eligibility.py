@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import PhysicianProfile, User
+from annotation.allocation.specialties import case_specialty, matching
 from annotation.eligibility import eligibilities
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Part, Skip, Slot
-from annotation.specialties import case_specialty, matching
 from rubrics.models import Case, Response
 
 LIVE = ~Q(status=Assignment.Status.RELEASED)

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.load_balancing import balance_loads
-from annotation.specialties import swap_for_matches
+from annotation.allocation.load_balancing import balance_loads
+from annotation.allocation.specialties import swap_for_matches
 from consilium.core.drawing import keyed as keyed
 from consilium.core.drawing import share_of as check_sample_size
 

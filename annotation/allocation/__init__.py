@@ -1,0 +1,1 @@
+"""Who grades what: plain values, no Django."""
