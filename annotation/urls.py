@@ -3,22 +3,11 @@
 from django.urls import URLPattern, path
 
 from annotation.contributions import urls as contributions_urls
+from annotation.dashboard import views as dashboard
 from annotation.labels import urls as label_urls
 from annotation.qualification import urls as quality_urls
-from annotation.views import (
-    adjudications,
-    batches,
-    checks,
-    comments,
-    dashboard,
-    grading,
-    groups,
-    handover,
-    regrading,
-    saving,
-    taking,
-    work,
-)
+from annotation.regrading import views as regrading
+from annotation.views import adjudications, batches, checks, comments, grading, groups, handover, saving, taking, work
 from annotation.writing import urls as writing_urls
 
 app_name = "annotation"

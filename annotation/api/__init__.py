@@ -2,8 +2,9 @@
 
 from django.urls import URLPattern, path
 
-from annotation.api import management, regrading, work
+from annotation.api import management, work
 from annotation.labels import api as labels
+from annotation.regrading import api as regrading
 from annotation.writing import api as writing
 
 urlpatterns: list[URLPattern] = [

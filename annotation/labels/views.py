@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access
+from annotation.dashboard.views import csv_file
 from annotation.labels import batches as label_batches
 from annotation.labels import selectors as labels
 from annotation.labels import services
@@ -23,7 +24,6 @@ from annotation.labels.forms import STARTERS, LabelBatchForm, OptionRows, Questi
 from annotation.models import Batch, LabelAnswer, LabelQuestion
 from annotation.services import new_seed
 from annotation.services.previews import AlreadyCreated
-from annotation.views.dashboard import csv_file
 from annotation.views.previews import to_existing_batch
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in

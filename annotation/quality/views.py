@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
+from annotation.dashboard.views import csv_file
 from annotation.eligibility import Eligibility, eligibilities
 from annotation.models import ExpertGroup, Membership, Physician
 from annotation.qualification.forms import ReasonForm
@@ -28,7 +29,6 @@ from annotation.quality import (
     annotator_figures,
     checker_figures,
 )
-from annotation.views.dashboard import csv_file
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.order import natural

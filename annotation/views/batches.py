@@ -19,12 +19,12 @@ from annotation.dashboard import board as boards
 from annotation.dashboard import pieces
 from annotation.dashboard.counts import STAGES
 from annotation.dashboard.people import people_of
+from annotation.dashboard.views import csv_file
 from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm
 from annotation.models import Adjudication, Batch
 from annotation.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
 from annotation.services.slots import stuck_slots
-from annotation.views.dashboard import csv_file
 from annotation.views.previews import to_existing_batch
 from annotation.writing.admin_views import writing_context
 from consilium.core.errors import DomainError

@@ -13,9 +13,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import access, comment_threads
+from annotation.dashboard.views import csv_file
 from annotation.models import Assignment, Comment, Physician
 from annotation.services.comments import add_comment
-from annotation.views.dashboard import csv_file
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark

@@ -16,11 +16,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.models import User
 from annotation import access
 from annotation.dashboard.people import People, Person, people_of
+from annotation.dashboard.views import csv_file
 from annotation.models import Batch, WritingTask, WritingTerms
 from annotation.services import new_seed
 from annotation.services.previews import AlreadyCreated
 from annotation.views.case_handover import called, handover_dialog, handover_message, refuse_nobody, taker_of
-from annotation.views.dashboard import csv_file
 from annotation.views.previews import to_existing_batch
 from annotation.writing import batches
 from annotation.writing import selectors as reading
