@@ -15,7 +15,7 @@ from django.http import StreamingHttpResponse
 from django.utils.text import slugify
 
 from annotation.models import Decision
-from annotation.ratings import faulty_pairs, with_faulty
+from annotation.selectors.ratings import faulty_pairs, with_faulty
 from consilium.core.csvfile import beginning
 from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings, copy_columns, windows

@@ -10,7 +10,7 @@ import numpy as np
 
 from agreement.frame import Frame, read_frame
 from agreement.pairs import Pairs, chained, pair
-from annotation.ratings import faulty_pairs
+from annotation.selectors.ratings import faulty_pairs
 from consilium.core.ratings import Ratings, Span, windows
 from rubrics.models import Benchmark
 from scoring.raters import Rater, nothing_together, resolve_rater

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Physician
-from annotation.ratings import groups_with_decisions, rated_work
+from annotation.selectors.ratings import groups_with_decisions, rated_work
 from consilium.core.i18n import translate
 from consilium.core.order import natural
 from consilium.core.phrases import joined

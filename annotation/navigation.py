@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from accounts.models import User
-    from annotation.case_work import CaseWork
-    from annotation.workload import Workload
+    from annotation.selectors.case_work import CaseWork
+    from annotation.selectors.workload import Workload
     from rubrics.models import Benchmark
 
 
@@ -39,7 +39,7 @@ def home_cards(user: User) -> Iterable[navigation.HomeCard]:
     """A card for each benchmark in which ``user`` has a part: what is open, and the button that goes on with it."""
     from annotation.labels.selectors import label_work
     from annotation.models import Membership
-    from annotation.workload import workload
+    from annotation.selectors.workload import workload
     from rubrics.models import Benchmark
 
     mine = Membership.objects.filter(user=user.pk, active=True)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation.models import Batch, ExpertGroup, Membership
-from annotation.progress import progress_of
+from annotation.selectors.progress import progress_of
 from rubrics.models import Benchmark
 from rubrics.overview import Step
 

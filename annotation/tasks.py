@@ -20,7 +20,7 @@ def sweep_slots() -> None:
 @shared_task(ignore_result=True)
 def sweep_due_dates() -> None:
     """Remind of due dates whoever it is morning for."""
-    from annotation.due import remind
+    from annotation.services.due import remind
 
     remind(at=timezone.now())
 

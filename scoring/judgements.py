@@ -13,7 +13,7 @@ import numpy as np
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.ratings import faulty_pairs, with_faulty
+from annotation.selectors.ratings import faulty_pairs, with_faulty
 from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings
 from consilium.statistics.outcomes import Outcome

@@ -18,7 +18,13 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup, Physician
-from annotation.ratings import STAGES, consensus_ratings, group_ratings, groups_with_decisions, physician_ratings
+from annotation.selectors.ratings import (
+    STAGES,
+    consensus_ratings,
+    group_ratings,
+    groups_with_decisions,
+    physician_ratings,
+)
 from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings, Span
 from consilium.statistics.outcomes import Outcome

@@ -18,7 +18,7 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
-from annotation.ratings import faulty_pairs
+from annotation.selectors.ratings import faulty_pairs
 from consilium.core.ratings import Ratings, Span, copy_columns
 from consilium.statistics.outcomes import Outcome
 from rubrics.consensus_criteria import SCORED_TAGS

@@ -28,7 +28,7 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup
-from annotation.ratings import faulty_pairs
+from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.ratings import Ratings
 from consilium.core.version import VERSION
@@ -46,7 +46,7 @@ MANIFEST = "manifest.json"
 FILES = ("train.jsonl", "dev.jsonl", MANIFEST)
 
 # What each annotator's decision came to after the check, and the words that go with it: the checker's reason where the
-# outcome was amended, else the annotator's note. The conditions are those of stage `checked` in `annotation.ratings`.
+# outcome was amended, else the annotator's note. The conditions are those of stage `checked` in `annotation.selectors.ratings`.
 _NOTES = """
     SELECT a.response_id, d.criterion_id, COALESCE(NULLIF(m.outcome, ''), d.outcome),
            CASE WHEN COALESCE(m.outcome, '') <> '' THEN m.reason ELSE d.note END

@@ -14,7 +14,7 @@ from agreement.frame import Frame, read_frame
 from agreement.inputs import digest_of
 from agreement.pairs import Pairs, pair, positions
 from annotation.models import ExpertGroup, Involvement
-from annotation.ratings import faulty_pairs
+from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings
 from rubrics.models import Benchmark, Candidate, Response

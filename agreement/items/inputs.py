@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from agreement.inputs import Joined, join
 from annotation.models import ExpertGroup, Physician
 from annotation.models.outcomes import outcome_code_sql
-from annotation.ratings import STAGES
+from annotation.selectors.ratings import STAGES
 from consilium.core.ratings import copy_columns
 from rubrics import superseded
 from rubrics.models import Benchmark, Case
@@ -36,7 +36,7 @@ _RESPONSES = """
     SELECT r.public_id, char_length(r.text)
     FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id WHERE c.benchmark_id = %(benchmark)s ORDER BY r.id
 """
-# Own decisions of round 1, as `annotation.ratings.physician_ratings` reads them.
+# Own decisions of round 1, as `annotation.selectors.ratings.physician_ratings` reads them.
 _VOTES = f"""
     SELECT DISTINCT ON (p.id, a.response_id, d.criterion_id)
            p.id::int8, b.group_id::int8, a.response_id::int8, d.criterion_id::int8,

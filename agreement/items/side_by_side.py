@@ -15,7 +15,7 @@ from agreement.inputs import pairs_of
 from agreement.items.inputs import groups_among
 from agreement.pairs import PairStatus
 from annotation.models import Amendment, Decision, ExpertGroup, Ruling
-from annotation.text_blocks import Block, TextPiece, blocks
+from annotation.selectors.text_blocks import Block, TextPiece, blocks
 from consilium.core.ratings import Span
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
@@ -59,7 +59,7 @@ class CriterionRow:
 
 @dataclass(frozen=True, slots=True)
 class MarkedPiece:
-    """A piece of the response as `annotation.text_blocks.TextPiece`, and whether somebody gave it as evidence."""
+    """A piece of the response as `annotation.selectors.text_blocks.TextPiece`, and whether somebody gave it as evidence."""
 
     text: str
     style: str

@@ -23,7 +23,7 @@ from agreement.pairs import Pairs, PairStatus, pair, positions
 from agreement.tables import Row, Table
 from annotation.models import ExpertGroup, Physician
 from annotation.models.outcomes import outcome_code_sql
-from annotation.ratings import faulty_pairs
+from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.order import natural
 from consilium.core.ratings import Ratings, copy_columns
@@ -58,7 +58,7 @@ TEXT_COLUMNS = ("physician", "test", "judge", "group", "note")
 
 Ints = NDArray[np.int64]
 
-# Own decisions of round 1, as `annotation.ratings.physician_ratings` reads them.
+# Own decisions of round 1, as `annotation.selectors.ratings.physician_ratings` reads them.
 _OWN = f"""
     SELECT DISTINCT ON (p.id, a.response_id, d.criterion_id)
            p.id::int8, a.response_id::int8, d.criterion_id::int8, ({outcome_code_sql("d.outcome")})::int2

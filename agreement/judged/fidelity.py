@@ -28,7 +28,7 @@ from agreement.pairs import (
     positions,
 )
 from agreement.slicing import Sliced, sliced
-from annotation.ratings import faulty_pairs
+from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason

@@ -19,7 +19,7 @@ from agreement.frame import Frame, read_frame
 from agreement.inputs import digest_of
 from agreement.pairs import LAST_COUNTED, Pairs, PairStatus, pair, positions
 from agreement.slicing import Sliced, sliced
-from annotation.ratings import faulty_pairs
+from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.ratings import Ratings

@@ -16,7 +16,7 @@ from accounts.services.invitations import IssuedInvitation
 from annotation import access, services
 from annotation.api import serializers as shapes
 from annotation.models import Batch, ExpertGroup, Membership, Physician
-from annotation.progress import conflicts_by_groups, progress_of
+from annotation.selectors.progress import conflicts_by_groups, progress_of
 from consilium.core.endpoints import PAGED, Pages
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark

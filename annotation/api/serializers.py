@@ -1,4 +1,4 @@
-"""What goes in and out of the endpoints, field by field. Physicians' serializers read `annotation.screens`, so that
+"""What goes in and out of the endpoints, field by field. Physicians' serializers read `annotation.selectors.reading_pages`, so that
 they cannot hold more than the pages do."""
 
 from __future__ import annotations

@@ -16,9 +16,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
-from annotation import access, screens, services
+from annotation import access, services
 from annotation.api import serializers as shapes
 from annotation.models import Adjudication, Assignment
+from annotation.selectors import reading_pages as screens
 from annotation.services import slots
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.versioning import StaleSave

@@ -14,8 +14,8 @@ from accounts.models import PhysicianProfile
 from annotation.allocation.specialties import case_specialty, matching
 from annotation.dashboard.counts import OPEN
 from annotation.dashboard.people import People, Person
-from annotation.eligibility import eligibilities
 from annotation.models import Assignment, Batch, Slot
+from annotation.selectors.eligibility import eligibilities
 from annotation.services.slots.eligibility import annotators_of, refusals, stuck_slots
 from consilium.core.order import natural
 from rubrics.models import Case, Response

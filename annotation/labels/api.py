@@ -16,12 +16,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
-from annotation import access, screens
+from annotation import access
 from annotation.api.serializers import Plain
 from annotation.labels import selectors as text_blocks
 from annotation.labels import services
 from annotation.models import LabelTask
 from annotation.payload import LARGEST_VERSION
+from annotation.selectors import reading_pages as screens
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.limits import MAX_NOTE_LENGTH

@@ -14,9 +14,9 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.allocation.allocate import Allocation, Infeasible, Item, allocate
-from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.labels.selectors import TAG_PREFIX, tag_changes
 from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician
+from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.services.notices import notify_of_cases
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors

@@ -16,10 +16,10 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation import access
-from annotation.case_work import CaseWork, case_work
 from annotation.labels.agreement import Certainty, label_agreement
 from annotation.labels.figures import Answer, AnswerState, Summary, summarise
 from annotation.models import Attention, LabelAnswer, LabelQuestion, LabelTask, Physician
+from annotation.selectors.case_work import CaseWork, case_work
 from consilium.statistics.estimate import Figure
 from rubrics.models import Benchmark, Case
 

@@ -13,12 +13,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identity import opaque_name
-from annotation import access, payload, screens
-from annotation.attention import record_attention
+from annotation import access, payload
 from annotation.labels import selectors as labels
 from annotation.labels import services
 from annotation.labels.forms import answer_of
 from annotation.models import Batch, LabelAnswer, LabelTask
+from annotation.selectors import reading_pages as screens
+from annotation.services.attention import record_attention
 from annotation.views.saving import seconds_of, somebody_else
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in

@@ -25,7 +25,7 @@ from annotation.models import (
     QualificationAttempt,
     QualificationRule,
 )
-from annotation.ratings import consensus_ratings, unanimous_ratings
+from annotation.selectors.ratings import consensus_ratings, unanimous_ratings
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.ratings import Ratings
 from rubrics.models import Benchmark, Response, Rubric, RubricItem

@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.allocation.allocate import keyed
-from annotation.eligibility import QUALIFICATION, Eligibility, eligibility_of, refuses_new_work, seen_by
 from annotation.models import (
     Assignment,
     Batch,
@@ -28,6 +27,7 @@ from annotation.models import (
 )
 from annotation.qualification.gold import notify_admins
 from annotation.qualification.marking import mark
+from annotation.selectors.eligibility import QUALIFICATION, Eligibility, eligibility_of, refuses_new_work, seen_by
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition

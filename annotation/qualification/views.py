@@ -15,8 +15,6 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import screens
-from annotation.eligibility import QUALIFICATION, WAITING, eligibilities, eligibility_of, seen_by
 from annotation.models import (
     Assignment,
     ExpertGroup,
@@ -29,6 +27,8 @@ from annotation.models import (
 from annotation.qualification import keys as key_services
 from annotation.qualification.forms import KeyForm, KeyImportForm, RuleForm
 from annotation.qualification.services import marked_rows, start_attempt
+from annotation.selectors import reading_pages as screens
+from annotation.selectors.eligibility import QUALIFICATION, WAITING, eligibilities, eligibility_of, seen_by
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in

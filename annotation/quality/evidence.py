@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from annotation.models import ExpertGroup
 from annotation.models.outcomes import outcome_code_sql
-from annotation.ratings import group_ratings
+from annotation.selectors.ratings import group_ratings
 from consilium.core.ratings import copy_columns
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark

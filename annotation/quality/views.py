@@ -17,7 +17,6 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
 from annotation.dashboard.views import csv_file
-from annotation.eligibility import Eligibility, eligibilities
 from annotation.models import ExpertGroup, Membership, Physician
 from annotation.qualification.forms import ReasonForm
 from annotation.qualification.gold import hold_back, lift_hold
@@ -29,6 +28,7 @@ from annotation.quality import (
     annotator_figures,
     checker_figures,
 )
+from annotation.selectors.eligibility import Eligibility, eligibilities
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.order import natural

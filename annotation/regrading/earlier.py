@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotation.models import Assignment, Decision
-from annotation.screens import CriterionLine, criterion_lines
+from annotation.selectors.reading_pages import CriterionLine, criterion_lines
 
 
 @dataclass(frozen=True, slots=True)

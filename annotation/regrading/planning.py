@@ -14,9 +14,9 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.allocation.allocate import NO_CHECKER, drawn_places, keyed
-from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Involvement, Membership, Physician, Slot
 from annotation.regrading.lacking import Lacking, graders_of, lacking_in
+from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.services.notices import notify_of_new_work
 from annotation.services.planning import BatchTerms, without_account
 from annotation.services.previews import lock_group, refuse_repeated

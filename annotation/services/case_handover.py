@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from annotation.case_work import Task
 from annotation.models import Batch
+from annotation.selectors.case_work import Task
 from annotation.services.rules import lock_batch_exclusive
 from consilium.core.errors import Conflict, DomainError
 

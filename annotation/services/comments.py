@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Notification, User
 from accounts.services.notifications import notify_of_thread
-from annotation.comment_threads import MAX_COMMENT_LENGTH
 from annotation.models import Assignment, Batch, Comment, Membership
+from annotation.selectors.comment_threads import MAX_COMMENT_LENGTH
 from annotation.services.rules import lock_batch_shared
 from consilium.core.errors import Conflict, DomainError
 from rubrics.models import BenchmarkRole

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Batch, BatchItem, Decision, ExpertGroup, Slot
-from annotation.ratings import Divided, divided_votes, group_ratings, groups_with_decisions
+from annotation.selectors.ratings import Divided, divided_votes, group_ratings, groups_with_decisions
 from consilium.core.errors import DomainError
 from consilium.core.ratings import shared
 from consilium.core.transitions import transition

@@ -22,8 +22,8 @@ from annotation.allocation.allocate import (
     refuse_impossible_pool,
 )
 from annotation.allocation.specialties import case_specialty, matching
-from annotation.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Physician
+from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
 from annotation.writing.exclusions import pledged_to_write
 from consilium.core.errors import DomainError

@@ -15,10 +15,11 @@ from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation import access, screens, services
+from annotation import access, services
 from annotation.forms import RulingForm
 from annotation.models import Adjudication, RulingOutcome
-from annotation.screens_review import adjudication_lists
+from annotation.selectors import reading_pages as screens
+from annotation.selectors.reviews import adjudication_lists
 from annotation.views.checks import BUTTONS as CHECK_BUTTONS
 from annotation.views.checks import end_of_queue, next_sheet, refusal
 from consilium.core.errors import DomainError

@@ -22,7 +22,7 @@ from annotation.dashboard.people import people_of
 from annotation.dashboard.views import csv_file
 from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm
 from annotation.models import Adjudication, Batch
-from annotation.progress import conflicts_by_groups, conflicts_of
+from annotation.selectors.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
 from annotation.services.slots import stuck_slots
 from annotation.views.previews import to_existing_batch

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from annotation.case_work import Task
 from annotation.dashboard.people import People, Person
 from annotation.models import Batch, LabelTask
+from annotation.selectors.case_work import Task
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest
 from consilium.core.order import natural

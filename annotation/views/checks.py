@@ -17,10 +17,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
-from annotation import access, screens, services
+from annotation import access, services
 from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Check, Outcome
-from annotation.screens_review import check_lists, note_of_the_round_before
+from annotation.selectors import reading_pages as screens
+from annotation.selectors.reviews import check_lists, note_of_the_round_before
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in, swap_into
 from consilium.core.limits import MAX_NOTE_LENGTH

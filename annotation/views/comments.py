@@ -12,9 +12,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation import access, comment_threads
+from annotation import access
 from annotation.dashboard.views import csv_file
 from annotation.models import Assignment, Comment, Physician
+from annotation.selectors import comment_threads
 from annotation.services.comments import add_comment
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in

@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation import access, payload, screens, services
+from annotation import access, payload, services
 from annotation.models import Assignment, Batch, Skip
 from annotation.qualification.services import where_it_ends
 from annotation.regrading.earlier import decided_earlier
+from annotation.selectors import reading_pages as screens
 from annotation.services import slots
 from annotation.views.saving import refusal
 from consilium.core.errors import Conflict, DomainError

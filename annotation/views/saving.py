@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotation import access, payload, services
-from annotation.attention import record_attention
+from annotation.services.attention import record_attention
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 

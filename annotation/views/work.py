@@ -7,8 +7,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation import access
-from annotation.screens_review import handed_in
-from annotation.workload import workload
+from annotation.selectors.reviews import handed_in
+from annotation.selectors.workload import workload
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.models import Benchmark
 

@@ -16,10 +16,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
-from annotation import screens
 from annotation.api.serializers import Plain
 from annotation.models import WritingTask
 from annotation.payload import LARGEST_VERSION
+from annotation.selectors import reading_pages as screens
 from annotation.services import new_seed
 from annotation.writing import batches, services
 from annotation.writing import selectors as reading

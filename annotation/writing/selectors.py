@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.access import AnyUser
-from annotation.case_work import CaseWork, case_work
 from annotation.dashboard.people import People, Person
 from annotation.models import Batch, Membership, WritingTask
+from annotation.selectors.case_work import CaseWork, case_work
 from rubrics.models import Benchmark, Response
 
 # Han, kana and hangul are counted one by one, all else by the spaces between.

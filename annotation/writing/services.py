@@ -12,8 +12,8 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from annotation.case_work import following
 from annotation.models import WritingTask
+from annotation.selectors.case_work import following
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.writing.exclusions import has_read_an_answer
 from annotation.writing.planning import UNAIDED

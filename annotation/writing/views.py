@@ -14,8 +14,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identity import opaque_name
-from annotation import payload, screens
+from annotation import payload
 from annotation.models import Batch, WritingTask
+from annotation.selectors import reading_pages as screens
 from annotation.views.saving import seconds_of, somebody_else
 from annotation.writing import selectors as reading
 from annotation.writing import services

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from agreement.exports import DecisionExport
 from annotation.models import Assignment, Physician
-from annotation.ratings import faulty_pairs
+from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from releases.content.cases import cases_to_release
 from releases.options import ReleaseOptions

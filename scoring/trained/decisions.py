@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from annotation.models import ExpertGroup
-from annotation.ratings import faulty_pairs, group_ratings, with_faulty
+from annotation.selectors.ratings import faulty_pairs, group_ratings, with_faulty
 from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings
 from consilium.statistics.outcomes import Outcome

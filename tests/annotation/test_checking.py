@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import User
 from annotation import access, services
 from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Decision, Ruling
-from annotation.ratings import consensus_ratings, group_ratings
+from annotation.selectors.ratings import consensus_ratings, group_ratings
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.versioning import StaleSave
 from consilium.statistics.outcomes import Outcome

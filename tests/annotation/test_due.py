@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accounts.models import Notification, User
 from annotation import access, services
-from annotation.due import remind, stage_of
 from annotation.models import Batch, Membership
+from annotation.services.due import remind, stage_of
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.annotation.ward import build_ward
 from tests.factories import decide

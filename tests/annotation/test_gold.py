@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation import access, services
-from annotation.eligibility import eligibility_of
 from annotation.models import Adjudication, Assignment, Batch, KeyedDecision, KeyedResponse, Membership
 from annotation.qualification.gold import gold_due, hold_back_by_gold
-from annotation.ratings import group_ratings
+from annotation.selectors.eligibility import eligibility_of
+from annotation.selectors.ratings import group_ratings
 from annotation.services.slots import settle_gold
 from rubrics.models import Benchmark, Response
 from tests.factories import (

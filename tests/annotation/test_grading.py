@@ -17,8 +17,8 @@ from django.utils import timezone
 from accounts.identity import opaque_name
 from accounts.models import User
 from annotation import services
-from annotation.attention import record_attention, time_spent
 from annotation.models import Assignment, Decision
+from annotation.services.attention import record_attention, time_spent
 from tests.annotation.conftest import TEXT, Workshop, build_workshop
 from tests.factories import decide
 

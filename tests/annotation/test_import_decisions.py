@@ -23,7 +23,7 @@ from annotation.models import (
     Physician,
     Ruling,
 )
-from annotation.ratings import group_ratings
+from annotation.selectors.ratings import group_ratings
 from rubrics.models import Benchmark
 from tests.factories import (
     BenchmarkFactory,

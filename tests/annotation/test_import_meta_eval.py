@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Assignment, Batch, Decision, ExpertGroup, Physician
-from annotation.ratings import group_ratings, physician_ratings
+from annotation.selectors.ratings import group_ratings, physician_ratings
 from rubrics.models import Benchmark, Case, Criterion, Response, Rubric
 from tests.factories import BenchmarkFactory, CaseFactory, publish_rubric
 

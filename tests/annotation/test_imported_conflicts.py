@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.models import Adjudication, Assignment, ExpertGroup, Physician, Ruling
-from annotation.ratings import faulty_pairs, group_ratings
+from annotation.selectors.ratings import faulty_pairs, group_ratings
 from consilium.statistics.outcomes import Outcome
 from rubrics import services as rubric_services
 from rubrics.models import Benchmark, RubricItem

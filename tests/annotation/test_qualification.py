@@ -13,9 +13,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Notification, User
-from annotation.eligibility import eligibility_of
 from annotation.models import Assignment, Batch, KeyedResponse, Membership, QualificationAttempt, QualificationRule
-from annotation.ratings import group_ratings, physician_ratings
+from annotation.selectors.eligibility import eligibility_of
+from annotation.selectors.ratings import group_ratings, physician_ratings
 from rubrics.models import Response
 from tests.factories import (
     BenchmarkFactory,

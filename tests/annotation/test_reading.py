@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.text_blocks import Block, TextPiece, blocks
+from annotation.selectors.text_blocks import Block, TextPiece, blocks
 
 MARKUP = st.text(alphabet=st.sampled_from(list("ab1 \t\r\n#*_`>|-.)（。𝒳é\u2028")), max_size=120)
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 from accounts.models import PhysicianProfile, User
 from annotation import access, services
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Decision, Membership, Slot
-from annotation.progress import progress_of
-from annotation.ratings import group_ratings
+from annotation.selectors.progress import progress_of
+from annotation.selectors.ratings import group_ratings
 from annotation.services import slots
 from consilium.core.errors import Conflict, DomainError
 from tests.annotation.conftest import Workshop, build_workshop

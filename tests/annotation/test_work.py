@@ -13,9 +13,9 @@ from django.utils import timezone
 from accounts.models import User
 from annotation import access, services
 from annotation.models import Assignment, Attention, Batch, Membership
-from annotation.screens_review import amendments_of
+from annotation.selectors.reviews import amendments_of
+from annotation.selectors.workload import workload
 from annotation.services import slots
-from annotation.workload import workload
 from tests.annotation.conftest import Workshop, build_workshop
 from tests.factories import ExpertGroupFactory, UserFactory, decide
 

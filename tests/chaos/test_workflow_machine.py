@@ -32,8 +32,8 @@ from annotation.models import (
     Membership,
     Slot,
 )
-from annotation.progress import progress_of
-from annotation.ratings import group_ratings
+from annotation.selectors.progress import progress_of
+from annotation.selectors.ratings import group_ratings
 from annotation.services import slots
 from annotation.services.conflicts import accepted_votes
 from consilium.core.errors import DomainError

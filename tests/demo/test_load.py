@@ -22,7 +22,7 @@ from agreement.models import Report
 from agreement.services import run
 from annotation import access
 from annotation.models import Adjudication, Assignment, Batch, Decision, ExpertGroup, Membership, Ruling
-from annotation.ratings import STAGES, group_ratings
+from annotation.selectors.ratings import STAGES, group_ratings
 from consilium.core.ratings import shared
 from consilium.statistics.outcomes import Outcome
 from demo import GROUPS, PEOPLE, SIGN_INS

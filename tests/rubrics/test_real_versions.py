@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.models import Decision
-from annotation.ratings import group_ratings
 from annotation.regrading.lacking import lacking_in
+from annotation.selectors.ratings import group_ratings
 from rubrics import versions
 from rubrics.drafting import items_of
 from rubrics.models import AuthoringRole, Benchmark, Case, Criterion, Response, Rubric, RubricItem

@@ -18,7 +18,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Adjudication, ExpertGroup
-from annotation.ratings import group_ratings
+from annotation.selectors.ratings import group_ratings
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Case, Response
 from scoring.models import JudgeRun, Verdict

@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.allocation.allocate import drawn_places
-from annotation.eligibility import eligibility_of
 from annotation.models import Assignment, Batch, Membership, Slot
 from annotation.qualification.gold import gold_due
+from annotation.selectors.eligibility import eligibility_of
 from annotation.services.batches import lease_end
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, put_off, takable

@@ -14,8 +14,8 @@ from django.utils.translation import ngettext
 
 from accounts.models import PhysicianProfile, User
 from annotation.allocation.specialties import case_specialty, matching
-from annotation.eligibility import eligibilities
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Part, Skip, Slot
+from annotation.selectors.eligibility import eligibilities
 from rubrics.models import Case, Response
 
 LIVE = ~Q(status=Assignment.Status.RELEASED)

@@ -17,9 +17,9 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotation.models import Adjudication, Amendment, Assignment, Check, Decision, Outcome, Ruling
-from annotation.screens_review import AmendedLine, amendments_of
+from annotation.selectors.reviews import AmendedLine, amendments_of
+from annotation.selectors.text_blocks import Block, blocks
 from annotation.services.conflicts import Vote, accepted_votes
-from annotation.text_blocks import Block, blocks
 from rubrics.models import Case as ClinicalCase
 from rubrics.models import RubricItem
 

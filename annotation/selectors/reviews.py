@@ -16,8 +16,8 @@ from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from annotation import access
-from annotation.attention import time_spent
 from annotation.models import Amendment, Assignment, Check, Decision, RulingOutcome
+from annotation.services.attention import time_spent
 from rubrics.models import Benchmark, RubricItem
 
 PER_PAGE = 50

@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation import access
-from annotation.case_work import CaseWork
-from annotation.eligibility import QUALIFICATION, Eligibility, own_eligibilities
 from annotation.labels.selectors import label_work
 from annotation.models import Assignment, Attention, Batch, Check, Membership, Slot
-from annotation.screens_review import AmendedLine, amendments_in
+from annotation.selectors.case_work import CaseWork
+from annotation.selectors.eligibility import QUALIFICATION, Eligibility, own_eligibilities
+from annotation.selectors.reviews import AmendedLine, amendments_in
 from annotation.services import slots
 from annotation.writing.selectors import writing_work
 from rubrics.models import Benchmark

@@ -1,0 +1,1 @@
+"""What pages, the API and reports read of the work; nothing here writes."""
