@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from accounts.models import User
 from consilium.core.ratings import Ratings
-from rubrics import superseded
 from rubrics.models import Benchmark, Case, Response
+from rubrics.versions import superseded
 
 
 def excluded_responses(benchmark: int) -> NDArray[np.int64]:

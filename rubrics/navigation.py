@@ -143,7 +143,7 @@ def _auditors_card(user: User, role: AuthoringRole) -> navigation.HomeCard:
 def register() -> None:
     """Fill the registry."""
     from rubrics import overview, steps
-    from rubrics.revisions import open_requests
+    from rubrics.versions.revisions import open_requests
 
     navigation.register_roles(roles)
     navigation.register_home_card(home_cards)

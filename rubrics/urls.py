@@ -4,7 +4,8 @@ from django.urls import URLPattern, path
 
 from rubrics.audits.urls import urlpatterns as audit_endpoints
 from rubrics.editor_urls import urlpatterns as editor_urls
-from rubrics.version_urls import urlpatterns as version_urls
+from rubrics.versions import revision_views as revisions
+from rubrics.versions.urls import urlpatterns as version_urls
 from rubrics.views import (
     authors,
     bank,
@@ -16,7 +17,6 @@ from rubrics.views import (
     imports,
     invitations,
     people,
-    revisions,
     write_beside,
     write_case,
     write_dashboard,

@@ -16,8 +16,8 @@ from annotation.models import ExpertGroup, Physician
 from annotation.models.outcomes import outcome_code_sql
 from annotation.selectors.ratings import STAGES
 from consilium.core.ratings import copy_columns
-from rubrics import superseded
 from rubrics.models import Benchmark, Case
+from rubrics.versions import superseded
 from scoring.raters import Rater
 
 Ints = NDArray[np.int64]

@@ -4,7 +4,7 @@ from django.urls import URLPattern, path
 
 from rubrics.api import banks, benchmarks, drafts, writing
 from rubrics.audits.urls import api_urlpatterns as audit_endpoints
-from rubrics.version_urls import api_urlpatterns as version_endpoints
+from rubrics.versions.urls import api_urlpatterns as version_endpoints
 
 urlpatterns: list[URLPattern] = [
     path("benchmarks/", benchmarks.benchmarks, name="api-benchmarks"),

@@ -21,12 +21,12 @@ from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access, editing
 from rubrics.conversation import turns_of
 from rubrics.drafting import read_items
-from rubrics.evidence import evidence_for
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.parsing.faults import Faults
 from rubrics.rules import rules_of
 from rubrics.services.drafts import open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
+from rubrics.versions.evidence import evidence_for
 
 MAX_UPLOAD_BYTES = 16 << 20
 

@@ -7,8 +7,8 @@ import dataclasses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubrics.diff import Kind, compare, word_marks
 from rubrics.drafting import DraftItem
+from rubrics.versions.diff import Kind, compare, word_marks
 
 
 def item(text: str, criterion: int | None = None, points: int = 5, *tags: str) -> DraftItem:

@@ -16,11 +16,11 @@ from accounts.models import User
 from annotation.models import Decision
 from annotation.regrading.lacking import lacking_in
 from annotation.selectors.ratings import group_ratings
-from rubrics import versions
 from rubrics.drafting import items_of
 from rubrics.models import AuthoringRole, Benchmark, Case, Criterion, Response, Rubric, RubricItem
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing_many import approve_many, send_many
+from rubrics.versions import selectors as versions
 from scoring.models import JudgeRunItem, Verdict
 from scoring.services.continuing import continue_run
 from tests.factories import JudgeRunFactory, UserFactory

@@ -9,9 +9,9 @@ from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from rubrics.diff import Diff, Kind, compare
 from rubrics.drafting import DraftItem, from_rubric, items_of
 from rubrics.models import Benchmark, Case, Rubric, RubricContributor, RubricDraft, RubricItem, RubricReview
+from rubrics.versions.diff import Diff, Kind, compare
 
 Status = Rubric.Status
 TRACK = "gold"

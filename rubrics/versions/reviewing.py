@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import User
-from rubrics import access, versions
+from rubrics import access
 from rubrics.conversation import turns_of
-from rubrics.diff import CriterionChange, Kind, compare
 from rubrics.drafting import DraftItem, items_of
-from rubrics.evidence import RewordingEvidence, evidence_for
 from rubrics.lint import lint
 from rubrics.lint.remark import Remark
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.services.publishing import approvals_missing, what_is_in_the_way
+from rubrics.versions import selectors as versions
+from rubrics.versions.diff import CriterionChange, Kind, compare
+from rubrics.versions.evidence import RewordingEvidence, evidence_for
 
 
 @dataclass(slots=True)

@@ -8,12 +8,13 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access, versions
+from rubrics import access
 from rubrics.consequences import consequences
-from rubrics.diff import Kind
 from rubrics.models import Benchmark, Case, Rubric
+from rubrics.versions import selectors as versions
+from rubrics.versions.diff import Kind
+from rubrics.versions.review_views import editor_address
 from rubrics.views.benchmarks import csv_response
-from rubrics.views.reviews import editor_address
 
 
 @require_safe

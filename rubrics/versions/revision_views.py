@@ -14,9 +14,9 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.limits import MAX_REVISION_ANSWER_LENGTH
 from rubrics import access
-from rubrics import revisions as revision_queries
 from rubrics.models import Benchmark, RevisionRequest
 from rubrics.services.revisions import dismiss_revisions, take_up_revisions
+from rubrics.versions import revisions as revision_queries
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25

@@ -15,9 +15,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
-from rubrics import access, reviewing, versions
+from rubrics import access
 from rubrics.models import Case, Rubric
 from rubrics.services import publishing
+from rubrics.versions import reviewing
+from rubrics.versions import selectors as versions
 
 
 def editor_address(case: Case) -> str:

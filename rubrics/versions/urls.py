@@ -2,8 +2,11 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.api import versions as benchmarks
-from rubrics.views import review_queue, reviews, revisions, versions
+from rubrics.versions import api as benchmarks
+from rubrics.versions import review_queue_views as review_queue
+from rubrics.versions import review_views as reviews
+from rubrics.versions import revision_views as revisions
+from rubrics.versions import views as versions
 
 _CASE = "benchmarks/<slug:slug>/cases/<str:public_id>"
 api_urlpatterns: list[URLPattern] = [

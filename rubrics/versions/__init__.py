@@ -1,0 +1,1 @@
+"""Versions of a rubric: review, history, difference, requests to reword."""
