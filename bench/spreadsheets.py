@@ -115,7 +115,7 @@ def a_draft(world: Any) -> None:
     """A draft of formulas: what stands in one is no column of its own."""
     from django.utils import timezone
 
-    from rubrics.drafting import DraftItem
+    from rubrics.editor.drafting import DraftItem
     from rubrics.models import RubricDraft
     from rubrics.services.drafts import save_draft
 

@@ -24,8 +24,8 @@ from annotation import access as work
 from annotation.qualification.keys import LARGEST_FILE as KEY_FILE
 from consilium.middleware import Handler, reads_json
 from rubrics import access
+from rubrics.editor.rubric_views import MAX_UPLOAD_BYTES as RUBRIC_FILE
 from rubrics.parsing.reader import Limits
-from rubrics.views.rubric_editor import MAX_UPLOAD_BYTES as RUBRIC_FILE
 
 # Text beside the file in a multipart body: boundaries, names, the other fields of the form.
 FORM = 1 << 20

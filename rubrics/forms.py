@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from consilium.core.languages import language_name
 from rubrics import imports, lists
-from rubrics.drafting import HIGHEST, LOWEST
+from rubrics.editor.drafting import HIGHEST, LOWEST
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
 from rubrics.parsing.cases import FORMATS
 from rubrics.parsing.decisions import MAX_REPLICATE
@@ -47,7 +47,7 @@ class SettingsForm(forms.ModelForm[Benchmark]):
 
 
 class RulesForm(forms.Form):
-    """What the rubrics of the benchmark must keep to (`rubrics.rules.AuthoringRules`)."""
+    """What the rubrics of the benchmark must keep to (`rubrics.editor.rules.AuthoringRules`)."""
 
     target = forms.IntegerField(
         label=_("Criteria to aim at"),

@@ -3,7 +3,10 @@
 from django.urls import URLPattern, path
 
 from rubrics.audits.urls import urlpatterns as audit_endpoints
-from rubrics.editor_urls import urlpatterns as editor_urls
+from rubrics.editor import beside_views as write_beside
+from rubrics.editor import case_views as write_case
+from rubrics.editor import dashboard_views as write_dashboard
+from rubrics.editor.urls import urlpatterns as editor_urls
 from rubrics.versions import revision_views as revisions
 from rubrics.versions.urls import urlpatterns as version_urls
 from rubrics.views import (
@@ -17,9 +20,6 @@ from rubrics.views import (
     imports,
     invitations,
     people,
-    write_beside,
-    write_case,
-    write_dashboard,
 )
 
 app_name = "rubrics"

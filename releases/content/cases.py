@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from releases.content.record import Completions, ReleasedCase, ReleasedCriterion
-from rubrics.drafting import items_of
+from rubrics.editor.drafting import items_of
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricDraft, RubricItem
 from rubrics.parsing import as_imported
 

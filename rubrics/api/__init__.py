@@ -2,8 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.api import banks, benchmarks, drafts, writing
+from rubrics.api import banks, benchmarks
 from rubrics.audits.urls import api_urlpatterns as audit_endpoints
+from rubrics.editor import cases_api as writing
+from rubrics.editor import drafts_api as drafts
 from rubrics.versions.urls import api_urlpatterns as version_endpoints
 
 urlpatterns: list[URLPattern] = [

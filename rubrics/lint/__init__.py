@@ -1,6 +1,6 @@
 """Lint of a rubric: remarks that say where, why, and what to do. Pure: criteria in, remarks out.
 
-Nothing here stops anybody: what must hold is in `rubrics.rules` and `rubrics.drafting.unready`.
+Nothing here stops anybody: what must hold is in `rubrics.editor.rules` and `rubrics.editor.drafting.unready`.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Benchmark(models.Model):
     )
     # {"specialty": {tag: macro-category}, "task": {tag: capability family}, "register": {user role: lay|professional}}
     maps = models.JSONField(_("maps"), default=dict, blank=True)
-    # What its rubrics must keep to, as `rubrics.rules` reads it: target, points, safety criteria, reviewers.
+    # What its rubrics must keep to, as `rubrics.editor.rules` reads it: target, points, safety criteria, reviewers.
     authoring = models.JSONField(_("rules for rubrics"), default=dict, blank=True)
     licence = models.CharField(_("licence"), max_length=200, blank=True, help_text=_("Under which it is released."))
     is_demo = models.BooleanField(default=False, help_text=_("Made up, and marked so on every page."))

@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
+from rubrics.editor.rules import AuthoringRules
 from rubrics.imports.case_rows import register_of
 from rubrics.models import Benchmark, BenchmarkRole, Case
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.maps import read_maps
-from rubrics.rules import AuthoringRules
 
 
 @transaction.atomic

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.versioning import is_replay, refuse_stale
-from rubrics.case_content import CONTENT, CaseContent, content_of
-from rubrics.drafting import from_rubric
+from rubrics.editor.case_content import CONTENT, CaseContent, content_of
+from rubrics.editor.drafting import from_rubric
 from rubrics.models import Benchmark, Case, Rubric, RubricReview
 from rubrics.services.drafts import hold_drafts, open_draft, renew_digests, save_draft
 

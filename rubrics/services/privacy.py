@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_REASON_LENGTH
-from rubrics.drafting import DraftItem, items_of
+from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.privacy import all_findings
 from rubrics.models import Case, PrivacyWaiver, Rubric
-from rubrics.privacy import all_findings
 
 OPEN = (Rubric.Status.DRAFT, Rubric.Status.IN_REVIEW)
 

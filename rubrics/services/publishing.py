@@ -20,8 +20,10 @@ from consilium.core.transitions import transition
 from consilium.core.versioning import refuse_stale
 from rubrics import published as publications
 from rubrics.access import is_author
-from rubrics.case_content import unready_content
-from rubrics.drafting import DraftItem, digest_of, from_rubric, items_of, unready
+from rubrics.editor.case_content import unready_content
+from rubrics.editor.drafting import DraftItem, digest_of, from_rubric, items_of, unready
+from rubrics.editor.privacy import open_findings
+from rubrics.editor.rules import broken_rules, rules_of
 from rubrics.models import (
     AuthoringRole,
     Case,
@@ -32,8 +34,6 @@ from rubrics.models import (
     RubricItem,
     RubricReview,
 )
-from rubrics.privacy import open_findings
-from rubrics.rules import broken_rules, rules_of
 from rubrics.services import rubric_notices
 from rubrics.services.drafts import CHANGED_ELSEWHERE
 from rubrics.services.exclusion import exclude_case

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from rubrics.drafting import DraftItem
+from rubrics.editor.drafting import DraftItem
 
 # Two texts that share less than this are two criteria, not one reworded (a ratio of 2·matches / length, over words).
 ALIKE = 0.45

@@ -17,10 +17,10 @@ from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access, overview, services
+from rubrics.editor.rules import AuthoringRules, rules_of
 from rubrics.forms import MapsForm, NewBenchmarkForm, RulesForm, SettingsForm
 from rubrics.models import Benchmark, BenchmarkRole, Candidate, Case, Response, RubricItem
 from rubrics.parsing.maps import COLUMNS
-from rubrics.rules import AuthoringRules, rules_of
 
 
 @require_safe

@@ -48,7 +48,7 @@ from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
 from releases.models import Release
 from rubrics.audits.services import AuditTerms, create_audit, take_case
-from rubrics.drafting import DraftItem
+from rubrics.editor.drafting import DraftItem
 from rubrics.models import Bank, BankItem, Benchmark, Candidate, Case, ImportJob, PrivacyWaiver, Response, Rubric
 from rubrics.services import give_authoring_role
 from rubrics.services.drafts import open_draft, save_draft

@@ -7,7 +7,7 @@ import dataclasses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubrics.drafting import DraftItem
+from rubrics.editor.drafting import DraftItem
 from rubrics.versions.diff import Kind, compare, word_marks
 
 

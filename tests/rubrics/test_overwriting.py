@@ -16,8 +16,8 @@ from accounts.models import User
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
 from consilium.core.errors import Conflict
-from rubrics.case_content import CaseContent, Turn, content_of
-from rubrics.drafting import DraftItem
+from rubrics.editor.case_content import CaseContent, Turn, content_of
+from rubrics.editor.drafting import DraftItem
 from rubrics.models import AuthoringRole, Benchmark, Case, Rubric, RubricDraft
 from rubrics.services.case_editing import Frozen, create_case, save_case
 from rubrics.services.drafts import open_draft, save_draft

@@ -13,11 +13,11 @@ from django.utils import timezone, translation
 
 from accounts.identity import opaque_name
 from accounts.models import User
-from rubrics.case_content import unready_content
-from rubrics.drafting import DraftItem, items_of
+from rubrics.editor.case_content import unready_content
+from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.privacy import open_findings
+from rubrics.editor.rules import AuthoringRules, rules_of
 from rubrics.models import AuthoringTime, Benchmark, Case, RevisionRequest
-from rubrics.privacy import open_findings
-from rubrics.rules import AuthoringRules, rules_of
 from rubrics.services import give_authoring_role
 from rubrics.services.case_editing import suggested_key
 from rubrics.services.drafts import open_draft, save_draft

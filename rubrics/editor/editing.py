@@ -10,10 +10,10 @@ from django.utils.timezone import localtime
 
 from consilium.core.i18n import translate
 from consilium.core.prepared import Prepared
-from rubrics.drafting import DraftItem, from_rubric, items_of, unready
+from rubrics.editor.drafting import DraftItem, from_rubric, items_of, unready
+from rubrics.editor.rules import broken_rules, rules_of
 from rubrics.lint import lint
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft
-from rubrics.rules import broken_rules, rules_of
 from rubrics.services.drafts import TRACK
 
 Status = Rubric.Status

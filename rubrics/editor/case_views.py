@@ -24,11 +24,11 @@ from consilium.core.languages import language_name
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access, lists
-from rubrics import case_content as contents
-from rubrics.case_content import CaseContent, ContentInput, Turn
+from rubrics.editor import case_content as contents
+from rubrics.editor.case_content import CaseContent, ContentInput, Turn
+from rubrics.editor.privacy import all_findings
 from rubrics.forms import NewCaseForm
 from rubrics.models import Benchmark, Case, Difficulty, Register, Rubric
-from rubrics.privacy import all_findings
 from rubrics.services import case_editing
 from rubrics.services.privacy import draft_items
 

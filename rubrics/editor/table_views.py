@@ -10,7 +10,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access, editing
+from rubrics import access
+from rubrics.editor import editing
 from rubrics.models import Benchmark, RubricItem
 from rubrics.tables import CASE, COLUMNS, csv_of, rows_of_items, xlsx_of
 from rubrics.tables.columns import joined

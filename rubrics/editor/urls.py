@@ -2,7 +2,8 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.views import rubric_editor, rubric_tables
+from rubrics.editor import rubric_views as rubric_editor
+from rubrics.editor import table_views as rubric_tables
 
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/write/tags.json", rubric_editor.tag_suggestions, name="tag-suggestions"),

@@ -1,7 +1,7 @@
 """Draft items of the rubric editor: parsed from JSON and validated.
 
 A draft may be half done: texts may be empty and points 0. What must hold before it can be sent to review is asked by
-`unready`; what a benchmark asks beyond that are its rules (`rubrics.rules`), and advice is lint.
+`unready`; what a benchmark asks beyond that are its rules (`rubrics.editor.rules`), and advice is lint.
 """
 
 from __future__ import annotations

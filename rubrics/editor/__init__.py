@@ -1,0 +1,1 @@
+"""Writing a case and its rubric: what the editors read, check and answer."""
