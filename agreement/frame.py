@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from agreement import item_slices
 from agreement.pairs import positions
 from consilium.core.ratings import copy_columns
-from rubrics.consensus_criteria import SCORED_TAGS
 from rubrics.models import Benchmark, Candidate, Case, Difficulty, Register, Response
+from rubrics.selectors.consensus_criteria import SCORED_TAGS
 
 Index = NDArray[np.int64]
 

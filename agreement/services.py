@@ -21,8 +21,8 @@ from agreement.tables import Result
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, register
 from consilium.core.reasons import Reason
 from consilium.core.version import VERSION
-from rubrics.exclusion import excluded_cases
 from rubrics.models import Benchmark
+from rubrics.selectors.exclusion import excluded_cases
 from rubrics.services.beginning import unfinished_or_new
 
 

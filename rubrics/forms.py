@@ -13,11 +13,12 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from consilium.core.languages import language_name
-from rubrics import imports, lists
+from rubrics import imports
 from rubrics.editor.drafting import HIGHEST, LOWEST
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
 from rubrics.parsing.cases import FORMATS
 from rubrics.parsing.decisions import MAX_REPLICATE
+from rubrics.selectors import lists
 
 
 class NewBenchmarkForm(forms.Form):

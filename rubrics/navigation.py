@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from accounts.models import User
-    from rubrics.dashboard import Waiting
     from rubrics.models import AuthoringRole, Benchmark
+    from rubrics.selectors.dashboard import Waiting
 
 STAFF = frozenset({"admin", "researcher"})
 WRITERS = STAFF | {"author"}
@@ -88,8 +88,8 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
 
 def author_cards(user: User) -> Iterator[navigation.HomeCard]:
     """A card for each benchmark that ``user`` writes or audits: what waits for them there."""
-    from rubrics.dashboard import waiting_of
     from rubrics.models import AuthoringRole
+    from rubrics.selectors.dashboard import waiting_of
 
     held = AuthoringRole.objects.filter(user=user.pk, active=True).select_related("benchmark")
     waiting = waiting_of(user, [role.benchmark_id for role in held if role.role == AuthoringRole.Role.AUTHOR])

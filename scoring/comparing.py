@@ -25,8 +25,8 @@ from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
-from rubrics.exclusion import state_of
 from rubrics.models import Benchmark
+from rubrics.selectors.exclusion import state_of
 from scoring.models import Judge, JudgeRun
 from scoring.raters import run_ratings
 

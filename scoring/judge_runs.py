@@ -23,8 +23,8 @@ from annotation.models.outcomes import outcome_code_sql
 from consilium.core.ratings import Ratings, Span, copy_columns, fetch_ratings
 from consilium.core.reasons import Reason
 from consilium.statistics.outcomes import Outcome
-from rubrics.exclusion import counting, marked
 from rubrics.models import Benchmark
+from rubrics.selectors.exclusion import counting, marked
 from scoring.models import JudgeRun, Verdict
 
 

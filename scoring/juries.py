@@ -11,8 +11,8 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
 from consilium.statistics.outcomes import Outcome
-from rubrics.exclusion import state_of
 from rubrics.models import Benchmark
+from rubrics.selectors.exclusion import state_of
 from scoring.comparing import CACHED_SECONDS, Comparison, cache_key, compare_all
 from scoring.judge_runs import RunSet, run_sets
 from scoring.models import Judge, JudgeRun

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from annotation.selectors.ratings import faulty_pairs
 from consilium.core.ratings import Ratings, Span, copy_columns
 from consilium.statistics.outcomes import Outcome
-from rubrics.consensus_criteria import SCORED_TAGS
 from rubrics.models import Benchmark
+from rubrics.selectors.consensus_criteria import SCORED_TAGS
 from scoring.judge_runs import Shares
 from scoring.raters import Rater
 

@@ -19,7 +19,7 @@ from agreement.scoreboard.case_sets import SUBSET, named_slices
 from agreement.stored import pairs_url
 from agreement.tables import Row
 from consilium.core.jobs import JobStatus
-from rubrics.consensus_criteria import CONSENSUS_TAG
+from rubrics.selectors.consensus_criteria import CONSENSUS_TAG
 from scoring.points import DEFAULT_RULES
 from scoring.score_sheet import OVERALL
 from scoring.scores import MEAN_OF_REPLICATES

@@ -28,8 +28,8 @@ from annotation.views.previews import to_existing_batch
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
-from rubrics.lists import tag_counts
 from rubrics.models import Benchmark, Case
+from rubrics.selectors.lists import tag_counts
 
 LIST, FORM, RESULTS, NEW = (
     "annotation/labels.html", "annotation/label_form.html", "annotation/label_results.html",

@@ -19,8 +19,8 @@ from annotation.models import Assignment, ExpertGroup
 from annotation.models.outcomes import outcome_code_sql
 from consilium.core.ratings import Ratings, Span, fetch_ratings, shared
 from consilium.statistics.outcomes import Outcome
-from rubrics.exclusion import counting
 from rubrics.models import Benchmark
+from rubrics.selectors.exclusion import counting
 
 STAGES = ("first", "checked", "final")
 

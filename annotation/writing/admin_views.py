@@ -29,8 +29,8 @@ from annotation.writing.planning import plan_writing
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark
-from rubrics.lists import tag_counts
 from rubrics.models import Benchmark, Candidate
+from rubrics.selectors.lists import tag_counts
 
 NEW = "annotation/writing_new.html"
 PER_PAGE = 50

@@ -18,10 +18,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.endpoints import PAGED, only, page_of, valid
-from rubrics import access, lists, services
+from rubrics import access, services
 from rubrics import models as rows
 from rubrics.api import serializers as shapes
 from rubrics.forms import CaseFilters, ImportForm
+from rubrics.selectors import lists
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -17,8 +17,8 @@ from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics.audits import access, report
 from rubrics.audits.services import QUESTIONS, AuditFinding, finish, put_back, save_finding, take_case
-from rubrics.conversation import turns_of
 from rubrics.models import AuditItem, CaseAudit
+from rubrics.selectors.conversation import turns_of
 
 
 @require_safe

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.languages import language_name
-from rubrics import lists
 from rubrics.audits.drawing import ALL, NEVER_AUDITED, CaseFilter
 from rubrics.audits.services import LARGEST_SEED, MAX_AUDITORS, AuditTerms
 from rubrics.models import Benchmark, Difficulty, Register
+from rubrics.selectors import lists
 
 
 class AuditForm(forms.Form):

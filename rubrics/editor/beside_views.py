@@ -14,8 +14,8 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.strict_json import read_json
 from rubrics import access
-from rubrics.authoring_time import MAX_REPORT_S, record_time
 from rubrics.models import AuthoringTime
+from rubrics.services.authoring_time import MAX_REPORT_S, record_time
 from rubrics.services.privacy import take_back_waiver, waive_finding
 
 

@@ -23,12 +23,13 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.languages import language_name
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
-from rubrics import access, lists
+from rubrics import access
 from rubrics.editor import case_content as contents
 from rubrics.editor.case_content import CaseContent, ContentInput, Turn
 from rubrics.editor.privacy import all_findings
 from rubrics.forms import NewCaseForm
 from rubrics.models import Benchmark, Case, Difficulty, Register, Rubric
+from rubrics.selectors import lists
 from rubrics.services import case_editing
 from rubrics.services.privacy import draft_items
 

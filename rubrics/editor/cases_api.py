@@ -19,13 +19,14 @@ from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.i18n import translate
 from consilium.core.limits import MAX_REASON_LENGTH
 from consilium.core.versioning import StaleSave
-from rubrics import access, lists, services
+from rubrics import access, services
 from rubrics.api.benchmarks import me
 from rubrics.api.serializers import CaseTurnSerializer, Plain
 from rubrics.editor import case_content as contents
 from rubrics.editor.case_content import CaseContent, Turn
 from rubrics.editor.privacy import PlacedFinding, all_findings
 from rubrics.models import AuthoringRole, Case
+from rubrics.selectors import lists
 from rubrics.services import case_editing
 from rubrics.services.privacy import draft_items, waive_finding
 

@@ -12,9 +12,10 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access, dashboard, lists
+from rubrics import access
 from rubrics.forms import DashboardFilters
 from rubrics.models import Benchmark, Case
+from rubrics.selectors import dashboard, lists
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25

@@ -19,12 +19,12 @@ from consilium.core.i18n import translate
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access
-from rubrics.conversation import turns_of
 from rubrics.editor import editing
 from rubrics.editor.drafting import read_items
 from rubrics.editor.rules import rules_of
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.parsing.faults import Faults
+from rubrics.selectors.conversation import turns_of
 from rubrics.services.drafts import open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
 from rubrics.versions.evidence import evidence_for

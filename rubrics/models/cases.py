@@ -88,7 +88,7 @@ class Case(models.Model):
         ]
         indexes = [
             GinIndex(fields=["tags"], name="rubrics_case_tags"),
-            # Which languages there are (`rubrics.lists.languages`), without reading the cases.
+            # Which languages there are (`rubrics.selectors.lists.languages`), without reading the cases.
             models.Index(fields=["benchmark", "language"], name="rubrics_case_languages"),
         ]
         triggers = [

@@ -20,12 +20,12 @@ from consilium.core.phrases import Phrase
 from rubrics.bank.catalogue import entry_of
 from rubrics.bank.clusters import cluster_tag, missing_from
 from rubrics.bank.consensus import NAME
-from rubrics.consensus_criteria import CONSENSUS_BANK, CONSENSUS_TAG
 from rubrics.editor.drafting import MAX_ITEMS, DraftItem, items_of
 from rubrics.imports.registry import Counts
 from rubrics.models import Bank, BankItem, Benchmark, Case, RubricDraft
 from rubrics.parsing.bank import BankEntry, in_language, read_bank
 from rubrics.parsing.faults import Faults
+from rubrics.selectors.consensus_criteria import CONSENSUS_BANK, CONSENSUS_TAG
 from rubrics.services.drafts import open_draft, save_draft
 
 # One request opens and saves so many drafts at most; the page goes on with the rest.

@@ -7,11 +7,11 @@ from typing import Any
 
 from accounts.models import User
 from rubrics import access
-from rubrics.conversation import turns_of
 from rubrics.editor.drafting import DraftItem, items_of
 from rubrics.lint import lint
 from rubrics.lint.remark import Remark
 from rubrics.models import Case, Rubric, RubricReview
+from rubrics.selectors.conversation import turns_of
 from rubrics.services.publishing import approvals_missing, what_is_in_the_way
 from rubrics.versions import selectors as versions
 from rubrics.versions.diff import CriterionChange, Kind, compare

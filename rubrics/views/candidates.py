@@ -8,8 +8,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access, lists
+from rubrics import access
 from rubrics.models import Case
+from rubrics.selectors import lists
 
 PER_PAGE = 50
 

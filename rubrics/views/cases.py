@@ -10,11 +10,12 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access, lists
-from rubrics.conversation import turns_of
-from rubrics.exclusion import record_of
+from rubrics import access
 from rubrics.forms import CaseFilters
 from rubrics.models import Case, Response, Rubric, RubricItem
+from rubrics.selectors import lists
+from rubrics.selectors.conversation import turns_of
+from rubrics.selectors.exclusion import record_of
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25

@@ -14,8 +14,8 @@ from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access
-from rubrics import exclusion as excluded
 from rubrics.models import Benchmark, Case
+from rubrics.selectors import exclusion as excluded
 from rubrics.services.exclusion import exclude_case, restore_case
 from rubrics.views.benchmarks import csv_response
 

@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
 from consilium.core.strict_json import read_json
-from rubrics.lists import languages, tag_counts
 from rubrics.models import Benchmark, Candidate
 from rubrics.models.cases import Difficulty, Register
+from rubrics.selectors.lists import languages, tag_counts
 from scoring.endpoint_forms import EndpointForm
 from scoring.generation.config import GenerationConfig, generation_config
 from scoring.generation.frame import CaseFrame, frame_of

@@ -12,8 +12,8 @@ from django.db import connection
 from django.db.models import Avg
 
 from consilium.llm.meter import BYTES_PER_TOKEN
-from rubrics.lists import narrowed
 from rubrics.models import Benchmark, Candidate, Case, Response
+from rubrics.selectors.lists import narrowed
 from scoring.generation.config import GenerationConfig
 from scoring.models import GenerationItem, GenerationRun
 

@@ -13,8 +13,8 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition
-from rubrics.exclusion import excluded_cases
 from rubrics.models import Benchmark, Candidate, Case
+from rubrics.selectors.exclusion import excluded_cases
 from rubrics.services.exclusion import checked_reason, exclude_case, restore_case
 from scoring.judge_runs import coverage_notes
 from scoring.models import ScreenedCase, Screening

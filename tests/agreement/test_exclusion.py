@@ -9,8 +9,8 @@ from django.utils import timezone
 from agreement.freshness import freshness_of
 from agreement.kinds import KINDS
 from annotation.services.drawing import ResponseFilter
-from rubrics.exclusion import record_of
 from rubrics.models import Case
+from rubrics.selectors.exclusion import record_of
 from rubrics.services.exclusion import exclude_case, restore_case
 from scoring.raters import resolve_rater
 from scoring.score_sheet import read_sheet

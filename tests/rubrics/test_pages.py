@@ -12,9 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertHTMLEqual
 
-from rubrics import lists
 from rubrics.forms import FilterCheck, FilterSelect, FilterText
 from rubrics.models import Benchmark, Case
+from rubrics.selectors import lists
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
-from rubrics.exclusion import excluded_cases
 from rubrics.management.lookups import benchmark_called
+from rubrics.selectors.exclusion import excluded_cases
 from scoring import provenance
 from scoring.judge_runs import coverage_notes
 from scoring.raters import resolve_rater

@@ -1,0 +1,1 @@
+"""What pages, the API and other apps read of benchmarks; nothing here writes."""
