@@ -122,7 +122,7 @@ def through_celery(
     benchmark: Any, url: str, concurrency: int, befores: Sequence[Sequence[str]], home: Path
 ) -> tuple[Figures, list[float]]:
     """Figures of a run by so many workers, and each worker's CPU seconds."""
-    from scoring.services.judges import create_chat_judge
+    from scoring.judges.services import create_chat_judge
 
     count = len(befores)
     config = {"endpoint": url, "model": "ok", "concurrency": concurrency * count, "slices": count}

@@ -36,8 +36,9 @@ from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import send_to_review
+from scoring.judges import services as judges
 from scoring.models import RunSlice, TrainedModel
-from scoring.services import judges, runs
+from scoring.services import runs
 from scoring.trained.fitting import fit
 from scoring.work.slice import work_on_slice
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
 from consilium.llm.endpoint import PRIVATE
-from scoring.judge_config import EndpointConfig, InvalidConfig
+from scoring.judges.config import EndpointConfig, InvalidConfig
 
 
 class SettingsForm(forms.Form):

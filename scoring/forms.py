@@ -1,4 +1,4 @@
-"""Forms of judges and runs; `scoring.judge_config` alone validates a judge's settings."""
+"""Forms of judges and runs; `scoring.judges.config` alone validates a judge's settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from consilium.llm.endpoint import ResponseFormat
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 from rubrics.models import Benchmark, Candidate
 from scoring.endpoint_forms import EndpointForm, SettingsForm
-from scoring.judge_config import ChatConfig, InvalidConfig, chat_config, check_judge_name
+from scoring.judges.config import ChatConfig, InvalidConfig, chat_config, check_judge_name
 from scoring.models import Judge, Verdict
 from scoring.screens import judges_to_run
 from scoring.services.runs import RunFrame

@@ -16,7 +16,7 @@ from accounts.models import User
 from annotation.models import Batch
 from rubrics.models import Benchmark, Candidate, RubricItem
 from scoring.access import judges_for
-from scoring.juries import JuryState, jury_states
+from scoring.judges.juries import JuryState, jury_states
 from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
 from scoring.spending import Spending, spending_of, time_words
 

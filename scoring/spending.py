@@ -18,9 +18,9 @@ from consilium.llm.meter import BYTES_PER_TOKEN, LIKELY_TOKENS_OUT, Allowance
 from rubrics.models import Benchmark, Response, RubricItem
 from scoring.failing_pairs import FailingPairs
 from scoring.injections import injected
-from scoring.judge_config import ChatConfig, chat_config
+from scoring.judges.config import ChatConfig, chat_config
+from scoring.judges.previews import request_about
 from scoring.models import Judge, JudgeCall, JudgeRun, RunSlice, Verdict
-from scoring.previews import request_about
 from scoring.services.runs import FrameSize, RunFrame, frame_pairs
 
 # Responses whose requests are written out to measure their length, where no call has been made yet.

@@ -19,10 +19,10 @@ from consilium.core.endpoints import PAGED, Pages, valid
 from rubrics.access import get_benchmark
 from scoring import access, screens
 from scoring.api import serializers as shapes
-from scoring.judge_config import InvalidConfig, trained_config
+from scoring.judges import jury_services
+from scoring.judges import services as judge_services
+from scoring.judges.config import InvalidConfig, trained_config
 from scoring.models import Judge, JudgeRun, Verdict
-from scoring.services import judges as judge_services
-from scoring.services import juries as jury_services
 from scoring.services import runs as run_services
 from scoring.services.continuing import continue_run
 from scoring.spending import spending_of

@@ -20,7 +20,7 @@ from scoring.generation import screens
 from scoring.generation.frame import frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING
 from scoring.generation.views import get_generation
-from scoring.judge_config import InvalidConfig
+from scoring.judges.config import InvalidConfig
 from scoring.models import GenerationRun
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from pydantic import Field, field_validator
 
 from consilium.llm.endpoint import Endpoint, RetryPolicy
-from scoring.judge_config import EndpointConfig, checked_config
+from scoring.judges.config import EndpointConfig, checked_config
 
 # Decoding settings beyond the common ones, as providers and servers call them. What is not listed could change what
 # is asked (messages, tools), how it comes back (stream, n) or who it is charged to.

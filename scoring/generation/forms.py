@@ -17,7 +17,7 @@ from scoring.endpoint_forms import EndpointForm
 from scoring.generation.config import GenerationConfig, generation_config
 from scoring.generation.frame import CaseFrame, frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING, check_candidate
-from scoring.judge_config import InvalidConfig
+from scoring.judges.config import InvalidConfig
 
 # Fields that are settings, beside those that name what is requested.
 NOT_SETTINGS = ("candidate", "setting", "samples", "tag", "difficulty", "register", "language", "cases", "draw_seed")

@@ -31,7 +31,7 @@ class Judge(models.Model):
     name = models.CharField(_("name"), max_length=100)
     version = models.PositiveIntegerField(default=1)
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices)
-    # What it is made of, as `scoring.judge_config` reads it.
+    # What it is made of, as `scoring.judges.config` reads it.
     config = models.JSONField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -28,9 +28,9 @@ from consilium.llm.prompts import prompt_hash
 from rubrics.models import Benchmark, Candidate
 from rubrics.services.beginning import unfinished_or_new
 from scoring.injections import suite_hash
-from scoring.judge_config import chat_config
+from scoring.judges.config import chat_config
+from scoring.judges.services import no_run_of_a_jury
 from scoring.models import Judge, JudgeRun, RunSlice, TrainedModel, Verdict
-from scoring.services.judges import no_run_of_a_jury
 from scoring.work.claims import spent_by
 
 RESUMABLE = (

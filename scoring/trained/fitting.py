@@ -14,9 +14,9 @@ from consilium.core.errors import DomainError
 from consilium.core.i18n import language_of
 from consilium.core.jobs import Clock
 from rubrics.models import Benchmark
-from scoring.judge_config import TrainedConfig, trained_config
+from scoring.judges.config import TrainedConfig, trained_config
+from scoring.judges.services import TRAININGS
 from scoring.models import TrainedModel
-from scoring.services.judges import TRAININGS
 from scoring.trained.decisions import read_decisions, split_candidates
 from scoring.trained.learning import fit_judge
 

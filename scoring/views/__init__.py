@@ -1,7 +1,7 @@
 """Views of judges, runs and verdicts: fetch through access, call one service, respond."""
 
-from scoring.views.comparing import run_comparison_csv
-from scoring.views.judges import (
+from scoring.judges.jury_views import jury_csv, new_jury
+from scoring.judges.views import (
     judge,
     judge_train_again,
     judge_training,
@@ -10,7 +10,7 @@ from scoring.views.judges import (
     new_trained_judge,
     prompt_preview,
 )
-from scoring.views.juries import jury_csv, new_jury
+from scoring.views.comparing import run_comparison_csv
 from scoring.views.model_cards import calibration_png, calibration_svg, model_card_csv
 from scoring.views.runs import new_run, run, run_cancel, run_continue, run_progress, run_resume, run_size
 from scoring.views.supervision import supervision

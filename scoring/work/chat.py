@@ -11,7 +11,7 @@ from consilium.llm.client import ChatClient
 from consilium.llm.judging import Judgement, judge_body
 from consilium.llm.meter import Allowance
 from consilium.llm.prompts import Draft, JudgeItem, Template, body_of, messages_for_all, nonce_for, request_hash
-from scoring.judge_config import ChatConfig, chat_config
+from scoring.judges.config import ChatConfig, chat_config
 from scoring.models import JudgeRun, RunSlice, Verdict
 from scoring.work.claims import spent_by
 from scoring.work.dispatcher import Dispatcher

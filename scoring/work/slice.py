@@ -21,7 +21,7 @@ from consilium.core.errors import DomainError
 from consilium.core.i18n import language_of, translate
 from consilium.core.jobs import Clock
 from consilium.llm.errors import may_pass
-from scoring.judge_config import ChatConfig, chat_config
+from scoring.judges.config import ChatConfig, chat_config
 from scoring.models import Judge, JudgeRun, RunSlice
 from scoring.services.runs import SLICES, settle_run
 from scoring.work.chat import chat_dispatcher

@@ -17,8 +17,8 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from annotation.models import Adjudication, Assignment, Decision, Ruling
 from rubrics.models import Case
+from scoring.judges.services import create_trained_judge
 from scoring.models import JudgeRun, TrainedModel, Verdict
-from scoring.services.judges import create_trained_judge
 from scoring.trained.fitting import fit
 from tests.factories import BenchmarkRoleFactory, UserFactory
 from tests.processes import Worker

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from consilium.core import jobs
 from consilium.core.locked_jobs import ENQUEUE_AGAIN_AFTER, LockedKind
+from scoring.judges.services import TRAININGS
 from scoring.models import GenerationRun, Judge, TrainedModel
-from scoring.services.judges import TRAININGS
 from scoring.tasks import train_judge
 from tests.factories import BenchmarkFactory
 from tests.infra.test_jobs import TICK, Thread

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Decision, ExpertGroup, Ruling
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric
+from scoring.judges.services import create_chat_judge
 from scoring.models import Judge
-from scoring.services.judges import create_chat_judge
 from scoring.tasks import judge_slice
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.processes import Worker

@@ -13,8 +13,8 @@ from django.utils import timezone
 from accounts.models import User
 from agreement.models import Report
 from rubrics.models import Benchmark, CaseAudit
+from scoring.judges.services import create_chat_judge
 from scoring.models import Judge, JudgeRun
-from scoring.services.judges import create_chat_judge
 from scoring.services.runs import cancel_run
 from tests.factories import (
     BenchmarkFactory,

@@ -21,7 +21,7 @@ from scoring.generation.config import generation_config
 from scoring.generation.frame import CaseFrame, cases_in
 from scoring.generation.runs import GENERATIONS, cancel_run, create_run, resume_run
 from scoring.generation.working import work_on_run
-from scoring.judge_config import InvalidConfig
+from scoring.judges.config import InvalidConfig
 from scoring.models import GenerationRun
 from scoring.tasks import generate_responses
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory

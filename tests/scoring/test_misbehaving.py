@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from consilium.llm.endpoint import RetryPolicy
 from rubrics.models import Benchmark, RubricItem
-from scoring import judge_config
+from scoring.judges import config as judge_config
 from scoring.models import JudgeCall, JudgeRun, Verdict
 from scoring.services.runs import RunFrame, create_run
 from scoring.work.slice import work_on_slice

@@ -23,10 +23,10 @@ from sklearn.metrics import f1_score
 from annotation.models import Decision
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
+from scoring.judges.services import create_trained_judge, train_again
 from scoring.management.commands import judge as judge_command
 from scoring.models import Judge, JudgeRun, TrainedModel, Verdict
 from scoring.raters import resolve_rater
-from scoring.services.judges import create_trained_judge, train_again
 from scoring.trained import fitting, learning
 from scoring.trained.calibrating import calibrate, fit_platt
 from scoring.trained.card import best_threshold

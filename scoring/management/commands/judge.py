@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
+from scoring.judges.services import find_judge
 from scoring.models import JudgeRun, RunSlice, Verdict
-from scoring.services.judges import find_judge
 from scoring.services.runs import RunFrame, create_run
 from scoring.spending import spending_of
 from scoring.work.slice import work_on_slice

@@ -13,10 +13,10 @@ from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.statistics.estimate import Figure
 from rubrics.management.lookups import benchmark_called
 from scoring.injections import FAMILIES
+from scoring.judges.services import find_judge
 from scoring.management.commands.judge import Command as JudgeCommand
 from scoring.management.commands.judge import amount
 from scoring.models import JudgeRun, Verdict
-from scoring.services.judges import find_judge
 from scoring.services.susceptibility import create_susceptibility_run
 from scoring.susceptibility_figures import CSV_COLUMNS, CSV_TEXT, Susceptibility, csv_rows, measured
 

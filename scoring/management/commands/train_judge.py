@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
+from scoring.judges.services import create_trained_judge
 from scoring.models import TrainedModel
-from scoring.services.judges import create_trained_judge
 from scoring.trained.fitting import fit
 
 

@@ -22,9 +22,9 @@ from rubrics.imports.registry import Counts, merge_counts
 from rubrics.models import Benchmark, RubricItem
 from rubrics.parsing.decisions import MAX_REPLICATE, DecisionReader, DecisionRecord
 from rubrics.parsing.faults import Faults
-from scoring.judge_config import check_judge_name
+from scoring.judges.config import check_judge_name
+from scoring.judges.services import imported_judge
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
-from scoring.services.judges import imported_judge
 from scoring.services.verdicts.collected import Collected, CollectedVerdict
 from scoring.services.verdicts.graded import collect_graded_responses
 from scoring.services.verdicts.judgements import collect_judgements

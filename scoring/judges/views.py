@@ -17,14 +17,14 @@ from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring import access, screens
 from scoring.forms import ChatJudgeForm, PromptForm, TrainedJudgeForm
-from scoring.judge_config import ChatConfig
+from scoring.judges import services
+from scoring.judges.config import ChatConfig
+from scoring.judges.jury_views import jury_page
+from scoring.judges.previews import preview_of, preview_prompt
 from scoring.models import Judge
 from scoring.presentation import card_of
-from scoring.previews import preview_of, preview_prompt
-from scoring.services import judges as services
 from scoring.susceptibility_screen import susceptibility_screen
 from scoring.views.comparing import beside
-from scoring.views.juries import jury_page
 
 RUNS_PER_PAGE = 15
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from rubrics.models import Benchmark
 from scoring.forms import _JudgeForm
-from scoring.juries import judge_names, names_that_ran
+from scoring.judges.juries import judge_names, names_that_ran
 from scoring.raters import MAJORITY, UNANIMOUS
 
 

@@ -9,7 +9,7 @@ from django.db.models import OuterRef, Subquery
 
 from consilium.llm.prompts import JudgeItem, Messages, Template, messages_for, messages_for_all, nonce_for
 from rubrics.models import Benchmark, Response, RubricItem
-from scoring.judge_config import ChatConfig, InvalidConfig, chat_config
+from scoring.judges.config import ChatConfig, InvalidConfig, chat_config
 from scoring.models import Judge
 
 # Names of fences that hold what the candidate wrote.

@@ -18,7 +18,7 @@ from consilium.core.locked_jobs import LockedKind
 from consilium.core.locks import WorkerLock
 from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
-from scoring.judge_config import chat_config, check_judge_name, trained_config
+from scoring.judges.config import chat_config, check_judge_name, trained_config
 from scoring.models import Judge, TrainedModel
 
 

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
-from scoring.judge_config import InvalidConfig, jury_config
-from scoring.juries import judge_names
+from scoring.judges.config import InvalidConfig, jury_config
+from scoring.judges.juries import judge_names
+from scoring.judges.services import new_version
 from scoring.models import Judge, JudgeRun
-from scoring.services.judges import new_version
 
 
 @transaction.atomic

@@ -1,0 +1,1 @@
+"""Judges and juries: what they are made of, and their pages."""
