@@ -19,9 +19,9 @@ from consilium.core.i18n import translate
 from consilium.core.order import natural
 from consilium.core.phrases import joined
 from rubrics.models import Benchmark, Candidate
-from scoring.judge_runs import RunSet, coverage, run_date, run_sets
 from scoring.models import Judge, JudgeRun, Verdict
 from scoring.raters import JURY_RULES, UNANIMOUS, consensus_pairs
+from scoring.runs.selectors import RunSet, coverage, run_date, run_sets
 
 _RUN = re.compile(r"run:(\w+)")
 

@@ -102,7 +102,7 @@ def run_to_the_end(benchmark: Any, judge: Any, candidate: str) -> Any:
     from django.utils import timezone
 
     from scoring.models import JudgeRun, Verdict
-    from scoring.services.runs import RunFrame, create_run
+    from scoring.runs.services import RunFrame, create_run
 
     frame = RunFrame(candidates=(candidate,))
     run = create_run(benchmark=benchmark, judge=judge, frame=frame, by=None, at=timezone.now())

@@ -38,7 +38,7 @@ from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import send_to_review
 from scoring.judges import services as judges
 from scoring.models import RunSlice, TrainedModel
-from scoring.services import runs
+from scoring.runs import services as runs
 from scoring.trained.fitting import fit
 from scoring.work.slice import work_on_slice
 

@@ -18,8 +18,8 @@ from rubrics.models import Benchmark, Candidate
 from scoring.endpoint_forms import EndpointForm, SettingsForm
 from scoring.judges.config import ChatConfig, InvalidConfig, chat_config, check_judge_name
 from scoring.models import Judge, Verdict
+from scoring.runs.services import RunFrame
 from scoring.screens import judges_to_run
-from scoring.services.runs import RunFrame
 
 CRITERIA_PER_REQUEST = {
     "one": _("One criterion a request"),

@@ -2,7 +2,7 @@
 
 ``group:NAME[@first|checked|final]``, ``physician:PSEUDONYM[@first|last]``, ``consensus:A+B`` (``consensus`` where two
 groups alone have decisions), ``run:ID``, ``jury:A+B+C[@majority|unanimous]``, or the name of a judge: its
-newest finished run on the benchmark counts, or all its imported runs (`scoring.judge_runs`). By the name of a jury that
+newest finished run on the benchmark counts, or all its imported runs (`scoring.runs.selectors`). By the name of a jury that
 is kept, those of each member.
 """
 
@@ -29,8 +29,8 @@ from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings, Span
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
-from scoring.judge_runs import RunSet, Shares, run_date, run_set
 from scoring.models import Judge, JudgeRun, Verdict
+from scoring.runs.selectors import RunSet, Shares, run_date, run_set
 
 MAJORITY, UNANIMOUS = "majority", "unanimous"
 JURY_RULES = (MAJORITY, UNANIMOUS)

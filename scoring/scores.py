@@ -12,9 +12,9 @@ from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.worst_at_k import worst_at_k
 from rubrics.models import Benchmark
-from scoring.judge_runs import coverage_notes
 from scoring.points import DEFAULT_RULES, CountingRules
 from scoring.raters import Rater
+from scoring.runs.selectors import coverage_notes
 from scoring.score_columns import FIGURES, MEAN_OF_REPLICATES
 from scoring.score_grid import Grid
 from scoring.score_sheet import OVERALL, Row, Sheet, Slice

@@ -18,7 +18,7 @@ from rubrics.models import Benchmark, Candidate, RubricItem
 from scoring.access import judges_for
 from scoring.judges.juries import JuryState, jury_states
 from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
-from scoring.spending import Spending, spending_of, time_words
+from scoring.runs.spending import Spending, spending_of, time_words
 
 # The rate is what was written within this time: long enough to be steady, short enough to be of now.
 RATE_WINDOW = timedelta(seconds=30)

@@ -10,10 +10,10 @@ from django.db.models import Case, When
 
 from consilium.core.phrases import Phrase
 from rubrics.models import Benchmark
-from scoring.comparing import LISTED
 from scoring.failing_pairs import reference_label
 from scoring.injections import CONTROLS, FAMILIES, INJECTIONS, PLACES, Control, Injection
 from scoring.models import Judge, JudgeRun
+from scoring.runs.comparing import LISTED
 from scoring.screens import RunRow, run_rows
 from scoring.services.susceptibility import MEASURABLE
 from scoring.susceptibility_figures import FlipCount, Susceptibility, measured

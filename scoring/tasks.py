@@ -8,7 +8,7 @@ from django.utils import timezone
 from scoring.generation.runs import GENERATIONS
 from scoring.generation.working import work_on_run
 from scoring.judges.services import TRAININGS
-from scoring.services.runs import SLICES
+from scoring.runs.services import SLICES
 from scoring.trained.fitting import fit
 from scoring.work.slice import work_on_slice
 

@@ -18,8 +18,8 @@ from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings
 from rubrics.models import Benchmark, Candidate, Response
-from scoring.judge_runs import run_sets
 from scoring.raters import NoRatings, Rater, rater_of_runs, require_verdicts, resolve_rater
+from scoring.runs.selectors import run_sets
 from scoring.score_sheet import due_pairs
 
 

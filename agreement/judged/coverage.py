@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from agreement.tables import Row
 from consilium.core.phrases import joined
 from rubrics.models import Benchmark
-from scoring.judge_runs import coverage_notes, run_sets
 from scoring.raters import Rater
+from scoring.runs.selectors import coverage_notes, run_sets
 
 
 def coverage_remarks(*raters: Rater) -> list[str]:

@@ -23,9 +23,9 @@ from scoring.judges import jury_services
 from scoring.judges import services as judge_services
 from scoring.judges.config import InvalidConfig, trained_config
 from scoring.models import Judge, JudgeRun, Verdict
-from scoring.services import runs as run_services
-from scoring.services.continuing import continue_run
-from scoring.spending import spending_of
+from scoring.runs import services as run_services
+from scoring.runs.continuing import continue_run
+from scoring.runs.spending import spending_of
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

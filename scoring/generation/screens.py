@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from rubrics.models import Benchmark
 from scoring.generation.config import GenerationConfig
 from scoring.models import GenerationItem, GenerationRun
-from scoring.spending import time_words
+from scoring.runs.spending import time_words
 
 RATE_WINDOW = timedelta(seconds=30)
 CSV_COLUMNS = (

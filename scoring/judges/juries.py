@@ -13,10 +13,10 @@ from django.db.models import Exists, OuterRef, Q
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from rubrics.selectors.exclusion import state_of
-from scoring.comparing import CACHED_SECONDS, Comparison, cache_key, compare_all
-from scoring.judge_runs import RunSet, run_sets
 from scoring.models import Judge, JudgeRun
 from scoring.raters import MAJORITY, UNANIMOUS, jury_ratings, rater_of_jury
+from scoring.runs.comparing import CACHED_SECONDS, Comparison, cache_key, compare_all
+from scoring.runs.selectors import RunSet, run_sets
 from scoring.score_sheet import due_pairs
 
 _SHARED = """

@@ -11,12 +11,13 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
-from scoring import access, comparing
+from scoring import access
 from scoring.judges import juries
 from scoring.judges import jury_services as services
 from scoring.judges.jury_forms import JuryForm, even_number
 from scoring.models import Judge
 from scoring.raters import MAJORITY
+from scoring.runs import comparing
 
 NEW = "scoring/judge_new_jury.html"
 

@@ -23,8 +23,8 @@ from scoring.judges.jury_views import jury_page
 from scoring.judges.previews import preview_of, preview_prompt
 from scoring.models import Judge
 from scoring.presentation import card_of
+from scoring.runs.comparing_views import beside
 from scoring.susceptibility_screen import susceptibility_screen
-from scoring.views.comparing import beside
 
 RUNS_PER_PAGE = 15
 

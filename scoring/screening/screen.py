@@ -13,8 +13,8 @@ from consilium.figures import charts
 from consilium.figures.render import Drawing
 from consilium.figures.style import Palette
 from rubrics.models import Benchmark
-from scoring.judge_runs import run_date, run_sets
 from scoring.models import Judge, JudgeRun, ScreenedCase, Screening
+from scoring.runs.selectors import run_date, run_sets
 
 BINS = 20
 CSV_COLUMNS = (

@@ -16,9 +16,9 @@ from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate, Case
 from rubrics.selectors.exclusion import excluded_cases
 from rubrics.services.exclusion import checked_reason, exclude_case, restore_case
-from scoring.judge_runs import coverage_notes
 from scoring.models import ScreenedCase, Screening
 from scoring.raters import resolve_rater
+from scoring.runs.selectors import coverage_notes
 from scoring.screening.compute import AGGREGATES, MEAN, score_cases
 
 MIN_CANDIDATES = 2

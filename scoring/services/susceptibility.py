@@ -21,7 +21,7 @@ from rubrics.services.beginning import unfinished_or_new
 from scoring.failing_pairs import FailingPairs, draw, failing_pairs, reference_or_default
 from scoring.injections import CONTROLS, INJECTIONS, suite_hash
 from scoring.models import Judge, JudgeRun, JudgeRunItem
-from scoring.services.runs import begin, check_budget, snapshot_of, unfinished_runs
+from scoring.runs.services import begin, check_budget, snapshot_of, unfinished_runs
 
 MAX_PAIRS = 200
 # One for the unchanged response.

@@ -10,9 +10,9 @@ from scoring.judges.views import (
     new_trained_judge,
     prompt_preview,
 )
-from scoring.views.comparing import run_comparison_csv
+from scoring.runs.comparing_views import run_comparison_csv
+from scoring.runs.views import new_run, run, run_cancel, run_continue, run_progress, run_resume, run_size
 from scoring.views.model_cards import calibration_png, calibration_svg, model_card_csv
-from scoring.views.runs import new_run, run, run_cancel, run_continue, run_progress, run_resume, run_size
 from scoring.views.supervision import supervision
 from scoring.views.susceptibility import (
     judge_susceptibility,

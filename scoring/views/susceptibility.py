@@ -15,13 +15,13 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.models import Benchmark
 from scoring import access
 from scoring.models import Judge
-from scoring.services.runs import FrameSize, RunFrame
+from scoring.runs.services import FrameSize, RunFrame
+from scoring.runs.spending import estimate
+from scoring.runs.started import to_started_run
 from scoring.services.susceptibility import REPLICATES, plan_measurement, start_susceptibility_run
-from scoring.spending import estimate
 from scoring.susceptibility_figures import CSV_COLUMNS, CSV_TEXT, csv_rows
 from scoring.susceptibility_form import MeasurementForm
 from scoring.susceptibility_screen import susceptibility_screen
-from scoring.views.started import to_started_run
 
 PAGE = "scoring/susceptibility.html"
 

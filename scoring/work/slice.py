@@ -23,7 +23,7 @@ from consilium.core.jobs import Clock
 from consilium.llm.errors import may_pass
 from scoring.judges.config import ChatConfig, chat_config
 from scoring.models import Judge, JudgeRun, RunSlice
-from scoring.services.runs import SLICES, settle_run
+from scoring.runs.services import SLICES, settle_run
 from scoring.work.chat import chat_dispatcher
 from scoring.work.claims import claim_for
 from scoring.work.dispatcher import Dispatcher

@@ -13,8 +13,8 @@ from rubrics.models import Case
 from rubrics.selectors.exclusion import record_of
 from rubrics.services.exclusion import exclude_case, restore_case
 from scoring.raters import resolve_rater
+from scoring.runs.services import RunFrame, frame_size
 from scoring.score_sheet import read_sheet
-from scoring.services.runs import RunFrame, frame_size
 from tests.agreement.study import Study
 from tests.agreement.test_freshness import ASKED, ask, study
 

@@ -27,7 +27,7 @@ from kombu import Connection
 from consilium.core import locked_jobs
 from rubrics.models import Benchmark
 from scoring.models import JudgeCall, JudgeRun, Verdict
-from scoring.services.runs import RunFrame, create_run, resume_run
+from scoring.runs.services import RunFrame, create_run, resume_run
 from scoring.tasks import judge_slice
 from scoring.work.dispatcher import MAX_UNWRITTEN
 from scoring.work.slice import WRITE_AT, WRITE_EVERY_S

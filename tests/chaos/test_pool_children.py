@@ -18,7 +18,7 @@ from kombu import Connection
 
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun, Verdict
-from scoring.services.runs import RunFrame, create_run
+from scoring.runs.services import RunFrame, create_run
 from scoring.tasks import judge_slice
 from tests.chaos import FULL
 from tests.chaos.beat import Beat

@@ -15,7 +15,7 @@ from django.utils import timezone
 from consilium.tasks import clear_expired_sessions
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun, Verdict
-from scoring.services.runs import RunFrame, create_run
+from scoring.runs.services import RunFrame, create_run
 from scoring.tasks import judge_slice
 from tests.factories import BenchmarkFactory, CaseFactory, ResponseFactory
 from tests.processes import Worker

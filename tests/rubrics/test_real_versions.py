@@ -22,7 +22,7 @@ from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing_many import approve_many, send_many
 from rubrics.versions import selectors as versions
 from scoring.models import JudgeRunItem, Verdict
-from scoring.services.continuing import continue_run
+from scoring.runs.continuing import continue_run
 from tests.factories import JudgeRunFactory, UserFactory
 from tests.scoring.conftest import decide
 

@@ -15,7 +15,7 @@ from agreement.models import Report
 from rubrics.models import Benchmark, CaseAudit
 from scoring.judges.services import create_chat_judge
 from scoring.models import Judge, JudgeRun
-from scoring.services.runs import cancel_run
+from scoring.runs.services import cancel_run
 from tests.factories import (
     BenchmarkFactory,
     BenchmarkRoleFactory,

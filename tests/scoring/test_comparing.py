@@ -10,9 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from rubrics.models import Benchmark, Response, Rubric
-from scoring import comparing
-from scoring.comparing import compare_modes, compare_runs, in_other_mode, mode_of
 from scoring.models import JudgeRun, JudgeRunItem
+from scoring.runs import comparing
+from scoring.runs.comparing import compare_modes, compare_runs, in_other_mode, mode_of
 from tests.factories import BenchmarkRoleFactory, JudgeFactory, JudgeRunFactory, UserFactory, VerdictFactory
 
 pytestmark = pytest.mark.django_db

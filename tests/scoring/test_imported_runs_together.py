@@ -25,11 +25,11 @@ from consilium.core import from_english as remarks
 from consilium.core.ratings import Span
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Candidate, Response, Rubric
-from scoring.judge_runs import coverage_notes, run_sets
 from scoring.judges.juries import jury_figures, jury_states
 from scoring.judges.jury_services import create_jury
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
 from scoring.raters import resolve_rater
+from scoring.runs.selectors import coverage_notes, run_sets
 from scoring.screening.services import ScreeningTerms, create_screening
 from tests.factories import BenchmarkRoleFactory, JudgeFactory, JudgeRunFactory, ResponseFactory, VerdictFactory
 from tests.rubrics.new_versions import reword

@@ -16,7 +16,7 @@ from django.utils import timezone
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, Candidate
 from scoring.models import JudgeCall, JudgeRun
-from scoring.services.runs import RunFrame, create_run
+from scoring.runs.services import RunFrame, create_run
 from tests.factories import BenchmarkRoleFactory
 from tests.processes import Worker
 from tests.scoring.conftest import Loopback, chat_judge

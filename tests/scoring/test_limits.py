@@ -18,8 +18,8 @@ from django.utils import timezone
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.models import JudgeCall, JudgeRun, RunSlice, Verdict
-from scoring.services.runs import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run
-from scoring.spending import estimate, spending_of
+from scoring.runs.services import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run
+from scoring.runs.spending import estimate, spending_of
 from scoring.work.slice import work_on_slice
 from tests.factories import CaseFactory, ResponseFactory
 from tests.scoring.conftest import Loopback, chat_judge

@@ -20,7 +20,7 @@ from consilium.llm.endpoint import RetryPolicy
 from rubrics.models import Benchmark, RubricItem
 from scoring.judges import config as judge_config
 from scoring.models import JudgeCall, JudgeRun, Verdict
-from scoring.services.runs import RunFrame, create_run
+from scoring.runs.services import RunFrame, create_run
 from scoring.work.slice import work_on_slice
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory
 from tests.scoring.conftest import Loopback, chat_judge

@@ -20,7 +20,7 @@ from annotation.models import Batch
 from consilium.llm.prompts import JudgeItem, nonce_for
 from rubrics.models import Benchmark, BenchmarkRole, Candidate, Response, Rubric
 from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, Verdict
-from scoring.services.runs import RunFrame, create_run
+from scoring.runs.services import RunFrame, create_run
 from scoring.work.chat import nonce_key
 from tests.factories import (
     BenchmarkFactory,

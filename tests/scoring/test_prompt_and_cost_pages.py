@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from rubrics.models import Benchmark, Response
 from scoring.models import JudgeRun, RunSlice
-from scoring.services.runs import RunFrame, create_run
+from scoring.runs.services import RunFrame, create_run
 from tests.factories import BenchmarkFactory, VerdictFactory
 from tests.scoring.conftest import Loopback, chat_judge
 from tests.scoring.test_pages import BASE, client_of, judged, text_of

@@ -12,7 +12,7 @@ from django.utils import timezone
 from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Response
 from scoring.models import JudgeCall, JudgeRun, RunSlice, Verdict
-from scoring.services.runs import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run
+from scoring.runs.services import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run
 from scoring.work import slice as slice_module
 from scoring.work.slice import work_on_slice
 from tests.scoring.conftest import Loopback, chat_judge

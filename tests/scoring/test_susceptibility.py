@@ -23,14 +23,14 @@ from rubrics.models import Benchmark
 from scoring import susceptibility_screen
 from scoring.failing_pairs import FailingPairs, draw, failing_pairs
 from scoring.injections import CONTROLS, FAMILIES, INJECTIONS, injected, injections_hash, suite_hash
-from scoring.judge_runs import run_set
 from scoring.management.commands import judge as judge_command
 from scoring.models import Judge, JudgeRun, Verdict
 from scoring.raters import UnknownRater, resolve_rater
+from scoring.runs.selectors import run_set
+from scoring.runs.services import FrameSize, RunFrame, create_run
+from scoring.runs.spending import Estimate, estimate
 from scoring.services import susceptibility as service
-from scoring.services.runs import FrameSize, RunFrame, create_run
 from scoring.services.susceptibility import REPLICATES, create_susceptibility_run, plan_measurement
-from scoring.spending import Estimate, estimate
 from scoring.susceptibility_figures import Susceptibility, Trials, csv_rows, measured, susceptibility
 from scoring.work.slice import work_on_slice
 from tests.factories import BenchmarkRoleFactory, UserFactory

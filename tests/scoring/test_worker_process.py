@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun, Verdict
-from scoring.services.runs import RunFrame, cancel_run, create_run, resume_run
+from scoring.runs.services import RunFrame, cancel_run, create_run, resume_run
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory
 from tests.processes import Worker
 from tests.scoring.conftest import Loopback, chat_judge

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from agreement.exports import export_decisions
 from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
-from scoring.judge_runs import coverage_notes
+from scoring.runs.selectors import coverage_notes
 
 
 class Command(BaseCommand):

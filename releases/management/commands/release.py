@@ -23,7 +23,7 @@ from releases.reading import citation_of
 from releases.services import set_licence
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
-from scoring.judge_runs import coverage_notes
+from scoring.runs.selectors import coverage_notes
 
 
 class Command(BaseCommand):

@@ -14,8 +14,8 @@ from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from scoring.judges.services import find_judge
 from scoring.models import JudgeRun, RunSlice, Verdict
-from scoring.services.runs import RunFrame, create_run
-from scoring.spending import spending_of
+from scoring.runs.services import RunFrame, create_run
+from scoring.runs.spending import spending_of
 from scoring.work.slice import work_on_slice
 
 # With --wait: how long a worker has to take the run before this process does the work itself.

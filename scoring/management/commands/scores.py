@@ -13,8 +13,8 @@ from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.management.lookups import benchmark_called
 from rubrics.selectors.exclusion import excluded_cases
 from scoring import provenance
-from scoring.judge_runs import coverage_notes
 from scoring.raters import resolve_rater
+from scoring.runs.selectors import coverage_notes
 from scoring.scores import (
     FIGURES,
     RESPONSES_COLUMNS,

@@ -22,10 +22,10 @@ from consilium.core.errors import Conflict, DomainError
 from consilium.llm.prompts import JudgeItem, Template, messages_for, messages_for_all, request_hash
 from rubrics.consequences import Consequence
 from rubrics.models import Case, Rubric, RubricItem
-from scoring.judge_runs import run_date, run_sets
 from scoring.judges.config import chat_config
 from scoring.models import Judge, JudgeRun, JudgeRunItem, TrainedModel
-from scoring.services.runs import begin, check_budget, due_verdicts
+from scoring.runs.selectors import run_date, run_sets
+from scoring.runs.services import begin, check_budget, due_verdicts
 from scoring.work.chat import template_of
 
 # The items of a run whose responses still count, beside the rubric that counts for each now.

@@ -18,11 +18,10 @@ from scoring import access, screens
 from scoring.failing_pairs import reference_label
 from scoring.forms import ResumeForm, RunForm
 from scoring.models import JudgeRun
-from scoring.services import continuing
-from scoring.services import runs as services
-from scoring.spending import estimate, spending_of
-from scoring.views.comparing import beside
-from scoring.views.started import to_started_run
+from scoring.runs import continuing, services
+from scoring.runs.comparing_views import beside
+from scoring.runs.spending import estimate, spending_of
+from scoring.runs.started import to_started_run
 
 NEW = "scoring/run_new.html"
 

@@ -9,9 +9,10 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
-from scoring import access, comparing
-from scoring.comparing import Comparison
+from scoring import access
 from scoring.models import JudgeRun
+from scoring.runs import comparing
+from scoring.runs.comparing import Comparison
 
 
 def beside(run: JudgeRun | None, public_id: str = "") -> dict[str, Any]:

@@ -21,7 +21,7 @@ from scoring.injections import injected
 from scoring.judges.config import ChatConfig, chat_config
 from scoring.judges.previews import request_about
 from scoring.models import Judge, JudgeCall, JudgeRun, RunSlice, Verdict
-from scoring.services.runs import FrameSize, RunFrame, frame_pairs
+from scoring.runs.services import FrameSize, RunFrame, frame_pairs
 
 # Responses whose requests are written out to measure their length, where no call has been made yet.
 SAMPLED = 30

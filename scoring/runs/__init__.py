@@ -1,0 +1,1 @@
+"""Runs of judges: begin, continue, follow, compare, and what they cost."""
