@@ -18,7 +18,7 @@ from agreement.pairs import Pairs, PairStatus
 from agreement.scoreboard.case_sets import cases_of, parted
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response, RubricItem
-from scoring.score_sheet import OVERALL
+from scoring.scores.sheet import OVERALL
 
 # The groups of pairs, in the order of the page: of two raters, and of one.
 TWO_RATERS = ("differ", "agree", "left_out")

@@ -14,7 +14,7 @@ from annotation.selectors.ratings import faulty_pairs
 from consilium.core.ratings import Ratings, Span, windows
 from rubrics.models import Benchmark
 from scoring.raters import Rater, nothing_together, resolve_rater
-from scoring.score_sheet import due_pairs
+from scoring.scores.sheet import due_pairs
 
 # So many pairs a window at most, by the criteria of its cases; some 100 bytes each while it is read.
 WINDOW = 500_000

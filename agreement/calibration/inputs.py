@@ -20,7 +20,7 @@ from consilium.core.ratings import Ratings
 from rubrics.models import Benchmark, Candidate, Response
 from scoring.raters import NoRatings, Rater, rater_of_runs, require_verdicts, resolve_rater
 from scoring.runs.selectors import run_sets
-from scoring.score_sheet import due_pairs
+from scoring.scores.sheet import due_pairs
 
 
 class NothingToCalibrate(DomainError):

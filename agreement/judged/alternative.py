@@ -40,7 +40,7 @@ from consilium.statistics.estimate import each_note_of
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.raters import Rater, UnknownRater, resolve_rater
-from scoring.score_sheet import due_pairs
+from scoring.scores.sheet import due_pairs
 
 ALL = "all"
 _WITH_INTERVAL = ("rho_judge", "rho_physician", "difference")

@@ -41,7 +41,7 @@ from consilium.statistics.rank_agreement import rank_agreement
 from consilium.statistics.two_raters import attach_intervals
 from rubrics.models import Benchmark
 from scoring.raters import Rater, resolve_rater
-from scoring.score_sheet import due_pairs
+from scoring.scores.sheet import due_pairs
 
 _MF1 = ("judge_a", "judge_b", "mean", "ceiling", "gap")
 COLUMNS = (

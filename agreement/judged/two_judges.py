@@ -33,7 +33,7 @@ from consilium.statistics.paired_difference import mf1_differences
 from consilium.statistics.two_raters import attach_intervals
 from rubrics.models import Benchmark
 from scoring.raters import Rater, resolve_rater
-from scoring.score_sheet import due_pairs
+from scoring.scores.sheet import due_pairs
 
 _WITH_INTERVAL = ("mf1_a", "mf1_b", "difference")
 COLUMNS = (

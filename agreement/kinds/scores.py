@@ -29,7 +29,7 @@ from agreement.tables import Row
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.raters import require_verdicts, resolve_rater
-from scoring.score_sheet import due_pairs
+from scoring.scores.sheet import due_pairs
 
 # Raters that ranks are set beside: unless somebody chooses, and at most.
 USUAL_OTHERS = 4

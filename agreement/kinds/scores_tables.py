@@ -18,10 +18,10 @@ from agreement.tables import Result, Row, Table
 from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark, Candidate
-from scoring import scores
 from scoring.raters import require_verdicts, resolve_rater
-from scoring.score_sheet import OVERALL
-from scoring.scored import Scored, read_scored
+from scoring.scores import tables as scores
+from scoring.scores.scored import Scored, read_scored
+from scoring.scores.sheet import OVERALL
 
 
 def compute(

@@ -17,7 +17,7 @@ from annotation.models import Batch, BatchItem
 from consilium.core.reasons import Reason
 from rubrics.models import Benchmark
 from scoring.raters import Rater
-from scoring.score_sheet import Sheet
+from scoring.scores.sheet import Sheet
 
 NOT_RECORDED = Reason.SAMPLE_NOT_RECORDED()
 SEVERAL = Reason.SAMPLE_OF_SEVERAL_DRAWS()

@@ -1,6 +1,6 @@
 """Prediction-powered scores of candidates: a judge's verdicts on all responses, physicians' decisions on a sample.
 
-Scores of responses are those of `scoring.score_grid`, by the judge and by the physicians, over the same criteria; the
+Scores of responses are those of `scoring.scores.grid`, by the judge and by the physicians, over the same criteria; the
 estimate is that of `consilium.statistics.prediction_powered`, with cases as units. Counting rules:
 
 - invalid and missing verdicts count against the candidate, in the judge's scores as everywhere;
@@ -31,10 +31,10 @@ from consilium.statistics.estimate import Undefined
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.prediction_powered import CaseSums, Powered, case_sums, prediction_powered
 from rubrics.models import Benchmark, Candidate, Case
-from scoring.points import DEFAULT_RULES, CannotAssess, CountingRules
 from scoring.raters import Rater, require_verdicts, resolve_rater
-from scoring.score_grid import Grid, grid_of
-from scoring.score_sheet import OVERALL, Sheet, Slice, read_sheet, slices_of
+from scoring.scores.grid import Grid, grid_of
+from scoring.scores.points import DEFAULT_RULES, CannotAssess, CountingRules
+from scoring.scores.sheet import OVERALL, Sheet, Slice, read_sheet, slices_of
 
 MEASURES = ("rubric_score", "rubric_accuracy", "cacs_at_k")
 # As scores are counted, but that a judge always predicts something.

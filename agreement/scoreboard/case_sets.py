@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from agreement.models import NamedSlice
 from rubrics.models import Benchmark, Case
-from scoring.score_sheet import Sheet, Slice
+from scoring.scores.sheet import Sheet, Slice
 
 GROUPED = ("specialty", "task")
 SUBSET = "subset:"

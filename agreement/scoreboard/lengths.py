@@ -11,7 +11,7 @@ from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.length_control import length_control
 from rubrics.models import Benchmark
-from scoring.scored import Scored
+from scoring.scores.scored import Scored
 
 SCORES = ("hits", "cacs")
 COEFFICIENTS = ("pearson", "spearman", "residual")

@@ -28,7 +28,7 @@ from consilium.core.errors import Conflict
 from consilium.statistics.case_subsets import hardest, met_by_some
 from rubrics.models import Benchmark, Candidate, Case
 from scoring.raters import require_verdicts, resolve_rater
-from scoring.scores import digest_of_sheet
+from scoring.scores.tables import digest_of_sheet
 
 RESERVED = frozenset({"preview"})
 MAX_SLUG_LENGTH = NamedSlice._meta.get_field("slug").max_length or 60

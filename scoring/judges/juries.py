@@ -17,7 +17,7 @@ from scoring.models import Judge, JudgeRun
 from scoring.raters import MAJORITY, UNANIMOUS, jury_ratings, rater_of_jury
 from scoring.runs.comparing import CACHED_SECONDS, Comparison, cache_key, compare_all
 from scoring.runs.selectors import RunSet, run_sets
-from scoring.score_sheet import due_pairs
+from scoring.scores.sheet import due_pairs
 
 _SHARED = """
     SELECT jury, count(*) FROM (

@@ -1,6 +1,6 @@
 """Computes the rubric score of each case over several candidates, by one rater.
 
-A response's score is the one of `scoring.points`; a candidate's score on a case is the mean over its responses, the
+A response's score is the one of `scoring.scores.points`; a candidate's score on a case is the mean over its responses, the
 case's score the mean over all responses (or the highest of the candidates). As HealthBench's benchmark score, each mean
 is clipped to 0..1. A case without enough scored candidates has no score, and says why; such a case is never flagged.
 """
@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
 from rubrics.models import Benchmark, Candidate, Case, RubricItem
-from scoring.points import DEFAULT_RULES
 from scoring.raters import Rater, require_verdicts
-from scoring.score_grid import Grid, grid_of
-from scoring.score_sheet import OVERALL, Sheet, Slice, read_sheet
-from scoring.scores import digest_of_sheet
+from scoring.scores.grid import Grid, grid_of
+from scoring.scores.points import DEFAULT_RULES
+from scoring.scores.sheet import OVERALL, Sheet, Slice, read_sheet
+from scoring.scores.tables import digest_of_sheet
 
 MEAN, MAX = "mean", "max"
 AGGREGATES = (MEAN, MAX)

@@ -14,7 +14,7 @@ from rubrics.selectors.exclusion import record_of
 from rubrics.services.exclusion import exclude_case, restore_case
 from scoring.raters import resolve_rater
 from scoring.runs.services import RunFrame, frame_size
-from scoring.score_sheet import read_sheet
+from scoring.scores.sheet import read_sheet
 from tests.agreement.study import Study
 from tests.agreement.test_freshness import ASKED, ask, study
 

@@ -38,7 +38,7 @@ from annotation.models import Assignment, Batch, LabelAnswer, LabelQuestion, Lab
 from annotation.services import close_batch, pause_batch
 from consilium.core.errors import Conflict, DomainError
 from scoring.raters import resolve_rater
-from scoring.scores import compute_scores
+from scoring.scores.tables import compute_scores
 from tests.annotation.ward import LEVELS, URGENCY, Ward, build_ward, give_out, question
 from tests.factories import (
     BenchmarkFactory,

@@ -16,7 +16,7 @@ from scoring.models import JudgeRun, Verdict
 from scoring.raters import resolve_rater
 from scoring.runs.continuing import consequences, continue_run, newer_versions
 from scoring.runs.services import RunFrame, create_run
-from scoring.score_sheet import read_sheet
+from scoring.scores.sheet import read_sheet
 from scoring.work.slice import work_on_slice
 from tests.rubrics.new_versions import publish_version, reword
 from tests.scoring.conftest import Loopback, chat_judge

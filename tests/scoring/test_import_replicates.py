@@ -18,7 +18,7 @@ from rubrics.models import Benchmark, ImportJob, Response
 from rubrics.services import import_jobs
 from scoring.models import JudgeRun, Verdict
 from scoring.raters import resolve_rater
-from scoring.scores import compute_scores
+from scoring.scores.tables import compute_scores
 from tests.factories import BenchmarkRoleFactory
 from tests.scoring.verdict_lists import Row, load, put_json, put_lines, refused
 

@@ -14,7 +14,7 @@ from consilium.statistics.estimate import Undefined
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.pass_at_k import pass_at_k
 from consilium.statistics.rubric_accuracy import rubric_accuracy
-from scoring.points import BrokenVerdict, CannotAssess, CountingRules, score_responses, score_slices
+from scoring.scores.points import BrokenVerdict, CannotAssess, CountingRules, score_responses, score_slices
 
 MET, NOT, INVALID, MISSING = Outcome.MET, Outcome.NOT_MET, Outcome.INVALID, Outcome.MISSING
 CANNOT, UNDECIDED, FAULTY = Outcome.CANNOT_ASSESS, Outcome.UNDECIDED, Outcome.FAULTY

@@ -6,10 +6,10 @@ import numpy as np
 
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.outcomes import Outcome
-from scoring.points import DEFAULT_RULES
-from scoring.score_columns import Columns
-from scoring.score_grid import grid_of
-from scoring.score_sheet import OVERALL, Sheet, Slice
+from scoring.scores.columns import Columns
+from scoring.scores.grid import grid_of
+from scoring.scores.points import DEFAULT_RULES
+from scoring.scores.sheet import OVERALL, Sheet, Slice
 
 
 def sheet(n_criteria: list[int]) -> Sheet:

@@ -20,7 +20,7 @@ from annotation.models import Adjudication, Ruling
 from rubrics.models import Benchmark, Response, Rubric
 from scoring.models import JudgeRun, JudgeRunItem
 from scoring.raters import resolve_rater
-from scoring.scores import compute_scores
+from scoring.scores.tables import compute_scores
 from tests.factories import (
     BenchmarkFactory,
     CandidateFactory,

@@ -18,7 +18,7 @@ from consilium.statistics.meta_evaluation import other_rater_pairs
 from consilium.statistics.paired_difference import mf1_differences
 from consilium.statistics.prediction_powered import case_sums
 from consilium.statistics.worst_at_k import worst_at_k
-from scoring.points import score_responses
+from scoring.scores.points import score_responses
 from tests.statistics.every_figure import K, Table, every_figure, table
 
 

@@ -15,7 +15,7 @@ from rubrics.selectors.exclusion import excluded_cases
 from scoring import provenance
 from scoring.raters import resolve_rater
 from scoring.runs.selectors import coverage_notes
-from scoring.scores import (
+from scoring.scores.tables import (
     FIGURES,
     RESPONSES_COLUMNS,
     RESPONSES_TEXT,

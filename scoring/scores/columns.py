@@ -9,8 +9,8 @@ from consilium.core.phrases import joined, labelled, parts_of
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, RatioFigures, ratio_figures, sums_by_case
 from consilium.statistics.cacs import cacs_values
-from scoring.score_grid import Grid
-from scoring.score_sheet import Array, Row, Sheet
+from scoring.scores.grid import Grid
+from scoring.scores.sheet import Array, Row, Sheet
 
 FIGURES = ("rubric_score", "rubric_accuracy", "pass_at_k", "cacs_at_k")
 CLIP = (0.0, 1.0)

@@ -1,7 +1,7 @@
 """A rater's decisions, read and scored: the input of all tables of scores.
 
-One query for the rubrics' items, one for the rater (`scoring.score_sheet`); everything after that is arrays. What
-counts how is in `scoring.points` and in ``docs/statistics.md``.
+One query for the rubrics' items, one for the rater (`scoring.scores.sheet`); everything after that is arrays. What
+counts how is in `scoring.scores.points` and in ``docs/statistics.md``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from rubrics.models import Benchmark, Candidate, Case
-from scoring.points import DEFAULT_RULES, CountingRules
 from scoring.raters import Rater, require_verdicts
-from scoring.score_columns import MEAN_OF_REPLICATES, Columns
-from scoring.score_grid import Grid, grid_of
-from scoring.score_sheet import Row, Sheet, Slice, read_sheet, slices_of
+from scoring.scores.columns import MEAN_OF_REPLICATES, Columns
+from scoring.scores.grid import Grid, grid_of
+from scoring.scores.points import DEFAULT_RULES, CountingRules
+from scoring.scores.sheet import Row, Sheet, Slice, read_sheet, slices_of
 
 # Slices beside those of scores.csv, from the sheet and the labels of its cases by pk.
 MoreSlices = Callable[[Sheet, dict[int, Row]], Sequence[Slice]]

@@ -12,13 +12,13 @@ from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.worst_at_k import worst_at_k
 from rubrics.models import Benchmark
-from scoring.points import DEFAULT_RULES, CountingRules
 from scoring.raters import Rater
 from scoring.runs.selectors import coverage_notes
-from scoring.score_columns import FIGURES, MEAN_OF_REPLICATES
-from scoring.score_grid import Grid
-from scoring.score_sheet import OVERALL, Row, Sheet, Slice
-from scoring.scored import Scored, read_scored
+from scoring.scores.columns import FIGURES, MEAN_OF_REPLICATES
+from scoring.scores.grid import Grid
+from scoring.scores.points import DEFAULT_RULES, CountingRules
+from scoring.scores.scored import Scored, read_scored
+from scoring.scores.sheet import OVERALL, Row, Sheet, Slice
 
 __all__ = ["FIGURES", "MEAN_OF_REPLICATES", "Scores", "compute_scores", "digest_of_sheet", "tables_of"]
 

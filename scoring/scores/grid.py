@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from scoring.points import CountingRules, ResponseScores, score_responses, score_slices
-from scoring.score_sheet import Array, Sheet, Slice
+from scoring.scores.points import CountingRules, ResponseScores, score_responses, score_slices
+from scoring.scores.sheet import Array, Sheet, Slice
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""From outcomes on criteria to the scores of candidates."""
