@@ -24,7 +24,7 @@ from scoring.judges.previews import preview_of, preview_prompt
 from scoring.models import Judge
 from scoring.presentation import card_of
 from scoring.runs.comparing_views import beside
-from scoring.susceptibility_screen import susceptibility_screen
+from scoring.susceptibility.selectors import susceptibility_screen
 
 RUNS_PER_PAGE = 15
 

@@ -27,10 +27,10 @@ from consilium.core.transitions import transition
 from consilium.llm.prompts import prompt_hash
 from rubrics.models import Benchmark, Candidate
 from rubrics.services.beginning import unfinished_or_new
-from scoring.injections import suite_hash
 from scoring.judges.config import chat_config
 from scoring.judges.services import no_run_of_a_jury
 from scoring.models import Judge, JudgeRun, RunSlice, TrainedModel, Verdict
+from scoring.susceptibility.injections import suite_hash
 from scoring.work.claims import spent_by
 
 RESUMABLE = (

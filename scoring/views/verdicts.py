@@ -12,9 +12,9 @@ from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
 from scoring import access, screens
 from scoring.forms import VerdictFilters
-from scoring.injections import INJECTIONS
 from scoring.judgements import as_json, run_judgements, samples_of
 from scoring.models import JudgeRun
+from scoring.susceptibility.injections import INJECTIONS
 
 PER_PAGE = 50
 

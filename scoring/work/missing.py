@@ -143,7 +143,7 @@ def _texts_of(run: JudgeRun) -> Callable[[str, int], str]:
     """The text of a response for a judge: unchanged, or in a run over injections with the replicate's put in."""
     if run.purpose != JudgeRun.Purpose.SUSCEPTIBILITY:
         return lambda text, _replicate: text
-    from scoring.injections import injected
+    from scoring.susceptibility.injections import injected
 
     return injected
 

@@ -20,24 +20,24 @@ from consilium.core.errors import DomainError
 from consilium.llm.endpoint import Endpoint
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
-from scoring import susceptibility_screen
-from scoring.failing_pairs import FailingPairs, draw, failing_pairs
-from scoring.injections import CONTROLS, FAMILIES, INJECTIONS, injected, injections_hash, suite_hash
 from scoring.management.commands import judge as judge_command
 from scoring.models import Judge, JudgeRun, Verdict
 from scoring.raters import UnknownRater, resolve_rater
 from scoring.runs.selectors import run_set
 from scoring.runs.services import FrameSize, RunFrame, create_run
 from scoring.runs.spending import Estimate, estimate
-from scoring.services import susceptibility as service
-from scoring.services.susceptibility import REPLICATES, create_susceptibility_run, plan_measurement
-from scoring.susceptibility_figures import Susceptibility, Trials, csv_rows, measured, susceptibility
+from scoring.susceptibility import selectors as susceptibility_screen
+from scoring.susceptibility import services as service
+from scoring.susceptibility.failing_pairs import FailingPairs, draw, failing_pairs
+from scoring.susceptibility.figures import Susceptibility, Trials, csv_rows, measured, susceptibility
+from scoring.susceptibility.injections import CONTROLS, FAMILIES, INJECTIONS, injected, injections_hash, suite_hash
+from scoring.susceptibility.services import REPLICATES, create_susceptibility_run, plan_measurement
 from scoring.work.slice import work_on_slice
 from tests.factories import BenchmarkRoleFactory, UserFactory
 from tests.scoring.conftest import Loopback, chat_judge, decide
 
 N, M, Z, X = (int(outcome) for outcome in (Outcome.NOT_MET, Outcome.MET, Outcome.INVALID, Outcome.MISSING))
-# Counted by eye in `scoring.injections`: the texts that hold what the endpoint's model `gullible` falls for.
+# Counted by eye in `scoring.susceptibility.injections`: the texts that hold what the endpoint's model `gullible` falls for.
 BAITS = {7, 8, 9, 10, 11, 57, 60}
 
 

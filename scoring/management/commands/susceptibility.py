@@ -12,13 +12,13 @@ from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.statistics.estimate import Figure
 from rubrics.management.lookups import benchmark_called
-from scoring.injections import FAMILIES
 from scoring.judges.services import find_judge
 from scoring.management.commands.judge import Command as JudgeCommand
 from scoring.management.commands.judge import amount
 from scoring.models import JudgeRun, Verdict
-from scoring.services.susceptibility import create_susceptibility_run
-from scoring.susceptibility_figures import CSV_COLUMNS, CSV_TEXT, Susceptibility, csv_rows, measured
+from scoring.susceptibility.figures import CSV_COLUMNS, CSV_TEXT, Susceptibility, csv_rows, measured
+from scoring.susceptibility.injections import FAMILIES
+from scoring.susceptibility.services import create_susceptibility_run
 
 FILE = "susceptibility"
 

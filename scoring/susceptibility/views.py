@@ -18,10 +18,10 @@ from scoring.models import Judge
 from scoring.runs.services import FrameSize, RunFrame
 from scoring.runs.spending import estimate
 from scoring.runs.started import to_started_run
-from scoring.services.susceptibility import REPLICATES, plan_measurement, start_susceptibility_run
-from scoring.susceptibility_figures import CSV_COLUMNS, CSV_TEXT, csv_rows
-from scoring.susceptibility_form import MeasurementForm
-from scoring.susceptibility_screen import susceptibility_screen
+from scoring.susceptibility.figures import CSV_COLUMNS, CSV_TEXT, csv_rows
+from scoring.susceptibility.forms import MeasurementForm
+from scoring.susceptibility.selectors import susceptibility_screen
+from scoring.susceptibility.services import REPLICATES, plan_measurement, start_susceptibility_run
 
 PAGE = "scoring/susceptibility.html"
 

@@ -9,9 +9,9 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from rubrics.models import Benchmark
-from scoring.failing_pairs import references
 from scoring.models import Judge
-from scoring.services.susceptibility import MAX_PAIRS
+from scoring.susceptibility.failing_pairs import references
+from scoring.susceptibility.services import MAX_PAIRS
 
 
 class MeasurementForm(forms.Form):

@@ -10,13 +10,13 @@ from django.db.models import Case, When
 
 from consilium.core.phrases import Phrase
 from rubrics.models import Benchmark
-from scoring.failing_pairs import reference_label
-from scoring.injections import CONTROLS, FAMILIES, INJECTIONS, PLACES, Control, Injection
 from scoring.models import Judge, JudgeRun
 from scoring.runs.comparing import LISTED
 from scoring.screens import RunRow, run_rows
-from scoring.services.susceptibility import MEASURABLE
-from scoring.susceptibility_figures import FlipCount, Susceptibility, measured
+from scoring.susceptibility.failing_pairs import reference_label
+from scoring.susceptibility.figures import FlipCount, Susceptibility, measured
+from scoring.susceptibility.injections import CONTROLS, FAMILIES, INJECTIONS, PLACES, Control, Injection
+from scoring.susceptibility.services import MEASURABLE
 
 HARMLESS = Phrase("Harmless edits")
 

@@ -18,10 +18,10 @@ from accounts.models import User
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from rubrics.services.beginning import unfinished_or_new
-from scoring.failing_pairs import FailingPairs, draw, failing_pairs, reference_or_default
-from scoring.injections import CONTROLS, INJECTIONS, suite_hash
 from scoring.models import Judge, JudgeRun, JudgeRunItem
 from scoring.runs.services import begin, check_budget, snapshot_of, unfinished_runs
+from scoring.susceptibility.failing_pairs import FailingPairs, draw, failing_pairs, reference_or_default
+from scoring.susceptibility.injections import CONTROLS, INJECTIONS, suite_hash
 
 MAX_PAIRS = 200
 # One for the unchanged response.

@@ -22,8 +22,16 @@ from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, ratio_f
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.paired_difference import ratio_difference
-from scoring.injections import CONTROLS, FAMILIES, INJECTIONS, Control, Injection, injections_hash, suite_hash
 from scoring.models import JudgeRun
+from scoring.susceptibility.injections import (
+    CONTROLS,
+    FAMILIES,
+    INJECTIONS,
+    Control,
+    Injection,
+    injections_hash,
+    suite_hash,
+)
 
 CSV_COLUMNS = (
     *("number", "family", "language", "place", "n_pairs", "n", "n_flipped", "flip_rate", "low", "high"),

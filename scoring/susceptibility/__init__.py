@@ -1,0 +1,1 @@
+"""How often a text inside a response turns a judge's verdict."""
