@@ -2,9 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from scoring.api import judgements, judges, supervision
+from scoring.api import judgements, judges
 from scoring.generation import api as generation
 from scoring.screening.urls import api_urlpatterns as screening_endpoints
+from scoring.supervision import api as supervision
 
 urlpatterns: list[URLPattern] = [
     path("benchmarks/<slug:slug>/judges/", judges.judges, name="api-judges"),

@@ -12,13 +12,13 @@ from scoring.judges.views import (
 )
 from scoring.runs.comparing_views import run_comparison_csv
 from scoring.runs.views import new_run, run, run_cancel, run_continue, run_progress, run_resume, run_size
+from scoring.supervision.views import supervision
 from scoring.susceptibility.views import (
     judge_susceptibility,
     judge_susceptibility_csv,
     judge_susceptibility_size,
 )
 from scoring.views.model_cards import calibration_png, calibration_svg, model_card_csv
-from scoring.views.supervision import supervision
 from scoring.views.verdicts import judgements, verdicts, verdicts_csv
 
 __all__ = [

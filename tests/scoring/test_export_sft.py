@@ -23,8 +23,8 @@ from annotation.models import Amendment, Assignment, Check, Decision
 from consilium.core.errors import DomainError
 from consilium.llm.prompts import TEMPLATES, JudgeItem, messages_for, nonce_for, prompt_hash
 from rubrics.models import Benchmark, Criterion, Response
-from scoring import supervision
 from scoring.runs.services import RunFrame, create_run
+from scoring.supervision import export as supervision
 from scoring.trained.decisions import split_candidates
 from scoring.work.chat import nonce_key
 from scoring.work.slice import work_on_slice

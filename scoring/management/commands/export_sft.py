@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from consilium.core.errors import DomainError
 from consilium.llm.prompts import TEMPLATES
 from rubrics.management.lookups import benchmark_called
-from scoring.supervision import PROMPT, SupervisionTerms, export_supervision
+from scoring.supervision.export import PROMPT, SupervisionTerms, export_supervision
 from scoring.trained.decisions import DEV_SHARE
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from consilium.core.i18n import translate
 from consilium.llm.prompts import TEMPLATES
 from rubrics.models import Benchmark
-from scoring.supervision import PROMPT, SupervisionTerms
+from scoring.supervision.export import PROMPT, SupervisionTerms
 from scoring.trained.decisions import DEV_SHARE
 
 

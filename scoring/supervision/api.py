@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from consilium.core.api import StrictSerializer
 from consilium.llm.prompts import TEMPLATES
 from rubrics.access import get_benchmark
-from scoring.supervision import PROMPT, SupervisionTerms, zipped_supervision
+from scoring.supervision.export import PROMPT, SupervisionTerms, zipped_supervision
 from scoring.trained.decisions import DEV_SHARE
 
 

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_http_methods
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
-from scoring.supervision import zipped_supervision
-from scoring.supervision_form import SupervisionForm
+from scoring.supervision.export import zipped_supervision
+from scoring.supervision.forms import SupervisionForm
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,0 +1,1 @@
+"""Physicians' decisions as data for a fine-tune."""
