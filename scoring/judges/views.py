@@ -22,9 +22,9 @@ from scoring.judges.config import ChatConfig
 from scoring.judges.jury_views import jury_page
 from scoring.judges.previews import preview_of, preview_prompt
 from scoring.models import Judge
-from scoring.presentation import card_of
 from scoring.runs.comparing_views import beside
 from scoring.susceptibility.selectors import susceptibility_screen
+from scoring.trained.presentation import card_of
 
 RUNS_PER_PAGE = 15
 

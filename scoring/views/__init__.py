@@ -18,7 +18,7 @@ from scoring.susceptibility.views import (
     judge_susceptibility_csv,
     judge_susceptibility_size,
 )
-from scoring.views.model_cards import calibration_png, calibration_svg, model_card_csv
+from scoring.trained.views import calibration_png, calibration_svg, model_card_csv
 from scoring.views.verdicts import judgements, verdicts, verdicts_csv
 
 __all__ = [

@@ -10,7 +10,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.figures.render import png_file, svg_file
 from scoring import access
 from scoring.models import TrainedModel
-from scoring.presentation import CARD_COLUMNS, CARD_TEXT, card_rows, curve_drawing
+from scoring.trained.presentation import CARD_COLUMNS, CARD_TEXT, card_rows, curve_drawing
 
 
 def _trained(request: SignedInRequest, slug: str, public_id: str) -> TrainedModel:
