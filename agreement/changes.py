@@ -21,7 +21,7 @@ from annotation.models import ExpertGroup
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun
-from scoring.raters import Rater, groups_of_consensus, resolve_rater
+from scoring.selectors.raters import Rater, groups_of_consensus, resolve_rater
 
 
 @dataclass(frozen=True)

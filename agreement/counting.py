@@ -12,7 +12,7 @@ from agreement.frame import Frame, Index
 from agreement.inputs import WINDOW, PairReader
 from agreement.pairs import LAST_COUNTED, N_PAIR_STATUSES, Pairs
 from rubrics.models import Benchmark
-from scoring.raters import Rater
+from scoring.selectors.raters import Rater
 
 Counts = NDArray[np.int32]
 

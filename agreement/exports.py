@@ -22,7 +22,7 @@ from consilium.core.ratings import Ratings, copy_columns, windows
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response
 from rubrics.parsing.decisions import COLUMNS
-from scoring.raters import Rater, require_verdicts, resolve_rater
+from scoring.selectors.raters import Rater, require_verdicts, resolve_rater
 
 TEXT_COLUMNS = ("case", "candidate", "criterion", "rater", "note", "setting")
 # So many pairs a window at most.

@@ -13,8 +13,8 @@ from agreement.pairs import Pairs, chained, pair
 from annotation.selectors.ratings import faulty_pairs
 from consilium.core.ratings import Ratings, Span, windows
 from rubrics.models import Benchmark
-from scoring.raters import Rater, nothing_together, resolve_rater
 from scoring.scores.sheet import due_pairs
+from scoring.selectors.raters import Rater, nothing_together, resolve_rater
 
 # So many pairs a window at most, by the criteria of its cases; some 100 bytes each while it is read.
 WINDOW = 500_000
@@ -73,7 +73,7 @@ class PairReader:
     """Two raters read window by window: the pairs of each, and at the end the digest of all that was read.
 
     A window holds whole responses, and a rater's outcome of a pair depends on nothing outside its response
-    (`scoring.raters.ReadRatings`), so that windows of any size come to the same pairs and the same digest. They are
+    (`scoring.selectors.raters.ReadRatings`), so that windows of any size come to the same pairs and the same digest. They are
     read one after another: a decision that is made meanwhile may be in or not, and the digest is of what was read.
     """
 
@@ -117,7 +117,7 @@ def pairs_of(benchmark: Benchmark, rater_a: Rater, rater_b: Rater, span: Span) -
 
 
 def join(benchmark: Benchmark, reference: str, other: str) -> Joined:
-    """Read both raters and join them; `scoring.raters.UnknownRater` where one is not there."""
+    """Read both raters and join them; `scoring.selectors.raters.UnknownRater` where one is not there."""
     raters = resolve_rater(benchmark, reference), resolve_rater(benchmark, other)
     reading = PairReader(benchmark, *raters)
     pairs, frame = chained([part for part, _done in reading.parts()]), reading.frame

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from agreement.calibration.thresholds import LARGEST_K
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
-from scoring.raters import Rater, UnknownRater, require_verdicts, resolve_rater
+from scoring.selectors.raters import Rater, UnknownRater, require_verdicts, resolve_rater
 
 
 class WrongParameters(DomainError):

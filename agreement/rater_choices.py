@@ -20,15 +20,15 @@ from consilium.core.order import natural
 from consilium.core.phrases import joined
 from rubrics.models import Benchmark, Candidate
 from scoring.models import Judge, JudgeRun, Verdict
-from scoring.raters import JURY_RULES, UNANIMOUS, consensus_pairs
 from scoring.runs.selectors import RunSet, coverage, run_date, run_sets
+from scoring.selectors.raters import JURY_RULES, UNANIMOUS, consensus_pairs
 
 _RUN = re.compile(r"run:(\w+)")
 
 
 @dataclass(frozen=True)
 class RaterChoice:
-    """A rater: its name as `scoring.raters.resolve_rater` takes it, a label, and what kind of rater it is.
+    """A rater: its name as `scoring.selectors.raters.resolve_rater` takes it, a label, and what kind of rater it is.
 
     ``behind`` names the run of a judge, and how much a run has; ``note``, in English, what older
     runs of the judge hold beyond that.

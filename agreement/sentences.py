@@ -11,7 +11,7 @@ from typing import Any
 
 from agreement.calibration.thresholds import threshold_in_force
 from agreement.models import Report
-from scoring.raters import JURY_RULES, UNANIMOUS
+from scoring.selectors.raters import JURY_RULES, UNANIMOUS
 
 _STAGES = {
     "first": "the annotators’ own first decisions",

@@ -35,7 +35,7 @@ def full_report(benchmark: Any) -> Any:
     """What is measured: both raters read and counted, every row of the report."""
     from agreement.compare import compare_tallies
     from agreement.counting import count
-    from scoring.raters import resolve_rater
+    from scoring.selectors.raters import resolve_rater
 
     a, b = (resolve_rater(benchmark, f"group:{name}@checked") for name in "AB")
     report = compare_tallies(count(benchmark, a, b).tallies, seed=0, resamples=RESAMPLES)

@@ -19,7 +19,7 @@ from scoring.endpoint_forms import EndpointForm, SettingsForm
 from scoring.judges.config import ChatConfig, InvalidConfig, chat_config, check_judge_name
 from scoring.models import Judge, Verdict
 from scoring.runs.services import RunFrame
-from scoring.screens import judges_to_run
+from scoring.selectors.judges_and_runs import judges_to_run
 
 CRITERIA_PER_REQUEST = {
     "one": _("One criterion a request"),

@@ -24,7 +24,7 @@ from consilium.statistics.calibration import Calibration, calibrate
 from consilium.statistics.estimate import Figure, Undefined
 from consilium.statistics.sensitivity import REACH, Sensitivity, candidate_values, sensitivity
 from rubrics.models import Benchmark
-from scoring.raters import Rater
+from scoring.selectors.raters import Rater
 
 KEYS = (
     *("k", "n", "n_criteria", "mean", "median", "q1", "q3", "hit_rate"),

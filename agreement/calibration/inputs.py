@@ -18,9 +18,9 @@ from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings
 from rubrics.models import Benchmark, Candidate, Response
-from scoring.raters import NoRatings, Rater, rater_of_runs, require_verdicts, resolve_rater
 from scoring.runs.selectors import run_sets
 from scoring.scores.sheet import due_pairs
+from scoring.selectors.raters import NoRatings, Rater, rater_of_runs, require_verdicts, resolve_rater
 
 
 class NothingToCalibrate(DomainError):

@@ -18,7 +18,7 @@ from annotation.selectors.ratings import STAGES
 from consilium.core.ratings import copy_columns
 from rubrics.models import Benchmark, Case
 from rubrics.versions import superseded
-from scoring.raters import Rater
+from scoring.selectors.raters import Rater
 
 Ints = NDArray[np.int64]
 
@@ -102,7 +102,7 @@ class Items:
 
 
 def read_items(benchmark: Benchmark, rater_a: str, rater_b: str) -> Items:
-    """Read it all; `scoring.raters.UnknownRater` where a rater is not there. As many queries whatever the size."""
+    """Read it all; `scoring.selectors.raters.UnknownRater` where a rater is not there. As many queries whatever the size."""
     joined = join(benchmark, rater_a, rater_b)
     frame, params = joined.frame, {"benchmark": benchmark.pk}
     with connection.cursor() as cursor:

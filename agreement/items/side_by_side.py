@@ -19,7 +19,7 @@ from annotation.selectors.text_blocks import Block, TextPiece, blocks
 from consilium.core.ratings import Span
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Criterion, Response, Rubric, RubricItem
-from scoring.raters import Rater, groups_of_consensus, is_consensus
+from scoring.selectors.raters import Rater, groups_of_consensus, is_consensus
 
 _AGREE = (PairStatus.TP, PairStatus.TN)
 

@@ -39,8 +39,8 @@ from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.estimate import each_note_of
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
-from scoring.raters import Rater, UnknownRater, resolve_rater
 from scoring.scores.sheet import due_pairs
+from scoring.selectors.raters import Rater, UnknownRater, resolve_rater
 
 ALL = "all"
 _WITH_INTERVAL = ("rho_judge", "rho_physician", "difference")

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from agreement.tables import Row
 from consilium.core.phrases import joined
 from rubrics.models import Benchmark
-from scoring.raters import Rater
 from scoring.runs.selectors import coverage_notes, run_sets
+from scoring.selectors.raters import Rater
 
 
 def coverage_remarks(*raters: Rater) -> list[str]:

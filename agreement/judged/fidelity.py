@@ -40,8 +40,8 @@ from consilium.statistics.noninferiority import DEFAULT_MARGIN, non_inferiority
 from consilium.statistics.rank_agreement import rank_agreement
 from consilium.statistics.two_raters import attach_intervals
 from rubrics.models import Benchmark
-from scoring.raters import Rater, resolve_rater
 from scoring.scores.sheet import due_pairs
+from scoring.selectors.raters import Rater, resolve_rater
 
 _MF1 = ("judge_a", "judge_b", "mean", "ceiling", "gap")
 COLUMNS = (

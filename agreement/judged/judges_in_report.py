@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agreement.rater_choices import display_name
 from agreement.tables import Row
-from scoring.provenance import SHORT
+from scoring.selectors.provenance import SHORT
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun
-from scoring.raters import Rater
+from scoring.selectors.raters import Rater
 
 
 def learned_candidates(benchmark: Benchmark, runs: Iterable[str]) -> list[str]:

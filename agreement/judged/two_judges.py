@@ -32,8 +32,8 @@ from consilium.statistics.outcomes import Outcome
 from consilium.statistics.paired_difference import mf1_differences
 from consilium.statistics.two_raters import attach_intervals
 from rubrics.models import Benchmark
-from scoring.raters import Rater, resolve_rater
 from scoring.scores.sheet import due_pairs
+from scoring.selectors.raters import Rater, resolve_rater
 
 _WITH_INTERVAL = ("mf1_a", "mf1_b", "difference")
 COLUMNS = (

@@ -27,7 +27,7 @@ from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from rubrics.models import Benchmark
-from scoring.raters import require_verdicts, resolve_rater
+from scoring.selectors.raters import require_verdicts, resolve_rater
 
 LOW_AGREEMENT = 0.6
 BINS = 20

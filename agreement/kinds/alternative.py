@@ -39,7 +39,7 @@ from consilium.statistics.alternative_annotator import (
 )
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark
-from scoring.raters import require_verdicts, resolve_rater
+from scoring.selectors.raters import require_verdicts, resolve_rater
 
 LARGEST_MINIMUM = 100_000
 

@@ -28,7 +28,7 @@ from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs_error import DRAWS
 from rubrics.models import Benchmark, Candidate
-from scoring.raters import require_verdicts, resolve_rater
+from scoring.selectors.raters import require_verdicts, resolve_rater
 
 
 class CalibrationForm(ReportForm):

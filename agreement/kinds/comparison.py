@@ -32,7 +32,7 @@ from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark
-from scoring.raters import require_verdicts
+from scoring.selectors.raters import require_verdicts
 
 NAMES = ("reference", "judge_a", "judge_b")
 SIDES = {

@@ -33,7 +33,7 @@ from consilium.figures.style import Palette
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.noninferiority import DEFAULT_MARGIN
 from rubrics.models import Benchmark
-from scoring.raters import require_verdicts, resolve_rater
+from scoring.selectors.raters import require_verdicts, resolve_rater
 
 NAMES = ("judge", "group_a", "group_b")
 # The three comparisons, by which two raters they are of.

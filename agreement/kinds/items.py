@@ -31,7 +31,7 @@ from consilium.figures.style import Palette
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.mutual_information import PERMUTATIONS
 from rubrics.models import Benchmark
-from scoring.raters import require_verdicts
+from scoring.selectors.raters import require_verdicts
 
 SHOWN = 20  # rows of a long table on the page; all of them are in its file
 DRAWN = 3  # attributes whose values are drawn

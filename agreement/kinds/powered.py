@@ -31,9 +31,9 @@ from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.statistics.prediction_powered import NO_LABEL
 from rubrics.models import Benchmark
-from scoring.raters import resolve_rater
 from scoring.scores.points import DEFAULT_RULES
 from scoring.scores.sheet import OVERALL
+from scoring.selectors.raters import resolve_rater
 
 # So many rows of slices are on the page for each measure; all of them are in the file.
 SHOWN_SLICES = 200

@@ -28,8 +28,8 @@ from agreement.stored import table_of
 from agreement.tables import Row
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
-from scoring.raters import require_verdicts, resolve_rater
 from scoring.scores.sheet import due_pairs
+from scoring.selectors.raters import require_verdicts, resolve_rater
 
 # Raters that ranks are set beside: unless somebody chooses, and at most.
 USUAL_OTHERS = 4

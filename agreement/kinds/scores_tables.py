@@ -18,10 +18,10 @@ from agreement.tables import Result, Row, Table
 from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark, Candidate
-from scoring.raters import require_verdicts, resolve_rater
 from scoring.scores import tables as scores
 from scoring.scores.scored import Scored, read_scored
 from scoring.scores.sheet import OVERALL
+from scoring.selectors.raters import require_verdicts, resolve_rater
 
 
 def compute(

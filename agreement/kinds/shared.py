@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agreement.tables import Row, Table
-from scoring import provenance
-from scoring.raters import Rater
+from scoring.selectors import provenance
+from scoring.selectors.raters import Rater
 
 
 def judged_by(*raters: Rater) -> str:

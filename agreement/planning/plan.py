@@ -29,7 +29,7 @@ from consilium.statistics.label_budget import Pilot, cases_needed, half_widths
 from consilium.statistics.macro_f1 import macro_f1_values
 from consilium.statistics.prediction_powered import NO_LABEL, CaseSums, Powered
 from rubrics.models import Benchmark
-from scoring.raters import resolve_rater
+from scoring.selectors.raters import resolve_rater
 
 BUDGET_COLUMNS = (
     *("candidate", "measure", "k", "half_width", "half_width_now", "half_width_now_alone", "lambda"),

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from annotation.models import Batch, BatchItem
 from consilium.core.reasons import Reason
 from rubrics.models import Benchmark
-from scoring.raters import Rater
 from scoring.scores.sheet import Sheet
+from scoring.selectors.raters import Rater
 
 NOT_RECORDED = Reason.SAMPLE_NOT_RECORDED()
 SEVERAL = Reason.SAMPLE_OF_SEVERAL_DRAWS()

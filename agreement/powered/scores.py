@@ -31,10 +31,10 @@ from consilium.statistics.estimate import Undefined
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.prediction_powered import CaseSums, Powered, case_sums, prediction_powered
 from rubrics.models import Benchmark, Candidate, Case
-from scoring.raters import Rater, require_verdicts, resolve_rater
 from scoring.scores.grid import Grid, grid_of
 from scoring.scores.points import DEFAULT_RULES, CannotAssess, CountingRules
 from scoring.scores.sheet import OVERALL, Sheet, Slice, read_sheet, slices_of
+from scoring.selectors.raters import Rater, require_verdicts, resolve_rater
 
 MEASURES = ("rubric_score", "rubric_accuracy", "cacs_at_k")
 # As scores are counted, but that a judge always predicts something.

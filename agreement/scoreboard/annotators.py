@@ -18,7 +18,7 @@ from agreement.tables import Row
 from consilium.core.phrases import Labelled, joined, labelled, parts_of
 from consilium.core.reasons import Reason, code_of
 from rubrics.models import Benchmark
-from scoring.raters import resolve_rater
+from scoring.selectors.raters import resolve_rater
 
 COLUMNS = (
     *("group", "slice", "n_annotators", "n_checkers", "n_responses", "n_decisions", "n_pairs"),

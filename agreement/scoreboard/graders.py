@@ -13,10 +13,10 @@ from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.rank_agreement import RankAgreement, rank_agreement
 from consilium.statistics.rank_ranges import places
 from rubrics.models import Benchmark
-from scoring.raters import Rater
 from scoring.scores.grid import grid_of
 from scoring.scores.points import DEFAULT_RULES, CountingRules
 from scoring.scores.sheet import OVERALL, Sheet, Slice, read_sheet
+from scoring.selectors.raters import Rater
 
 SETTINGS = ("cacs_at_k", "rubric_accuracy", "rubric_score")
 AGREEMENT = ("spearman", "kendall", "mean_absolute_difference", "top3", "top5")

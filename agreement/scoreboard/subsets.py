@@ -27,8 +27,8 @@ from agreement.tables import Row
 from consilium.core.errors import Conflict
 from consilium.statistics.case_subsets import hardest, met_by_some
 from rubrics.models import Benchmark, Candidate, Case
-from scoring.raters import require_verdicts, resolve_rater
 from scoring.scores.tables import digest_of_sheet
+from scoring.selectors.raters import require_verdicts, resolve_rater
 
 RESERVED = frozenset({"preview"})
 MAX_SLUG_LENGTH = NamedSlice._meta.get_field("slug").max_length or 60
@@ -68,7 +68,7 @@ def draw(*, benchmark: Benchmark, rule: str, rater: str, candidates: Iterable[st
     """The cases that ``rule`` takes, without keeping anything.
 
     ``n`` is how many: needed for the hardest, all of them without it for the others. `WrongParameters`,
-    `scoring.raters.UnknownRater` where nothing can be drawn up.
+    `scoring.selectors.raters.UnknownRater` where nothing can be drawn up.
     """
     known = [value for value, _label in NamedSlice.rules_to_choose()]
     if rule not in known:

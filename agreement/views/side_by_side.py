@@ -20,7 +20,7 @@ from agreement.stored import pairs_url, table_of
 from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
 from rubrics.models import Response
-from scoring.raters import resolve_rater
+from scoring.selectors.raters import resolve_rater
 
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest

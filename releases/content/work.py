@@ -18,8 +18,8 @@ from releases.content.cases import cases_to_release
 from releases.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Response
 from scoring.models import Verdict
-from scoring.raters import resolve_rater
 from scoring.runs.selectors import RunSet, run_sets
+from scoring.selectors.raters import resolve_rater
 
 DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "stage", "note")
 DECISION_TEXT = ("case", "candidate", "rater", "note", "setting")

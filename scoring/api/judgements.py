@@ -10,10 +10,11 @@ from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from scoring import access, screens
+from scoring import access
 from scoring.api.serializers import Plain
-from scoring.judgements import as_json, run_judgements, samples_of
 from scoring.models import JudgeRun
+from scoring.selectors import judges_and_runs as screens
+from scoring.selectors.judgements import as_json, run_judgements, samples_of
 
 PARAMETERS = ("candidate", "sample", "format")
 

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from consilium.core.endpoints import PAGED, Pages, valid
 from rubrics.access import get_benchmark
-from scoring import access, screens
+from scoring import access
 from scoring.api import serializers as shapes
 from scoring.judges import jury_services
 from scoring.judges import services as judge_services
@@ -26,6 +26,7 @@ from scoring.models import Judge, JudgeRun, Verdict
 from scoring.runs import services as run_services
 from scoring.runs.continuing import continue_run
 from scoring.runs.spending import spending_of
+from scoring.selectors import judges_and_runs as screens
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

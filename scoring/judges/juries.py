@@ -14,10 +14,10 @@ from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from rubrics.selectors.exclusion import state_of
 from scoring.models import Judge, JudgeRun
-from scoring.raters import MAJORITY, UNANIMOUS, jury_ratings, rater_of_jury
 from scoring.runs.comparing import CACHED_SECONDS, Comparison, cache_key, compare_all
 from scoring.runs.selectors import RunSet, run_sets
 from scoring.scores.sheet import due_pairs
+from scoring.selectors.raters import MAJORITY, UNANIMOUS, jury_ratings, rater_of_jury
 
 _SHARED = """
     SELECT jury, count(*) FROM (
@@ -167,7 +167,7 @@ class JuryFigures:
 def jury_figures(benchmark: Benchmark, jury: Judge) -> JuryFigures:
     """How often a jury's members are of one mind, all together and two by two.
 
-    `scoring.raters.UnknownRater` where a member has no finished run.
+    `scoring.selectors.raters.UnknownRater` where a member has no finished run.
     """
     rater = rater_of_jury(benchmark, jury)
     members = [judge.ratings() for judge in rater.judges]

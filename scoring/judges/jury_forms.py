@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from rubrics.models import Benchmark
 from scoring.forms import _JudgeForm
 from scoring.judges.juries import judge_names, names_that_ran
-from scoring.raters import MAJORITY, UNANIMOUS
+from scoring.selectors.raters import MAJORITY, UNANIMOUS
 
 
 def even_number(members: Sequence[str], rule: str) -> str:

@@ -16,8 +16,8 @@ from scoring.judges import juries
 from scoring.judges import jury_services as services
 from scoring.judges.jury_forms import JuryForm, even_number
 from scoring.models import Judge
-from scoring.raters import MAJORITY
 from scoring.runs import comparing
+from scoring.selectors.raters import MAJORITY
 
 NEW = "scoring/judge_new_jury.html"
 

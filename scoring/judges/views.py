@@ -15,7 +15,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.llm.prompts import TEMPLATES
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
-from scoring import access, screens
+from scoring import access
 from scoring.forms import ChatJudgeForm, PromptForm, TrainedJudgeForm
 from scoring.judges import services
 from scoring.judges.config import ChatConfig
@@ -23,6 +23,7 @@ from scoring.judges.jury_views import jury_page
 from scoring.judges.previews import preview_of, preview_prompt
 from scoring.models import Judge
 from scoring.runs.comparing_views import beside
+from scoring.selectors import judges_and_runs as screens
 from scoring.susceptibility.selectors import susceptibility_screen
 from scoring.trained.presentation import card_of
 

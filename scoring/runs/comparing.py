@@ -28,7 +28,7 @@ from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreeme
 from rubrics.models import Benchmark
 from rubrics.selectors.exclusion import state_of
 from scoring.models import Judge, JudgeRun
-from scoring.raters import run_ratings
+from scoring.selectors.raters import run_ratings
 
 ONE_BY_ONE, ALL_AT_ONCE = "one", "all"
 FIGURES = ("mf1", "raw", "kappa")

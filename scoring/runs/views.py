@@ -14,13 +14,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
-from scoring import access, screens
+from scoring import access
 from scoring.forms import ResumeForm, RunForm
 from scoring.models import JudgeRun
 from scoring.runs import continuing, services
 from scoring.runs.comparing_views import beside
 from scoring.runs.spending import estimate, spending_of
 from scoring.runs.started import to_started_run
+from scoring.selectors import judges_and_runs as screens
 from scoring.susceptibility.failing_pairs import reference_label
 
 NEW = "scoring/run_new.html"

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from rubrics.models import Benchmark, Candidate, Case
-from scoring.raters import Rater, require_verdicts
 from scoring.scores.columns import MEAN_OF_REPLICATES, Columns
 from scoring.scores.grid import Grid, grid_of
 from scoring.scores.points import DEFAULT_RULES, CountingRules
 from scoring.scores.sheet import Row, Sheet, Slice, read_sheet, slices_of
+from scoring.selectors.raters import Rater, require_verdicts
 
 # Slices beside those of scores.csv, from the sheet and the labels of its cases by pk.
 MoreSlices = Callable[[Sheet, dict[int, Row]], Sequence[Slice]]
@@ -70,7 +70,7 @@ def read_scored(
 ) -> Scored:
     """Read what ``rater`` decided and score it with the coverage threshold ``k`` (1 or more).
 
-    `scoring.raters.NoRatings` where a run behind it has no verdict.
+    `scoring.selectors.raters.NoRatings` where a run behind it has no verdict.
     """
     require_verdicts(rater)
     sheet = read_sheet(benchmark, rater)

@@ -23,8 +23,8 @@ from consilium.core.ratings import Ratings, Span, copy_columns
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from rubrics.selectors.consensus_criteria import SCORED_TAGS
-from scoring.raters import Rater
 from scoring.runs.selectors import Shares
+from scoring.selectors.raters import Rater
 
 OVERALL = "overall_score"
 

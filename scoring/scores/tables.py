@@ -12,13 +12,13 @@ from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.worst_at_k import worst_at_k
 from rubrics.models import Benchmark
-from scoring.raters import Rater
 from scoring.runs.selectors import coverage_notes
 from scoring.scores.columns import FIGURES, MEAN_OF_REPLICATES
 from scoring.scores.grid import Grid
 from scoring.scores.points import DEFAULT_RULES, CountingRules
 from scoring.scores.scored import Scored, read_scored
 from scoring.scores.sheet import OVERALL, Row, Sheet, Slice
+from scoring.selectors.raters import Rater
 
 __all__ = ["FIGURES", "MEAN_OF_REPLICATES", "Scores", "compute_scores", "digest_of_sheet", "tables_of"]
 
@@ -63,7 +63,7 @@ def compute_scores(
 ) -> Scores:
     """The scores of every candidate by ``rater``, with the coverage threshold ``k`` (1 or more).
 
-    `scoring.raters.NoRatings` where a run behind it has no verdict.
+    `scoring.selectors.raters.NoRatings` where a run behind it has no verdict.
     """
     return tables_of(read_scored(benchmark, rater, k, seed=seed, resamples=resamples, rules=rules))
 

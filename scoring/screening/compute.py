@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
 from rubrics.models import Benchmark, Candidate, Case, RubricItem
-from scoring.raters import Rater, require_verdicts
 from scoring.scores.grid import Grid, grid_of
 from scoring.scores.points import DEFAULT_RULES
 from scoring.scores.sheet import OVERALL, Sheet, Slice, read_sheet
 from scoring.scores.tables import digest_of_sheet
+from scoring.selectors.raters import Rater, require_verdicts
 
 MEAN, MAX = "mean", "max"
 AGGREGATES = (MEAN, MAX)
@@ -74,7 +74,7 @@ def score_cases(
 ) -> ScoredCases:
     """Score every case that counts and has a published rubric; a case needs ``at_least`` scored candidates.
 
-    `scoring.raters.NoRatings` where a run behind the rater has no verdict.
+    `scoring.selectors.raters.NoRatings` where a run behind the rater has no verdict.
     """
     require_verdicts(rater)
     sheet = read_sheet(benchmark, rater)

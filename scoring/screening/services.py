@@ -17,9 +17,9 @@ from rubrics.models import Benchmark, Candidate, Case
 from rubrics.selectors.exclusion import excluded_cases
 from rubrics.services.exclusion import checked_reason, exclude_case, restore_case
 from scoring.models import ScreenedCase, Screening
-from scoring.raters import resolve_rater
 from scoring.runs.selectors import coverage_notes
 from scoring.screening.compute import AGGREGATES, MEAN, score_cases
+from scoring.selectors.raters import resolve_rater
 
 MIN_CANDIDATES = 2
 KEEP, EXCLUDE, UNDO = "keep", "exclude", "undo"

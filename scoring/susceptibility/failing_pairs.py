@@ -19,7 +19,7 @@ from consilium.core.ratings import Ratings, copy_columns
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.models import Judge, JudgeRun
-from scoring.raters import resolve_rater
+from scoring.selectors.raters import resolve_rater
 
 _ITEMS = """
     SELECT r.id, r.case_id, u.id, i.criterion_id, i.points::int4

@@ -12,7 +12,7 @@ from consilium.core.phrases import Phrase
 from rubrics.models import Benchmark
 from scoring.models import Judge, JudgeRun
 from scoring.runs.comparing import LISTED
-from scoring.screens import RunRow, run_rows
+from scoring.selectors.judges_and_runs import RunRow, run_rows
 from scoring.susceptibility.failing_pairs import reference_label
 from scoring.susceptibility.figures import FlipCount, Susceptibility, measured
 from scoring.susceptibility.injections import CONTROLS, FAMILIES, INJECTIONS, PLACES, Control, Injection

@@ -10,10 +10,11 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
-from scoring import access, screens
+from scoring import access
 from scoring.forms import VerdictFilters
-from scoring.judgements import as_json, run_judgements, samples_of
 from scoring.models import JudgeRun
+from scoring.selectors import judges_and_runs as screens
+from scoring.selectors.judgements import as_json, run_judgements, samples_of
 from scoring.susceptibility.injections import INJECTIONS
 
 PER_PAGE = 50

@@ -16,7 +16,7 @@ from agreement.models import Report
 from agreement.parameters import WrongParameters
 from agreement.stored import table_of
 from annotation.models import Assignment, Decision, Physician
-from scoring.raters import UnknownRater
+from scoring.selectors.raters import UnknownRater
 from tests.agreement.study import Pair, Study, coin, make_study, noisy
 from tests.factories import ExpertGroupFactory, make_batch
 

@@ -12,9 +12,9 @@ from annotation.services.drawing import ResponseFilter
 from rubrics.models import Case
 from rubrics.selectors.exclusion import record_of
 from rubrics.services.exclusion import exclude_case, restore_case
-from scoring.raters import resolve_rater
 from scoring.runs.services import RunFrame, frame_size
 from scoring.scores.sheet import read_sheet
+from scoring.selectors.raters import resolve_rater
 from tests.agreement.study import Study
 from tests.agreement.test_freshness import ASKED, ask, study
 

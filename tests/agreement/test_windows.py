@@ -26,7 +26,7 @@ from annotation.models import Decision
 from consilium.core.csvfile import beginning, stream_csv
 from consilium.core.ratings import Ratings, Span, windows
 from consilium.statistics.outcomes import Outcome
-from scoring.raters import resolve_rater
+from scoring.selectors.raters import resolve_rater
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.agreement.test_compare import everything, frame
 

@@ -24,7 +24,7 @@ from consilium.core.errors import DomainError
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.judges.config import check_judge_name
-from scoring.raters import UnknownRater, _pairs_in, groups_of_consensus, resolve_rater
+from scoring.selectors.raters import UnknownRater, _pairs_in, groups_of_consensus, resolve_rater
 from tests.factories import BenchmarkRoleFactory, ExpertGroupFactory, make_batch
 from tests.scoring.conftest import decide
 from tests.scoring.test_scores_command import judged

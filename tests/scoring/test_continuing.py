@@ -13,10 +13,10 @@ from django.utils import timezone
 from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Case
 from scoring.models import JudgeRun, Verdict
-from scoring.raters import resolve_rater
 from scoring.runs.continuing import consequences, continue_run, newer_versions
 from scoring.runs.services import RunFrame, create_run
 from scoring.scores.sheet import read_sheet
+from scoring.selectors.raters import resolve_rater
 from scoring.work.slice import work_on_slice
 from tests.rubrics.new_versions import publish_version, reword
 from tests.scoring.conftest import Loopback, chat_judge

@@ -63,7 +63,7 @@ def run(answered: Benchmark, tmp_path: Path) -> JudgeRun:
 def test_one_element_for_every_case_in_order(
     answered: Benchmark, run: JudgeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.judgements.CHUNK", 2)
+    monkeypatch.setattr("scoring.selectors.judgements.CHUNK", 2)
     CaseFactory(benchmark=answered, key="a-late-case", rubric=2)
     CaseFactory(benchmark=answered, key="not released", rubric=0)
     elements, output = export(tmp_path / "out.json", f"run:{run.public_id}")

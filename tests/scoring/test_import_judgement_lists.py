@@ -10,7 +10,7 @@ import pytest
 
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun, Verdict
-from scoring.raters import resolve_rater
+from scoring.selectors.raters import resolve_rater
 from tests.factories import CaseFactory, ResponseFactory
 from tests.scoring.verdict_lists import Row, load, put_json, put_lines, refused
 

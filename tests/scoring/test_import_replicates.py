@@ -17,8 +17,8 @@ from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, ImportJob, Response
 from rubrics.services import import_jobs
 from scoring.models import JudgeRun, Verdict
-from scoring.raters import resolve_rater
 from scoring.scores.tables import compute_scores
+from scoring.selectors.raters import resolve_rater
 from tests.factories import BenchmarkRoleFactory
 from tests.scoring.verdict_lists import Row, load, put_json, put_lines, refused
 

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from rubrics.models import Benchmark, Case, Response, Rubric, RubricItem
 from scoring.models import Judge, JudgeRun, Verdict
-from scoring.raters import resolve_rater
+from scoring.selectors.raters import resolve_rater
 from tests.factories import CaseFactory, JudgeFactory, ResponseFactory
 from tests.scoring.verdict_lists import Row, load, put_lines, refused
 

@@ -28,9 +28,9 @@ from rubrics.models import Benchmark, Candidate, Response, Rubric
 from scoring.judges.juries import jury_figures, jury_states
 from scoring.judges.jury_services import create_jury
 from scoring.models import JudgeRun, JudgeRunItem, Verdict
-from scoring.raters import resolve_rater
 from scoring.runs.selectors import coverage_notes, run_sets
 from scoring.screening.services import ScreeningTerms, create_screening
+from scoring.selectors.raters import resolve_rater
 from tests.factories import BenchmarkRoleFactory, JudgeFactory, JudgeRunFactory, ResponseFactory, VerdictFactory
 from tests.rubrics.new_versions import reword
 from tests.scoring.conftest import decide

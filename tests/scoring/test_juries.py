@@ -28,11 +28,11 @@ from scoring.judges.juries import jury_figures, jury_states
 from scoring.judges.jury_services import create_jury
 from scoring.judges.services import find_judge
 from scoring.models import Judge, JudgeRun, JudgeRunItem, TrainedModel
-from scoring.raters import UnknownRater, jury_ratings, resolve_rater
 from scoring.runs.selectors import run_sets
 from scoring.runs.services import RunFrame, create_run
 from scoring.scores.points import score_responses
 from scoring.scores.tables import compute_scores
+from scoring.selectors.raters import UnknownRater, jury_ratings, resolve_rater
 from tests.factories import BenchmarkRoleFactory, JudgeFactory, JudgeRunFactory, UserFactory, VerdictFactory
 from tests.scoring.cards import small_card
 from tests.scoring.conftest import decide

@@ -22,10 +22,10 @@ from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.management.commands import judge as judge_command
 from scoring.models import Judge, JudgeRun, Verdict
-from scoring.raters import UnknownRater, resolve_rater
 from scoring.runs.selectors import run_set
 from scoring.runs.services import FrameSize, RunFrame, create_run
 from scoring.runs.spending import Estimate, estimate
+from scoring.selectors.raters import UnknownRater, resolve_rater
 from scoring.susceptibility import selectors as susceptibility_screen
 from scoring.susceptibility import services as service
 from scoring.susceptibility.failing_pairs import FailingPairs, draw, failing_pairs

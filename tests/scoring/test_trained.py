@@ -26,7 +26,7 @@ from rubrics.models import Benchmark
 from scoring.judges.services import create_trained_judge, train_again
 from scoring.management.commands import judge as judge_command
 from scoring.models import Judge, JudgeRun, TrainedModel, Verdict
-from scoring.raters import resolve_rater
+from scoring.selectors.raters import resolve_rater
 from scoring.trained import fitting, learning
 from scoring.trained.calibrating import calibrate, fit_platt
 from scoring.trained.card import best_threshold

@@ -14,7 +14,7 @@ from agreement.tables import Row
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from rubrics.management.lookups import benchmark_called
-from scoring.provenance import printed
+from scoring.selectors.provenance import printed
 
 
 class Command(BaseCommand):

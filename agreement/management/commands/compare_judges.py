@@ -15,7 +15,7 @@ from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.management.lookups import benchmark_called
-from scoring.provenance import printed
+from scoring.selectors.provenance import printed
 
 
 class Command(BaseCommand):

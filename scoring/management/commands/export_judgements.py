@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Response
-from scoring.judgements import JudgementExport, export_judgements
 from scoring.runs.selectors import coverage_notes
+from scoring.selectors.judgements import JudgementExport, export_judgements
 
 
 class Command(BaseCommand):

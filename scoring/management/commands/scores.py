@@ -12,8 +12,6 @@ from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.management.lookups import benchmark_called
 from rubrics.selectors.exclusion import excluded_cases
-from scoring import provenance
-from scoring.raters import resolve_rater
 from scoring.runs.selectors import coverage_notes
 from scoring.scores.tables import (
     FIGURES,
@@ -26,6 +24,8 @@ from scoring.scores.tables import (
     Scores,
     compute_scores,
 )
+from scoring.selectors import provenance
+from scoring.selectors.raters import resolve_rater
 
 
 class Command(BaseCommand):

@@ -19,7 +19,7 @@ from consilium.core.ratings import Ratings
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Candidate, Case, Response, RubricItem
 from scoring.models import JudgeRun
-from scoring.raters import Rater, resolve_rater
+from scoring.selectors.raters import Rater, resolve_rater
 
 CHUNK = 200
 # Why a criterion is not in the list, as the summary says it.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from scoring.models import Judge, JudgeRun
-from scoring.raters import Rater
+from scoring.selectors.raters import Rater
 
 COLUMNS = ("rater", "kind", "judge", "version", "model", "prompt", "prompt_hash", "run", "finished_at")
 TEXT_COLUMNS = ("rater", "judge", "model", "prompt")

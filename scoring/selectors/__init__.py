@@ -1,0 +1,1 @@
+"""What pages, the API and reports read of judges, runs and verdicts."""
