@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.frame import Frame, Index
+from agreement.counting.frame import Frame, Index
+from agreement.counting.pairs import Pairs, PairStatus
 from agreement.kinds import kind_of
 from agreement.models import Report
-from agreement.pairs import Pairs, PairStatus
 from agreement.scoreboard.case_sets import cases_of, parted
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Response, RubricItem

@@ -33,8 +33,8 @@ RESAMPLES = 1000
 
 def full_report(benchmark: Any) -> Any:
     """What is measured: both raters read and counted, every row of the report."""
-    from agreement.compare import compare_tallies
-    from agreement.counting import count
+    from agreement.counting.compare import compare_tallies
+    from agreement.counting.windows import count
     from scoring.selectors.raters import resolve_rater
 
     a, b = (resolve_rater(benchmark, f"group:{name}@checked") for name in "AB")
@@ -114,8 +114,8 @@ def sklearn_loops(benchmark: Any, *, candidates: int) -> tuple[float, float]:
     import numpy as np
     from sklearn.metrics import f1_score
 
-    from agreement.inputs import join
-    from agreement.pairs import PairStatus
+    from agreement.counting.inputs import join
+    from agreement.counting.pairs import PairStatus
 
     joined = join(benchmark, "group:A@checked", "group:B@checked")
     valid = joined.pairs.status <= PairStatus.TN

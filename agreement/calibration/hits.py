@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.pairs import positions
+from agreement.counting.pairs import positions
 from consilium.core.ratings import Ratings, fetch_ratings
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark

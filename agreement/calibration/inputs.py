@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from agreement.calibration.hits import Hits, count_hits, positive_pairs
-from agreement.frame import Frame, read_frame
-from agreement.inputs import digest_of
-from agreement.pairs import Pairs, pair, positions
+from agreement.counting.frame import Frame, read_frame
+from agreement.counting.inputs import digest_of
+from agreement.counting.pairs import Pairs, pair, positions
 from annotation.models import ExpertGroup, Involvement
 from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError

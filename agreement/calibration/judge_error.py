@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, JudgePairs
+from agreement.counting.pairs import Pairs, PairStatus, conservative_counts, n_counted, n_invalid, n_missing, tally
 from agreement.judged.training_overlap import learned_candidates
-from agreement.pairs import Pairs, PairStatus, conservative_counts, n_counted, n_invalid, n_missing, tally
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled, parts_of
 from consilium.core.reasons import Reason

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from agreement.counting.pairs import PairStatus, conservative_counts, n_counted, n_invalid, tally, valid_counts
 from agreement.items.inputs import Items
-from agreement.pairs import PairStatus, conservative_counts, n_counted, n_invalid, tally, valid_counts
 from agreement.tables import Row, Table
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.item_rest import item_rest

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement.counting.pairs import PairStatus
 from agreement.items.attributes import UNITS, Attribute, attributes
 from agreement.items.inputs import Items
-from agreement.pairs import PairStatus
 from agreement.tables import Row, Table
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures

@@ -11,7 +11,7 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
-from agreement.inputs import Joined, join
+from agreement.counting.inputs import Joined, join
 from annotation.models import ExpertGroup, Physician
 from annotation.models.outcomes import outcome_code_sql
 from annotation.selectors.ratings import STAGES

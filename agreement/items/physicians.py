@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement.counting.pairs import Pairs, PairStatus, positions
 from agreement.items.inputs import Items, Votes
-from agreement.pairs import Pairs, PairStatus, positions
 from agreement.tables import Row, Table
 from consilium.core.order import natural
 from consilium.core.reasons import Reason

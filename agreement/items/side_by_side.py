@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from django.db.models import F
 
-from agreement.inputs import pairs_of
+from agreement.counting.inputs import pairs_of
+from agreement.counting.pairs import PairStatus
 from agreement.items.inputs import groups_among
-from agreement.pairs import PairStatus
 from annotation.models import Amendment, Decision, ExpertGroup, Ruling
 from annotation.selectors.text_blocks import Block, TextPiece, blocks
 from consilium.core.ratings import Span

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from agreement.counting.pairs import PairStatus, conservative_counts, n_counted, tally, valid_counts
 from agreement.items.inputs import Items
-from agreement.pairs import PairStatus, conservative_counts, n_counted, tally, valid_counts
 from agreement.tables import Row, Table
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason

@@ -16,10 +16,10 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from agreement.frame import Frame, read_frame
-from agreement.inputs import digest_of
+from agreement.counting.frame import Frame, read_frame
+from agreement.counting.inputs import digest_of
+from agreement.counting.pairs import Pairs, PairStatus, pair, positions
 from agreement.label_files import JudgeFile, LabelFile
-from agreement.pairs import Pairs, PairStatus, pair, positions
 from agreement.tables import Row, Table
 from annotation.models import ExpertGroup, Physician
 from annotation.models.outcomes import outcome_code_sql

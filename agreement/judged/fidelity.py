@@ -2,7 +2,7 @@
 
 All three comparisons rest on the same pairs: those that both groups answered and that the judge was to decide. So the
 human ceiling is that of the very items on which the judge is measured. An invalid or missing verdict counts as the
-opposite of each group (`agreement.pairs`).
+opposite of each group (`agreement.counting.pairs`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from agreement.frame import Frame, read_frame
-from agreement.inputs import digest_of
-from agreement.pairs import (
+from agreement.counting.frame import Frame, read_frame
+from agreement.counting.inputs import digest_of
+from agreement.counting.pairs import (
     LAST_COUNTED,
     N_PAIR_STATUSES,
     Pairs,
@@ -27,7 +27,7 @@ from agreement.pairs import (
     pair,
     positions,
 )
-from agreement.slicing import Sliced, sliced
+from agreement.counting.slicing import Sliced, sliced
 from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.phrases import joined, labelled

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement import label_tables
-from agreement.frame import Frame
+from agreement.counting.frame import Frame
 from agreement.judged.alternative import Bench
 from agreement.label_files import JudgeFile, LabelFile
 from agreement.tables import Row, Table

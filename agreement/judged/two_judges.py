@@ -1,7 +1,7 @@
 """Two judges against one reference, on the same pairs: the MF1 of each, their difference, and McNemar's test.
 
 All figures rest on the pairs that the reference answered and that both judges were to decide. An invalid or missing
-verdict counts against its judge, as the opposite of the reference (`agreement.pairs`); so a judge is right, wrong,
+verdict counts against its judge, as the opposite of the reference (`agreement.counting.pairs`); so a judge is right, wrong,
 invalid or missing on a pair, and what each of the two is, with the answer of the reference, is all that the figures are
 made of. Any two raters may stand in the place of the judges.
 """
@@ -15,10 +15,10 @@ import numpy as np
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from agreement.frame import Frame, read_frame
-from agreement.inputs import digest_of
-from agreement.pairs import LAST_COUNTED, Pairs, PairStatus, pair, positions
-from agreement.slicing import Sliced, sliced
+from agreement.counting.frame import Frame, read_frame
+from agreement.counting.inputs import digest_of
+from agreement.counting.pairs import LAST_COUNTED, Pairs, PairStatus, pair, positions
+from agreement.counting.slicing import Sliced, sliced
 from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress

@@ -9,10 +9,11 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement import compare, sentences
-from agreement.counting import count
+from agreement import sentences
+from agreement.counting import compare
+from agreement.counting.inputs import join
+from agreement.counting.windows import count
 from agreement.forms import TwoRatersForm
-from agreement.inputs import join
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.training_overlap import learned_candidates, learners, remark, remark_on_candidate
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read

@@ -14,11 +14,11 @@ from agreement.calibration.figures import figures
 from agreement.calibration.inputs import CalibrationInputs, fixed_name, newest_runs, read_inputs
 from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
 from agreement.calibration.page import body
+from agreement.counting.pairs import Pairs, pair, positions
 from agreement.forms import ReportForm, choose
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, raters_table
 from agreement.models import Report
-from agreement.pairs import Pairs, pair, positions
 from agreement.parameters import WrongParameters
 from agreement.rater_choices import display_name, group_choices, physician_candidates
 from agreement.sentences import counted, rater_in_words

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agreement.frame import Frame
+from agreement.counting.frame import Frame
+from agreement.counting.pairs import Pairs
 from agreement.models import SECTION_OF, Report
-from agreement.pairs import Pairs
 from agreement.tables import Result
 from consilium.figures.render import Drawing
 from rubrics.models import Benchmark

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement.calibration.thresholds import suggested_k
+from agreement.counting.inputs import join
 from agreement.forms import ReportForm, choose, grouped
-from agreement.inputs import join
 from agreement.judged.coverage import coverage_remarks
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import raters_table

@@ -12,14 +12,14 @@ from django.utils.translation import gettext_lazy
 
 from agreement import sentences
 from agreement.calibration.thresholds import suggested_k
+from agreement.counting.frame import read_frame
+from agreement.counting.pairs import Pairs, pair
 from agreement.forms import ReportForm, choose, grouped
-from agreement.frame import read_frame
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
 from agreement.kinds.scores_figures import figures
 from agreement.kinds.scores_page import body, body_of_slice
 from agreement.kinds.scores_tables import compute, digest_now
 from agreement.models import NamedSlice, Report
-from agreement.pairs import Pairs, pair
 from agreement.parameters import WrongParameters, checked_k, named_raters
 from agreement.rater_choices import RaterChoice, display_name, group_choices, judge_choices, rater_choices
 from agreement.scoreboard.case_sets import named_slices

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from agreement.inputs import join
+from agreement.counting.inputs import join
+from agreement.counting.pairs import LAST_COUNTED, Pairs, PairStatus, positions
 from agreement.judged.coverage import coverage_remarks
-from agreement.pairs import LAST_COUNTED, Pairs, PairStatus, positions
 from agreement.powered.scores import Inputs, powered_figures, read_inputs
 from agreement.tables import Row
 from consilium.core.phrases import joined, labelled

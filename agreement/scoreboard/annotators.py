@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from agreement import compare
-from agreement.counting import Counted, count
+from agreement.counting import compare
+from agreement.counting.windows import Counted, count
 from agreement.rater_choices import group_choices
 from agreement.tables import Row
 from consilium.core.phrases import Labelled, joined, labelled, parts_of

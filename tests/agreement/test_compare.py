@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, f1_score
 
-from agreement.compare import COLUMNS, compare
-from agreement.frame import CaseLabels, Frame
-from agreement.pairs import Pairs, PairStatus, pair
+from agreement.counting.compare import COLUMNS, compare
+from agreement.counting.frame import CaseLabels, Frame
+from agreement.counting.pairs import Pairs, PairStatus, pair
 from consilium.core.ratings import Ratings
 from consilium.statistics.outcomes import Outcome
 

@@ -13,14 +13,15 @@ from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agreement import counting, services, stored
-from agreement.compare import compare_tallies
-from agreement.counting import Tallies, count
+from agreement import services, stored
+from agreement.counting import windows as counting
+from agreement.counting.compare import compare_tallies
+from agreement.counting.inputs import RatingsDigest, digest_of, join
+from agreement.counting.pairs import PairStatus, pair
+from agreement.counting.windows import Tallies, count
 from agreement.exports import TEXT_COLUMNS as TEXT_OF_DECISIONS
 from agreement.exports import DecisionExport
-from agreement.inputs import RatingsDigest, digest_of, join
 from agreement.models import Report, ReportRows
-from agreement.pairs import PairStatus, pair
 from agreement.tables import Table
 from annotation.models import Decision
 from consilium.core.csvfile import beginning, stream_csv
@@ -140,7 +141,7 @@ def test_every_kind_of_rater_is_read_in_windows_as_at_once(
     study: Study, a: str, b: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_fault = Ratings.of(*zip(*sorted(study.outcomes["A"])[::13], strict=True), [Outcome.FAULTY] * 6)
-    monkeypatch.setattr("agreement.inputs.faulty_pairs", lambda benchmark: at_fault)
+    monkeypatch.setattr("agreement.counting.inputs.faulty_pairs", lambda benchmark: at_fault)
     people = sorted(study.benchmark.physicians.values_list("pseudonym", flat=True))
     a, b = (name.replace("P1", people[0]).replace("P2", people[-1]) for name in (a, b))
     raters = resolve_rater(study.benchmark, a), resolve_rater(study.benchmark, b)
@@ -206,7 +207,7 @@ def test_a_row_that_cannot_be_made_fails_the_report_and_leaves_no_table(
     def broken(*args: object) -> Iterator[object]:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("agreement.compare.ResponseRows.__getitem__", broken)
+    monkeypatch.setattr("agreement.counting.compare.ResponseRows.__getitem__", broken)
     parameters = {"rater_a": "group:A", "rater_b": "group:B"}
     report = services.create_report(
         benchmark=study.benchmark, kind="agreement", parameters=parameters, at=timezone.now()

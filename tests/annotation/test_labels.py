@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from accounts.identity import opaque_name
 from accounts.models import Notification, User
-from agreement.frame import read_frame
+from agreement.counting.frame import read_frame
 from annotation.labels import selectors as labels
 from annotation.labels.batches import (
     write_tags,

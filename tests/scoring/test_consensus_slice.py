@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services
-from agreement.frame import read_frame
+from agreement.counting.frame import read_frame
 from agreement.models import NamedSlice, Report
 from rubrics.bank.consensus import consensus
 from rubrics.models import Benchmark, Case, Criterion, Rubric, RubricItem

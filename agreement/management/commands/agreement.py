@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from agreement import compare
+from agreement.counting import compare
 from agreement.kinds.agreement import compute
 from agreement.tables import Row
 from consilium.core.errors import DomainError

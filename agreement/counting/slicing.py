@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.frame import Frame, Slice
+from agreement.counting.frame import Frame, Slice
 
 Counts = NDArray[np.int64]
 
@@ -41,7 +41,7 @@ def sliced(
 ) -> Sliced:
     """Count pairs by their ``code`` (0 to ``codes`` − 1), in the order all, candidates by name, then `Frame.slices`.
 
-    ``response`` and ``criterion`` are ids, as in `agreement.pairs.Pairs`.
+    ``response`` and ``criterion`` are ids, as in `agreement.counting.pairs.Pairs`.
     """
     responses, criteria = frame.response_places(response), frame.criterion_places(criterion)
     by_case = _tally(frame.response_case[responses], code, len(frame.cases), codes)

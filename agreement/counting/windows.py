@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.frame import Frame, Index
-from agreement.inputs import WINDOW, PairReader
-from agreement.pairs import LAST_COUNTED, N_PAIR_STATUSES, Pairs
+from agreement.counting.frame import Frame, Index
+from agreement.counting.inputs import WINDOW, PairReader
+from agreement.counting.pairs import LAST_COUNTED, N_PAIR_STATUSES, Pairs
 from rubrics.models import Benchmark
 from scoring.selectors.raters import Rater
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.counting import Counts, Tallies
-from agreement.frame import Frame
-from agreement.pairs import (
+from agreement.counting.frame import Frame
+from agreement.counting.pairs import (
     LAST_COUNTED,
     N_PAIR_STATUSES,
     Pairs,
@@ -27,6 +26,7 @@ from agreement.pairs import (
     n_missing,
     valid_counts,
 )
+from agreement.counting.windows import Counts, Tallies
 from agreement.tables import ComputedRows, Row
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled

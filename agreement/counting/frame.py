@@ -13,8 +13,8 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
-from agreement import item_slices
-from agreement.pairs import positions
+from agreement.counting import item_slices
+from agreement.counting.pairs import positions
 from consilium.core.ratings import copy_columns
 from rubrics.models import Benchmark, Candidate, Case, Difficulty, Register, Response
 from rubrics.selectors.consensus_criteria import SCORED_TAGS

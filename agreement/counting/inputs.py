@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agreement.frame import Frame, read_frame
-from agreement.pairs import Pairs, chained, pair
+from agreement.counting.frame import Frame, read_frame
+from agreement.counting.pairs import Pairs, chained, pair
 from annotation.selectors.ratings import faulty_pairs
 from consilium.core.ratings import Ratings, Span, windows
 from rubrics.models import Benchmark

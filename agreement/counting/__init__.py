@@ -1,0 +1,1 @@
+"""Two raters' ratings joined into pairs, and counted for every slice."""
