@@ -3,7 +3,7 @@
 from django.urls import register_converter
 from django.urls.converters import StringConverter
 
-from agreement import files
+from agreement.reports import files
 
 
 class SectionConverter(StringConverter):

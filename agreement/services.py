@@ -15,9 +15,9 @@ from accounts.models import User
 from agreement.forms import LARGEST_SEED
 from agreement.kinds import KINDS
 from agreement.models import Report
-from agreement.parameters import WrongParameters
-from agreement.stored import store_tables
-from agreement.tables import Result
+from agreement.reports.parameters import WrongParameters
+from agreement.reports.stored import store_tables
+from agreement.reports.tables import Result
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, register
 from consilium.core.reasons import Reason
 from consilium.core.version import VERSION

@@ -5,7 +5,8 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from agreement import figures, services
+from agreement import services
+from agreement.reports import figures
 
 
 @shared_task(ignore_result=True)

@@ -15,14 +15,14 @@ from rest_framework.views import APIView
 
 from agreement import access, services
 from agreement.api.exports import Decisions
-from agreement.api.files import urlpatterns as file_patterns
 from agreement.api.planning import Planning
 from agreement.api.slices import urlpatterns as slice_patterns
 from agreement.api.thresholds import Thresholds
-from agreement.figures import figures_of
 from agreement.models import Report
 from agreement.rater_choices import rater_choices
-from agreement.stored import table_names
+from agreement.reports.api import urlpatterns as file_patterns
+from agreement.reports.figures import figures_of
+from agreement.reports.stored import table_names
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, Pages
 from consilium.core.jobs import JobStatus

@@ -27,7 +27,7 @@ from agreement.counting.pairs import (
     valid_counts,
 )
 from agreement.counting.windows import Counts, Tallies
-from agreement.tables import ComputedRows, Row
+from agreement.reports.tables import ComputedRows, Row
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason

@@ -10,7 +10,7 @@ from agreement.items.disagreement_sources import disagreement_source_tables
 from agreement.items.inputs import Items
 from agreement.items.physicians import physicians_table
 from agreement.items.tail import DIGITS, tail_table
-from agreement.tables import Row, Table
+from agreement.reports.tables import Row, Table
 
 LOW_AGREEMENT = 0.6
 

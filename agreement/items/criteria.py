@@ -8,7 +8,7 @@ import numpy as np
 
 from agreement.counting.pairs import PairStatus, conservative_counts, n_counted, n_invalid, tally, valid_counts
 from agreement.items.inputs import Items
-from agreement.tables import Row, Table
+from agreement.reports.tables import Row, Table
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.item_rest import item_rest
 from consilium.statistics.macro_f1 import macro_f1_figures

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from agreement.counting.pairs import PairStatus
 from agreement.items.attributes import UNITS, Attribute, attributes
 from agreement.items.inputs import Items
-from agreement.tables import Row, Table
+from agreement.reports.tables import Row, Table
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
 from consilium.statistics.estimate import Figure, notes_of

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from rubrics.models import Difficulty, Register
 
 LENGTHS = ("criterion_length", "response_length")

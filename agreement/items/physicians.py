@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from agreement.counting.pairs import Pairs, PairStatus, positions
 from agreement.items.inputs import Items, Votes
-from agreement.tables import Row, Table
+from agreement.reports.tables import Row, Table
 from consilium.core.order import natural
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap

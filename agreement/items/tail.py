@@ -6,7 +6,7 @@ import numpy as np
 
 from agreement.counting.pairs import PairStatus, conservative_counts, n_counted, tally, valid_counts
 from agreement.items.inputs import Items
-from agreement.tables import Row, Table
+from agreement.reports.tables import Row, Table
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Figure, notes_of

@@ -20,7 +20,7 @@ from agreement.counting.frame import Frame, read_frame
 from agreement.counting.inputs import digest_of
 from agreement.counting.pairs import Pairs, PairStatus, pair, positions
 from agreement.label_files import JudgeFile, LabelFile
-from agreement.tables import Row, Table
+from agreement.reports.tables import Row, Table
 from annotation.models import ExpertGroup, Physician
 from annotation.models.outcomes import outcome_code_sql
 from annotation.selectors.ratings import faulty_pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from consilium.core.phrases import joined
 from rubrics.models import Benchmark
 from scoring.runs.selectors import coverage_notes, run_sets

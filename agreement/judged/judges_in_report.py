@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agreement.rater_choices import display_name
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from scoring.selectors.provenance import SHORT
 
 

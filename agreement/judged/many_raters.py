@@ -14,7 +14,7 @@ from agreement import label_tables
 from agreement.counting.frame import Frame
 from agreement.judged.alternative import Bench
 from agreement.label_files import JudgeFile, LabelFile
-from agreement.tables import Row, Table
+from agreement.reports.tables import Row, Table
 
 CATEGORY = "cluster:"  # the kind of tag that separates the published labels
 NO_CATEGORY = "no category"

@@ -9,7 +9,6 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement import sentences
 from agreement.counting import compare
 from agreement.counting.inputs import join
 from agreement.counting.windows import count
@@ -19,11 +18,12 @@ from agreement.judged.training_overlap import learned_candidates, learners, rema
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, split_broken
 from agreement.models import Report
-from agreement.numbers import Tile, number
-from agreement.parameters import named_raters
 from agreement.rater_choices import display_name
-from agreement.stored import pairs_url, table_of
-from agreement.tables import Result, Row, Table
+from agreement.reports import sentences
+from agreement.reports.numbers import Tile, number
+from agreement.reports.parameters import named_raters
+from agreement.reports.stored import pairs_url, table_of
+from agreement.reports.tables import Result, Row, Table
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from agreement.counting.frame import Frame
 from agreement.counting.pairs import Pairs
 from agreement.models import SECTION_OF, Report
-from agreement.tables import Result
+from agreement.reports.tables import Result
 from consilium.figures.render import Drawing
 from rubrics.models import Benchmark
 

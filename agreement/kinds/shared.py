@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agreement.tables import Row, Table
+from agreement.reports.tables import Row, Table
 from scoring.selectors import provenance
 from scoring.selectors.raters import Rater
 

@@ -18,7 +18,7 @@ from agreement.counting.inputs import join
 from agreement.counting.pairs import LAST_COUNTED, Pairs, PairStatus, positions
 from agreement.judged.coverage import coverage_remarks
 from agreement.powered.scores import Inputs, powered_figures, read_inputs
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals

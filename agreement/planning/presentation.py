@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 
 from agreement.kinds.kind import Figure
 from agreement.kinds.powered import digits_of, measure_name
-from agreement.numbers import Number, number
 from agreement.planning.plan import (
     ALL,
     BUDGET_COLUMNS,
@@ -20,7 +19,8 @@ from agreement.planning.plan import (
     Plan,
 )
 from agreement.rater_choices import display_name
-from agreement.tables import Row
+from agreement.reports.numbers import Number, number
+from agreement.reports.tables import Row
 from consilium.core.i18n import translate
 from consilium.core.phrases import Labelled, parts_of
 from consilium.figures import charts

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from agreement.judged.training_overlap import learned_candidates, learners, remark_on_candidate
 from agreement.powered.sampling import Sampling, sampling_of
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason

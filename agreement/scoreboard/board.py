@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import RatioFigures, percentile_intervals, ratio_figures

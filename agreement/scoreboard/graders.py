@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.rank_agreement import RankAgreement, rank_agreement

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from consilium.core.ratings import copy_columns
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Figure, notes_of

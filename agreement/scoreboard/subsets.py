@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from accounts.models import User
 from agreement.models import NamedSlice
-from agreement.parameters import WrongParameters
+from agreement.reports.parameters import WrongParameters
+from agreement.reports.tables import Row
 from agreement.scoreboard.graders import Marks, read_marks
-from agreement.tables import Row
 from consilium.core.errors import Conflict
 from consilium.statistics.case_subsets import hardest, met_by_some
 from rubrics.models import Benchmark, Candidate, Case

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from agreement import files
+from agreement.reports import files
 
 register = template.Library()
 

@@ -1,9 +1,9 @@
 """Pages of agreement, scores and calibration."""
 
-from agreement.views.decisions import decisions
-from agreement.views.downloads import archive, figure_file, methods, table_file, workbook
-from agreement.views.freshness import freshness
-from agreement.views.reports import progress, recompute, report, section
+from agreement.reports.decision_views import decisions
+from agreement.reports.download_views import archive, figure_file, methods, table_file, workbook
+from agreement.reports.freshness_views import freshness
+from agreement.reports.views import progress, recompute, report, section
 from agreement.views.side_by_side import pair
 from agreement.views.subsets import slice_csv, slice_retire, slices, slices_preview
 from agreement.views.thresholds import sign_threshold, thresholds_csv

@@ -16,7 +16,7 @@ from agreement.planning import plan as planning
 from agreement.planning import presentation as planning_presentation
 from agreement.planning.form import PlanForm, filled
 from agreement.rater_choices import look_once
-from agreement.tables import Table
+from agreement.reports.tables import Table
 from consilium.core.errors import DomainError
 from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, svg_file
 from rubrics.access import get_benchmark

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agreement.stored import table_of
+from agreement.reports.stored import table_of
 from annotation.models import WritingTask
 from tests.access.world import ROLES, World
 

@@ -16,8 +16,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils.translation import override
 
 import config.urls
-from agreement import files
 from agreement.models import Report
+from agreement.reports import files
 from tests.access.endpoints import ENDPOINTS, Endpoint
 from tests.access.pages import SIGN_IN
 from tests.access.pages import client_of as client_of_language

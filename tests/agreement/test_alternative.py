@@ -13,8 +13,8 @@ from scipy.stats import false_discovery_control, ttest_1samp
 from agreement import services
 from agreement.kinds import kind_of
 from agreement.models import Report
-from agreement.parameters import WrongParameters
-from agreement.stored import table_of
+from agreement.reports.parameters import WrongParameters
+from agreement.reports.stored import table_of
 from annotation.models import Assignment, Decision, Physician
 from scoring.selectors.raters import UnknownRater
 from tests.agreement.study import Pair, Study, coin, make_study, noisy

@@ -17,7 +17,7 @@ from agreement import services
 from agreement.calibration import thresholds
 from agreement.kinds import kind_of
 from agreement.models import Report, ThresholdChoice
-from agreement.stored import table_of
+from agreement.reports.stored import table_of
 from consilium.core.errors import Conflict
 from scoring.models import JudgeRun
 from tests.agreement.study import Pair, Study, coin

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from agreement import services
 from agreement.models import Report
-from agreement.stored import table_of
+from agreement.reports.stored import table_of
 from rubrics.models import Candidate
 from tests.agreement.study import Study, coin, make_study, noisy
 

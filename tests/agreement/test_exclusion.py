@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from agreement.freshness import freshness_of
 from agreement.kinds import KINDS
+from agreement.reports.freshness import freshness_of
 from annotation.services.drawing import ResponseFilter
 from rubrics.models import Case
 from rubrics.selectors.exclusion import record_of

@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agreement import services
-from agreement.freshness import freshness_of
 from agreement.kinds import KINDS
 from agreement.models import Report
-from agreement.stored import table_names
+from agreement.reports.freshness import freshness_of
+from agreement.reports.stored import table_names
 from annotation.models import Adjudication, Assignment, Check, Decision
 from annotation.services import adjudications
 from rubrics.models import Candidate, Case, Response
@@ -220,12 +220,12 @@ def test_what_nobody_has_decided_on_makes_no_report_stale(study: Study, kind: st
 def test_of_a_very_large_study_the_record_alone_is_asked(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """11 cases × 3 responses × 3 criteria: 99 decisions of a rater at most."""
     report = ask(study)
-    monkeypatch.setattr("agreement.freshness.MAX_HASHED_DECISIONS", 98)
+    monkeypatch.setattr("agreement.reports.freshness.MAX_HASHED_DECISIONS", 98)
     assert (freshness_of(report).fresh, freshness_of(report).digest) == (True, "")
     Decision.objects.filter(pk=Decision.objects.earliest("pk").pk).update(outcome="cannot_assess")
     freshness = freshness_of(report)
     assert (freshness.fresh, [change.what for change in freshness.changes]) == (None, ["decisions_changed"])
-    monkeypatch.setattr("agreement.freshness.MAX_HASHED_DECISIONS", 99)
+    monkeypatch.setattr("agreement.reports.freshness.MAX_HASHED_DECISIONS", 99)
     assert freshness_of(report).fresh is False
 
 

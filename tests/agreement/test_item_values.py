@@ -12,10 +12,10 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services
-from agreement.figures import figures_of
-from agreement.files import table_text
 from agreement.models import Report
-from agreement.stored import table_of
+from agreement.reports.figures import figures_of
+from agreement.reports.files import table_text
+from agreement.reports.stored import table_of
 from rubrics.models import Case, Response
 from tests.agreement.study import Study, coin, make_study, noisy
 

@@ -23,8 +23,8 @@ from agreement.items.inputs import Votes
 from agreement.items.physicians import peer_tables
 from agreement.kinds.items import compute
 from agreement.models import Report
-from agreement.stored import table_of
-from agreement.tables import Row
+from agreement.reports.stored import table_of
+from agreement.reports.tables import Row
 from annotation.models import Decision
 from rubrics.models import Response
 from tests.agreement.study import Study, coin, make_study, noisy

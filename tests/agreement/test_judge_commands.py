@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from agreement import services
-from agreement.stored import table_of
+from agreement.reports.stored import table_of
 from tests.agreement.study import Study, coin, make_study, noisy
 
 

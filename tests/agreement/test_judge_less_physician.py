@@ -13,9 +13,9 @@ from django.core.management import call_command
 from django.test import Client
 from openpyxl import load_workbook
 
-from agreement import files
 from agreement.models import Report, ReportRows, ReportTable
-from agreement.stored import table_of
+from agreement.reports import files
+from agreement.reports.stored import table_of
 from agreement.writers.columns import printed_columns
 from tests.agreement.study import Study, coin, make_study
 from tests.agreement.test_alternative import ask, noisy, panel, physicians

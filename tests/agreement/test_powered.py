@@ -15,11 +15,11 @@ from django.utils import timezone
 
 from agreement import services, tasks
 from agreement.kinds import kind_of
-from agreement.methods import methods_of
 from agreement.models import Report
 from agreement.powered import scores as powered
 from agreement.powered.scores import MEASURES, powered_scores
-from agreement.stored import table_of
+from agreement.reports.methods import methods_of
+from agreement.reports.stored import table_of
 from annotation.models import Assignment, Batch, BatchItem, Decision
 from consilium.core.errors import DomainError
 from tests.agreement.study import Study, coin, make_study, noisy

@@ -12,9 +12,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services
-from agreement.methods import methods_of
 from agreement.models import Report
-from agreement.stored import table_of
+from agreement.reports.methods import methods_of
+from agreement.reports.stored import table_of
 from rubrics.models import Benchmark, Response
 from tests.factories import BenchmarkRoleFactory
 

@@ -15,11 +15,12 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from agreement import files, sentences, services
+from agreement import services
 from agreement.calibration.thresholds import sign_threshold
-from agreement.frames import report_frames
 from agreement.models import Report
-from agreement.stored import table_names, table_of
+from agreement.reports import files, sentences
+from agreement.reports.frames import report_frames
+from agreement.reports.stored import table_names, table_of
 from agreement.writers.stata import stata_names
 from tests.agreement.study import Study, coin, make_study, noisy
 

@@ -14,7 +14,7 @@ from django.utils.formats import date_format
 from agreement import services, tasks
 from agreement.kinds import KINDS
 from agreement.models import Report
-from agreement.stored import table_of
+from agreement.reports.stored import table_of
 from annotation.models import Decision
 from consilium.core.errors import DomainError
 from consilium.core.jobs import MAX_ATTEMPTS, JobStatus

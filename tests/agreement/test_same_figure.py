@@ -9,7 +9,7 @@ import pytest
 
 from agreement.kinds import agreement, comparison, fidelity, items, powered
 from agreement.kinds.scores_tables import compute as scores
-from agreement.tables import Result
+from agreement.reports.tables import Result
 from tests.agreement.study import Pair, coin, make_study, noisy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]

@@ -12,12 +12,12 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services, tasks
-from agreement.changes import changes_since
 from agreement.kinds import kind_of
 from agreement.kinds.scores_tables import compute
-from agreement.methods import methods_of
 from agreement.models import NamedSlice, Report
-from agreement.tables import Result
+from agreement.reports.changes import changes_since
+from agreement.reports.methods import methods_of
+from agreement.reports.tables import Result
 from consilium.statistics.bootstrap import CaseBootstrap
 from rubrics.models import Case, Response
 from tests.agreement.study import Study, coin, make_study, noisy

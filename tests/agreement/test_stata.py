@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement import files
-from agreement.tables import Table
+from agreement.reports import files
+from agreement.reports.tables import Table
 from agreement.writers.frame import table_frame
 from agreement.writers.stata import MAX_LABEL_LENGTH, MAX_NAME_LENGTH, stata_names, write_stata
 
@@ -163,6 +163,6 @@ def test_parquet_is_offered_only_where_pyarrow_is_installed() -> None:
 def test_no_page_waits_for_pandas() -> None:
     code = (
         "import os, sys, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'tests.settings'; django.setup()\n"
-        "import config.urls, agreement.frames, agreement.files; assert 'pandas' not in sys.modules"
+        "import config.urls, agreement.reports.frames, agreement.reports.files; assert 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agreement import services, stored
+from agreement import services
 from agreement.counting import windows as counting
 from agreement.counting.compare import compare_tallies
 from agreement.counting.inputs import RatingsDigest, digest_of, join
@@ -22,7 +22,8 @@ from agreement.counting.windows import Tallies, count
 from agreement.exports import TEXT_COLUMNS as TEXT_OF_DECISIONS
 from agreement.exports import DecisionExport
 from agreement.models import Report, ReportRows
-from agreement.tables import Table
+from agreement.reports import stored
+from agreement.reports.tables import Table
 from annotation.models import Decision
 from consilium.core.csvfile import beginning, stream_csv
 from consilium.core.ratings import Ratings, Span, windows

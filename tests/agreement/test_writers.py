@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from agreement.tables import Table
+from agreement.reports.tables import Table
 from agreement.writers import latex, markdown
 from agreement.writers.archive import write_archive
 from agreement.writers.workbook import write_workbook

@@ -142,7 +142,7 @@ ENGLISH_ON_PURPOSE = {
     "rubrics/imports/run.py",
     "agreement/label_files.py",
     "agreement/exports.py",
-    "agreement/files.py",
+    "agreement/reports/files.py",
 }
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agreement.rater_choices import display_name, rater_choices
-from agreement.sentences import rater_in_words
+from agreement.reports.sentences import rater_in_words
 from agreement.services import create_report
 from agreement.services import run as run_report
 from annotation.models import ExpertGroup

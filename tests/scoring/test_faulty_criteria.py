@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from agreement import services
 from agreement.models import Report
-from agreement.stored import table_of
+from agreement.reports.stored import table_of
 from annotation.models import Assignment, Physician
 from rubrics.models import Benchmark, Response, Rubric
 from tests.factories import BenchmarkRoleFactory, UserFactory

@@ -18,9 +18,9 @@ from django.test import Client
 from django.utils import timezone, translation
 
 from agreement.rater_choices import rater_choices
+from agreement.reports.stored import table_of
 from agreement.services import create_report
 from agreement.services import run as run_report
-from agreement.stored import table_of
 from consilium.core import from_english as remarks
 from consilium.core.ratings import Span
 from consilium.statistics.outcomes import Outcome

@@ -17,9 +17,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from agreement.rater_choices import display_name, rater_choices
+from agreement.reports.stored import table_of
 from agreement.services import create_report
 from agreement.services import run as run_report
-from agreement.stored import table_of
 from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings
 from consilium.statistics.outcomes import Outcome

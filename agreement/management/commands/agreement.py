@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.counting import compare
 from agreement.kinds.agreement import compute
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from rubrics.management.lookups import benchmark_called

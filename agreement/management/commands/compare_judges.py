@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds import comparison
-from agreement.numbers import PValue
-from agreement.tables import Row, tables_for_files
+from agreement.reports.numbers import PValue
+from agreement.reports.tables import Row, tables_for_files
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.bootstrap import RESAMPLES

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds.items import compute
-from agreement.tables import Row, tables_for_files
+from agreement.reports.tables import Row, tables_for_files
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from rubrics.management.lookups import benchmark_called

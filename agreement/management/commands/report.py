@@ -13,10 +13,11 @@ from zipfile import ZipFile
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone, translation
 
-from agreement import files, services
-from agreement.freshness import Freshness, freshness_of
+from agreement import services
 from agreement.kinds import KINDS, kind_of
 from agreement.models import Report
+from agreement.reports import files
+from agreement.reports.freshness import Freshness, freshness_of
 from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
 from rubrics.management.lookups import benchmark_called

@@ -8,9 +8,10 @@ from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
-from agreement import access, files
+from agreement import access
 from agreement.models import Report
-from agreement.stored import table_of
+from agreement.reports import files
+from agreement.reports.stored import table_of
 from consilium.core.jobs import JobStatus
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agreement.models import Report
-from agreement.stored import table_names, table_of
+from agreement.reports.stored import table_names, table_of
 from agreement.writers.frame import table_frame
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from consilium.core.from_english import from_english
 from consilium.core.i18n import translate
 from consilium.core.phrases import Labelled, parts_of

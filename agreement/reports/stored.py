@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from agreement.earlier import as_written_now
 from agreement.models import Report, ReportRows, ReportTable
-from agreement.tables import ComputedRows, Table
+from agreement.reports.earlier import as_written_now
+from agreement.reports.tables import ComputedRows, Table
 
 ROWS_A_PIECE = 5000
 

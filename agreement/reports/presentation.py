@@ -10,17 +10,17 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from agreement import files
-from agreement.changes import last_changes
-from agreement.figures import figures_of, inline
 from agreement.judged.judges_in_report import judges_in_report
 from agreement.kinds import kind_of
-from agreement.methods import methods_of
 from agreement.models import Report
-from agreement.numbers import Number
 from agreement.rater_choices import run_names
-from agreement.stored import table_names
-from agreement.tables import Row
+from agreement.reports import files
+from agreement.reports.changes import last_changes
+from agreement.reports.figures import figures_of, inline
+from agreement.reports.methods import methods_of
+from agreement.reports.numbers import Number
+from agreement.reports.stored import table_names
+from agreement.reports.tables import Row
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import JobStatus
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agreement.models import Report
-from agreement.tables import Row
+from agreement.reports.tables import Row
 from annotation.models import ExpertGroup
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark

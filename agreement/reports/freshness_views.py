@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from agreement import access
-from agreement.freshness import freshness_of
+from agreement.reports.freshness import freshness_of
 from consilium.core.jobs import JobStatus
 
 if TYPE_CHECKING:

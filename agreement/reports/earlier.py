@@ -7,7 +7,7 @@ here, so that pages, files and the API never show it under a heading that it doe
 from __future__ import annotations
 
 from agreement.models import Report
-from agreement.tables import Table
+from agreement.reports.tables import Table
 
 # In the facts of a report on the alternative annotator test: which way its column ``difference`` goes. Reports without
 # it are from when the difference was physician less judge.

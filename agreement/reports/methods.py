@@ -13,8 +13,8 @@ from django.utils import translation
 
 from agreement.kinds import kind_of
 from agreement.models import Report
-from agreement.sentences import capital, counted, judge_in_words, rater_in_words
-from agreement.tables import Row
+from agreement.reports.sentences import capital, counted, judge_in_words, rater_in_words
+from agreement.reports.tables import Row
 from agreement.writers import latex, markdown
 from consilium.statistics.bootstrap import MINIMUM_CASES
 

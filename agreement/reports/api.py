@@ -14,13 +14,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from agreement import access, files, services
+from agreement import access, services
 from agreement import converters as converters  # registers the parts of an address that the paths name
-from agreement.freshness import freshness_of
-from agreement.methods import methods_of
 from agreement.models import Report
-from agreement.stored import table_of
-from agreement.views.downloads import as_file, figure_response, table_response
+from agreement.reports import files
+from agreement.reports.download_views import as_file, figure_response, table_response
+from agreement.reports.freshness import freshness_of
+from agreement.reports.methods import methods_of
+from agreement.reports.stored import table_of
 from consilium.core.endpoints import Pages
 from consilium.core.jobs import JobStatus
 

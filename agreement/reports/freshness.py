@@ -7,9 +7,9 @@ from datetime import datetime
 
 from django.db import connection
 
-from agreement.changes import Change, changes_since
 from agreement.kinds import kind_of
 from agreement.models import Report
+from agreement.reports.changes import Change, changes_since
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 

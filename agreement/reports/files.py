@@ -14,12 +14,12 @@ from typing import IO, Any
 
 from django.utils import translation
 
-from agreement.figures import figures_of
 from agreement.kinds import Figure
-from agreement.methods import methods_of
 from agreement.models import Report
-from agreement.stored import table_names, table_of
-from agreement.tables import Table
+from agreement.reports.figures import figures_of
+from agreement.reports.methods import methods_of
+from agreement.reports.stored import table_names, table_of
+from agreement.reports.tables import Table
 from agreement.writers import parquet
 from agreement.writers.archive import Content, write_archive
 from agreement.writers.latex import stream_latex

@@ -93,5 +93,5 @@ class Result:
     notes: list[str] = field(default_factory=list)
 
     def as_json(self) -> Row:
-        """For ``Report.result``; the tables are kept apart (`agreement.stored.store_tables`)."""
+        """For ``Report.result``; the tables are kept apart (`agreement.reports.stored.store_tables`)."""
         return {"facts": self.facts, "notes": self.notes}

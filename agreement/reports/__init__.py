@@ -1,0 +1,1 @@
+"""A finished report: tables, figures, files, methods, freshness."""
