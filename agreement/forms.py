@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from agreement.rater_choices import RaterChoice, rater_choices
+from agreement.selectors.rater_choices import RaterChoice, rater_choices
 from rubrics.models import Benchmark
 
 LARGEST_SEED = 2**63 - 1

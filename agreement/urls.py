@@ -4,7 +4,8 @@ from django.urls import URLPattern, path
 
 from agreement import converters as converters  # registers the parts of an address that the paths name
 from agreement import views
-from agreement.views import exports, planning
+from agreement.exports import views as exports
+from agreement.views import planning
 
 app_name = "agreement"
 urlpatterns: list[URLPattern] = [

@@ -66,7 +66,7 @@ def bare_copy() -> int:
 
 def by_command(benchmark: Any, folder: Path) -> int:
     """Decisions of both groups, written to files."""
-    from agreement.exports import export_decisions
+    from agreement.exports.decisions import export_decisions
 
     return sum(
         export_decisions(benchmark=benchmark, rater=rater, out=folder / f"{place}.csv").written
@@ -184,7 +184,7 @@ def as_a_process(slug: str) -> dict[str, float]:
     import django
 
     django.setup()
-    from agreement.exports import export_decisions
+    from agreement.exports.decisions import export_decisions
     from rubrics.models import Benchmark
 
     with tempfile.TemporaryDirectory(prefix="consilium-bench-export-") as folder:

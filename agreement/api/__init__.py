@@ -14,15 +14,15 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agreement import access, services
-from agreement.api.exports import Decisions
 from agreement.api.planning import Planning
 from agreement.api.slices import urlpatterns as slice_patterns
 from agreement.api.thresholds import Thresholds
+from agreement.exports.api import Decisions
 from agreement.models import Report
-from agreement.rater_choices import rater_choices
 from agreement.reports.api import urlpatterns as file_patterns
 from agreement.reports.figures import figures_of
 from agreement.reports.stored import table_names
+from agreement.selectors.rater_choices import rater_choices
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, Pages
 from consilium.core.jobs import JobStatus

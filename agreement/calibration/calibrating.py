@@ -14,7 +14,7 @@ from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, NothingToCalibrate, read_inputs
 from agreement.calibration.modes import mode_rows
 from agreement.judged.coverage import coverage_remarks_of_runs
-from agreement.rater_choices import display_name
+from agreement.selectors.rater_choices import display_name
 from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled

@@ -3,7 +3,7 @@
 An instance is a pair of a response and a criterion on which the judge has its say and two physicians or more said met
 or not met, each in their own decisions of round 1. A physician's *cannot assess* is no label. An invalid or missing
 verdict agrees with nobody; what the judge or jury left undecided, and what an adjudicator found at fault, is left out.
-The same tables come from label files (`agreement.label_files`), where an instance is an item.
+The same tables come from label files (`agreement.label_files.reading`), where an instance is an item.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from agreement.counting.frame import Frame, read_frame
 from agreement.counting.inputs import digest_of
 from agreement.counting.pairs import Pairs, PairStatus, pair, positions
-from agreement.label_files import JudgeFile, LabelFile
+from agreement.label_files.reading import JudgeFile, LabelFile
 from agreement.reports.tables import Row, Table
 from annotation.models import ExpertGroup, Physician
 from annotation.models.outcomes import outcome_code_sql

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agreement.rater_choices import display_name
 from agreement.reports.tables import Row
+from agreement.selectors.rater_choices import display_name
 from scoring.selectors.provenance import SHORT
 
 

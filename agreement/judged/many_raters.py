@@ -10,10 +10,10 @@ import json
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement import label_tables
 from agreement.counting.frame import Frame
 from agreement.judged.alternative import Bench
-from agreement.label_files import JudgeFile, LabelFile
+from agreement.label_files import tables as label_tables
+from agreement.label_files.reading import JudgeFile, LabelFile
 from agreement.reports.tables import Row, Table
 
 CATEGORY = "cluster:"  # the kind of tag that separates the published labels

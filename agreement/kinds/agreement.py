@@ -18,12 +18,12 @@ from agreement.judged.training_overlap import learned_candidates, learners, rema
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, split_broken
 from agreement.models import Report
-from agreement.rater_choices import display_name
 from agreement.reports import sentences
 from agreement.reports.numbers import Tile, number
 from agreement.reports.parameters import named_raters
 from agreement.reports.stored import pairs_url, table_of
 from agreement.reports.tables import Result, Row, Table
+from agreement.selectors.rater_choices import display_name
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette

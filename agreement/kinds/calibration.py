@@ -19,11 +19,11 @@ from agreement.forms import ReportForm, choose
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, raters_table
 from agreement.models import Report
-from agreement.rater_choices import display_name, group_choices, physician_candidates
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.sentences import counted, rater_in_words
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result, Table
+from agreement.selectors.rater_choices import display_name, group_choices, physician_candidates
 from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs_error import DRAWS

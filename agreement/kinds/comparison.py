@@ -17,13 +17,13 @@ from agreement.judged.two_judges import Contest, read_contest
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table
 from agreement.models import Report
-from agreement.rater_choices import display_name, rater_choices
 from agreement.reports import sentences
 from agreement.reports.numbers import PValue, Tile, number
 from agreement.reports.parameters import named_raters
 from agreement.reports.sentences import counted, rater_in_words
 from agreement.reports.stored import pairs_url, table_of
 from agreement.reports.tables import Result, Row, Table
+from agreement.selectors.rater_choices import display_name, rater_choices
 from consilium.core import phrases
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import Progress, no_progress

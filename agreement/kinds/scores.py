@@ -19,13 +19,13 @@ from agreement.kinds.scores_figures import figures
 from agreement.kinds.scores_page import body, body_of_slice
 from agreement.kinds.scores_tables import compute, digest_now
 from agreement.models import NamedSlice, Report
-from agreement.rater_choices import RaterChoice, display_name, group_choices, judge_choices, rater_choices
 from agreement.reports import sentences
 from agreement.reports.parameters import WrongParameters, checked_k, named_raters
 from agreement.reports.sentences import counted, rater_in_words
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from agreement.scoreboard.case_sets import named_slices
+from agreement.selectors.rater_choices import RaterChoice, display_name, group_choices, judge_choices, rater_choices
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.scores.sheet import due_pairs

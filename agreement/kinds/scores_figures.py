@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 
 from agreement.kinds.kind import Figure
 from agreement.models import Report
-from agreement.rater_choices import display_name
 from agreement.reports.stored import pairs_url, table_of
 from agreement.reports.tables import Row
 from agreement.scoreboard.case_sets import OF_CANDIDATE
+from agreement.selectors.rater_choices import display_name
 from consilium.figures import charts
 from consilium.figures.heat_map import Cell, heat_map
 from consilium.figures.slope import Ranked, slope

@@ -12,12 +12,12 @@ from agreement.calibration.thresholds import threshold_in_force
 from agreement.kinds.kind import Context
 from agreement.kinds.scores_figures import evidence_url, rows_of, short
 from agreement.models import Report
-from agreement.rater_choices import display_name, run_names
 from agreement.reports.numbers import Number, number
 from agreement.reports.stored import pairs_url
 from agreement.reports.tables import Row
 from agreement.scoreboard.board import FAMILY_KINDS, RANKED
 from agreement.scoreboard.case_sets import SUBSET, named_slices
+from agreement.selectors.rater_choices import display_name, run_names
 from consilium.core.jobs import JobStatus
 from rubrics.selectors.consensus_criteria import CONSENSUS_TAG
 from scoring.scores.points import DEFAULT_RULES

@@ -18,9 +18,9 @@ from agreement.planning.plan import (
     DETECTABLE_TEXT,
     Plan,
 )
-from agreement.rater_choices import display_name
 from agreement.reports.numbers import Number, number
 from agreement.reports.tables import Row
+from agreement.selectors.rater_choices import display_name
 from consilium.core.i18n import translate
 from consilium.core.phrases import Labelled, parts_of
 from consilium.figures import charts

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_safe
 
 from agreement import access
 from agreement.kinds import kind_of
-from agreement.rater_choices import display_name
 from agreement.reports.evidence import behind, decided
 from agreement.scoreboard.case_sets import parted
+from agreement.selectors.rater_choices import display_name
 from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
 

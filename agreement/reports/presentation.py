@@ -13,7 +13,6 @@ from django.utils.safestring import SafeString
 from agreement.judged.judges_in_report import judges_in_report
 from agreement.kinds import kind_of
 from agreement.models import Report
-from agreement.rater_choices import run_names
 from agreement.reports import files
 from agreement.reports.changes import last_changes
 from agreement.reports.figures import figures_of, inline
@@ -21,6 +20,7 @@ from agreement.reports.methods import methods_of
 from agreement.reports.numbers import Number
 from agreement.reports.stored import table_names
 from agreement.reports.tables import Row
+from agreement.selectors.rater_choices import run_names
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import JobStatus
 
@@ -40,7 +40,7 @@ class Shown:
 
 
 def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
-    """What a report is called; ``runs`` are the `agreement.rater_choices.run_names` of a page that shows many."""
+    """What a report is called; ``runs`` are the `agreement.selectors.rater_choices.run_names` of a page that shows many."""
     return kind_of(report).title(report.parameters, runs)
 
 

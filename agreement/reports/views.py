@@ -16,12 +16,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from agreement import access, services
 from agreement.calibration.page import signing
-from agreement.export_form import ExportForm
+from agreement.exports.forms import ExportForm
 from agreement.forms import ReportForm
 from agreement.kinds import Kind, kinds_in
 from agreement.models import Report
-from agreement.rater_choices import look_once, rater_choices
 from agreement.reports import presentation
+from agreement.selectors.rater_choices import look_once, rater_choices
 from consilium.core.errors import DomainError
 from consilium.core.jobs import OPEN, JobStatus
 from rubrics.access import get_benchmark

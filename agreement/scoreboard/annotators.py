@@ -13,8 +13,8 @@ from django.db import connection
 
 from agreement.counting import compare
 from agreement.counting.windows import Counted, count
-from agreement.rater_choices import group_choices
 from agreement.reports.tables import Row
+from agreement.selectors.rater_choices import group_choices
 from consilium.core.phrases import Labelled, joined, labelled, parts_of
 from consilium.core.reasons import Reason, code_of
 from rubrics.models import Benchmark

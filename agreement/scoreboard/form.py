@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agreement.forms import choose, grouped
 from agreement.models import NamedSlice
-from agreement.rater_choices import rater_choices
+from agreement.selectors.rater_choices import rater_choices
 from rubrics.models import Benchmark, Candidate
 
 USUAL_SIZE = 100

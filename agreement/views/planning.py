@@ -15,8 +15,8 @@ from django.views.decorators.http import require_safe
 from agreement.planning import plan as planning
 from agreement.planning import presentation as planning_presentation
 from agreement.planning.form import PlanForm, filled
-from agreement.rater_choices import look_once
 from agreement.reports.tables import Table
+from agreement.selectors.rater_choices import look_once
 from consilium.core.errors import DomainError
 from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, svg_file
 from rubrics.access import get_benchmark

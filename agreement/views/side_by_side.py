@@ -13,10 +13,10 @@ from django.views.decorators.http import require_safe
 from agreement import access
 from agreement.items.side_by_side import criterion_rows, marked
 from agreement.models import Report
-from agreement.rater_choices import display_name
 from agreement.reports.changes import changes_since
 from agreement.reports.numbers import number
 from agreement.reports.stored import pairs_url, table_of
+from agreement.selectors.rater_choices import display_name
 from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
 from rubrics.models import Response

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from agreement import access
 from agreement.models import NamedSlice
-from agreement.rater_choices import display_name, run_names
 from agreement.reports.tables import Table
 from agreement.scoreboard import subsets
 from agreement.scoreboard.case_sets import counted_slices
 from agreement.scoreboard.form import SubsetForm
+from agreement.selectors.rater_choices import display_name, run_names
 from consilium.core.errors import DomainError
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark, Case

@@ -16,7 +16,7 @@ from agreement import access
 from agreement.calibration import thresholds
 from agreement.calibration.form import SignForm
 from agreement.models import Report
-from agreement.rater_choices import display_name
+from agreement.selectors.rater_choices import display_name
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus

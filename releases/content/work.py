@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from agreement.exports import DecisionExport
+from agreement.exports.decisions import DecisionExport
 from annotation.models import Assignment, Physician
 from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError

@@ -19,8 +19,8 @@ from agreement.counting.compare import compare_tallies
 from agreement.counting.inputs import RatingsDigest, digest_of, join
 from agreement.counting.pairs import PairStatus, pair
 from agreement.counting.windows import Tallies, count
-from agreement.exports import TEXT_COLUMNS as TEXT_OF_DECISIONS
-from agreement.exports import DecisionExport
+from agreement.exports.decisions import TEXT_COLUMNS as TEXT_OF_DECISIONS
+from agreement.exports.decisions import DecisionExport
 from agreement.models import Report, ReportRows
 from agreement.reports import stored
 from agreement.reports.tables import Table

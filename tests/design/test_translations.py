@@ -140,8 +140,8 @@ GETTEXT = set(translations.FUNCTIONS) - {"Phrase"} | {"_", "_lazy", "_now"}
 # Commands speak English; so do the files that only they read and write, and a report's files, whoever asks for them.
 ENGLISH_ON_PURPOSE = {
     "rubrics/imports/run.py",
-    "agreement/label_files.py",
-    "agreement/exports.py",
+    "agreement/label_files/reading.py",
+    "agreement/exports/decisions.py",
     "agreement/reports/files.py",
 }
 

@@ -15,8 +15,8 @@ from django.utils import timezone, translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement.rater_choices import display_name, rater_choices
 from agreement.reports.sentences import rater_in_words
+from agreement.selectors.rater_choices import display_name, rater_choices
 from agreement.services import create_report
 from agreement.services import run as run_report
 from annotation.models import ExpertGroup

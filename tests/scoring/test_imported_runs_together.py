@@ -17,8 +17,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone, translation
 
-from agreement.rater_choices import rater_choices
 from agreement.reports.stored import table_of
+from agreement.selectors.rater_choices import rater_choices
 from agreement.services import create_report
 from agreement.services import run as run_report
 from consilium.core import from_english as remarks

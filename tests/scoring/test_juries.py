@@ -16,8 +16,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from agreement.rater_choices import display_name, rater_choices
 from agreement.reports.stored import table_of
+from agreement.selectors.rater_choices import display_name, rater_choices
 from agreement.services import create_report
 from agreement.services import run as run_report
 from consilium.core.errors import DomainError

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from agreement.rater_choices import judge_choices, rater_choices
+from agreement.selectors.rater_choices import judge_choices, rater_choices
 from consilium.core.errors import DomainError
 from consilium.llm.endpoint import Endpoint
 from consilium.statistics.outcomes import Outcome

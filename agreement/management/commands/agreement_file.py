@@ -27,8 +27,8 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from agreement.label_files import read_judge, read_labels
-        from agreement.label_tables import (
+        from agreement.label_files.reading import read_judge, read_labels
+        from agreement.label_files.tables import (
             AGREEMENT_COLUMNS,
             CEILING_COLUMNS,
             PHYSICIANS_COLUMNS,

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.judged import alternative as computing
 from agreement.kinds import alternative
-from agreement.label_files import read_judge, read_labels
+from agreement.label_files.reading import read_judge, read_labels
 from agreement.reports.tables import Row, Table, tables_for_files
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.out_folder import OutFolder, add_out_arguments

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from agreement.exports import export_decisions
+from agreement.exports.decisions import export_decisions
 from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from scoring.runs.selectors import coverage_notes

@@ -10,7 +10,7 @@ from django.http import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
-from agreement.exports import decisions_file
+from agreement.exports.decisions import decisions_file
 from consilium.core.errors import DomainError
 from rubrics.access import get_benchmark
 

@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from agreement.exports import decisions_file
+from agreement.exports.decisions import decisions_file
 from rubrics.access import get_benchmark
 
 

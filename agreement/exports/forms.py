@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from agreement.forms import choose, grouped
-from agreement.rater_choices import RaterChoice
+from agreement.selectors.rater_choices import RaterChoice
 
 
 class ExportForm(forms.Form):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.label_files import JudgeFile, LabelFile
+from agreement.label_files.reading import JudgeFile, LabelFile
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap

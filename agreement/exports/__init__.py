@@ -1,0 +1,1 @@
+"""A rater's decisions as a file."""

@@ -1,0 +1,1 @@
+"""Labels of physicians and judges in files: no database."""
