@@ -1,0 +1,1 @@
+"""What pages and forms read of raters; nothing here writes."""
