@@ -17,8 +17,8 @@ from rest_framework.views import APIView
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import Pages
 from releases import access, services
+from releases.content.options import read_options
 from releases.models import Release
-from releases.options import read_options
 from releases.views.pages import archive_response
 from rubrics.access import get_administered_benchmark, get_benchmark
 

@@ -8,8 +8,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from releases.options import ReleaseOptions
-from releases.preview import Preview
+from releases.content.options import ReleaseOptions
+from releases.selectors.preview import Preview
 from releases.services import MAX_NOTES_LENGTH
 from rubrics.models import Benchmark
 

@@ -18,12 +18,12 @@ from django.utils.translation import gettext_lazy
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, JobStatus, Superseded, register
-from releases import build
-from releases.changes import changes_since
+from releases.content import build
 from releases.content.cases import cases_to_release
+from releases.content.changes import changes_since
 from releases.content.folder import write_zip
+from releases.content.options import ReleaseOptions, read_options
 from releases.models import Release
-from releases.options import ReleaseOptions, read_options
 from rubrics.models import Benchmark
 
 MAX_NOTES_LENGTH = 20_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from releases.content.citation import Cited, bibtex, one_line
-from releases.options import ReleaseOptions
+from releases.content.options import ReleaseOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from annotation.models import Assignment, Physician
 from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from releases.content.cases import cases_to_release
-from releases.options import ReleaseOptions
+from releases.content.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Response
 from scoring.models import Verdict
 from scoring.runs.selectors import RunSet, run_sets

@@ -14,10 +14,11 @@ from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import OPEN, JobStatus
-from releases import access, reading, services
+from releases import access, services
 from releases.forms import ReleaseForm
 from releases.models import Release
-from releases.preview import preview_of
+from releases.selectors import archive as reading
+from releases.selectors.preview import preview_of
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.views.benchmarks import csv_response
 

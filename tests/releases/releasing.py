@@ -11,8 +11,8 @@ from typing import Any
 from django.core.management import call_command
 from django.utils import timezone
 
-from releases import build
-from releases.options import ReleaseOptions
+from releases.content import build
+from releases.content.options import ReleaseOptions
 from rubrics.imports import run_file
 from rubrics.models import Benchmark
 

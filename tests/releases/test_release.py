@@ -21,8 +21,8 @@ from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import LOST_AFTER, MAX_ATTEMPTS
 from releases import services
 from releases.content.folder import write_zip
+from releases.content.options import ReleaseOptions
 from releases.models import Release
-from releases.options import ReleaseOptions
 from rubrics.editor.drafting import DraftItem, from_rubric
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
 from rubrics.services.drafts import open_draft, save_draft

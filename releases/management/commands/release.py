@@ -15,11 +15,12 @@ from django.utils import timezone
 
 from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
-from releases import build, services
+from releases import services
+from releases.content import build
+from releases.content.options import PARTS, ReleaseOptions
 from releases.content.work import runs_behind
 from releases.models import Release
-from releases.options import PARTS, ReleaseOptions
-from releases.reading import citation_of
+from releases.selectors.archive import citation_of
 from releases.services import set_licence
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark

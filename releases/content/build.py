@@ -29,6 +29,7 @@ from releases.content.croissant import croissant
 from releases.content.folder import Folder, OpenFile
 from releases.content.healthbench import healthbench
 from releases.content.licences import licence_text
+from releases.content.options import ReleaseOptions
 from releases.content.process import process_facts
 from releases.content.prompts import judge_prompts
 from releases.content.record import ReleasedCase
@@ -41,7 +42,6 @@ from releases.content.tables import (
     rubric_rows,
     splits_of,
 )
-from releases.options import ReleaseOptions
 from rubrics.models import Benchmark
 
 FORM = 1  # of a release: a reader may tell from it what to expect
