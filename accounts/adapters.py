@@ -17,8 +17,8 @@ from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
 
-from accounts.mails import has_mail_server
-from accounts.sign_on import SignOnRefused, account_for
+from accounts.services.mails import has_mail_server
+from accounts.services.sign_on import SignOnRefused, account_for
 from consilium.hosts import site_address
 
 logger = logging.getLogger(__name__)

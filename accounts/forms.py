@@ -16,9 +16,9 @@ from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
 from accounts.countries import country_choices
-from accounts.mails import has_mail_server
 from accounts.models import Notification, NotificationSetting, PhysicianProfile, User
 from accounts.notices import ABOUT
+from accounts.services.mails import has_mail_server
 from accounts.tasks import mail_password_link
 
 CONTINENTS = (

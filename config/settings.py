@@ -286,7 +286,7 @@ SOCIALACCOUNT_ADAPTER = "accounts.adapters.SocialAccountAdapter"
 SOCIALACCOUNT_ONLY = False
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 OIDC_NAME: str = env.str("OIDC_NAME", default="single sign-on")
-# Take addresses of which the provider does not say whether they are verified: `accounts.sign_on`.
+# Take addresses of which the provider does not say whether they are verified: `accounts.services.sign_on`.
 OIDC_TRUST_EMAIL: bool = env.bool("OIDC_TRUST_EMAIL", default=False)
 if env.str("OIDC_ISSUER", default=""):
     SOCIALACCOUNT_PROVIDERS["openid_connect"] = {

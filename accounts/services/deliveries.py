@@ -13,10 +13,10 @@ from datetime import datetime, time, timedelta
 from django.db import transaction
 from django.urls import reverse
 
-from accounts.mails import send_mail
 from accounts.middleware import zone_of
 from accounts.models import Notification, NotificationSetting, User
 from accounts.notices import words_of
+from accounts.services.mails import send_mail
 from accounts.services.notifications import DAILY, DEFAULTS, deliveries, settings_of, unsubscribe_token
 from consilium.hosts import site_address
 

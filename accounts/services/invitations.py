@@ -24,9 +24,9 @@ from django.utils import translation
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
-from accounts.mails import has_mail_server, send_mail
 from accounts.models import Invitation, PhysicianProfile, User
 from accounts.notices import PARTS
+from accounts.services.mails import has_mail_server, send_mail
 from accounts.services.notifications import Kind, notify
 from consilium.core import navigation
 from consilium.core.errors import Conflict, DomainError

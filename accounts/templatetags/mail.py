@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from accounts.mails import has_mail_server
+from accounts.services.mails import has_mail_server
 
 register = template.Library()
 register.simple_tag(has_mail_server)

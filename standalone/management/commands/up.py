@@ -27,7 +27,7 @@ from django.core.management import CommandError, call_command, get_commands
 from django.core.management.base import BaseCommand
 from django.db import connections
 
-from accounts.mails import has_mail_server
+from accounts.services.mails import has_mail_server
 from consilium.healthcheck import is_well, known_host
 from consilium.hosts import bound_name
 from standalone.processes import BEAT, WORKER, web
