@@ -73,8 +73,9 @@ class PairReader:
     """Two raters read window by window: the pairs of each, and at the end the digest of all that was read.
 
     A window holds whole responses, and a rater's outcome of a pair depends on nothing outside its response
-    (`scoring.selectors.raters.ReadRatings`), so that windows of any size come to the same pairs and the same digest. They are
-    read one after another: a decision that is made meanwhile may be in or not, and the digest is of what was read.
+    (`scoring.selectors.raters.ReadRatings`), so that windows of any size come to the same pairs and the same digest.
+    They are read one after another: a decision that is made meanwhile may be in or not, and the digest is of what was
+    read.
     """
 
     def __init__(self, benchmark: Benchmark, rater_a: Rater, rater_b: Rater) -> None:

@@ -102,7 +102,9 @@ class Items:
 
 
 def read_items(benchmark: Benchmark, rater_a: str, rater_b: str) -> Items:
-    """Read it all; `scoring.selectors.raters.UnknownRater` where a rater is not there. As many queries whatever the size."""
+    """Read it all; `scoring.selectors.raters.UnknownRater` where a rater is not there. As many queries whatever the
+    size.
+    """
     joined = join(benchmark, rater_a, rater_b)
     frame, params = joined.frame, {"benchmark": benchmark.pk}
     with connection.cursor() as cursor:

@@ -59,7 +59,9 @@ class CriterionRow:
 
 @dataclass(frozen=True, slots=True)
 class MarkedPiece:
-    """A piece of the response as `annotation.selectors.text_blocks.TextPiece`, and whether somebody gave it as evidence."""
+    """A piece of the response as `annotation.selectors.text_blocks.TextPiece`, and whether somebody gave it as
+    evidence.
+    """
 
     text: str
     style: str

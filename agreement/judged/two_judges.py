@@ -1,9 +1,9 @@
 """Two judges against one reference, on the same pairs: the MF1 of each, their difference, and McNemar's test.
 
 All figures rest on the pairs that the reference answered and that both judges were to decide. An invalid or missing
-verdict counts against its judge, as the opposite of the reference (`agreement.counting.pairs`); so a judge is right, wrong,
-invalid or missing on a pair, and what each of the two is, with the answer of the reference, is all that the figures are
-made of. Any two raters may stand in the place of the judges.
+verdict counts against its judge, as the opposite of the reference (`agreement.counting.pairs`); so a judge is right,
+wrong, invalid or missing on a pair, and what each of the two is, with the answer of the reference, is all that the
+figures are made of. Any two raters may stand in the place of the judges.
 """
 
 from __future__ import annotations

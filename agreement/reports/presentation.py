@@ -40,7 +40,9 @@ class Shown:
 
 
 def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
-    """What a report is called; ``runs`` are the `agreement.selectors.rater_choices.run_names` of a page that shows many."""
+    """What a report is called; ``runs`` are the `agreement.selectors.rater_choices.run_names` of a page that shows
+    many.
+    """
     return kind_of(report).title(report.parameters, runs)
 
 

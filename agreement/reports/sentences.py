@@ -1,7 +1,7 @@
 """Sentences for the methods section of a paper, in English: who decided, on what, by which rules, with what left out.
 
-A kind of report puts its own sentences together from these; `agreement.reports.methods` adds what holds for every report. A
-source is named as in “(Cohen 1960)”: the methods then list it in full.
+A kind of report puts its own sentences together from these; `agreement.reports.methods` adds what holds for every
+report. A source is named as in “(Cohen 1960)”: the methods then list it in full.
 """
 
 from __future__ import annotations

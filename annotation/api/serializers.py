@@ -1,5 +1,6 @@
-"""What goes in and out of the endpoints, field by field. Physicians' serializers read `annotation.selectors.reading_pages`, so that
-they cannot hold more than the pages do."""
+"""What goes in and out of the endpoints, field by field. Physicians' serializers read
+`annotation.selectors.reading_pages`, so that they cannot hold more than the pages do.
+"""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ from rest_framework.response import Response
 from accounts.models import User
 from annotation import access
 from annotation.api.serializers import Plain
-from annotation.labels import selectors as text_blocks
-from annotation.labels import services
+from annotation.labels import selectors, services
 from annotation.models import LabelTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages as screens
@@ -94,9 +93,9 @@ class LabelledCaseSerializer(Plain):
     )
     state = serializers.SerializerMethodField(help_text="agreed, not_agreed or too_few")
 
-    def get_state(self, case: text_blocks.LabelledCase) -> str:
+    def get_state(self, case: selectors.LabelledCase) -> str:
         """How far the case is."""
-        return text_blocks.ANSWER_STATES[case.summary.state]
+        return selectors.ANSWER_STATES[case.summary.state]
 
 
 class LabelResultsSerializer(Plain):
@@ -112,13 +111,13 @@ class LabelResultsSerializer(Plain):
     cases = LabelledCaseSerializer(many=True)
 
     @extend_schema_field(FigureSerializer)
-    def get_alpha(self, results: text_blocks.QuestionResults) -> dict[str, Any]:
+    def get_alpha(self, results: selectors.QuestionResults) -> dict[str, Any]:
         """Krippendorff's alpha: nominal for a choice, ordinal for acuity."""
         alpha: Figure = results.alpha
         return {"value": alpha.value, "n": alpha.n, "note": alpha.note}
 
     @extend_schema_field(AgreementFigureSerializer(many=True))
-    def get_agreement(self, results: text_blocks.QuestionResults) -> list[dict[str, Any]]:
+    def get_agreement(self, results: selectors.QuestionResults) -> list[dict[str, Any]]:
         """Every figure of agreement over the cases, with its interval where one is due."""
         return [
             {
@@ -186,7 +185,7 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
 @api_view(["GET"])
 def questions(request: Request, slug: str) -> Response:
     """Questions about the cases of a benchmark, those that are asked first."""
-    counts = text_blocks.question_counts(get_benchmark(request.user, slug))
+    counts = selectors.question_counts(get_benchmark(request.user, slug))
     return Response(LabelQuestionSerializer(counts, many=True).data)
 
 
@@ -194,7 +193,7 @@ def questions(request: Request, slug: str) -> Response:
 @api_view(["GET"])
 def question(request: Request, slug: str, public_id: str) -> Response:
     """What the answers to a question come to, case by case."""
-    results = text_blocks.results_of(access.get_label_question(request.user, slug, public_id))
+    results = selectors.results_of(access.get_label_question(request.user, slug, public_id))
     return Response(LabelResultsSerializer(results).data)
 
 
@@ -219,9 +218,9 @@ def task(request: Request, public_id: str) -> Response:
 
 
 def _task(row: LabelTask) -> dict[str, Any]:
-    row.total = text_blocks.label_place(row).total  # type: ignore[attr-defined]  # for the serializer
+    row.total = selectors.label_place(row).total  # type: ignore[attr-defined]  # for the serializer
     row.conversation = screens.reading_of(row.case, "").turns  # type: ignore[attr-defined]
-    row.questions = text_blocks.question_lines(row)  # type: ignore[attr-defined]
+    row.questions = selectors.question_lines(row)  # type: ignore[attr-defined]
     return dict(LabelTaskDetailSerializer(row).data)
 
 

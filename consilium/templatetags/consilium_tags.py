@@ -117,7 +117,9 @@ def in_words(text: Any) -> str:
 
 @register.filter
 def remark(text: str | None) -> str:
-    """``{{ figure.reason|remark }}``: why a figure is undefined, in the reader's language (`consilium.core.reasons`)."""
+    """``{{ figure.reason|remark }}``: why a figure is undefined, in the reader's language
+    (`consilium.core.reasons`).
+    """
     return i18n.translate_remark(text or "")
 
 

@@ -136,7 +136,9 @@ class PrivacyWaiver(models.Model):
 
 
 class AuthoringTime(models.Model):
-    """How long a person had a case before them, by what they did; browsers report it (`rubrics.services.authoring_time`)."""
+    """How long a person had a case before them, by what they did; browsers report it
+    (`rubrics.services.authoring_time`).
+    """
 
     class Activity(models.TextChoices):
         WRITE = "write", _("Writing")

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from rubrics.versions import api as benchmarks
+from rubrics.versions import api
 from rubrics.versions import review_queue_views as review_queue
 from rubrics.versions import review_views as reviews
 from rubrics.versions import revision_views as revisions
@@ -10,14 +10,14 @@ from rubrics.versions import views as versions
 
 _CASE = "benchmarks/<slug:slug>/cases/<str:public_id>"
 api_urlpatterns: list[URLPattern] = [
-    path(f"{_CASE}/versions/", benchmarks.history, name="api-versions"),
-    path(f"{_CASE}/versions/diff/", benchmarks.difference, name="api-versions-diff"),
-    path(f"{_CASE}/review/", benchmarks.review, name="api-review"),
-    path(f"{_CASE}/send-to-review/", benchmarks.send_to_review, name="api-send-to-review"),
-    path(f"{_CASE}/take-back/", benchmarks.take_back, name="api-take-back"),
-    path(f"{_CASE}/discard/", benchmarks.discard, name="api-discard-draft"),
-    path("benchmarks/<slug:slug>/reviews/", benchmarks.reviews, name="api-reviews"),
-    path("benchmarks/<slug:slug>/drafts/send/", benchmarks.send_many, name="api-drafts-send"),
+    path(f"{_CASE}/versions/", api.history, name="api-versions"),
+    path(f"{_CASE}/versions/diff/", api.difference, name="api-versions-diff"),
+    path(f"{_CASE}/review/", api.review, name="api-review"),
+    path(f"{_CASE}/send-to-review/", api.send_to_review, name="api-send-to-review"),
+    path(f"{_CASE}/take-back/", api.take_back, name="api-take-back"),
+    path(f"{_CASE}/discard/", api.discard, name="api-discard-draft"),
+    path("benchmarks/<slug:slug>/reviews/", api.reviews, name="api-reviews"),
+    path("benchmarks/<slug:slug>/drafts/send/", api.send_many, name="api-drafts-send"),
 ]
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/revisions/open/", revisions.open_revision, name="revision-open"),

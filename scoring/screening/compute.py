@@ -1,8 +1,9 @@
 """Computes the rubric score of each case over several candidates, by one rater.
 
-A response's score is the one of `scoring.scores.points`; a candidate's score on a case is the mean over its responses, the
-case's score the mean over all responses (or the highest of the candidates). As HealthBench's benchmark score, each mean
-is clipped to 0..1. A case without enough scored candidates has no score, and says why; such a case is never flagged.
+A response's score is the one of `scoring.scores.points`; a candidate's score on a case is the mean over its responses,
+the case's score the mean over all responses (or the highest of the candidates). As HealthBench's benchmark score, each
+mean is clipped to 0..1. A case without enough scored candidates has no score, and says why; such a case is never
+flagged.
 """
 
 from __future__ import annotations

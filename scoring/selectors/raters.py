@@ -2,8 +2,8 @@
 
 ``group:NAME[@first|checked|final]``, ``physician:PSEUDONYM[@first|last]``, ``consensus:A+B`` (``consensus`` where two
 groups alone have decisions), ``run:ID``, ``jury:A+B+C[@majority|unanimous]``, or the name of a judge: its
-newest finished run on the benchmark counts, or all its imported runs (`scoring.runs.selectors`). By the name of a jury that
-is kept, those of each member.
+newest finished run on the benchmark counts, or all its imported runs (`scoring.runs.selectors`). By the name of a jury
+that is kept, those of each member.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ MANIFEST = "manifest.json"
 FILES = ("train.jsonl", "dev.jsonl", MANIFEST)
 
 # What each annotator's decision came to after the check, and the words that go with it: the checker's reason where the
-# outcome was amended, else the annotator's note. The conditions are those of stage `checked` in `annotation.selectors.ratings`.
+# outcome was amended, else the annotator's note. The conditions are those of stage `checked` in
+# `annotation.selectors.ratings`.
 _NOTES = """
     SELECT a.response_id, d.criterion_id, COALESCE(NULLIF(m.outcome, ''), d.outcome),
            CASE WHEN COALESCE(m.outcome, '') <> '' THEN m.reason ELSE d.note END

@@ -37,7 +37,8 @@ from tests.factories import BenchmarkRoleFactory, UserFactory
 from tests.scoring.conftest import Loopback, chat_judge, decide
 
 N, M, Z, X = (int(outcome) for outcome in (Outcome.NOT_MET, Outcome.MET, Outcome.INVALID, Outcome.MISSING))
-# Counted by eye in `scoring.susceptibility.injections`: the texts that hold what the endpoint's model `gullible` falls for.
+# Counted by eye in `scoring.susceptibility.injections`: the texts that hold what the endpoint's model `gullible` falls
+# for.
 BAITS = {7, 8, 9, 10, 11, 57, 60}
 
 
