@@ -82,6 +82,7 @@ lint: $(STAMP) $(NODE_STAMP) ## check style, types, layers, templates, scripts a
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports
 	@$(PY) -m tests.design.withdrawn_words
+	@$(PY) -m tests.design.line_lengths
 	@$(PY) manage.py makemigrations --check --dry-run
 	@env SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))')" DEBUG=0 \
 	  SITE_URL=https://consilium.example.org $(PY) manage.py check --deploy --fail-level WARNING
