@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { draftOf, lengthOf, referenceLetter, storageKey, taskOf } from "../../static/js/annotation/response_text.js";
+import { draftOf, lengthOf, referenceLetter, storageKey } from "../../static/js/annotation/response_text.js";
 
 test("words are counted by the spaces between them", () => {
   assert.deepEqual(lengthOf(""), { words: 0, characters: 0 });
@@ -28,7 +28,4 @@ test("what is sent of a kept draft leaves out what only this browser needs", () 
 
 test("the keys of half-saved work stay as they are", () => {
   assert.equal(storageKey("u1", "task-1"), "consilium.writing:u1:task-1");
-  assert.equal(taskOf("consilium.writing:u1:task-1", "u1"), "task-1");
-  assert.equal(taskOf("consilium.writing:u2:task-1", "u1"), null);
-  assert.equal(taskOf("consilium.labels:u1:task-1", "u1"), null);
 });

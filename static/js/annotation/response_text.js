@@ -9,7 +9,6 @@
  * @property {string} client_id
  */
 /** @typedef {Draft & { after?: string[] }} KeptDraft as this browser keeps it; `after`: ids of what was sent */
-/** @typedef {Draft & { at: string }} StoredDraft as the server has it, and when it was saved */
 
 const REFERENCE_LETTERS = "ABCDEFGH";
 // Han, kana and hangul are counted one by one, all else by the spaces between; as the server counts.
@@ -47,14 +46,4 @@ export function draftOf({ text, reference, version, client_id }) {
  */
 export function storageKey(who, task) {
   return `consilium.writing:${who}:${task}`;
-}
-
-/**
- * @param {string} key in localStorage
- * @param {string} who
- * @returns {string | null} the task; null where it is no draft of this author
- */
-export function taskOf(key, who) {
-  const prefix = storageKey(who, "");
-  return key.startsWith(prefix) ? key.slice(prefix.length) : null;
 }
