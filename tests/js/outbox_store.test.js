@@ -55,7 +55,7 @@ test("what a full storage cannot take is kept in memory, and wins over an older 
   store.put("assignment", "5", entry("newer"));
   assert.deepEqual(store.entriesOf("assignment"), { 5: entry("newer") });
   store.drop("assignment", "5", "newer");
-  assert.deepEqual(store.entriesOf("assignment"), { 5: entry("older") });
+  assert.deepEqual(store.entriesOf("assignment"), {}); // the older one would be sent by a later page
 });
 
 test("an entry in memory goes to the storage as soon as that takes it", () => {

@@ -482,6 +482,17 @@ test("another piece of work: the answer to the one before drops what it saved th
   assert.equal(queue.pending.get("a").value, "next");
 });
 
+test("a storage that is full keeps no older entry of what was saved", async () => {
+  queue.put("a", { value: "old" }, 0, { wait: 600 });
+  storage.setItem = () => {
+    throw new Error("full");
+  };
+  queue.put("a", { value: "new" }, 0);
+  await settled();
+  assert.equal(server.stored.a.value, "new");
+  assert.deepEqual(store.entries(), {});
+});
+
 test("a storage that is full loses nothing while the page is open, and says so", async () => {
   server.answers = [{ status: 0, body: null }];
   storage.setItem = () => {

@@ -25,6 +25,8 @@ export class SaveStore {
     this.prefix = prefix;
     /** @type {Map<string, E>} by key */
     this.memory = new Map();
+    /** @type {Map<string, string | undefined>} by key, the id of the entry that was stored last from here */
+    this.written = new Map();
   }
 
   /**
@@ -36,6 +38,7 @@ export class SaveStore {
     /** @type {SaveStore<E>} */
     const inner = new SaveStore(this.storage, this.prefix + part);
     inner.memory = this.memory;
+    inner.written = this.written;
     return inner;
   }
 
@@ -85,6 +88,7 @@ export class SaveStore {
     try {
       this.storage().setItem(this.prefix + id, JSON.stringify(entry));
       this.memory.delete(this.prefix + id);
+      this.written.set(this.prefix + id, entry.client_id);
       return true;
     } catch {
       // An older entry of the same id stays: if the page is killed, that is more than nothing.
@@ -104,7 +108,8 @@ export class SaveStore {
     if (isHeld) this.memory.delete(this.prefix + id);
     try {
       const stored = parseStored(this.storage().getItem(this.prefix + id))?.client_id;
-      if (stored === clientId || (isHeld && stored && held?.after?.includes(stored))) this.#remove(id);
+      const isOlder = stored === this.written.get(this.prefix + id) || held?.after?.includes(stored);
+      if (stored === clientId || (isHeld && stored && isOlder)) this.#remove(id);
     } catch {
       // Nothing was stored.
     }
