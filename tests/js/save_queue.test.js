@@ -324,6 +324,33 @@ test("who comes back to the page goes on, once they are signed in again", async 
   assert.equal(server.stored.a.value, "one");
 });
 
+test("who has signed in on the page is not kept waiting by one request that gets lost", async () => {
+  globalThis.window = new EventTarget();
+  queue.listen();
+  server.answers = [{ status: 401, body: null }];
+  queue.put("a", { value: "one" }, 0);
+  await settled();
+  assert.equal(queue.halted, "signed-out");
+  person = null;
+  document.dispatchEvent(new Event("consilium:signed-in"));
+  await settled();
+  assert.equal(queue.halted, "");
+  assert.equal(server.stored.a.value, "one");
+});
+
+test("signing in as somebody else sends nothing of the author's", async () => {
+  globalThis.window = new EventTarget();
+  queue.listen();
+  server.answers = [{ status: 401, body: null }];
+  queue.put("a", { value: "one" }, 0);
+  await settled();
+  person = { signed_in: true, who: "other" };
+  document.dispatchEvent(new Event("consilium:signed-in"));
+  await settled();
+  assert.equal(queue.halted, "somebody");
+  assert.equal(server.requests.length, 1);
+});
+
 test("a page that is left sends what was being typed", async () => {
   globalThis.window = new EventTarget();
   queue.listen();

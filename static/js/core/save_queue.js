@@ -556,7 +556,11 @@ export class SaveQueue {
     window.addEventListener("beforeunload", (event) => {
       if (this.pending.size && !this.isKept) event.preventDefault();
     });
-    document.addEventListener("consilium:signed-in", () => this.resume());
+    document.addEventListener("consilium:signed-in", () => {
+      // The page has just seen its author: no answer to `resume` may keep the work back.
+      if (this.halted === "signed-out") this.halted = "";
+      this.resume();
+    });
     window.addEventListener("focus", () => {
       if (this.halted) this.resume();
     });
