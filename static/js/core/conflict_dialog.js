@@ -21,10 +21,14 @@ export function startConflicts({ queue, describe, onChosen, mayAsk = () => true 
   const dialog = element("choice", HTMLDialogElement);
   const question = find(dialog, "[data-changed]", HTMLElement);
 
-  /** Put the first question, unless one is open. */
+  /** Put the first question, unless one is open; not in the middle of a word, the rest of which it would swallow. */
   function askNext() {
     const [next] = queue.questions;
     if (!next || dialog.open || !mayAsk()) return;
+    if (queue.isBeingTyped) {
+      queue.untilPause().then(askNext);
+      return;
+    }
     const [id, current] = next;
     const entry = queue.pending.get(id);
     if (!entry) {

@@ -500,9 +500,14 @@ export class SaveQueue {
     this.editor.onChange?.();
   }
 
+  /** Somebody may be in the middle of a word. */
+  get isBeingTyped() {
+    return Date.now() - this.#typedAt < PAUSE_MS;
+  }
+
   /** @returns {Promise<void>} when nobody is in the middle of a word */
   async untilPause() {
-    while (Date.now() - this.#typedAt < PAUSE_MS) await new Promise((resolve) => setTimeout(resolve, 200));
+    while (this.isBeingTyped) await new Promise((resolve) => setTimeout(resolve, 200));
   }
 
   /** Go on after an interruption, if the browser is still its author's. */
