@@ -5,6 +5,7 @@ import {
   describe,
   isComplete,
   parseKey,
+  resultsOf,
   sameState,
   storageKey,
   withKept,
@@ -57,4 +58,14 @@ test("an answer in one line leaves out what it does not have", () => {
   assert.equal(describe("Emergent", state("emergent", 55, "why"), "certainty"), "Emergent · certainty 55 · why");
   assert.equal(describe("Emergent", state("emergent", 0), "certainty"), "Emergent · certainty 0");
   assert.equal(describe(undefined, state("", null, "why"), "certainty"), "why");
+});
+
+test("an answer that is refused for what it says holds up no other; what a network says refuses nothing", () => {
+  const refused = [{ id: "4", status: "refused", detail: "No" }];
+  assert.deepEqual(resultsOf({ status: 422, body: { detail: "No" } }, "4"), refused);
+  assert.deepEqual(resultsOf({ status: 400, body: { detail: "No" } }, "4"), refused);
+  assert.equal(resultsOf({ status: 400, body: null }, "4"), null);
+  assert.equal(resultsOf({ status: 409, body: { detail: "Paused" } }, "4"), null);
+  const results = [{ id: "4", status: "saved", version: 1 }];
+  assert.deepEqual(resultsOf({ status: 200, body: { results } }, "4"), results);
 });

@@ -10,6 +10,8 @@
 /** @typedef {LabelState & { version: number, client_id: string, after?: string[] }} LabelEntry as it is kept */
 /** @typedef {LabelEntry & { at: string }} StoredLabel as the server has it */
 
+const NEVER_TAKEN = [400, 422];
+
 /**
  * @param {LabelState} state
  * @param {boolean} isAcuity a level of acuity needs a certainty, too
@@ -91,4 +93,16 @@ export function answersFirst(entries) {
 export function describe(label, state, certaintyWord) {
   const certainty = state.certainty === null ? "" : `${certaintyWord} ${state.certainty}`;
   return [label, certainty, state.note].filter(Boolean).join(" · ");
+}
+
+/**
+ * What became of an answer that was sent.
+ * @param {import("../core/server.js").Answer} answer
+ * @param {string} question
+ * @returns {import("../core/save_queue.js").SaveResult[] | null}
+ */
+export function resultsOf({ status, body }, question) {
+  // Refused for what it says: it would be refused for ever, and hold up the answers after it.
+  const isRefused = NEVER_TAKEN.includes(status) && body?.detail;
+  return isRefused ? [{ id: question, status: "refused", detail: body.detail }] : (body?.results ?? null);
 }

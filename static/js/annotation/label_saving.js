@@ -9,14 +9,13 @@ import { showSaving as showStatus } from "../core/save_status.js";
 import { SaveStore } from "../core/save_store.js";
 import { save } from "../core/server.js";
 import { wordsOf } from "../core/words.js";
-import { describe, labelPayload, sameState, storageKey, withKept } from "./label_answers.js";
+import { describe, labelPayload, resultsOf, sameState, storageKey, withKept } from "./label_answers.js";
 import { isAnswered, labelOf, questionOf, radiosOf, rowOf, rowsOf, showState, stateOf } from "./label_rows.js";
 
 /**
  * @typedef {import("./label_answers.js").LabelState} LabelState
  * @typedef {import("./label_answers.js").LabelEntry} LabelEntry
  * @typedef {import("../core/server.js").Answer} Answer
- * @typedef {import("../core/save_queue.js").Waiting} Waiting
  * @typedef {import("../core/save_queue.js").Halt} Halt
  */
 
@@ -44,7 +43,7 @@ export const queue = new SaveQueue(
         who: sheet.who,
         answer: labelPayload(question, /** @type {any} */ (entry)),
       }),
-    resultsOf,
+    resultsOf: (answer, [[question]]) => resultsOf(answer, question),
     isSame: (entry, current) => sameState(/** @type {any} */ (entry), /** @type {any} */ (current)),
     onStored: (question, { version, current }) => {
       rowOf(question).dataset.version = String(version);
@@ -74,16 +73,6 @@ const conflicts = startConflicts({
     summarise();
   },
 });
-
-/**
- * @param {Answer} answer
- * @param {Waiting[]} batch
- * @returns {import("../core/save_queue.js").SaveResult[] | null}
- */
-function resultsOf({ status, body }, [[id]]) {
-  // Refused for what it says: it would be refused for ever.
-  return status === 422 && body?.detail ? [{ id, status: "refused", detail: body.detail }] : (body?.results ?? null);
-}
 
 /* Begins with the case that is on the page now. */
 export function openSheet() {
