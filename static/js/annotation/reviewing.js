@@ -75,7 +75,8 @@ async function finish(url, values, showMessage) {
   try {
     takeUpKept();
     await queue.flushAll();
-    if (queue.questions.size) showMessage(text("asked"));
+    if (!sheet.writable) showMessage(text("gone"));
+    else if (queue.questions.size) showMessage(text("asked"));
     else if (queue.pending.size) showMessage(text(queue.halted === "somebody" ? "somebody" : "unsent"));
     else leaving = await finishNow(url, values, showMessage);
   } finally {

@@ -5,7 +5,7 @@ import { wordsOf } from "../core/words.js";
 import { rowOf } from "./criteria.js";
 import { who } from "./outbox.js";
 import { reviewPayload } from "./review_entries.js";
-import { afterStale, askWhichHolds, startAsking } from "./reviewing_conflict.js";
+import { afterStale, askWhichHolds, closeQuestion, startAsking } from "./reviewing_conflict.js";
 import { giveUp, goOnFrom, parse, renewRow, rowFrom } from "./reviewing_entries.js";
 import { queue, sheet, startQueue } from "./reviewing_sheet.js";
 import { clearRefusal, refuse, showSaving, summarise } from "./reviewing_status.js";
@@ -89,6 +89,17 @@ function resultsOf({ status, body }, [[id]]) {
   return [{ id, status: status === 200 ? "saved" : "stale", version: current.version, current }];
 }
 
+/** The work is not this person's any more: the page shows what is stored, and takes nothing more. */
+function giveUpAll() {
+  sheet.writable = false;
+  for (const [id, entry] of [...queue.pending]) {
+    queue.forget(id);
+    giveUp(id, /** @type {any} */ (entry));
+  }
+  closeQuestion();
+  summarise();
+}
+
 startQueue({
   send,
   resultsOf,
@@ -112,6 +123,7 @@ startQueue({
   onHalted: (halt, { body }) => {
     if (halt === "refused") refuse(body?.detail || text("unsent"));
     else if (halt !== "signed-out") refuse(text(halt));
+    if (halt === "gone") giveUpAll();
   },
   onResumed: (halt) => {
     if (halt === "somebody") clearRefusal();
