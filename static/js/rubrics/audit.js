@@ -1,6 +1,7 @@
 // @ts-check
 /* The auditor's form: it saves itself, and is handed in as a whole. */
 import { startConflicts } from "../core/conflict_dialog.js";
+import { newId } from "../core/ids.js";
 import { element, find, findAll } from "../core/page.js";
 import { SaveQueue } from "../core/save_queue.js";
 import { showSaving } from "../core/save_status.js";
@@ -8,7 +9,7 @@ import { SaveStore } from "../core/save_store.js";
 import { save } from "../core/server.js";
 import { toast } from "../core/toast.js";
 import { wordsOf } from "../core/words.js";
-import { answersOf, QUESTIONS, textOf } from "./finding.js";
+import { answersOf, keptEntry, QUESTIONS, textOf } from "./finding.js";
 import "./audit_keys.js";
 import "./authoring_time.js";
 
@@ -29,7 +30,7 @@ let version = Number(form.dataset.version);
 let stored = textOf(read()); // what the server has
 let savedText = ""; // what the line says where all is saved
 let leaving = false;
-/** @type {Set<string>} what was sent from here: the server names no ids */
+/** @type {Set<string>} what was sent from here and may have arrived: the server names no ids */
 const sentTexts = new Set();
 
 /* The form as one object, and back */
@@ -105,12 +106,13 @@ const queue = new SaveQueue(
     onStored: (_id, saved, sent) => {
       version = saved.version;
       if (!sent) return;
+      sentTexts.clear(); // the same text again would be another tab's
       stored = textOf(findingOf(sent));
       savedText = text("saved");
     },
     onAsk: () => conflicts.askNext(),
     onHalted: (halt, { body }) => {
-      if (halt === "refused") refuse(body.detail);
+      if (halt === "refused") refuse(body?.detail || text("kept"));
       else if (halt !== "signed-out") refuse(text(halt));
     },
     onChange: showState,
@@ -184,11 +186,13 @@ form.addEventListener("submit", async (event) => {
 });
 
 /* What an earlier visit left goes into the form, and to the server. */
-const kept = queue.store.get(item);
-if (kept) {
+const kept = keptEntry(queue.store.get(item), newId);
+if (!kept) queue.store.remove(item);
+else {
   write(findingOf(kept));
   if (textOf(read()) === stored) queue.store.remove(item);
   else {
+    queue.store.put(item, kept); // under its id: what is saved is dropped by it
     queue.takeUp(item, kept);
     toast(text("restored"));
     queue.flush();

@@ -10,8 +10,8 @@ export const QUESTIONS = ["correctness", "necessity", "consistency", "guidelines
  * @property {string} outcome
  * @property {string} comment
  */
-/** @typedef {Finding & { version: number }} StoredFinding what the server has, and the version it gave it */
-/** @typedef {{ version: number, finding: Finding }} KeptFinding what could not be sent yet, as this browser keeps it */
+/** @typedef {Finding & import("../core/save_queue.js").Entry} FindingEntry what could not be sent yet, as this browser
+ *   keeps it; pages before this version kept `{ version, finding }`, without ids */
 
 /**
  * @param {(question: string) => string} choiceOf "sound", "fault", or empty where it is not answered
@@ -23,10 +23,32 @@ export function answersOf(choiceOf) {
 }
 
 /**
- * The finding as text; two that are the same have the same text.
+ * The finding as text; two that are the same have the same text. The server puts the answers into the order of the
+ * page, and takes blanks from the ends of the comment.
  * @param {Finding} finding of which other properties, such as a version, do not count
  * @returns {string}
  */
 export function textOf({ answers, criteria, outcome, comment }) {
-  return JSON.stringify({ answers, criteria, outcome, comment });
+  const answered = QUESTIONS.filter((question) => question in answers);
+  const inOrder = Object.fromEntries(answered.map((question) => [question, answers[question]]));
+  return JSON.stringify({ answers: inOrder, criteria, outcome, comment: comment.trim() });
+}
+
+/**
+ * What this browser kept, this version of the page or the one before it, as an entry.
+ * @param {any} kept
+ * @param {() => string} newId for what was kept without an id
+ * @returns {FindingEntry | null} null where it is malformed
+ */
+export function keptEntry(kept, newId) {
+  const { answers, criteria, outcome, comment } = kept?.finding ?? kept ?? {};
+  const isFinding =
+    answers !== null &&
+    typeof answers === "object" &&
+    Array.isArray(criteria) &&
+    typeof outcome === "string" &&
+    typeof comment === "string";
+  if (!isFinding || !Number.isInteger(kept.version)) return null;
+  const { version, client_id = newId(), after = [] } = kept;
+  return { answers, criteria, outcome, comment, version, client_id, after };
 }
