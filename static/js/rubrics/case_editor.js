@@ -25,7 +25,6 @@ import { editor, fields, fillIn, form, isFrozen, stored, words } from "./case_st
  * @property {Part} state
  * @property {Part} base what both began from
  * @typedef {State & import("../core/save_queue.js").Entry} Entry
- * @typedef {{ version: number, case: Content, saved_at?: string, client_id?: string }} StoredVersion
  */
 
 const WAIT_MS = 800;
@@ -121,10 +120,13 @@ function accept(_id, { version: value, current }, sent) {
  * @param {Answer} answer
  */
 function refuse(halt, { body }) {
-  if (halt === "refused") {
-    markErrors(body.errors ?? {});
-    problem = body.errors?.case?.join(" ") || (body.errors ? "" : body.detail) || words("problem");
-  } else problem = words(halt === "somebody" ? "somebody" : "kept");
+  if (halt === "refused" && body?.errors) {
+    markErrors(body.errors);
+    problem = body.errors.case?.join(" ") || words("problem");
+  } else if (halt === "refused") {
+    markErrors({});
+    problem = body?.detail || words("kept");
+  } else problem = words(halt === "signed-out" ? "kept" : halt);
 }
 
 /** @param {Record<string, string[]>} errors by field */

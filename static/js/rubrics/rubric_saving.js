@@ -190,7 +190,8 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     const errors = body?.errors ?? [];
     const faults = errors.map(({ line, message }) => (line ? `${line}. ${message}` : message));
     const detail = body?.detail ?? (halt === "somebody" ? words("somebody") : "");
-    showTrouble([detail, ...faults, body?.gone || halt === "gone" ? words("gone") : ""].join(" ").trim());
+    const reasons = [detail, ...faults, body?.gone || halt === "gone" ? words("gone") : ""].filter(Boolean);
+    showTrouble(reasons.join(" ") || words("kept")); // a server in between gives none
   }
 
   /**
