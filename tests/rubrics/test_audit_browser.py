@@ -18,6 +18,8 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+    from tests.conftest import Watch
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -94,3 +96,37 @@ def test_what_is_refused_or_not_sent_stays_and_two_tabs_ask(
     expect(other.locator("#choice")).to_be_visible()
     other.locator("[data-keep-mine]").click()
     wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "mine holds", message="the person chose")
+
+
+def test_what_the_version_before_kept_is_sent(new_page: Callable[..., Page], item: AuditItem) -> None:
+    page = open_item(new_page, item)
+    finding = {"answers": {"necessity": False}, "criteria": [], "outcome": "", "comment": "before the update"}
+    key = f"consilium.audit:{item.public_id}"
+    keep = "([key, kept]) => localStorage.setItem(key, JSON.stringify(kept))"
+    page.evaluate(keep, [key, {"version": item.version, "finding": finding}])
+    page.reload()
+    wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "before the update", message="it is sent")
+    expect(page.locator("#comment")).to_have_value("before the update")
+    expect(page.locator("#saving")).to_have_text("Saved")
+    assert page.evaluate("(key) => localStorage.getItem(key)", key) is None
+
+    page.evaluate(keep, [key, {"version": 1, "finding": finding | {"criteria": None}}])
+    page.reload()
+    expect(page.locator("#comment")).to_have_value("before the update")
+    assert page.evaluate("(key) => localStorage.getItem(key)", key) is None
+
+
+def test_a_refusal_without_words_is_shown_and_loses_nothing(
+    new_page: Callable[..., Page], item: AuditItem, watch: Watch
+) -> None:
+    watch.allow("status of 413")
+    page = open_item(new_page, item)
+    page.route("**/save/", lambda route: route.fulfill(status=413, body="Too large"))
+    page.route("**/submit/", lambda route: route.fulfill(status=413, body="Too large"))
+    page.locator("#comment").fill("kept")
+    expect(page.locator("#refusal")).to_contain_text("not sent yet")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_contain_text("not sent yet")
+    page.unroute("**/save/")
+    page.locator("#comment").fill("kept, and shorter")
+    wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "kept, and shorter", message="it is sent")
