@@ -470,7 +470,7 @@ test("a server that contradicts itself is not asked without a pause", async () =
   assert.equal(server.requests.length, 1);
 });
 
-test("who changes their mind before it was sent is sent once, after the others, on the version that they saw", async () => {
+test("a change of mind before it was sent is sent once, after the others, on the version they saw", async () => {
   server.stored.a = { value: "old", version: 2, client_id: "x" };
   queue.put("a", { value: "first" }, 2, { wait: 1 });
   queue.put("b", { value: "other" }, 0, { wait: 1 });

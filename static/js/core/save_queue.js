@@ -36,8 +36,8 @@ import { session } from "./server.js";
  * @property {(entry: Entry, current: Current) => boolean} isSame whether both have the same content
  * @property {(id: string, entry: Entry, sent: Entry, current: Current) => Resolution | Promise<Resolution>} [resolve]
  *   what to do with an entry when another version is stored; `afterStale` unless the page merges
- * @property {(id: string, stored: { version: number, current?: Current }, sent: Entry | null) => void} [onStored] the page
- *   learns which version is stored; `sent`: the entry, if it is that one
+ * @property {(id: string, stored: { version: number, current?: Current }, sent: Entry | null) => void} [onStored]
+ *   the page learns which version is stored; `sent`: the entry, if it is that one
  * @property {(id: string, current: Current) => void} [onAsk] the person is to be asked which version holds
  * @property {(id: string, sent: Entry, detail: string) => void} [onRefused] the entry has left the queue
  * @property {(halt: Halt, answer: Answer) => void} [onHalted] nothing is sent any more
