@@ -7,7 +7,8 @@ import { element, find, targetWithin } from "./page.js";
  * @typedef {import("./save_queue.js").Current} Current
  * @typedef {import("./save_queue.js").Entry} Entry
  * @typedef {{ changed?: string, theirs: string, theirsAt?: string, mine: string }} Versions in words; `changed`: what
- *   was changed, where the template does not say it; `theirsAt`: when the other one was saved, where it is shown by itself
+ *   was changed, where the template does not say it; `theirsAt`: when the other one was saved, where it is shown by
+ *   itself
  */
 
 /**
