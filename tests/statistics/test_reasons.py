@@ -121,7 +121,7 @@ def test_no_reason_holds_what_separates_reasons() -> None:
 
 
 def test_every_reason_is_collected_for_translation() -> None:
-    source = (ROOT / "consilium" / "lib" / "reasons.py").read_text()
+    source = (ROOT / "consilium" / "core" / "reasons.py").read_text()
     assert {reason.template for reason in Reason} <= {message.text for message in translations.in_python(source)}
 
 
