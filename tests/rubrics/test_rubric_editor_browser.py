@@ -127,3 +127,19 @@ def test_three_criteria_by_keyboard_and_nothing_is_lost(new_page: Callable[..., 
         "texts": ["mine", "theirs only"],
         "asked": [["a", "mine", "theirs"], ["b", None, "theirs only"]],
     }
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("status", ["published", "draft"])
+def test_the_top_bar_stays_in_the_window(new_page: Callable[..., Page], status: str, width: int) -> None:
+    author = factories.UserFactory()
+    benchmark = factories.BenchmarkFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    case = factories.CaseFactory(benchmark=benchmark, rubric=[5, 3] if status == "published" else 0)
+    page = new_page(author, viewport={"width": width, "height": 900})
+    page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    menu = page.locator(".topbar details.menu summary").bounding_box()
+    assert menu is not None
+    assert menu["x"] >= 0
+    assert menu["x"] + menu["width"] <= width
