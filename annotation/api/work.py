@@ -19,7 +19,7 @@ from accounts.models import User
 from annotation import access, services
 from annotation.api import serializers as shapes
 from annotation.models import Adjudication, Assignment
-from annotation.selectors import reading_pages as screens
+from annotation.selectors import reading_pages
 from annotation.services import slots
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.versioning import StaleSave
@@ -37,7 +37,7 @@ def _valid(serializer: shapes.Plain) -> Any:
 
 
 def _reading(case: Case, text: str) -> dict[str, Any]:
-    turns = screens.reading_of(case, "").turns
+    turns = reading_pages.reading_of(case, "").turns
     return {"conversation": turns, "response": text, "language": case.language}
 
 
@@ -60,10 +60,10 @@ def assignment(request: Request, public_id: str) -> Response:
 
 
 def _assignment(row: Assignment) -> dict[str, Any]:
-    row.total = screens.queue_place(row).total  # type: ignore[attr-defined]  # for the serializer
-    row.returned_note = screens.returned_note(row)  # type: ignore[attr-defined]
+    row.total = reading_pages.queue_place(row).total  # type: ignore[attr-defined]  # for the serializer
+    row.returned_note = reading_pages.returned_note(row)  # type: ignore[attr-defined]
     row.reading = _reading(row.case, row.response.text)  # type: ignore[attr-defined]
-    row.rows = screens.grading_rows(row)  # type: ignore[attr-defined]
+    row.rows = reading_pages.grading_rows(row)  # type: ignore[attr-defined]
     return dict(shapes.AssignmentDetailSerializer(row).data)
 
 
@@ -168,7 +168,7 @@ def check(request: Request, public_id: str) -> Response:
 
 def _check(row: Assignment) -> dict[str, Any]:
     row.reading = _reading(row.case, row.response.text)  # type: ignore[attr-defined]  # for the serializer
-    row.rows = screens.check_rows(row)  # type: ignore[attr-defined]
+    row.rows = reading_pages.check_rows(row)  # type: ignore[attr-defined]
     return dict(shapes.CheckSerializer(row).data)
 
 
@@ -181,11 +181,11 @@ def amendments(request: Request, public_id: str) -> Response:
     try:
         services.amend(assignment=row, checker=_me(request), at=timezone.now(), **data)
     except StaleSave as stale:
-        return _stale(stale, screens.check_rows(row, data["criterion"]))
+        return _stale(stale, reading_pages.check_rows(row, data["criterion"]))
     return Response(_check(row))
 
 
-def _stale(stale: StaleSave, rows: Sequence[screens.CheckRow | screens.AdjudicationRow]) -> Response:
+def _stale(stale: StaleSave, rows: Sequence[reading_pages.CheckRow | reading_pages.AdjudicationRow]) -> Response:
     current = {
         "criterion": rows[0].line.id,
         "outcome": rows[0].outcome,
@@ -267,7 +267,7 @@ def adjudication(request: Request, public_id: str) -> Response:
 
 def _adjudication(row: Adjudication) -> dict[str, Any]:
     row.reading = _reading(row.response.case, row.response.text)  # type: ignore[attr-defined]  # for the serializer
-    row.rows = screens.adjudication_rows(row, everything=True)  # type: ignore[attr-defined]
+    row.rows = reading_pages.adjudication_rows(row, everything=True)  # type: ignore[attr-defined]
     return dict(shapes.AdjudicationSerializer(row).data)
 
 
@@ -283,7 +283,7 @@ def rulings(request: Request, public_id: str) -> Response:
         services.rule(adjudication=row, adjudicator=_me(request), at=timezone.now(), **data)
     except StaleSave as stale:
         criterion = data["criterion"]
-        return _stale(stale, screens.adjudication_rows(row, everything=True, criterion=criterion))
+        return _stale(stale, reading_pages.adjudication_rows(row, everything=True, criterion=criterion))
     return Response(_adjudication(row))
 
 

@@ -21,7 +21,7 @@ from annotation.api.serializers import Plain
 from annotation.labels import selectors, services
 from annotation.models import LabelTask
 from annotation.payload import LARGEST_VERSION
-from annotation.selectors import reading_pages as screens
+from annotation.selectors import reading_pages
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.limits import MAX_NOTE_LENGTH
@@ -219,7 +219,7 @@ def task(request: Request, public_id: str) -> Response:
 
 def _task(row: LabelTask) -> dict[str, Any]:
     row.total = selectors.label_place(row).total  # type: ignore[attr-defined]  # for the serializer
-    row.conversation = screens.reading_of(row.case, "").turns  # type: ignore[attr-defined]
+    row.conversation = reading_pages.reading_of(row.case, "").turns  # type: ignore[attr-defined]
     row.questions = selectors.question_lines(row)  # type: ignore[attr-defined]
     return dict(LabelTaskDetailSerializer(row).data)
 

@@ -18,7 +18,7 @@ from annotation.labels import selectors as labels
 from annotation.labels import services
 from annotation.labels.forms import answer_of
 from annotation.models import Batch, LabelAnswer, LabelTask
-from annotation.selectors import reading_pages as screens
+from annotation.selectors import reading_pages
 from annotation.services.attention import record_attention
 from annotation.views.saving import seconds_of, somebody_else
 from consilium.core.errors import DomainError
@@ -127,7 +127,7 @@ def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
         "task": task,
         "batch": task.batch,
         "benchmark": task.batch.group.benchmark,
-        "reading": screens.reading_of(task.case, ""),
+        "reading": reading_pages.reading_of(task.case, ""),
         "lines": lines,
         "done": sum(line.answered for line in lines),
         "place": labels.label_place(task),

@@ -27,7 +27,7 @@ from annotation.models import (
 from annotation.qualification import keys as key_services
 from annotation.qualification.forms import KeyForm, KeyImportForm, RuleForm
 from annotation.qualification.services import marked_rows, start_attempt
-from annotation.selectors import reading_pages as screens
+from annotation.selectors import reading_pages
 from annotation.selectors.eligibility import QUALIFICATION, WAITING, eligibilities, eligibility_of, seen_by
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError, ImportRefused
@@ -226,7 +226,7 @@ def _key_page(
         for criterion, each in decisions.items():
             initial |= {f"outcome-{criterion}": each.outcome, f"explanation-{criterion}": each.explanation}
         form = KeyForm(initial=initial, criteria=sorted(decisions))
-    lines = screens.criterion_lines(row.rubric_id, sorted(decisions), row.response.case.language)
+    lines = reading_pages.criterion_lines(row.rubric_id, sorted(decisions), row.response.case.language)
     context = {
         "benchmark": benchmark,
         "key": row,
@@ -236,7 +236,7 @@ def _key_page(
              "explanation": form[f"explanation-{line.id}"]}
             for line in lines
         ],
-        "reading": screens.reading_of(row.response.case, row.response.text),
+        "reading": reading_pages.reading_of(row.response.case, row.response.text),
         "given": key_services.uses_of_keys(benchmark).get(row.pk, 0),
         "other_use": next(pair for pair in KeyedResponse.Use.choices if pair[0] != row.use),
         "administers": is_admin(request.user, benchmark),
@@ -323,7 +323,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
         responses.append(
             {
                 "position": row.position,
-                "reading": screens.reading_of(row.case, ""),
+                "reading": reading_pages.reading_of(row.case, ""),
                 "text": row.response.text,
                 "rows": [] if again else shown,
                 "differ": differ,

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import access, services
 from annotation.forms import RulingForm
 from annotation.models import Adjudication, RulingOutcome
-from annotation.selectors import reading_pages as screens
+from annotation.selectors import reading_pages
 from annotation.selectors.reviews import adjudication_lists
 from annotation.views.checks import BUTTONS as CHECK_BUTTONS
 from annotation.views.checks import end_of_queue, next_sheet, refusal
@@ -99,11 +99,11 @@ def _page(request: SignedInRequest, row: Adjudication, refused: DomainError | No
 
 
 def _context(row: Adjudication, *, everything: bool) -> dict[str, Any]:
-    rows = screens.adjudication_rows(row, everything=everything)
+    rows = reading_pages.adjudication_rows(row, everything=everything)
     return {
         "adjudication": row,
         "benchmark": row.group.benchmark,
-        "reading": screens.reading_of(row.response.case, row.response.text),
+        "reading": reading_pages.reading_of(row.response.case, row.response.text),
         "rows": rows,
         "outcomes": BUTTONS,
         "everything": everything,
@@ -134,7 +134,7 @@ def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRes
         status = stale.status_code
     except DomainError as refused:
         return refusal(request, refused)
-    shown = screens.adjudication_rows(row, everything=True, criterion=criterion_id)
+    shown = reading_pages.adjudication_rows(row, everything=True, criterion=criterion_id)
     context = {"row": shown[0], "adjudication": row, "writable": True, "outcomes": BUTTONS}
     return render(request, "annotation/adjudication/_criterion.html", context, status=status)
 

@@ -20,7 +20,7 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from annotation import access, services
 from annotation.forms import AmendmentForm, ReturnForm
 from annotation.models import Assignment, Batch, Check, Outcome
-from annotation.selectors import reading_pages as screens
+from annotation.selectors import reading_pages
 from annotation.selectors.reviews import check_lists, note_of_the_round_before
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in, swap_into
@@ -107,7 +107,7 @@ def _page(
 
 
 def _context(assignment: Assignment) -> dict[str, Any]:
-    rows = screens.check_rows(assignment)
+    rows = reading_pages.check_rows(assignment)
     return _shown(assignment, rows) | {
         "round": assignment.round,
         "note_before": note_of_the_round_before(assignment, assignment.round),
@@ -117,7 +117,7 @@ def _context(assignment: Assignment) -> dict[str, Any]:
 
 def _context_of_done(done: Check) -> dict[str, Any]:
     """The same page in its state when the check was finished, without a form."""
-    rows = screens.check_rows(done.assignment, number=done.round)
+    rows = reading_pages.check_rows(done.assignment, number=done.round)
     return _shown(done.assignment, rows) | {
         "round": done.round,
         "note_before": note_of_the_round_before(done.assignment, done.round),
@@ -126,12 +126,12 @@ def _context_of_done(done: Check) -> dict[str, Any]:
     }
 
 
-def _shown(assignment: Assignment, rows: list[screens.CheckRow]) -> dict[str, Any]:
+def _shown(assignment: Assignment, rows: list[reading_pages.CheckRow]) -> dict[str, Any]:
     return {
         "assignment": assignment,
         "batch": assignment.batch,
         "benchmark": assignment.batch.group.benchmark,
-        "reading": screens.reading_of(assignment.case, assignment.response.text),
+        "reading": reading_pages.reading_of(assignment.case, assignment.response.text),
         "rows": rows,
         "outcomes": BUTTONS,
         "amended": sum(bool(row.outcome) for row in rows),
@@ -162,7 +162,7 @@ def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRe
         status = stale.status_code
     except DomainError as refused:
         return refusal(request, refused)
-    row = screens.check_rows(assignment, criterion_id)[0]
+    row = reading_pages.check_rows(assignment, criterion_id)[0]
     context = {"row": row, "assignment": assignment, "writable": True, "outcomes": BUTTONS}
     return render(request, "annotation/checks/_criterion.html", context, status=status)
 

@@ -17,7 +17,7 @@ from annotation import access, payload, services
 from annotation.models import Assignment, Batch, Skip
 from annotation.qualification.services import where_it_ends
 from annotation.regrading.earlier import decided_earlier
-from annotation.selectors import reading_pages as screens
+from annotation.selectors import reading_pages
 from annotation.services import slots
 from annotation.views.saving import refusal
 from consilium.core.errors import Conflict, DomainError
@@ -127,19 +127,19 @@ def _sheet(request: SignedInRequest, public_id: str) -> dict[str, Any]:
 
 
 def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]:
-    rows = screens.grading_rows(assignment)
+    rows = reading_pages.grading_rows(assignment)
     return {
         "assignment": assignment,
         "batch": assignment.batch,
         "benchmark": assignment.batch.group.benchmark,
-        "reading": screens.reading_of(assignment.case, assignment.response.text),
+        "reading": reading_pages.reading_of(assignment.case, assignment.response.text),
         "rows": rows,
         "earlier": decided_earlier(assignment),
         "done": sum(bool(row.outcome) for row in rows),
         "flagged": sum(row.flagged for row in rows),
-        "place": screens.queue_place(assignment),
-        "returned": screens.returned_note(assignment),
+        "place": reading_pages.queue_place(assignment),
+        "returned": reading_pages.returned_note(assignment),
         "writable": assignment.status in Assignment.OPEN and assignment.batch.status == Batch.Status.OPEN,
-        "saved_at": screens.last_save(rows),
+        "saved_at": reading_pages.last_save(rows),
         "skip_reasons": Skip.Reason.choices,
     }

@@ -19,7 +19,7 @@ from accounts.models import User
 from annotation.api.serializers import Plain
 from annotation.models import WritingTask
 from annotation.payload import LARGEST_VERSION
-from annotation.selectors import reading_pages as screens
+from annotation.selectors import reading_pages
 from annotation.services import new_seed
 from annotation.writing import batches, services
 from annotation.writing import selectors as reading
@@ -137,7 +137,7 @@ def task(request: Request, public_id: str) -> Response:
 
 def _task(row: WritingTask) -> dict[str, Any]:
     released = row.status == WritingTask.Status.RELEASED
-    row.conversation = screens.reading_of(row.case, "").turns  # type: ignore[attr-defined]  # for the serializer
+    row.conversation = reading_pages.reading_of(row.case, "").turns  # type: ignore[attr-defined]  # for the serializer
     row.references = [] if released else reading.references_of(row)  # type: ignore[attr-defined]
     row.reference = reading.reference_begun_from(row)  # type: ignore[attr-defined]
     return dict(WritingTaskDetailSerializer(row).data)

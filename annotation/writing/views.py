@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.identity import opaque_name
 from annotation import payload
 from annotation.models import Batch, WritingTask
-from annotation.selectors import reading_pages as screens
+from annotation.selectors import reading_pages
 from annotation.views.saving import seconds_of, somebody_else
 from annotation.writing import selectors as reading
 from annotation.writing import services
@@ -147,7 +147,7 @@ def _context(request: SignedInRequest, row: WritingTask) -> dict[str, Any]:
         "batch": row.batch,
         "terms": terms,
         "benchmark": row.batch.group.benchmark,
-        "reading": screens.reading_of(row.case, ""),
+        "reading": reading_pages.reading_of(row.case, ""),
         "references": reading.references_of(row),
         "begun_from": reading.reference_begun_from(row),
         "place": reading.place_of(row),

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from scoring import access
 from scoring.api.serializers import Plain
 from scoring.models import JudgeRun
-from scoring.selectors import judges_and_runs as screens
+from scoring.selectors import judges_and_runs
 from scoring.selectors.judgements import as_json, run_judgements, samples_of
 
 PARAMETERS = ("candidate", "sample", "format")
@@ -54,7 +54,7 @@ def judgements(request: Request, slug: str, public_id: str) -> HttpResponseBase:
     candidate_id, sample = request.query_params.get("candidate", ""), request.query_params.get("sample", "0")
     if not candidate_id:
         raise ValidationError({"candidate": [_("This parameter is needed.")]})
-    candidate = screens.candidates_of(run).filter(public_id=candidate_id).first()
+    candidate = judges_and_runs.candidates_of(run).filter(public_id=candidate_id).first()
     if run.purpose != JudgeRun.Purpose.GRADE or candidate is None or sample not in map(str, samples_of(run, candidate)):
         raise Http404
     export = run_judgements(run, candidate, int(sample))

@@ -26,7 +26,7 @@ from scoring.models import Judge, JudgeRun, Verdict
 from scoring.runs import services as run_services
 from scoring.runs.continuing import continue_run
 from scoring.runs.spending import spending_of
-from scoring.selectors import judges_and_runs as screens
+from scoring.selectors import judges_and_runs
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -79,7 +79,7 @@ def judges(request: Request, slug: str) -> Response:
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         _only(request, "offset")
-        judges = screens.judges_on(request.user, benchmark).order_by("name", "-version", "pk")
+        judges = judges_and_runs.judges_on(request.user, benchmark).order_by("name", "-version", "pk")
         return _paged(request, judges, shapes.JudgeSerializer)
     payload = valid(shapes.NewJudgeSerializer(data=request.data))
     try:
@@ -134,7 +134,7 @@ def runs(request: Request, slug: str) -> Response:
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         _only(request, "offset")
-        return _paged(request, screens.runs_on(benchmark), shapes.JudgeRunSerializer)
+        return _paged(request, judges_and_runs.runs_on(benchmark), shapes.JudgeRunSerializer)
     payload = valid(shapes.NewRunSerializer(data=request.data))
     chosen = access.judges_for(request.user).filter(public_id=payload["judge"]).first()
     if chosen is None:
@@ -152,7 +152,7 @@ def runs(request: Request, slug: str) -> Response:
 
 
 def _detail(run: JudgeRun, code: int = status.HTTP_200_OK) -> Response:
-    context = {"progress": screens.progress_of(run, at=timezone.now()), "spending": spending_of([run])[run.pk]}
+    context = {"progress": judges_and_runs.progress_of(run, at=timezone.now()), "spending": spending_of([run])[run.pk]}
     return Response(shapes.JudgeRunDetailSerializer(run, context=context).data, status=code)
 
 
@@ -217,8 +217,8 @@ def verdicts(request: Request, slug: str, public_id: str) -> Response:
     outcome, candidate = (request.query_params.get(name, "") for name in ("outcome", "candidate"))
     if outcome and outcome not in Verdict.Outcome.values:
         raise ValidationError({"outcome": [_("One of: %(names)s.") % {"names": ", ".join(Verdict.Outcome.values)}]})
-    if candidate and not screens.candidates_of(run).filter(public_id=candidate).exists():
+    if candidate and not judges_and_runs.candidates_of(run).filter(public_id=candidate).exists():
         raise Http404
-    rows = screens.verdicts_of(run, outcome=outcome, candidate=candidate)
+    rows = judges_and_runs.verdicts_of(run, outcome=outcome, candidate=candidate)
     rows = rows.select_related("response__case", "response__candidate", "criterion")
     return _paged(request, rows, shapes.VerdictSerializer, _Cursor())

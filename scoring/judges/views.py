@@ -23,7 +23,7 @@ from scoring.judges.jury_views import jury_page
 from scoring.judges.previews import preview_of, preview_prompt
 from scoring.models import Judge
 from scoring.runs.comparing_views import beside
-from scoring.selectors import judges_and_runs as screens
+from scoring.selectors import judges_and_runs
 from scoring.susceptibility.selectors import susceptibility_screen
 from scoring.trained.presentation import card_of
 
@@ -35,13 +35,13 @@ RUNS_PER_PAGE = 15
 def judges(request: SignedInRequest, slug: str) -> HttpResponse:
     """The judges of a benchmark with their newest runs, and below them all runs."""
     benchmark = get_benchmark(request.user, slug)
-    page = Paginator(screens.runs_on(benchmark), RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(judges_and_runs.runs_on(benchmark), RUNS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "benchmark": benchmark,
-        "rows": screens.judge_rows(request.user, benchmark),
+        "rows": judges_and_runs.judge_rows(request.user, benchmark),
         "page": page,
-        "runs": screens.run_rows(list(page)),
-        "can_run": screens.judges_to_run(request.user).exists(),
+        "runs": judges_and_runs.run_rows(list(page)),
+        "can_run": judges_and_runs.judges_to_run(request.user).exists(),
     }
     return render(request, "scoring/judges.html", context)
 
@@ -143,7 +143,7 @@ def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainEr
     if judge.kind == Judge.Kind.JURY:
         return jury_page(request, slug, public_id)
     versions = access.judges_for(request.user).filter(benchmark=judge.benchmark_id, name=judge.name)
-    runs = Paginator(screens.runs_on(benchmark).filter(judge__in=versions), RUNS_PER_PAGE)
+    runs = Paginator(judges_and_runs.runs_on(benchmark).filter(judge__in=versions), RUNS_PER_PAGE)
     page = runs.get_page(request.GET.get("page"))
     config = judge.config
     if judge.kind == Judge.Kind.CHAT:  # settings that are newer than the judge have their defaults
@@ -154,9 +154,9 @@ def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainEr
         "template": TEMPLATES.get(str(config.get("prompt"))),
         "versions": versions.order_by("-version"),
         "page": page,
-        "runs": screens.run_rows(list(page)),
+        "runs": judges_and_runs.run_rows(list(page)),
         "refused": refused,
-        **beside(screens.newest_settled(versions, benchmark)),
+        **beside(judges_and_runs.newest_settled(versions, benchmark)),
         "susceptibility": susceptibility_screen(benchmark, judge),
     }
     if judge.kind == Judge.Kind.CHAT:

@@ -21,7 +21,7 @@ from scoring.runs import continuing, services
 from scoring.runs.comparing_views import beside
 from scoring.runs.spending import estimate, spending_of
 from scoring.runs.started import to_started_run
-from scoring.selectors import judges_and_runs as screens
+from scoring.selectors import judges_and_runs
 from scoring.susceptibility.failing_pairs import reference_label
 
 NEW = "scoring/run_new.html"
@@ -86,7 +86,7 @@ def _context(run: JudgeRun) -> dict[str, Any]:
     return {
         "benchmark": run.benchmark,
         "run": run,
-        "progress": screens.progress_of(run, at=timezone.now()),
+        "progress": judges_and_runs.progress_of(run, at=timezone.now()),
         "spending": spending_of([run])[run.pk],
         "resumable": run.status in services.RESUMABLE and not run.imported,
         "cancellable": run.status in (JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING, JudgeRun.Status.PAUSED),
@@ -106,8 +106,8 @@ def _page(request: SignedInRequest, run: JudgeRun, refused: DomainError | None =
     visible = access.judges_for(request.user).filter(pk=run.judge_id).exists()
     context = {
         **_context(run),
-        "frame": screens.frame_words(run),
-        "steadiness": screens.steadiness_of(run),
+        "frame": judges_and_runs.frame_words(run),
+        "steadiness": judges_and_runs.steadiness_of(run),
         "resume_form": ResumeForm(initial={"budget": run.budget}),
         "judge_visible": visible,
         "refused": refused,

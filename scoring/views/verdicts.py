@@ -13,7 +13,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from scoring import access
 from scoring.forms import VerdictFilters
 from scoring.models import JudgeRun
-from scoring.selectors import judges_and_runs as screens
+from scoring.selectors import judges_and_runs
 from scoring.selectors.judgements import as_json, run_judgements, samples_of
 from scoring.susceptibility.injections import INJECTIONS
 
@@ -25,10 +25,10 @@ PER_PAGE = 50
 def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Verdicts with their explanations; an invalid one with the judge's answer."""
     run = access.get_run(request.user, slug, public_id)
-    candidates = list(screens.candidates_of(run))
+    candidates = list(judges_and_runs.candidates_of(run))
     form = VerdictFilters(request.GET, candidates=candidates)
     chosen = form.cleaned_data if form.is_valid() else {}
-    verdicts = screens.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
+    verdicts = judges_and_runs.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
     page = Paginator(verdicts, PER_PAGE).get_page(request.GET.get("page"))
     shown = page.object_list
     about = next((candidate for candidate in candidates if candidate.public_id == chosen.get("candidate")), None)
@@ -37,8 +37,8 @@ def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpRespons
         "run": run,
         "form": form,
         "page": page,
-        "rows": screens.verdict_page(run, shown),  # type: ignore[arg-type]  # a slice of the QuerySet above
-        "counts": screens.counts_of([run])[run.pk],
+        "rows": judges_and_runs.verdict_page(run, shown),  # type: ignore[arg-type]  # a slice of the QuerySet above
+        "counts": judges_and_runs.counts_of([run])[run.pk],
         "outcome": chosen.get("outcome", ""),
         "about": about,
         # ClinConsensus' list is about one candidate, and one response to each case.
@@ -55,10 +55,12 @@ def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpRespons
 def verdicts_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """All verdicts of a run, in the columns that ``import_verdicts`` takes; the filters of the page hold here too."""
     run = access.get_run(request.user, slug, public_id)
-    form = VerdictFilters(request.GET, candidates=list(screens.candidates_of(run)))
+    form = VerdictFilters(request.GET, candidates=list(judges_and_runs.candidates_of(run)))
     chosen = form.cleaned_data if form.is_valid() else {}
-    verdicts = screens.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
-    pieces = stream_csv(screens.csv_columns(run), screens.csv_rows(run, verdicts), text_columns=screens.CSV_TEXT)
+    verdicts = judges_and_runs.verdicts_of(run, **{name: chosen.get(name, "") for name in ("outcome", "candidate")})
+    pieces = stream_csv(
+        judges_and_runs.csv_columns(run), judges_and_runs.csv_rows(run, verdicts), text_columns=judges_and_runs.CSV_TEXT
+    )
     response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-run-{run.public_id}-verdicts.csv"'
     return response
@@ -77,7 +79,7 @@ def judgements(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     candidate_id, sample = request.GET.get("candidate", ""), request.GET.get("sample", "0")
     if not candidate_id:
         return redirect("scoring:verdicts", slug, public_id)
-    candidate = screens.candidates_of(run).filter(public_id=candidate_id).first()
+    candidate = judges_and_runs.candidates_of(run).filter(public_id=candidate_id).first()
     if candidate is None or not _is_graded(run) or sample not in map(str, samples_of(run, candidate)):
         raise Http404
     export = run_judgements(run, candidate, int(sample))
