@@ -39,7 +39,7 @@ from tests.processes import Worker
 from tests.scoring.conftest import Loopback, chat_judge, learnable
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, expect
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 BASE = "/b/answered/judges/"
@@ -525,4 +525,4 @@ def test_a_run_is_watched_live_to_its_end(
     page.wait_for_load_state()
     assert page.locator("#run-progress[hx-get]").count() == 0
     page.get_by_role("link", name="Verdicts").click()
-    assert page.locator("table.verdicts .outcome").count() == 36
+    expect(page.locator("table.verdicts .outcome")).to_have_count(36)
