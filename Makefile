@@ -90,6 +90,8 @@ lint: $(STAMP) $(NODE_STAMP) ## check style, types, layers, templates, scripts a
 golden: $(STAMP) browser ## compare every page with the templates and style sheets of BASE=<commit>
 	@rm -rf $(GOLDEN) && mkdir -p $(GOLDEN)/base
 	@git archive $(BASE) templates consilium/templates static | tar -x -C $(GOLDEN)/base
+	@git diff --find-renames -l0 --diff-filter=R --name-status $(BASE) -- templates | while read -r _ old new; do \
+	  mkdir -p "$(GOLDEN)/base/$$(dirname "$$new")" && cp "$(GOLDEN)/base/$$old" "$(GOLDEN)/base/$$new"; done
 	@GOLDEN_BEFORE=$(CURDIR)/$(GOLDEN)/base $(PY) -m pytest -n 0 tests/golden/golden_pages.py tests/golden/golden_layout.py
 
 lock: .venv/bin/uv ## compile the pins anew, for every Python that pyproject.toml allows

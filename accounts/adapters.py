@@ -81,5 +81,5 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         except SignOnRefused as refused:
             logger.warning("A single sign-on was refused", extra={"reason": refused.reason})
             page = {"reason": refused.reason, "email": refused.email, "provider": settings.OIDC_NAME}
-            raise ImmediateHttpResponse(render(request, "accounts/sign_on_refused.html", page, status=403)) from refused
+            raise ImmediateHttpResponse(render(request, "accounts/sign_on/refused.html", page, status=403)) from refused
         sociallogin.connect(request, user)

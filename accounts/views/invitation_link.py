@@ -24,7 +24,7 @@ def after_inviting(
     """
     if issued is not None and issued.link:
         context = {"invitation": issued.invitation, "link": issued.link, "benchmark": benchmark, "back": back}
-        response = render(request, "accounts/invitation_link.html", context)
+        response = render(request, "accounts/invitations/link.html", context)
         add_never_cache_headers(response)
         return response
     if issued is not None and issued.warning:

@@ -37,7 +37,7 @@ def notifications(request: SignedInRequest) -> HttpResponse:
         "unread": unread.count(),
         "only_unread": only_unread,
     }
-    return render(request, "accounts/notifications.html", context)
+    return render(request, "accounts/notices/notifications.html", context)
 
 
 @require_safe
@@ -77,7 +77,7 @@ def deliveries(request: SignedInRequest) -> HttpResponse:
         service.choose_deliveries(user=request.user, choices=form.cleaned_data)
         messages.success(request, _("How you hear of your work was saved."))
         return redirect("accounts:deliveries")
-    return render(request, "accounts/deliveries.html", {"form": form}, status=422 if form.errors else 200)
+    return render(request, "accounts/notices/deliveries.html", {"form": form}, status=422 if form.errors else 200)
 
 
 @csrf_exempt  # the signed token identifies the user; mail programs send this form without a session
@@ -87,9 +87,9 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """End mails from the mail. GET only asks: programs that look at links before people do must not answer for them."""
     known = service.read_unsubscribe_token(token)
     if known is None:
-        return render(request, "accounts/unsubscribe.html", {"unknown": True}, status=404)
+        return render(request, "accounts/notices/unsubscribe.html", {"unknown": True}, status=404)
     user, what = known
     if request.method == "POST":
         service.unsubscribe(user=user, what=what)
     label = "" if what == service.DAILY else Notification.Kind(what).label
-    return render(request, "accounts/unsubscribe.html", {"what": label, "done": request.method == "POST"})
+    return render(request, "accounts/notices/unsubscribe.html", {"what": label, "done": request.method == "POST"})

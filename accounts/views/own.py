@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @login_required
 def home(request: SignedInRequest) -> HttpResponse:
     """The benchmarks of the reader, and what waits for them there."""
-    return render(request, "accounts/home.html", {"cards": navigation.home_cards(request.user)})
+    return render(request, "accounts/own/home.html", {"cards": navigation.home_cards(request.user)})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -59,7 +59,7 @@ def profile(request: SignedInRequest) -> HttpResponse:
         return response
     refused = form.errors or physician.errors
     context = {"form": form, "physician": physician}
-    return render(request, "accounts/profile.html", context, status=422 if refused else 200)
+    return render(request, "accounts/own/profile.html", context, status=422 if refused else 200)
 
 
 @require_safe

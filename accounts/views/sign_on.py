@@ -29,6 +29,6 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
     target = response.get("Location", "")
     if request.method != "POST" or not target.startswith(("http://", "https://")):
         return response
-    page = render(request, "accounts/sign_on_begin.html", {"target": target, "provider": settings.OIDC_NAME})
+    page = render(request, "accounts/sign_on/begin.html", {"target": target, "provider": settings.OIDC_NAME})
     page.cookies = response.cookies
     return page

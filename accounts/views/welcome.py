@@ -51,9 +51,9 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
             return _language(redirect(FIRST_PAGE.get(accepted.part, "accounts:home")), account["language"])
     except invitations.LinkUnusable as refused:
         status = 404 if refused.reason == "unknown" else refused.status_code
-        return render(request, "accounts/link_unusable.html", {"reason": refused.reason}, status=status)
+        return render(request, "accounts/invitations/link_unusable.html", {"reason": refused.reason}, status=status)
     context = {"invitation": invitation, "form": form, "part": PARTS.get(invitation.part, invitation.part)}
-    return render(request, "accounts/welcome.html", context, status=422 if form.errors else 200)
+    return render(request, "accounts/invitations/welcome.html", context, status=422 if form.errors else 200)
 
 
 def _language(response: HttpResponse, language: str) -> HttpResponse:

@@ -307,7 +307,7 @@ KIND = Kind(
         ),
         gettext_lazy("This takes two raters with decisions."),
     ),
-    template="agreement/body_agreement.html",
+    template="agreement/kinds/agreement.html",
     body=body,
     figures=figures,
     headline=("MF1", 3),

@@ -383,7 +383,7 @@ KIND = Kind(
             "This takes a judge with a finished run, and decisions of three physicians or more on the same responses."
         ),
     ),
-    template="agreement/body_alternative.html",
+    template="agreement/kinds/alternative.html",
     body=body,
     figures=figures,
     headline=(gettext_lazy("winning rate"), 2),

@@ -231,7 +231,7 @@ KIND = Kind(
         ),
         gettext_lazy("This takes graded responses of a candidate of the kind physician."),
     ),
-    template="agreement/body_calibration.html",
+    template="agreement/kinds/calibration.html",
     body=body,
     figures=figures,
     headline=("k", 0),

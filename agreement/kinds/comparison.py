@@ -342,7 +342,7 @@ KIND = Kind(
         gettext_lazy("Which of two judges, or of any two raters, is closer to a reference, on the same decisions."),
         gettext_lazy("This takes three raters: a reference, and two that are held against it."),
     ),
-    template="agreement/body_comparison.html",
+    template="agreement/kinds/comparison.html",
     body=body,
     figures=figures,
     headline=(gettext_lazy("A less B, MF1"), 3),

@@ -349,7 +349,7 @@ KIND = Kind(
         gettext_lazy("A judge against two groups, and the groups against each other, on the same decisions."),
         gettext_lazy("This takes two groups with submitted work and a judge with a finished run."),
     ),
-    template="agreement/body_fidelity.html",
+    template="agreement/kinds/fidelity.html",
     body=body,
     figures=figures,
     headline=(gettext_lazy("MF1, mean of both groups"), 3),

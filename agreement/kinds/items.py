@@ -368,7 +368,7 @@ KIND = Kind(
         ),
         gettext_lazy("This takes two raters with decisions."),
     ),
-    template="agreement/body_items.html",
+    template="agreement/kinds/items.html",
     body=body,
     figures=figures,
     headline=(gettext_lazy("Share of pairs they differ on"), 3),

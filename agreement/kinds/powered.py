@@ -304,7 +304,7 @@ KIND = Kind(
         ),
         gettext_lazy("It takes a judge with a finished run, and physicians’ decisions on some of the same responses."),
     ),
-    template="agreement/body_powered.html",
+    template="agreement/kinds/powered.html",
     body=body,
     figures=figures,
     pairs=pairs,

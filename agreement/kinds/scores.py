@@ -223,7 +223,7 @@ KIND = Kind(
         ),
         gettext_lazy("There is no rater with decisions yet."),
     ),
-    template="agreement/body_scores.html",
+    template="agreement/kinds/scores.html",
     body=body,
     body_of_slice=body_of_slice,
     figures=figures,

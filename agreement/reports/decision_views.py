@@ -74,4 +74,4 @@ def decisions(request: SignedInRequest, slug: str, section: str, public_id: str)
         "page": page,
         "rows": decided(evidence, list(page)),
     }
-    return render(request, "agreement/decisions.html", context)
+    return render(request, "agreement/reports/decisions.html", context)

@@ -25,4 +25,4 @@ def freshness(request: SignedInRequest, slug: str, section: str, public_id: str)
     if report.section != section or report.status != JobStatus.DONE:
         raise Http404
     context = {"benchmark": report.benchmark, "report": report, "freshness": freshness_of(report)}
-    return render(request, "agreement/freshness.html#report-freshness", context)
+    return render(request, "agreement/reports/_freshness.html#report-freshness", context)

@@ -95,7 +95,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
             context |= presentation.body(newest, sort=request.GET.get("sort", ""), part=request.GET.get("slice", ""))
         elif section == "calibration":
             context |= signing(benchmark)
-    return render(request, f"agreement/{section}.html", context, status=status)
+    return render(request, f"agreement/reports/{section}.html", context, status=status)
 
 
 def _of_section(request: SignedInRequest, slug: str, section: str, public_id: str) -> Report:
@@ -115,7 +115,7 @@ def report(request: SignedInRequest, slug: str, section: str, public_id: str) ->
         context |= presentation.body(report, sort=request.GET.get("sort", ""), part=request.GET.get("slice", ""))
     else:
         context |= presentation.heading(report)
-    return render(request, "agreement/report.html", context)
+    return render(request, "agreement/reports/report.html", context)
 
 
 @require_safe
@@ -124,7 +124,7 @@ def progress(request: SignedInRequest, slug: str, section: str, public_id: str) 
     """How far a report is; asked again every second while it is open, then the page is loaded anew."""
     report = _of_section(request, slug, section, public_id)
     context = {"benchmark": report.benchmark, "report": report, "open": report.status in OPEN}
-    response = render(request, "agreement/report.html#report-progress", context)
+    response = render(request, "agreement/reports/report.html#report-progress", context)
     if not context["open"]:
         response["HX-Refresh"] = "true"
     return response

@@ -54,7 +54,7 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
             context["svg"] = figure and inline_svg(figure.drawing, title=figure.title)
     elif given:
         status = 422
-    return render(request, "agreement/planning.html", context, status=status)
+    return render(request, "agreement/planning/planning.html", context, status=status)
 
 
 def _plan(request: SignedInRequest, slug: str) -> planning.Plan | HttpResponse:

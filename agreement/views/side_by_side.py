@@ -77,4 +77,4 @@ def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) 
         "following": order[place + 1] if place + 1 < len(order) else None,
         "changed": bool(changes_since(report, report.started_at or report.created_at)),
     }
-    return render(request, "agreement/pair.html", context)
+    return render(request, "agreement/pair/pair.html", context)

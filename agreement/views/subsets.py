@@ -26,7 +26,7 @@ from rubrics.models import Benchmark, Case
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest
 
-PAGE = "agreement/subsets.html"
+PAGE = "agreement/subsets/subsets.html"
 CASE_COLUMNS = ("case", "difficulty", "register", "language", "tags")
 
 

@@ -67,7 +67,7 @@ def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
         "current": current,
         "form": form,
     }
-    return render(request, "agreement/sign_threshold.html", context, status=status)
+    return render(request, "agreement/calibration/sign_threshold.html", context, status=status)
 
 
 def _calibration(request: SignedInRequest, slug: str) -> Report | None:

@@ -61,7 +61,9 @@ def _page(request: SignedInRequest, benchmark: Benchmark, rates: RatesForm | Non
         "physicians": number,
         "fewest": MIN_CELL,
     }
-    return render(request, "annotation/contributions.html", context, status=422 if rates is not None else 200)
+    return render(
+        request, "annotation/contributions/contributions.html", context, status=422 if rates is not None else 200
+    )
 
 
 def _csv(slug: str, name: str, pieces: Iterable[str]) -> StreamingHttpResponse:

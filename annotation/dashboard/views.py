@@ -60,7 +60,7 @@ def progress(request: SignedInRequest, slug: str) -> HttpResponse:
         "attempts": boards.attempts_in(benchmark),
         "administers": administers,
     }
-    return render(request, "annotation/dashboard.html", context)
+    return render(request, "annotation/dashboard/dashboard.html", context)
 
 
 @require_safe

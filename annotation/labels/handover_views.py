@@ -37,7 +37,7 @@ def hand_over_cases(request: SignedInRequest, batch: Batch) -> HttpResponse:
         return redirect("annotation:batch", batch.group.benchmark.slug, batch.public_id)
     return handover_dialog(
         request,
-        "annotation/label_handover.html",
+        "annotation/labels/handover.html",
         batch=batch,
         holder=holder,
         people=people,

@@ -32,8 +32,8 @@ from rubrics.models import Benchmark, Case
 from rubrics.selectors.lists import tag_counts
 
 LIST, FORM, RESULTS, NEW = (
-    "annotation/labels.html", "annotation/label_form.html", "annotation/label_results.html",
-    "annotation/label_batch_new.html",
+    "annotation/labels/labels.html", "annotation/labels/form.html", "annotation/labels/results.html",
+    "annotation/labels/new_batch.html",
 )  # fmt: skip
 PER_PAGE = 50
 # What the figures of agreement are called, and what each tells.

@@ -25,7 +25,7 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 
-PAGE = "annotation/labelling.html"
+PAGE = "annotation/labels/labelling.html"
 
 
 @require_safe

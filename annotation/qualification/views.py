@@ -88,7 +88,7 @@ def _page(
         "administers": administers,
     }
     failed = refused or (rule_form and rule_form.errors) or (import_form and import_form.errors)
-    return render(request, "annotation/qualification.html", context, status=422 if failed else 200)
+    return render(request, "annotation/qualification/qualification.html", context, status=422 if failed else 200)
 
 
 def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) -> list[dict[str, Any]]:
@@ -147,7 +147,7 @@ def choose(request: SignedInRequest, slug: str) -> HttpResponse:
         "refused": refused,
     }
     status = refused.status_code if refused else 200
-    return render(request, "annotation/qualification_responses.html", context, status=status)
+    return render(request, "annotation/qualification/responses.html", context, status=status)
 
 
 @require_POST
@@ -243,7 +243,7 @@ def _key_page(
         "refused": refused,
     }  # fmt: skip
     status = refused.status_code if refused else (422 if form.errors else 200)
-    return render(request, "annotation/keys_edit.html", context, status=status)
+    return render(request, "annotation/qualification/keys_edit.html", context, status=status)
 
 
 @require_POST
@@ -336,7 +336,7 @@ def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
         "differing": differing,
         "again": again,
     }
-    return render(request, "annotation/qualification_feedback.html", context)
+    return render(request, "annotation/qualification/feedback.html", context)
 
 
 class _Line(NamedTuple):

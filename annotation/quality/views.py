@@ -97,7 +97,7 @@ def quality(request: SignedInRequest, slug: str) -> HttpResponse:
         "administers": administers,
         "several_groups": len({person.membership.group_id for person in annotators}) > 1,
     }
-    return render(request, "annotation/quality.html", context)
+    return render(request, "annotation/quality/quality.html", context)
 
 
 @require_safe
@@ -195,7 +195,7 @@ def _person_page(
         "form": form,
         "administers": administers,
     }
-    return render(request, "annotation/quality_person.html", context, status=422 if form.errors else 200)
+    return render(request, "annotation/quality/person.html", context, status=422 if form.errors else 200)
 
 
 @require_safe
@@ -271,7 +271,7 @@ def own(request: SignedInRequest) -> HttpResponse:
     parts = _own_parts(request.user)
     drifts = [_drift(part.annotator) if part.annotator else None for part in parts]
     context = {"parts": list(zip(parts, drifts, strict=True)), "enough": ENOUGH}
-    return render(request, "annotation/quality_own.html", context)
+    return render(request, "annotation/quality/own.html", context)
 
 
 @require_safe

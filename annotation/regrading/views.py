@@ -86,7 +86,7 @@ def _page(
                 context["plan"] = plan_regrading(group=form.cleaned_data["group"], terms=form.terms())
             except DomainError as error:
                 context["refused"] = refused or error
-    return render(request, "annotation/regrading.html", context, status=status)
+    return render(request, "annotation/regrading/regrading.html", context, status=status)
 
 
 def _as_before(group: ExpertGroup) -> dict[str, Any]:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 register = template.Library()
 
 
-@register.inclusion_tag("annotation/outbox.html", takes_context=True)
+@register.inclusion_tag("annotation/shared/_outbox.html", takes_context=True)
 def outbox(context: Context) -> dict[str, Any]:
     """``{% outbox %}``: what ``outbox.js`` needs, on every page that sends what another one left behind."""
     return _who(context)
 
 
-@register.inclusion_tag("annotation/labels_left.html", takes_context=True)
+@register.inclusion_tag("annotation/labels/_unsent.html", takes_context=True)
 def labels_left(context: Context) -> dict[str, Any]:
     """``{% labels_left %}``: where ``labels_left.js`` shows answers about cases that could not be sent."""
     return _who(context)

@@ -27,7 +27,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.versioning import StaleSave
 from rubrics.models import Benchmark
 
-PAGE = "annotation/adjudicating.html"
+PAGE = "annotation/adjudications/adjudication.html"
 BUTTONS = (*CHECK_BUTTONS, (RulingOutcome.FAULTY, _lazy("Faulty")))
 
 
@@ -55,7 +55,9 @@ def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: Domain
         "page_obj": lists.page(show, request.GET.get("page")),
         "refused": refused,
     }
-    return render(request, "annotation/adjudications.html", context, status=refused.status_code if refused else 200)
+    return render(
+        request, "annotation/adjudications/adjudications.html", context, status=refused.status_code if refused else 200
+    )
 
 
 @require_POST
@@ -136,7 +138,7 @@ def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRes
         return refusal(request, refused)
     shown = reading_pages.adjudication_rows(row, everything=True, criterion=criterion_id)
     context = {"row": shown[0], "adjudication": row, "writable": True, "outcomes": BUTTONS}
-    return render(request, "annotation/adjudication/_criterion.html", context, status=status)
+    return render(request, "annotation/adjudications/_criterion.html", context, status=status)
 
 
 @require_POST

@@ -32,7 +32,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.models import Benchmark, Candidate, Case
 
-NEW = "annotation/batch_new.html"
+NEW = "annotation/batches/new.html"
 
 
 @require_safe
@@ -57,7 +57,7 @@ def batches(request: SignedInRequest, slug: str) -> HttpResponse:
         "attempts": boards.attempts_in(benchmark),
         "administers": is_admin(request.user, benchmark),
     }
-    return render(request, "annotation/batches.html", context)
+    return render(request, "annotation/batches/batches.html", context)
 
 
 @require_safe
@@ -160,7 +160,7 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
         "refused": refused,
         **writing_context(request, row, people),
     }
-    return render(request, "annotation/batch.html", context, status=refused.status_code if refused else 200)
+    return render(request, "annotation/batches/batch.html", context, status=refused.status_code if refused else 200)
 
 
 def _frame(row: Batch) -> list[tuple[str, str]]:
@@ -321,7 +321,7 @@ def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
         .select_related("group"),
         "administers": is_admin(request.user, benchmark),
     }
-    return render(request, "annotation/conflicts.html", context, status=status)
+    return render(request, "annotation/conflicts/conflicts.html", context, status=status)
 
 
 def _conflicts(benchmark: Benchmark) -> QuerySet[Adjudication]:

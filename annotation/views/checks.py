@@ -28,7 +28,7 @@ from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.versioning import StaleSave
 from rubrics.models import Benchmark
 
-PAGE = "annotation/checking.html"
+PAGE = "annotation/checks/check.html"
 BUTTONS = ((Outcome.MET, _lazy("Met")), (Outcome.NOT_MET, _lazy("Not met")), (Outcome.CANNOT_ASSESS, _lazy("Cannot")))
 
 
@@ -58,7 +58,7 @@ def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: Domain
         "page_obj": lists.page(show, request.GET.get("page")),
         "refused": refused,
     }
-    return render(request, "annotation/checks.html", context, status=refused.status_code if refused else 200)
+    return render(request, "annotation/checks/checks.html", context, status=refused.status_code if refused else 200)
 
 
 @require_POST
@@ -239,5 +239,5 @@ def end_of_queue(request: SignedInRequest, url: str, message: str) -> HttpRespon
 
 def refusal(request: HttpRequest, refused: DomainError) -> HttpResponse:
     """The sentence above the criteria, for a row that was not saved."""
-    response = render(request, "annotation/checking.html#refusal", {"refused": refused}, status=refused.status_code)
+    response = render(request, "annotation/checks/check.html#refusal", {"refused": refused}, status=refused.status_code)
     return swap_into(response, "#refusal")

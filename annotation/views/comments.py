@@ -80,7 +80,7 @@ def _thread(
         "text": text,
         **more,
     }
-    template = "annotation/comments_thread.html" if request.htmx else "annotation/comments_page.html"
+    template = "annotation/comments/_thread.html" if request.htmx else "annotation/comments/comments.html"
     return render(request, template, context, status=refused.status_code if refused else 200)
 
 
@@ -104,7 +104,7 @@ def threads(request: SignedInRequest, slug: str) -> HttpResponse:
         "page_obj": page,
         "threads": [(row, names.get(row.annotator_id, ""), last[row.pk]) for row in rows],
     }
-    return render(request, "annotation/comments_list.html", context)
+    return render(request, "annotation/comments/list.html", context)
 
 
 @require_safe

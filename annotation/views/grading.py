@@ -23,7 +23,7 @@ from annotation.views.saving import refusal
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 
-PAGE = "annotation/grading.html"
+PAGE = "annotation/grading/grading.html"
 
 
 @require_safe

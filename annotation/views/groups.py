@@ -44,7 +44,7 @@ def _list(request: SignedInRequest, benchmark: Benchmark, form: GroupForm) -> Ht
         batch_count=Count("batches", distinct=True),
     )
     context = {"benchmark": benchmark, "groups": rows, "form": form, "administers": is_admin(request.user, benchmark)}
-    return render(request, "annotation/groups.html", context, status=422 if form.errors else 200)
+    return render(request, "annotation/groups/groups.html", context, status=422 if form.errors else 200)
 
 
 @require_POST
@@ -105,7 +105,7 @@ def _page(
         "administers": administers,
     }
     status = refused.status_code if refused else 422 if form.errors else 200
-    return render(request, "annotation/group.html", context, status=status)
+    return render(request, "annotation/groups/group.html", context, status=status)
 
 
 def _consequence(membership: Membership, held: int) -> str:

@@ -48,7 +48,7 @@ def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
         return _move(request, batch, moved, back=_back(batch, physician if holder else ""))
     context = {"benchmark": batch.group.benchmark, "batch": batch, "moved": moved,
                "physician": physician if holder else "", "administers": True}  # fmt: skip
-    template = "annotation/handover.html#handover" if request.htmx else "annotation/handover.html"
+    template = "annotation/handover/handover.html#handover" if request.htmx else "annotation/handover/handover.html"
     return render(request, template, context)
 
 

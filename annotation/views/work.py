@@ -40,4 +40,4 @@ def _page(request: SignedInRequest, benchmark: Benchmark | None) -> HttpResponse
         "page_obj": shown,
         "handed_in": lines,
     }
-    return render(request, "annotation/work.html", context)
+    return render(request, "annotation/work/work.html", context)

@@ -32,7 +32,7 @@ from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark, Candidate
 from rubrics.selectors.lists import tag_counts
 
-NEW = "annotation/writing_new.html"
+NEW = "annotation/writing/new_batch.html"
 PER_PAGE = 50
 NOBODY = "nobody"
 
@@ -145,7 +145,7 @@ def hand_over(request: SignedInRequest, batch: Batch) -> HttpResponse:
         return redirect("annotation:batch", batch.group.benchmark.slug, batch.public_id)
     return handover_dialog(
         request,
-        "annotation/writing_handover.html",
+        "annotation/writing/handover.html",
         batch=batch,
         holder=holder,
         people=people,

@@ -27,7 +27,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.markdown import markdown
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 
-PAGE = "annotation/writing_task.html"
+PAGE = "annotation/writing/task.html"
 
 
 def _has_read() -> str:

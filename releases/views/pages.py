@@ -69,7 +69,7 @@ def new_release(request: SignedInRequest, slug: str) -> HttpResponse:
     else:
         form = ReleaseForm(benchmark, preview, initial={"version": services.next_version(benchmark)})
     context = {"benchmark": benchmark, "form": form, "preview": preview}
-    return render(request, "releases/new_release.html", context, status=status)
+    return render(request, "releases/new.html", context, status=status)
 
 
 def _context(request: SignedInRequest, release: Release) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def dashboard(request: SignedInRequest, slug: str) -> HttpResponse:
         "dashboard": report.auditor_dashboard(request.user, benchmark),
         "any_open": CaseAudit.objects.filter(benchmark=benchmark, status=CaseAudit.Status.OPEN).exists(),
     }
-    return render(request, "rubrics/audit_dashboard.html", context)
+    return render(request, "rubrics/audits/dashboard.html", context)
 
 
 @require_POST
@@ -54,7 +54,7 @@ def take(request: SignedInRequest, slug: str) -> HttpResponse:
 def item(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """A case with its rubric, and the form beside it."""
     item = access.get_item(request.user, slug, public_id)
-    return render(request, "rubrics/audit_item.html", _context(item))
+    return render(request, "rubrics/audits/item.html", _context(item))
 
 
 def _context(item: AuditItem) -> dict[str, Any]:

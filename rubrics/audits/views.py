@@ -24,7 +24,7 @@ from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 50
 SHOWN_OF_A_DRAW = 12
-NEW = "rubrics/audit_new.html"
+NEW = "rubrics/audits/new.html"
 
 
 @require_safe
@@ -39,7 +39,7 @@ def audits(request: SignedInRequest, slug: str) -> HttpResponse:
         "administers": is_admin(request.user, benchmark),
         "auditors": _auditors(benchmark),
     }
-    return render(request, "rubrics/audits.html", context)
+    return render(request, "rubrics/audits/audits.html", context)
 
 
 def _auditors(benchmark: Benchmark) -> int:
@@ -123,7 +123,7 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "administers": is_admin(request.user, audit.benchmark),
         "auditors": _auditors(audit.benchmark),
     }
-    return render(request, "rubrics/audit.html", context)
+    return render(request, "rubrics/audits/audit.html", context)
 
 
 @require_safe

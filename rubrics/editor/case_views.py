@@ -56,7 +56,7 @@ def new_case(request: SignedInRequest, slug: str) -> HttpResponse:
             status = refused.status_code
         else:
             return redirect("rubrics:write-case", slug, case.public_id)
-    return render(request, "rubrics/write_new.html", {"benchmark": benchmark, "form": form}, status=status)
+    return render(request, "rubrics/writing/new.html", {"benchmark": benchmark, "form": form}, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -163,7 +163,7 @@ def _page(
             "case": contents.content_of(case).as_json(),
         },
     }
-    return render(request, "rubrics/write_case.html", context, status=status)
+    return render(request, "rubrics/writing/case.html", context, status=status)
 
 
 def _roles() -> list[tuple[str, str]]:
@@ -249,7 +249,7 @@ def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "privacy": all_findings(saved, draft_items(saved)),
         "back": reverse("rubrics:write-case", args=[slug, public_id]),
     }
-    privacy = render_to_string("rubrics/write_privacy.html", context, request=request)
+    privacy = render_to_string("rubrics/writing/_privacy.html", context, request=request)
     current = {"saved_at": _clock(saved), "privacy": privacy}
     return JsonResponse(saved_body(public_id, version=saved.edit_version, current=current))
 
@@ -270,7 +270,7 @@ def preview(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     reading = contents.read_content(body, stored=stands)
     content = CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in contents.FIELDS})
     context = {"content": content, "turns": _turns(content), "case": case}
-    return render(request, "rubrics/write_preview.html", context)
+    return render(request, "rubrics/writing/_preview.html", context)
 
 
 def _turns(content: CaseContent) -> list[dict[str, Any]]:

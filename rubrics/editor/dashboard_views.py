@@ -45,7 +45,7 @@ def dashboard_page(request: SignedInRequest, slug: str) -> HttpResponse:
         "may_review": access.is_author(request.user, benchmark),
         **_waiting(request, benchmark),
     }
-    return render(request, "rubrics/write.html", context)
+    return render(request, "rubrics/writing/writing.html", context)
 
 
 def _narrowed(request: SignedInRequest, cases: QuerySet[Case], form: DashboardFilters) -> QuerySet[Case]:

@@ -46,7 +46,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     returned = _returned(rubric) if draft and rubric else None
     return render(
         request,
-        "rubrics/rubric_editor.html",
+        "rubrics/editor/editor.html",
         {
             "benchmark": case.benchmark,
             "case": case,

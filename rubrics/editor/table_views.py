@@ -80,7 +80,7 @@ def traceability(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     }
     return render(
         request,
-        "rubrics/rubric_editor_traceability.html",
+        "rubrics/editor/traceability.html",
         {"benchmark": case.benchmark, "case": case, "rubric": rubric, "items": items, "gaps": gaps},
     )
 

@@ -98,7 +98,7 @@ def _queue(
         "comment": request.POST.get("comment", ""),
     }
     status = refused.status_code if refused else 409 if not_done else 200
-    return render(request, "rubrics/reviews.html", context, status=status)
+    return render(request, "rubrics/reviews/reviews.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -153,4 +153,4 @@ def _drafts(
         "note": note,
     }
     status = refused.status_code if refused else 422 if not_done else 200
-    return render(request, "rubrics/drafts.html", context, status=status)
+    return render(request, "rubrics/reviews/drafts.html", context, status=status)

@@ -90,7 +90,7 @@ def _page(
     }
     if rubric is not None:
         context |= reviewing.sheet(request.user, case, rubric, comments or {})
-    return render(request, "rubrics/review.html", context, status=refused.status_code if refused else 200)
+    return render(request, "rubrics/reviews/review.html", context, status=refused.status_code if refused else 200)
 
 
 def _text(request: SignedInRequest, name: str) -> str:

@@ -50,7 +50,7 @@ def _page(
         "answer": answer,
         "answered": set(request.POST.getlist("request")),
     }
-    return render(request, "rubrics/revisions.html", context, status=refused.status_code if refused else 200)
+    return render(request, "rubrics/revisions/revisions.html", context, status=refused.status_code if refused else 200)
 
 
 def _state(request: SignedInRequest) -> str:

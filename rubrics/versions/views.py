@@ -33,7 +33,7 @@ def history(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
         "runs": runs,
         "consequences": consequences(case, current.rubric) if current is not None and runs else [],
     }
-    return render(request, "rubrics/history.html", context)
+    return render(request, "rubrics/versions/history.html", context)
 
 
 @require_safe
@@ -62,7 +62,7 @@ def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "runs": runs,
         "consequences": consequences(case, after) if counts and runs else [],
     }
-    return render(request, "rubrics/diff.html", context)
+    return render(request, "rubrics/versions/diff.html", context)
 
 
 @require_safe

@@ -55,7 +55,7 @@ def authors(request: SignedInRequest, slug: str) -> HttpResponse:
     rows = list(held.order_by("role", "user__name", "pk"))
     states = invitations.states_of(scope=slug, users=[row.user for row in rows], at=timezone.now())
     context = {"benchmark": benchmark, "form": form, "rows": [(row, states[row.user_id]) for row in rows]}
-    return render(request, "rubrics/authors.html", context, status=status)
+    return render(request, "rubrics/people/authors.html", context, status=status)
 
 
 @require_POST

@@ -71,7 +71,7 @@ def bank(request: SignedInRequest, slug: str) -> HttpResponse:
     used, language = usage(benchmark), _language(request)
     return render(
         request,
-        "rubrics/bank.html",
+        "rubrics/bank/bank.html",
         {
             "benchmark": benchmark,
             "form": form,
@@ -119,7 +119,7 @@ def bank_item(request: SignedInRequest, slug: str, bank: str, key: str) -> HttpR
     languages = sorted(entry.text, key=lambda name: (name != "en", name))
     return render(
         request,
-        "rubrics/bank_item.html",
+        "rubrics/bank/item.html",
         {
             "benchmark": benchmark,
             **_line(entry, _language(request)),
@@ -162,7 +162,7 @@ def bank_search(request: SignedInRequest, slug: str) -> HttpResponse:
         "more": max(0, len(matches) - MAX_MATCHES),
         "language": language,
     }
-    return render(request, "rubrics/bank_search.html", context)
+    return render(request, "rubrics/bank/search.html", context)
 
 
 def insertable(entry: BankEntry, language: str) -> dict[str, Any]:
@@ -216,7 +216,7 @@ def _banks_page(
         "consensus_licence": LICENCE,
         "consensus_number": len(consensus()),
     }
-    return render(request, "rubrics/banks.html", {**context, **more}, status=status)
+    return render(request, "rubrics/bank/banks.html", {**context, **more}, status=status)
 
 
 @require_POST

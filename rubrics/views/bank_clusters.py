@@ -100,4 +100,4 @@ def _page(
         "clusters": len(entries),
     }
     status = problem.status_code if problem else 200
-    return render(request, "rubrics/bank_clusters.html", context, status=status)
+    return render(request, "rubrics/bank/clusters.html", context, status=status)

@@ -31,7 +31,7 @@ def benchmarks(request: SignedInRequest) -> HttpResponse:
     rows = Benchmark.objects.run_by(request.user).annotate(case_count=Count("cases"), own_role=Subquery(role[:1]))
     return render(
         request,
-        "rubrics/benchmarks.html",
+        "rubrics/benchmarks/benchmarks.html",
         {"benchmarks": rows, "role_labels": dict(BenchmarkRole.Role.choices), "may_create": request.user.is_staff},
     )
 
@@ -54,7 +54,7 @@ def new_benchmark(request: SignedInRequest) -> HttpResponse:
             return redirect("rubrics:overview", benchmark.slug)
     elif form.errors:
         status = 422
-    return render(request, "rubrics/new_benchmark.html", {"form": form}, status=status)
+    return render(request, "rubrics/benchmarks/new.html", {"form": form}, status=status)
 
 
 @require_safe
@@ -75,7 +75,7 @@ def benchmark_overview(request: SignedInRequest, slug: str) -> HttpResponse:
     steps = overview.steps(benchmark, is_admin=is_admin)
     return render(
         request,
-        "rubrics/overview.html",
+        "rubrics/benchmarks/overview.html",
         {
             "benchmark": benchmark,
             "counts": counts,
@@ -154,7 +154,7 @@ def _settings_page(
         "refused": refused,
         "maps": [(name, len(rows)) for name, rows in benchmark.maps.items() if rows],
     }
-    return render(request, "rubrics/settings.html", context, status=status)
+    return render(request, "rubrics/benchmarks/settings.html", context, status=status)
 
 
 @require_safe

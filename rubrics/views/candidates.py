@@ -22,7 +22,7 @@ def candidates(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.get_benchmark(request.user, slug)
     return render(
         request,
-        "rubrics/candidates.html",
+        "rubrics/candidates/candidates.html",
         {
             "benchmark": benchmark,
             "candidates": lists.listed_candidates(benchmark).order_by("kind", "name"),
@@ -44,7 +44,7 @@ def candidate(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     ordered = lists.in_order(rows, sort, lists.RESPONSE_ORDERS, "sample")
     return render(
         request,
-        "rubrics/candidate.html",
+        "rubrics/candidates/candidate.html",
         {
             "benchmark": candidate.benchmark,
             "candidate": candidate,

@@ -39,7 +39,7 @@ def cases(request: SignedInRequest, slug: str) -> HttpResponse:
     page = pages.get_page(request.GET.get("page"))
     return render(
         request,
-        "rubrics/cases.html",
+        "rubrics/cases/cases.html",
         {
             "benchmark": benchmark,
             "form": form,
@@ -97,7 +97,7 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     items = list(current.items.all()) if current else []
     return render(
         request,
-        "rubrics/case.html",
+        "rubrics/cases/case.html",
         {
             "benchmark": case.benchmark,
             "case": case,

@@ -28,7 +28,7 @@ def excluded_cases(request: SignedInRequest, slug: str) -> HttpResponse:
     """The excluded cases, the latest first."""
     benchmark = access.get_benchmark(request.user, slug)
     page = Paginator(excluded.excluded_cases(benchmark), PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "rubrics/excluded.html", {"benchmark": benchmark, "page_obj": page})
+    return render(request, "rubrics/cases/excluded.html", {"benchmark": benchmark, "page_obj": page})
 
 
 @require_safe

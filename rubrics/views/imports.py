@@ -54,7 +54,7 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
     jobs = ImportJob.objects.filter(benchmark=benchmark).select_related("created_by")
     return render(
         request,
-        "rubrics/imports.html",
+        "rubrics/imports/imports.html",
         {"benchmark": benchmark, "form": form, "page_obj": Paginator(jobs, PER_PAGE).get_page(request.GET.get("page"))},
         status=status,
     )
@@ -100,7 +100,7 @@ def _context(job: ImportJob) -> dict[str, object]:
 def import_job(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """One import."""
     job = access.get_import(request.user, slug, public_id)
-    return render(request, "rubrics/import.html", _context(job))
+    return render(request, "rubrics/imports/import.html", _context(job))
 
 
 @require_safe
@@ -108,7 +108,7 @@ def import_job(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
 def import_state(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The part of the page that changes while the import runs; it asks for itself again only until that ends."""
     job = access.get_import(request.user, slug, public_id)
-    return render(request, "rubrics/import.html#import-state", _context(job))
+    return render(request, "rubrics/imports/import.html#import-state", _context(job))
 
 
 @require_POST
@@ -120,7 +120,7 @@ def import_restart(request: SignedInRequest, slug: str, public_id: str) -> HttpR
         services.restart_import(job=job)
     except DomainError as error:
         return render(
-            request, "rubrics/import.html", {**_context(job), "problem": str(error)}, status=error.status_code
+            request, "rubrics/imports/import.html", {**_context(job), "problem": str(error)}, status=error.status_code
         )
     return redirect("rubrics:import", slug, public_id)
 

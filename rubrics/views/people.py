@@ -51,7 +51,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
     rows = list(benchmark.roles.filter(active=True).select_related("user").order_by("role", "user__name", "pk"))
     states = invitations.states_of(scope=slug, users=[row.user for row in rows], at=timezone.now())
     context = {"benchmark": benchmark, "form": form, "rows": [(row, states[row.user_id]) for row in rows]}
-    return render(request, "rubrics/people.html", context, status=status)
+    return render(request, "rubrics/people/people.html", context, status=status)
 
 
 @require_POST

@@ -27,7 +27,7 @@ from scoring.generation.frame import size_of
 from scoring.generation.trial import try_once
 from scoring.models import GenerationRun
 
-NEW = "scoring/generation_new.html"
+NEW = "scoring/generation/new.html"
 PER_PAGE = 20
 
 
@@ -50,7 +50,7 @@ def generation(request: SignedInRequest, slug: str) -> HttpResponse:
         "page_obj": page,
         "rows": [{"run": run, "counts": counts[run.pk]} for run in page],
     }
-    return render(request, "scoring/generation.html", context)
+    return render(request, "scoring/generation/generation.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -165,7 +165,7 @@ def _page(request: SignedInRequest, run: GenerationRun, refused: DomainError | N
         "settings": screens.settings_of(run),
         "refused": refused,
     }
-    return render(request, "scoring/generation_run.html", context, status=refused.status_code if refused else 200)
+    return render(request, "scoring/generation/run.html", context, status=refused.status_code if refused else 200)
 
 
 @require_safe

@@ -19,7 +19,7 @@ from scoring.models import Judge
 from scoring.runs import comparing
 from scoring.selectors.raters import MAJORITY
 
-NEW = "scoring/judge_new_jury.html"
+NEW = "scoring/judges/new_jury.html"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -74,7 +74,7 @@ def jury_page(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
         "figures": None if state.waiting_for else juries.jury_figures(benchmark, jury),
         "versions": versions.order_by("-version"),
     }
-    return render(request, "scoring/jury.html", context)
+    return render(request, "scoring/judges/jury.html", context)
 
 
 @require_safe

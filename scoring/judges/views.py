@@ -43,7 +43,7 @@ def judges(request: SignedInRequest, slug: str) -> HttpResponse:
         "runs": judges_and_runs.run_rows(list(page)),
         "can_run": judges_and_runs.judges_to_run(request.user).exists(),
     }
-    return render(request, "scoring/judges.html", context)
+    return render(request, "scoring/judges/judges.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -105,7 +105,7 @@ def _form(
     request: SignedInRequest, benchmark: Benchmark, form: ChatJudgeForm | TrainedJudgeForm, status: int = 200
 ) -> HttpResponse:
     kind = "chat" if isinstance(form, ChatJudgeForm) else "trained"
-    return render(request, f"scoring/judge_new_{kind}.html", {"benchmark": benchmark, "form": form}, status=status)
+    return render(request, f"scoring/judges/new_{kind}.html", {"benchmark": benchmark, "form": form}, status=status)
 
 
 def _number(text: str) -> int:
@@ -128,7 +128,7 @@ def prompt_preview(request: SignedInRequest, slug: str) -> HttpResponse:
         )
     else:
         context["problems"] = [str(error) for errors in form.errors.values() for error in errors]
-    return render(request, "scoring/prompt_preview.html", context)
+    return render(request, "scoring/judges/_prompt_preview.html", context)
 
 
 @require_safe
@@ -162,7 +162,7 @@ def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainEr
     if judge.kind == Judge.Kind.CHAT:
         number = request.GET.get("item", "0")
         context["preview"] = preview_of(judge, benchmark, _number(number))
-    return render(request, "scoring/judge.html", context, status=refused.status_code if refused else 200)
+    return render(request, "scoring/judges/judge.html", context, status=refused.status_code if refused else 200)
 
 
 def _training(benchmark: Benchmark, judge: Judge) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def _training(benchmark: Benchmark, judge: Judge) -> dict[str, Any]:
 def judge_training(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """How far the fitting is; asked again while it goes on, then the page is loaded anew."""
     context = _training(*access.get_judge(request.user, slug, public_id))
-    response = render(request, "scoring/judge.html#training", context)
+    response = render(request, "scoring/judges/judge.html#training", context)
     if not context["training"]:
         response["HX-Refresh"] = "true"
     return response

@@ -16,7 +16,9 @@ from scoring.runs.comparing import Comparison
 
 
 def beside(run: JudgeRun | None, public_id: str = "") -> dict[str, Any]:
-    """What ``scoring/comparison.html`` shows: the run in the other mode, and the run whose public id is ``public_id``.
+    """What ``scoring/runs/_comparison.html`` shows.
+
+    The run in the other mode, and the run whose public id is ``public_id``.
 
     Nothing where there is no run, or it has not finished; `Http404` where there is no such other run.
     """

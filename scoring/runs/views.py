@@ -24,7 +24,7 @@ from scoring.runs.started import to_started_run
 from scoring.selectors import judges_and_runs
 from scoring.susceptibility.failing_pairs import reference_label
 
-NEW = "scoring/run_new.html"
+NEW = "scoring/runs/new.html"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -115,7 +115,7 @@ def _page(request: SignedInRequest, run: JudgeRun, refused: DomainError | None =
         "continued_by": run.continued_by.order_by("-pk").first(),
         **beside(run, request.GET.get("with", "")),
     }
-    return render(request, "scoring/run.html", context, status=refused.status_code if refused else 200)
+    return render(request, "scoring/runs/run.html", context, status=refused.status_code if refused else 200)
 
 
 @require_safe

@@ -28,7 +28,7 @@ from scoring.screening.forms import ScreeningForm
 from scoring.screening.services import UNDO, close_screening, create_screening, decide
 
 PER_PAGE = 50
-PAGE = "scoring/screening.html"
+PAGE = "scoring/screening/screening.html"
 
 
 def get_screening(user: User, slug: str, public_id: str) -> Screening:
@@ -45,7 +45,7 @@ def screenings(request: SignedInRequest, slug: str) -> HttpResponse:
     rows = screen.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {"benchmark": benchmark, "page_obj": page, "can_screen": bool(screen.raters_on_offer(benchmark))}
-    return render(request, "scoring/screenings.html", context)
+    return render(request, "scoring/screening/screenings.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -69,7 +69,7 @@ def new_screening(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _form(request: SignedInRequest, benchmark: Benchmark, form: ScreeningForm, status: int = 200) -> HttpResponse:
-    return render(request, "scoring/screening_new.html", {"benchmark": benchmark, "form": form}, status=status)
+    return render(request, "scoring/screening/new.html", {"benchmark": benchmark, "form": form}, status=status)
 
 
 @require_safe

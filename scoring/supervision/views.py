@@ -31,4 +31,6 @@ def supervision(request: SignedInRequest, slug: str) -> HttpResponseBase:
                 status = error.status_code
             else:
                 return FileResponse(archive, as_attachment=True, filename=f"{slug}-supervision.zip")
-    return render(request, "scoring/supervision.html", {"benchmark": benchmark, "form": form}, status=status)
+    return render(
+        request, "scoring/supervision/supervision.html", {"benchmark": benchmark, "form": form}, status=status
+    )

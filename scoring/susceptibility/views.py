@@ -23,7 +23,7 @@ from scoring.susceptibility.forms import MeasurementForm
 from scoring.susceptibility.selectors import susceptibility_screen
 from scoring.susceptibility.services import REPLICATES, plan_measurement, start_susceptibility_run
 
-PAGE = "scoring/susceptibility.html"
+PAGE = "scoring/susceptibility/susceptibility.html"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

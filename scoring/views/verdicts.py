@@ -47,7 +47,7 @@ def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpRespons
         "number_of_injections": len(INJECTIONS),
         "narrowed": bool(chosen.get("outcome") or chosen.get("candidate")),
     }
-    return render(request, "scoring/verdicts.html", context)
+    return render(request, "scoring/runs/verdicts.html", context)
 
 
 @require_safe
