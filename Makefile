@@ -26,6 +26,7 @@ T ?=
 # The commit whose pages `make golden` compares with those of now.
 BASE ?= main
 GOLDEN := var/golden
+JS_TESTS = $(shell find tests/js -name "*.test.js")
 
 # For recipes that need a package of the system: as root with apt it is installed, else one line says how to get it.
 SYSTEM_PACKAGES = \
@@ -55,11 +56,11 @@ check: $(STAMP) $(NODE_STAMP) ## lint, and run the tests not marked slow, before
 	[ $$end = passed ]
 
 quick: $(STAMP) node
-	@node --test --test-reporter=dot tests/js/*.test.js
+	@node --test --test-reporter=dot $(JS_TESTS)
 	@exec $(PY) -m pytest -q -n $(TEST_PROCESSES) -m "not slow" $(T) $(PYTEST_ARGS)
 
 test: $(STAMP) browser node ## run the tests: all, or T=tests/annotation
-	@node --test --test-reporter=dot tests/js/*.test.js
+	@node --test --test-reporter=dot $(JS_TESTS)
 	@exec $(PY) -m pytest -n $(TEST_PROCESSES) $(T) $(PYTEST_ARGS)
 
 format: $(STAMP) $(NODE_STAMP) ## format Python, templates, scripts and style sheets

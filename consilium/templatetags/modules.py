@@ -21,7 +21,7 @@ _IMPORTED = re.compile(r'^(?:import|export)\b[^"(=;]*"(\.[^"]+)";', re.MULTILINE
 
 @register.simple_tag
 def page_module(name: str) -> SafeString:
-    """``{% page_module "annotation/grading" %}``: the script tag of a module, and links that load what it imports.
+    """``{% page_module "annotation/grading/grading" %}``: a script tag, and links that load what the module imports.
 
     Without the links the browser would learn of a module only after it has read the one that imports it, and the
     page would answer no key until the last of them is there.

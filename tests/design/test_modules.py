@@ -11,7 +11,9 @@ def tag(name: str) -> list[str]:
 
 
 def test_a_module_without_imports_is_one_script_tag() -> None:
-    assert tag("accounts/welcome") == ['<script type="module" src="/static/js/accounts/welcome.js"></script>']
+    assert tag("accounts/invitations/welcome") == [
+        '<script type="module" src="/static/js/accounts/invitations/welcome.js"></script>'
+    ]
 
 
 def test_imports_are_loaded_with_the_module_each_once() -> None:
@@ -25,6 +27,9 @@ def test_imports_are_loaded_with_the_module_each_once() -> None:
 
 
 def test_imports_of_imports_are_loaded_too() -> None:
-    # rubrics/imports.js imports core/page.js; annotation/comments.js reaches key_names.js through keys.js alone.
-    assert '<link rel="modulepreload" href="/static/js/core/page.js">' in tag("rubrics/imports")
-    assert '<link rel="modulepreload" href="/static/js/annotation/key_names.js">' in tag("annotation/grading")
+    # rubrics/imports/imports.js imports core/page.js.
+    # annotation/shared/comments.js reaches key_names.js through keys.js alone.
+    assert '<link rel="modulepreload" href="/static/js/core/page.js">' in tag("rubrics/imports/imports")
+    assert '<link rel="modulepreload" href="/static/js/annotation/shared/key_names.js">' in tag(
+        "annotation/grading/grading"
+    )

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 # What both changed is asked; mine stands until then, and what I deleted comes back if it was changed there.
 BOTH_CHANGED_IT = """async () => {
-  const { merge, newItem } = await import("/static/js/rubrics/rubric_model.js");
+  const { merge, newItem } = await import("/static/js/rubrics/editor/rubric_model.js");
   const item = (id, text) => newItem({ id, text });
   const theirs = [item("a", "theirs"), item("b", "theirs only")];
   const told = merge([item("a", "old"), item("b", "old")], [item("a", "mine")], theirs);

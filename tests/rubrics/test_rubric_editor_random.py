@@ -39,7 +39,7 @@ AXES = {"acc": "accuracy", "SAF": "safety", "compl": "completeness"}
 GAP = re.compile(r"[\s,.;:!?，。；：、！？]")
 ENDING, BEGINNING = re.compile(r"[\s,;，；、]*$"), re.compile(r"^[\s,;.，；。、]*")
 SEEN = """async () => {
-  const { state } = await import("/static/js/rubrics/rubric_state.js");
+  const { state } = await import("/static/js/rubrics/editor/rubric_state.js");
   return state.items.map((item) => {
     const node = document.getElementById(`item-${item.id}`);
     const value = (name) => node.querySelector(`[data-field="${name}"]`).value;
@@ -48,8 +48,8 @@ SEEN = """async () => {
   });
 }"""
 FOCUS = """async ([place, name, start, end]) => {
-  const { state } = await import("/static/js/rubrics/rubric_state.js");
-  const { focus } = await import("/static/js/rubrics/rubric_list.js");
+  const { state } = await import("/static/js/rubrics/editor/rubric_state.js");
+  const { focus } = await import("/static/js/rubrics/editor/rubric_list.js");
   focus(state.items[place].id, name);
   if (start !== null) document.activeElement.setSelectionRange(start, end);
 }"""
@@ -60,7 +60,7 @@ LOSE_ANSWERS = """(lost) => {
   window.fetch = lost ? answerless : window.plainFetch;
 }"""
 CARET = """async () => {
-  const { placeOf } = await import("/static/js/rubrics/rubric_state.js");
+  const { placeOf } = await import("/static/js/rubrics/editor/rubric_state.js");
   const input = document.activeElement;
   const place = placeOf(input.closest(".item")?.dataset.id);
   return [place, input.dataset.field, input.selectionStart];

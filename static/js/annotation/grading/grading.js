@@ -1,0 +1,256 @@
+// @ts-check
+/* Grading: a submitted response gives way to the next without a new page. grading_saving.js sends the decisions,
+   outbox.js keeps them, rows.js shows them, and criteria.js and keys.js move through them. */
+import { htmx } from "../../core/htmx.js";
+import { element, find, optionalElement, targetWithin } from "../../core/page.js";
+import { ask } from "../../core/server.js";
+import { toast } from "../../core/toast.js";
+import { wordsOf } from "../../core/words.js";
+import "../shared/attention.js";
+import { openComments } from "../shared/comments.js";
+import {
+  applyFilter,
+  forgetSheet,
+  idOf,
+  rowInSight,
+  rowOf,
+  rows,
+  select,
+  sheetElement,
+  toggleFilter,
+} from "../shared/criteria.js";
+import {
+  attachEvidence,
+  clearDecision,
+  decide,
+  dropEvidence,
+  toggleBorderline,
+  toggleLastBorderline,
+  undo,
+} from "./grading_deciding.js";
+import { forgetNote, keepOpenNote, leaveOpenNote, openNote } from "./grading_notes.js";
+import { conflicts, entriesOf } from "./grading_saving.js";
+import { queue, replaceSheet, sheet } from "./grading_sheet.js";
+import { refuse, showSaving, summarise } from "./grading_status.js";
+import { lookForOtherTabs } from "./grading_tabs.js";
+import { onKeys } from "../shared/keys.js";
+import { broadcast, pageOf, send, sendLeft, store } from "../shared/outbox.js";
+import { forgetPick } from "../shared/passages.js";
+import { endPress } from "../shared/press.js";
+import { changeOrder, decisionOf, show, startRows } from "../shared/rows.js";
+
+/**
+ * @typedef {import("./grading_sheet.js").NextSheet} NextSheet
+ * @typedef {{ next: { id: string } & Partial<NextSheet> | null, work: string }} Onwards the answer to handing in and to
+ *   skipping; `next` is its id alone where the page has it already
+ */
+
+const RESEND_MS = 1000;
+const text = wordsOf("grading-words");
+const form = optionalElement("submit-form", HTMLFormElement);
+
+document.addEventListener("click", (event) => {
+  const row = targetWithin(event, "#criteria [data-row]");
+  if (!row) return;
+  const outcome = targetWithin(event, "[data-set]")?.dataset.set;
+  const drop = targetWithin(event, "[data-drop]")?.dataset.drop;
+  const action = targetWithin(event, "[data-do]")?.dataset.do;
+  if (outcome !== undefined) decide(outcome, row);
+  else if (drop !== undefined) dropEvidence(row, Number(drop));
+  else if (action === "borderline") toggleBorderline(row);
+  else if (action === "note") openNote(row);
+  else if (action === "evidence") attachEvidence();
+  else if (action === "clear") clearDecision(row);
+});
+
+/* Handing in, and the next response */
+let busy = false;
+
+async function submit() {
+  if (!form || !sheet.writable || busy) return;
+  leaveOpenNote();
+  endPress(); // a note that the press on the button left: it goes along
+  busy = true;
+  try {
+    await queue.underWay;
+    if (queue.questions.size) {
+      conflicts.askNext();
+      return;
+    }
+    queue.stopTimer();
+    // All of it: what was left behind could not be saved any more.
+    const batch = queue.waiting();
+    const have = sheet.prefetched?.id ?? "";
+    const answer = await send(sheetElement().dataset.submitUrl ?? "", entriesOf(batch), { have });
+    const { status, body } = answer;
+    const hasResults = body?.results?.length > 0;
+    if (hasResults) await queue.settle(answer, batch);
+    if (status === 200) {
+      broadcast({ type: "handed-in", assignment: sheet.assignment });
+      goOn(body);
+    } else if (body?.missing) {
+      refuse(body.detail, body.missing);
+      applyFilter("all");
+      select(rowOf(body.missing[0]));
+    } else {
+      if (hasResults) refuse(body.detail);
+      else await queue.settle(answer, batch);
+      const isWaiting = queue.pending.size > 0 && !queue.questions.size;
+      if (isWaiting || !status) toast(text("unsent"), "warning");
+    }
+  } finally {
+    busy = false;
+    showSaving();
+    setTimeout(() => queue.flush(), RESEND_MS);
+  }
+}
+
+/** @param {HTMLFormElement} skipForm */
+async function skip(skipForm) {
+  if (busy) return;
+  busy = true;
+  const problem = find(skipForm, "[data-skip-problem]", HTMLElement);
+  const { reason, note } = Object.fromEntries(new FormData(skipForm));
+  try {
+    await queue.flush();
+    const have = sheet.prefetched?.id ?? "";
+    const { status, body } = await ask("POST", sheetElement().dataset.skipUrl ?? "", { reason, note, have });
+    if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+    problem.hidden = status === 200;
+    problem.textContent = body?.detail ?? text("lost");
+    if (status !== 200) return;
+    skipForm.reset();
+    element("skip", HTMLDialogElement).close();
+    goOn(body);
+  } finally {
+    busy = false;
+  }
+}
+
+/**
+ * The sheet of the next response, where the page has all of it.
+ * @param {Onwards["next"]} next
+ * @returns {Partial<NextSheet> | null}
+ */
+function sheetOf(next) {
+  if (next?.html) return next;
+  return next && sheet.prefetched?.id === next.id ? sheet.prefetched : null;
+}
+
+/** @param {Onwards} onwards */
+function goOn({ next, work }) {
+  const following = sheetOf(next);
+  if (!following?.writable) {
+    location.assign(next ? pageOf(next.id) : work);
+    return;
+  }
+  const holder = document.createElement("template");
+  holder.innerHTML = following.html ?? "";
+  sheetElement().replaceWith(find(holder.content, "#work", HTMLElement));
+  htmx()?.process(sheetElement());
+  window.history.pushState({ sheet: following.id }, "", following.url);
+  const { heading = "", submitUrl = "" } = sheetElement().dataset;
+  document.title = `${heading} · Consilium`;
+  element("place", HTMLElement).textContent = heading;
+  element("announce", HTMLElement).textContent = heading;
+  if (form) form.action = submitUrl;
+  begin();
+  document.dispatchEvent(new CustomEvent("consilium:sheet"));
+}
+
+form?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+document.getElementById("skip-form")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (event.target instanceof HTMLFormElement) skip(event.target);
+});
+
+/* Keys */
+onKeys(["m"], () => decide("met"));
+onKeys(["n"], () => decide("not_met"));
+onKeys(["shift+m"], () => decide("met", rowInSight(), { borderline: true }));
+onKeys(["shift+n"], () => decide("not_met", rowInSight(), { borderline: true }));
+onKeys(["c"], () => decide("cannot_assess"));
+onKeys(["b"], () => toggleBorderline(rowInSight()));
+onKeys(["shift+b"], toggleLastBorderline);
+onKeys(["Delete", "Backspace"], () => clearDecision());
+onKeys(["e"], () => sheet.writable && attachEvidence());
+onKeys(["t"], () => openNote());
+onKeys(["u"], () => sheet.writable && undo());
+onKeys(["a"], changeOrder);
+onKeys(["o"], () => toggleFilter("open"));
+onKeys(["l"], () => toggleFilter("flagged"));
+onKeys(["d"], openComments);
+document.addEventListener("keydown", (event) => {
+  // Also while a note is open: the note is saved first.
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.altKey || event.defaultPrevented) return;
+  if (document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  submit();
+});
+
+/* Coming and going */
+let lastPath = location.pathname;
+// Back and forward lead to real pages.
+window.addEventListener("popstate", (event) => {
+  if (location.pathname.includes(sheet.assignment)) return;
+  if (event.state || location.pathname !== lastPath) location.reload();
+});
+window.addEventListener("focus", () => {
+  lookForOtherTabs();
+  if (!queue.halted) queue.resume();
+});
+window.addEventListener("pagehide", () => {
+  keepOpenNote();
+  broadcast({ type: "bye", assignment: sheet.assignment });
+});
+// A page that the browser had kept shows old versions.
+window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+window.addEventListener("beforeunload", (event) => {
+  keepOpenNote();
+  if (queue.pending.size) event.preventDefault();
+});
+
+/* A sheet starts: what is still in the outbox shows as the person left it; then on to the first open criterion. */
+function begin() {
+  const { assignment = "", writable, saved = "" } = sheetElement().dataset;
+  lastPath = location.pathname;
+  forgetNote();
+  conflicts.close();
+  replaceSheet({
+    assignment,
+    writable: Boolean(writable),
+    stored: {},
+    undoSteps: [],
+    justDecided: null,
+    lastSaved: saved,
+    prefetched: null,
+  });
+  queue.open(store.of(assignment));
+  forgetSheet();
+  forgetPick();
+  startRows();
+  for (const row of rows()) sheet.stored[idOf(row)] = { ...decisionOf(row), version: Number(row.dataset.version) };
+  for (const [id, entry] of Object.entries(store.entriesOf(assignment))) {
+    const row = rowOf(id);
+    if (row) {
+      queue.takeUp(id, entry);
+      show(row, entry);
+    } else store.drop(assignment, id, entry.client_id);
+  }
+  summarise();
+  select(linkedRow() ?? rows().find((row) => !row.dataset.outcome) ?? rows()[0]);
+  showSaving();
+  lookForOtherTabs();
+  queue.flush();
+}
+
+function linkedRow() {
+  const linked = location.hash.startsWith("#criterion-") ? document.querySelector(location.hash) : null;
+  return linked instanceof HTMLElement ? linked : null;
+}
+
+begin();
+sendLeft(sheet.assignment);

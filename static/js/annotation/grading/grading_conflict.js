@@ -1,0 +1,33 @@
+// @ts-check
+/* Two versions of one decision: the person chooses which one holds. */
+import { startConflicts } from "../../core/conflict_dialog.js";
+import { wordsOf } from "../../core/words.js";
+import { rowOf } from "../shared/criteria.js";
+import { queue } from "./grading_sheet.js";
+import { summarise } from "./grading_status.js";
+import { show } from "../shared/rows.js";
+
+const text = wordsOf("grading-words");
+
+/** @param {import("../shared/decisions.js").Decision} decision */
+function inWords(decision) {
+  const outcome = text(decision.outcome || "undecided");
+  return [outcome, decision.borderline ? text("borderline") : "", decision.note].filter(Boolean).join(" · ");
+}
+
+/** The dialog of the page; called once, when the queue is there. */
+export function startAsking() {
+  return startConflicts({
+    queue,
+    describe: (id, entry, current) => ({
+      changed: text("changed").replace("NUMBER", rowOf(id)?.dataset.number ?? ""),
+      theirs: `${inWords(/** @type {any} */ (current))} · ${current.at}`,
+      mine: inWords(/** @type {any} */ (entry)),
+    }),
+    onChosen: (id, current, { keepsMine }) => {
+      const row = rowOf(id);
+      if (row && !keepsMine) show(row, /** @type {any} */ (current));
+      summarise();
+    },
+  });
+}

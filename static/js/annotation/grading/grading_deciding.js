@@ -1,0 +1,113 @@
+// @ts-check
+/* What the person does on the grading page: outcomes, borderline, evidence, and taking steps back. */
+import { targetWithin } from "../../core/page.js";
+import { toast } from "../../core/toast.js";
+import { wordsOf } from "../../core/words.js";
+import { applyFilter, following, idOf, rowInSight, rowOf, select } from "../shared/criteria.js";
+import { isSameDecision } from "../shared/decisions.js";
+import { save } from "./grading_entries.js";
+import { sheet } from "./grading_sheet.js";
+import { summarise } from "./grading_status.js";
+import { pick, selectedSpan } from "../shared/passages.js";
+import { decisionOf, evidenceOf, show } from "../shared/rows.js";
+
+/**
+ * @typedef {import("../shared/decisions.js").Decision} Decision
+ * @typedef {import("../shared/decisions.js").Span} Span
+ */
+
+const text = wordsOf("grading-words");
+
+/**
+ * @param {HTMLElement | null | undefined} row
+ * @param {Partial<Decision>} difference
+ * @param {{ remember?: boolean }} [options] `remember`: undo leads back
+ */
+export function change(row, difference, { remember = true } = {}) {
+  // A row of a sheet that gave way: its criterion may be in the next one, too, and that is another decision.
+  if (!sheet.writable || !row?.isConnected) return;
+  const before = decisionOf(row);
+  const after = { ...before, ...difference };
+  if (isSameDecision(before, after)) return;
+  if (remember) sheet.undoSteps.push({ id: idOf(row), before });
+  show(row, after);
+  summarise();
+  save(idOf(row), after);
+}
+
+/**
+ * @param {string} outcome
+ * @param {HTMLElement | null | undefined} [row]
+ * @param {Partial<Decision>} [more]
+ */
+export function decide(outcome, row = rowInSight(), more = {}) {
+  if (!sheet.writable || !row) return;
+  select(row, { focus: false });
+  const next = following((other) => other !== row && !other.dataset.outcome);
+  // Borderline is met or not met, only just.
+  change(row, { outcome, ...(outcome === "cannot_assess" ? { borderline: false } : more) });
+  sheet.justDecided = idOf(row);
+  select(next ?? rowOf(idOf(row)));
+}
+
+/** @param {HTMLElement | null | undefined} row */
+export function toggleBorderline(row) {
+  if (!row || row.dataset.outcome === "cannot_assess") return;
+  change(row, { borderline: row.dataset.borderline !== "1" });
+}
+
+export function toggleLastBorderline() {
+  const row = sheet.justDecided ? rowOf(sheet.justDecided) : null;
+  if (row) toggleBorderline(row);
+  else toast(text("none"));
+}
+
+export function undo() {
+  const last = sheet.undoSteps.pop();
+  if (!last) {
+    toast(text("nothing"));
+    return;
+  }
+  applyFilter("all");
+  select(rowOf(last.id));
+  change(rowOf(last.id), last.before, { remember: false });
+}
+
+export function clearDecision(row = rowInSight()) {
+  if (row) change(row, { outcome: "" });
+}
+
+/* Evidence */
+
+/** @param {Span} span */
+function attach(span) {
+  const row = rowInSight();
+  if (!row || !span) return;
+  const evidence = evidenceOf(row);
+  if (!evidence.some(({ start, end }) => start === span.start && end === span.end)) {
+    change(row, { evidence: [...evidence, span] });
+  }
+  document.getSelection()?.removeAllRanges();
+}
+
+export function attachEvidence() {
+  const span = selectedSpan();
+  if (span) attach(span);
+  else {
+    toast(text("select"));
+    pick(attach);
+  }
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {number} index
+ */
+export function dropEvidence(row, index) {
+  change(row, { evidence: evidenceOf(row).filter((_, place) => place !== index) });
+}
+
+// A click on a button of the row would empty the selection before it could be read.
+document.addEventListener("mousedown", (event) => {
+  if (targetWithin(event, "#criteria [data-do=evidence]")) event.preventDefault();
+});

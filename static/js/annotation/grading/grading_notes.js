@@ -1,0 +1,95 @@
+// @ts-check
+/* The note on a criterion. It is saved while it is being written, too: whoever closes the tab in the middle keeps
+   it. */
+import { find } from "../../core/page.js";
+import { idOf, rowInSight, select } from "../shared/criteria.js";
+import { change } from "./grading_deciding.js";
+import { sheet } from "./grading_sheet.js";
+import { afterPress } from "../shared/press.js";
+import { decisionOf, extraOf, showExtra } from "../shared/rows.js";
+
+const KEEP_MS = 1500;
+const FIELD = "textarea[data-note]";
+
+/** @type {number | undefined} */
+let timer;
+
+/** @param {EventTarget | null} target */
+function noteField(target) {
+  return target instanceof HTMLTextAreaElement && target.matches(FIELD) ? target : null;
+}
+
+/** @param {HTMLElement} field */
+function rowAround(field) {
+  const row = field.closest("[data-row]");
+  if (!(row instanceof HTMLElement)) throw new Error("The note is in no row.");
+  return row;
+}
+
+export function openNote(row = rowInSight()) {
+  if (!sheet.writable || !row) return;
+  select(row, { focus: false });
+  const extra = extraOf(row);
+  const editor = find(extra, "[data-note-edit]", HTMLElement);
+  editor.dataset.before = JSON.stringify(decisionOf(row));
+  editor.hidden = false;
+  find(extra, "[data-note-shown]", HTMLElement).hidden = true;
+  const field = find(editor, "textarea", HTMLTextAreaElement);
+  field.value = row.dataset.note ?? "";
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+}
+
+/** @param {HTMLTextAreaElement} field */
+function keepNote(field) {
+  clearTimeout(timer);
+  change(rowAround(field), { note: field.value.trim() }, { remember: false });
+}
+
+/** @param {HTMLTextAreaElement} field */
+function closeNote(field) {
+  const editor = field.closest("[data-note-edit]");
+  if (!(editor instanceof HTMLElement) || editor.hidden || !field.isConnected) return;
+  const row = rowAround(field);
+  /** @type {import("../shared/decisions.js").Decision} */
+  const before = JSON.parse(editor.dataset.before ?? "");
+  keepNote(field);
+  editor.hidden = true;
+  if (row.dataset.note !== before.note) sheet.undoSteps.push({ id: idOf(row), before });
+  showExtra(row);
+}
+
+/** The page is left: what is in an open note is kept. */
+export function keepOpenNote() {
+  const field = noteField(document.activeElement);
+  if (field) keepNote(field);
+}
+
+export function leaveOpenNote() {
+  noteField(document.activeElement)?.blur();
+}
+
+/** A new sheet: what was being written belongs to the old one. */
+export function forgetNote() {
+  clearTimeout(timer);
+}
+
+document.addEventListener("input", (event) => {
+  const field = noteField(event.target);
+  if (!field) return;
+  clearTimeout(timer);
+  timer = setTimeout(keepNote, KEEP_MS, field);
+});
+document.addEventListener("focusout", (event) => {
+  const field = noteField(event.target);
+  if (field) afterPress(() => closeNote(field));
+});
+document.addEventListener("keydown", (event) => {
+  const field = noteField(event.target);
+  if (!field || event.isComposing) return;
+  if (event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey))) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    rowAround(field).focus();
+  }
+});

@@ -1,0 +1,92 @@
+// @ts-check
+/* Sending the decisions of the grading page: what is made shows at once, waits in the outbox, and is sent until the
+   server has it. */
+import { toast } from "../../core/toast.js";
+import { wordsOf } from "../../core/words.js";
+import { rowOf, sheetElement } from "../shared/criteria.js";
+import { afterStale, isSameDecision } from "../shared/decisions.js";
+import { startAsking } from "./grading_conflict.js";
+import { queue, sheet, startQueue } from "./grading_sheet.js";
+import { clearRefusal, refuse, showSaving, summarise } from "./grading_status.js";
+import { broadcast, send, sendLeft, who } from "../shared/outbox.js";
+import { show } from "../shared/rows.js";
+
+/**
+ * @typedef {import("../../core/save_queue.js").Entry} SaveEntry
+ * @typedef {import("../../core/save_queue.js").Halt} Halt
+ * @typedef {import("../../core/server.js").Answer} Answer
+ * @typedef {import("../shared/decisions.js").Entry} Entry
+ */
+
+const MAX_AT_ONCE = 100;
+const text = wordsOf("grading-words");
+
+startQueue({
+  send: (batch) => send(sheetElement().dataset.decisionsUrl ?? "", entriesOf(batch)),
+  batchSize: MAX_AT_ONCE,
+  isSame: (entry, current) => isSameDecision(/** @type {any} */ (entry), /** @type {any} */ (current)),
+  resolve: (_id, entry, sent, current) =>
+    afterStale(/** @type {any} */ (entry), /** @type {any} */ (sent), /** @type {any} */ (current)),
+  onStored,
+  onAsk: () => conflicts.askNext(),
+  onRefused: (id, _sent, detail) => {
+    // Refused for what it says: it would be refused for ever, so the row goes back to what is saved.
+    const row = rowOf(id);
+    if (row && !queue.pending.has(id)) show(row, sheet.stored[id]);
+    toast(detail, "error");
+  },
+  onHalted: showHalt,
+  onSettled: () => {
+    document.querySelector("#refusal [data-refused]:not([data-missing])")?.remove();
+    summarise();
+  },
+  onResumed: (halt) => {
+    if (halt === "somebody") clearRefusal();
+    sendLeft(sheet.assignment);
+  },
+  isOpen: () => sheet.writable,
+  onChange: showSaving,
+  who,
+});
+export const conflicts = startAsking();
+
+/**
+ * @param {[string, SaveEntry][]} batch
+ * @returns {Record<string, Entry>}
+ */
+export function entriesOf(batch) {
+  return /** @type {any} */ (Object.fromEntries(batch));
+}
+
+/**
+ * @param {string} id of the criterion
+ * @param {{ version: number, current?: Record<string, any> }} stored
+ * @param {SaveEntry | null} sent
+ */
+function onStored(id, { version, current }, sent) {
+  const { assignment } = sheet;
+  const row = rowOf(id);
+  if (row) row.dataset.version = String(version);
+  const { at } = current ?? {};
+  sheet.lastSaved = at;
+  if (current?.client_id !== undefined) sheet.stored[id] = /** @type {any} */ ({ ...current });
+  else if (sent) {
+    const state = /** @type {Entry} */ (sent);
+    sheet.stored[id] = { ...state };
+    broadcast({ type: "saved", assignment, id, version, at, client: sent.client_id, state });
+  }
+}
+
+/**
+ * @param {Halt} halt
+ * @param {Answer} answer
+ */
+function showHalt(halt, { body }) {
+  // The reason is shown above the criteria; the entries stay in this browser.
+  if (halt === "refused") refuse(body?.detail ?? text("unsent"));
+  else if (halt === "somebody") refuse(text("somebody"));
+  else if (halt === "gone") toast(text("elsewhere"), "error");
+}
+
+window.addEventListener("online", () => sendLeft(sheet.assignment));
+queue.listen();

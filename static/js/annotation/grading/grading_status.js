@@ -1,0 +1,92 @@
+// @ts-check
+/* What the grading page says about itself: how far it is, what is saved, and why something was refused. */
+import { element, optionalElement } from "../../core/page.js";
+import { showSaving as showStatus } from "../../core/save_status.js";
+import { ask } from "../../core/server.js";
+import { wordsOf } from "../../core/words.js";
+import { applyFilter, filters, rowOf, rows, sheetElement } from "../shared/criteria.js";
+import { totals } from "../shared/decisions.js";
+import { queue, sheet } from "./grading_sheet.js";
+import { paintEvidence } from "../shared/rows.js";
+
+const text = wordsOf("grading-words");
+const savedBox = optionalElement("saved", HTMLElement);
+
+filters.open = (row) => !row.dataset.outcome;
+filters.flagged = (row) => row.dataset.borderline === "1" || row.dataset.outcome === "cannot_assess";
+
+export function summarise() {
+  const { decided, all, isNearEnd } = totals(rows().map((row) => row.dataset.outcome ?? ""));
+  const bar = element("graded", HTMLProgressElement);
+  bar.max = all;
+  bar.value = decided;
+  element("graded-text", HTMLElement).textContent = `${decided} / ${all}`;
+  document.getElementById("submit")?.classList.toggle("ready", decided === all);
+  applyFilter();
+  paintEvidence();
+  if (sheet.writable && isNearEnd) prefetch();
+}
+
+async function prefetch() {
+  if (sheet.prefetched !== null) return;
+  sheet.prefetched = {}; // asked for
+  const { assignment } = sheet;
+  const { status, body } = await ask("GET", sheetElement().dataset.nextUrl ?? "");
+  if (assignment === sheet.assignment) sheet.prefetched = status === 200 ? body : {};
+}
+
+export function showSaving() {
+  const state = queue.state({ saved: Boolean(sheet.lastSaved) });
+  const count = queue.pending.size;
+  const words = {
+    offline: () => `${count} ${text("waiting")}`,
+    kept: () => `${count} ${text("kept")}`,
+    saving: () => text("saving"),
+    early: () => text("saving"),
+    saved: () => `${text("saved")} ${sheet.lastSaved}`,
+    unchanged: () => text("saves"),
+  }[state]();
+  showStatus(savedBox, state, words);
+}
+
+/**
+ * @param {string} detail
+ * @param {number[]} [missing] criteria that are to be decided first
+ */
+export function refuse(detail, missing) {
+  // The rubric has a new version since the page was opened: what is missing is not on it.
+  if (missing?.some((id) => !rowOf(id))) {
+    location.reload();
+    return;
+  }
+  const notice = document.createElement("div");
+  notice.className = `notice ${missing ? "warning" : "error"}`;
+  notice.setAttribute("role", "alert");
+  notice.dataset.refused = "";
+  const words = document.createElement("p");
+  words.textContent = detail;
+  notice.append(words);
+  if (missing?.length) {
+    notice.dataset.missing = String(missing[0]);
+    words.append(" ", jumpsTo(missing));
+  }
+  element("refusal", HTMLElement).replaceChildren(notice);
+}
+
+/** @param {number[]} ids of criteria */
+function jumpsTo(ids) {
+  const jumps = document.createElement("span");
+  jumps.className = "jumps";
+  for (const id of ids) {
+    const link = document.createElement("a");
+    link.href = `#criterion-${id}`;
+    link.dataset.jump = String(id);
+    link.textContent = rowOf(id)?.dataset.number ?? "?";
+    jumps.append(link);
+  }
+  return jumps;
+}
+
+export function clearRefusal() {
+  element("refusal", HTMLElement).replaceChildren();
+}

@@ -1,5 +1,0 @@
-// @ts-check
-/* The page of a case with questions. */
-import "./label_page.js";
-import "./labels_left.js";
-import "./attention.js";

@@ -1,0 +1,228 @@
+// @ts-check
+/* Questions about a case: each answer shows at once and saves itself, by mouse and by keyboard, and a case that was
+   handed in gives way to the next one without a new page. */
+import { neighbour, nextThatFits } from "../../core/neighbour.js";
+import { element, find, optionalElement, targetWithin } from "../../core/page.js";
+import { ask, session } from "../../core/server.js";
+import { wordsOf } from "../../core/words.js";
+import { isAcuity, isAnswered, labelOf, radiosOf, rangeOf, showCertainty } from "./label_rows.js";
+import {
+  allRows,
+  openSheet,
+  put,
+  putLater,
+  queue,
+  refuse,
+  restore,
+  sheet,
+  showSaving,
+  summarise,
+} from "./label_saving.js";
+
+/**
+ * @typedef {object} SubmittedBody
+ * @property {{ url: string, html: string } | null} next
+ * @property {string} work the address of the page of all work
+ */
+/** @typedef {{ reason?: string, detail?: string, missing?: string[] } | null} RefusedBody */
+
+const text = wordsOf("labelling-words");
+
+/** @type {HTMLElement | null} */
+let current = null;
+
+/** @param {HTMLElement | null | undefined} row */
+function select(row) {
+  if (!row) return;
+  for (const other of allRows()) other.classList.toggle("current", other === row);
+  current = row;
+  if (!row.contains(document.activeElement)) row.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest" });
+}
+
+function leaveField() {
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+}
+
+/* On to the next question without an answer. */
+function selectOpen() {
+  const open = nextThatFits(allRows(), current, (row) => !isAnswered(row));
+  leaveField();
+  if (open) select(open);
+  else current?.focus({ preventScroll: true });
+}
+
+/** @param {number} step */
+function move(step) {
+  leaveField();
+  select(neighbour(allRows(), current, step));
+}
+
+/* Handing in */
+
+let submitting = false;
+
+async function submit() {
+  if (!sheet.writable || submitting) return;
+  submitting = true;
+  element("submit", HTMLElement).setAttribute("aria-busy", "true");
+  try {
+    await queue.flushAll();
+    if (queue.pending.size) {
+      if (!queue.halted) refuse(text("unsent"));
+      return;
+    }
+    const { status, body } = await ask("POST", sheet.page.dataset.submitUrl ?? "", { who: sheet.who });
+    if (status === 200) goOn(body);
+    else showRefusal(status, body);
+  } finally {
+    submitting = false;
+    document.getElementById("submit")?.removeAttribute("aria-busy");
+  }
+}
+
+/**
+ * @param {number} status
+ * @param {RefusedBody} body
+ */
+function showRefusal(status, body) {
+  if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+  else if (body?.reason === "somebody-else") refuse(text("somebody"));
+  else {
+    if (status === 403) session();
+    const words = body?.detail ?? text("unsent");
+    refuse(body?.missing?.length && sheet.early.size ? `${words} ${text("early_stays")}` : words);
+    if (body?.missing?.length) select(optionalElement(`question-${body.missing[0]}`, HTMLElement));
+  }
+}
+
+/** @param {SubmittedBody} body */
+function goOn(body) {
+  if (!body.next) {
+    location.assign(body.work);
+    return;
+  }
+  const template = document.createElement("template");
+  template.innerHTML = body.next.html;
+  sheet.page.replaceWith(template.content);
+  history.pushState({}, "", body.next.url);
+  begin();
+  document.dispatchEvent(new CustomEvent("consilium:sheet"));
+  announce(sheet.page.dataset.heading ?? "");
+}
+
+/** @param {string} words */
+function announce(words) {
+  element("announce", HTMLElement).textContent = words;
+}
+
+window.addEventListener("popstate", () => location.reload());
+document.getElementById("submit-form")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+
+/* Mouse and keyboard */
+
+document.addEventListener("change", (event) => {
+  const row = targetWithin(event, "[data-question]");
+  if (row && targetWithin(event, "input[type=radio], [data-note]") === event.target) put(row);
+});
+document.addEventListener("input", (event) => {
+  const row = targetWithin(event, "[data-question]");
+  const field = event.target;
+  if (!row || !(field instanceof HTMLElement)) return;
+  const isRange = field.matches("[data-certainty-range]");
+  if (isRange && field instanceof HTMLInputElement) showCertainty(row, Number(field.value));
+  if (isRange || field.matches("[data-note]")) putLater(row);
+});
+document.addEventListener("focusin", (event) => {
+  const row = targetWithin(event, "[data-question]");
+  if (row && row !== current) select(row);
+});
+
+/** @param {number} number of the option, counted from one */
+function choose(number) {
+  const radio = current && radiosOf(current)[number - 1];
+  if (!current || !radio) return;
+  radio.checked = true;
+  announce(labelOf(radio));
+  put(current);
+  if (isAcuity(current)) find(current, "[data-certainty-range]", HTMLElement).focus();
+  else selectOpen();
+}
+
+/** @param {HTMLInputElement} range its value is taken, though it was not moved */
+function takeCertainty(range) {
+  if (!current) return;
+  showCertainty(current, Number(range.value));
+  put(current);
+  selectOpen();
+}
+
+/** @returns {boolean} whether there is a note to write */
+function openNote() {
+  const note = current?.querySelector("details.note");
+  if (!(note instanceof HTMLDetailsElement)) return false;
+  note.open = true;
+  find(note, "textarea", HTMLTextAreaElement).focus();
+  return true;
+}
+
+/**
+ * @param {string} key
+ * @param {HTMLElement} target which has the focus
+ * @returns {boolean} whether it is a key of this page
+ */
+function press(key, target) {
+  const range = current && rangeOf(current) === target ? rangeOf(current) : null;
+  // A focused radio button and the slider take the arrows for themselves.
+  const arrows = !target.matches("[data-certainty-range], input[type=radio], .pane");
+  if (key === "?") element("keys", HTMLDialogElement).showModal();
+  else if (!sheet.writable && !/^[jk]$/i.test(key)) return false;
+  else if (/^[1-9]$/.test(key)) choose(Number(key));
+  else if (key === "j" || key === "J" || (arrows && key === "ArrowDown")) move(1);
+  else if (key === "k" || key === "K" || (arrows && key === "ArrowUp")) move(-1);
+  else if (range && key === " ") takeCertainty(range);
+  else if (range && key === "Enter") selectOpen();
+  else if (key === "t" || key === "T") return openNote();
+  else return false;
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && !document.querySelector("dialog[open]")) {
+    event.preventDefault();
+    submit();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const target = event.target;
+  if (!(target instanceof HTMLElement)) return;
+  if (target.matches("textarea")) {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    targetWithin(event, "[data-question]")?.focus();
+    return;
+  }
+  if (press(event.key, target)) event.preventDefault();
+});
+
+/* Begins with the case that is on the page now. */
+function begin() {
+  openSheet();
+  const heading = sheet.page.dataset.heading ?? "";
+  element("place", HTMLElement).textContent = heading;
+  document.title = document.title.replace(/^[^·|–]*/, `${heading} `);
+  for (const row of allRows()) {
+    row.tabIndex = -1;
+    if (sheet.writable) restore(row);
+  }
+  summarise();
+  showSaving();
+  current = null;
+  select(allRows().find((row) => sheet.writable && !isAnswered(row)) ?? allRows()[0]);
+  queue.flush();
+}
+
+begin();

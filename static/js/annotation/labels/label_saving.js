@@ -1,0 +1,208 @@
+// @ts-check
+/* Saving the answers about the case on the page: each waits in this browser until the server has it, and nothing that
+   was saved elsewhere is overwritten unasked. */
+import { startConflicts } from "../../core/conflict_dialog.js";
+import { newId } from "../../core/ids.js";
+import { element, find, optionalElement } from "../../core/page.js";
+import { SaveQueue } from "../../core/save_queue.js";
+import { showSaving as showStatus } from "../../core/save_status.js";
+import { SaveStore } from "../../core/save_store.js";
+import { save } from "../../core/server.js";
+import { wordsOf } from "../../core/words.js";
+import { describe, labelPayload, resultsOf, sameState, storageKey, withKept } from "./label_answers.js";
+import { isAnswered, labelOf, questionOf, radiosOf, rowOf, rowsOf, showState, stateOf } from "./label_rows.js";
+
+/**
+ * @typedef {import("./label_answers.js").LabelState} LabelState
+ * @typedef {import("./label_answers.js").LabelEntry} LabelEntry
+ * @typedef {import("../../core/server.js").Answer} Answer
+ * @typedef {import("../../core/save_queue.js").Halt} Halt
+ */
+
+/**
+ * @typedef {object} Sheet the case on the page
+ * @property {HTMLElement} page
+ * @property {boolean} writable
+ * @property {string} who
+ * @property {Set<string>} early questions with a note or a certainty that waits for its answer
+ * @property {string} lastSaved
+ */
+
+const WAIT_MS = 400; // between a keystroke in a note or a move of the slider and its saving
+
+const savedBox = optionalElement("saved", HTMLElement);
+const text = wordsOf("labelling-words");
+
+/** @type {Sheet} */
+export let sheet;
+
+export const queue = new SaveQueue(
+  {
+    send: ([[question, entry]]) =>
+      save(sheet.page.dataset.answerUrl, {
+        who: sheet.who,
+        answer: labelPayload(question, /** @type {any} */ (entry)),
+      }),
+    resultsOf: (answer, [[question]]) => resultsOf(answer, question),
+    isSame: (entry, current) => sameState(/** @type {any} */ (entry), /** @type {any} */ (current)),
+    onStored: (question, { version, current }) => {
+      rowOf(question).dataset.version = String(version);
+      sheet.lastSaved = current?.at ?? sheet.lastSaved;
+    },
+    onAsk: () => conflicts.askNext(),
+    onRefused: (_question, _sent, detail) => refuse(detail),
+    onHalted: showHalt,
+    onChange: showSaving,
+  },
+  new SaveStore(() => localStorage, storageKey("", "", "")),
+);
+
+const conflicts = startConflicts({
+  queue,
+  describe: (question, entry, current) => {
+    const row = rowOf(question);
+    return {
+      changed: text("changed").replace("NUMBER", row.dataset.number ?? ""),
+      theirs: `${inWords(row, /** @type {any} */ (current))} · ${current.at}`,
+      mine: inWords(row, /** @type {any} */ (entry)),
+    };
+  },
+  onChosen: (question, current, { keepsMine }) => {
+    if (keepsMine) return;
+    showState(rowOf(question), /** @type {any} */ (current));
+    summarise();
+  },
+});
+
+/* Begins with the case that is on the page now. */
+export function openSheet() {
+  const page = element("work", HTMLElement);
+  const { who = "", task = "", saved = "", writable } = page.dataset;
+  sheet = { page, writable: writable === "1", who, early: new Set(), lastSaved: saved };
+  queue.editor.who = who;
+  // The next case has the same questions: nothing of the one before may land in it.
+  queue.open(new SaveStore(() => localStorage, storageKey(who, task, "")));
+  conflicts.close();
+}
+
+/* What the page shows */
+
+/** @returns {HTMLElement[]} */
+export const allRows = () => rowsOf(sheet.page);
+
+export function summarise() {
+  const rows = allRows();
+  const done = rows.filter(isAnswered).length;
+  for (const row of rows) {
+    row.classList.toggle("decided", isAnswered(row));
+    find(row, "[data-early]", HTMLElement).hidden = !sheet.early.has(questionOf(row));
+  }
+  const bar = element("answered", HTMLProgressElement);
+  bar.max = rows.length || 1;
+  bar.value = done;
+  element("answered-text", HTMLElement).textContent = `${done} / ${rows.length}`;
+  document.getElementById("submit")?.classList.toggle("ready", done === rows.length);
+}
+
+export function showSaving() {
+  const { early, lastSaved } = sheet;
+  const state = queue.state({ early: early.size, saved: Boolean(lastSaved) });
+  const words = {
+    offline: () => `${queue.pending.size} ${text("offline")}`,
+    kept: () => `${queue.pending.size} ${text("kept")}`,
+    saving: () => text("saving"),
+    early: () => `${early.size} ${text("early")}`,
+    saved: () => `${text("saved")} ${lastSaved}`,
+    unchanged: () => text("saves"),
+  }[state]();
+  showStatus(savedBox, state, words);
+}
+
+/** @param {string} detail */
+export function refuse(detail) {
+  const notice = document.createElement("div");
+  notice.className = "notice error";
+  notice.setAttribute("role", "alert");
+  const words = document.createElement("p");
+  words.textContent = detail;
+  notice.append(words);
+  element("refusal", HTMLElement).replaceChildren(notice);
+}
+
+/**
+ * @param {Halt} halt
+ * @param {Answer} answer
+ */
+function showHalt(halt, { body }) {
+  if (halt === "refused") refuse(body?.detail ?? text("unsent"));
+  else if (halt === "somebody" || halt === "gone") refuse(text(halt));
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {LabelState} state
+ */
+function inWords(row, state) {
+  const radio = radiosOf(row).find((option) => option.value === state.value);
+  return describe(radio && labelOf(radio), state, text("certain"));
+}
+
+/* Kept in this browser until the server has it */
+
+/**
+ * What an earlier visit left of this question goes into the page, and to the server.
+ * @param {HTMLElement} row
+ */
+export function restore(row) {
+  const question = questionOf(row);
+  let entry = queue.store.get(question);
+  if (!entry) return;
+  const shown = stateOf(row);
+  if (!entry.value && shown.value) {
+    // Answered elsewhere in the meantime: the note that waited for it goes along, over nothing.
+    entry = { ...withKept(entry, shown), version: Number(row.dataset.version), client_id: newId() };
+    if (sameState(/** @type {any} */ (entry), shown)) {
+      queue.store.remove(question);
+      return;
+    }
+    queue.store.put(question, entry);
+  }
+  showState(row, entry);
+  summarise();
+  if (entry.value) queue.takeUp(question, entry);
+  else sheet.early.add(question);
+}
+
+/**
+ * @param {HTMLElement} row what it shows is saved
+ * @param {number} [wait] until it is sent, in milliseconds
+ */
+export function put(row, wait = 0) {
+  if (!row.isConnected || !sheet.writable) return;
+  const question = questionOf(row);
+  const state = stateOf(row);
+  const version = Number(row.dataset.version);
+  if (state.value) {
+    sheet.early.delete(question);
+    queue.put(question, state, version, { wait });
+  } else if (state.note || state.certainty !== null) {
+    // A note or a certainty without its answer waits here, and goes with it.
+    sheet.early.add(question);
+    queue.store.put(question, { ...state, version, client_id: newId() });
+  } else {
+    sheet.early.delete(question);
+    queue.store.remove(question);
+  }
+  summarise();
+  showSaving();
+}
+
+/** @param {HTMLElement} row that is being written in */
+export function putLater(row) {
+  put(row, WAIT_MS);
+}
+
+window.addEventListener("beforeunload", (event) => {
+  if (queue.pending.size || (sheet.early.size && queue.store.memory.size)) event.preventDefault();
+});
+queue.listen();

@@ -1,0 +1,5 @@
+// @ts-check
+/* The page of a case with questions. */
+import "./label_page.js";
+import "./labels_left.js";
+import "../shared/attention.js";

@@ -1,4 +1,0 @@
-// @ts-check
-/* The page on which a physician writes a response. */
-import "./response_page.js";
-import "./attention.js";

@@ -1,0 +1,253 @@
+// @ts-check
+/* Checking and adjudicating: an outcome for a criterion, with a reason where one is needed, and the next piece of work
+   without a page load. reviewing_saving.js sends what was chosen, reviewing_sheet.js keeps it until then. */
+import { element, find, optionalElement } from "../../core/page.js";
+import { toast } from "../../core/toast.js";
+import { wordsOf } from "../../core/words.js";
+import "../shared/attention.js";
+import { openComments } from "../shared/comments.js";
+import {
+  applyFilter,
+  currentRow,
+  forgetSheet,
+  rowOf,
+  rows,
+  select,
+  sheetElement,
+  toggleFilter,
+} from "../shared/criteria.js";
+import { onKeys } from "../shared/keys.js";
+import { forgetPick } from "../shared/passages.js";
+import { choose, isOpenConflict, mayWrite, selectNextFlagged, undo, writeReason } from "./reviewing_choosing.js";
+import { askWhichHolds, closeQuestion } from "./reviewing_conflict.js";
+import { parse, takeUpKept } from "./reviewing_entries.js";
+import { existingReasonField, isReasonOpen, reasonField, showReason } from "./reviewing_reasons.js";
+import { isStillSamePerson, post, sentenceOf } from "./reviewing_saving.js";
+import { finishing, forgetKept, keep, keptEntries, openQueue, queue, replaceSheet, sheet } from "./reviewing_sheet.js";
+import { refuse, showSaving, summarise } from "./reviewing_status.js";
+
+/** @typedef {import("./reviewing_saving.js").PageAnswer} PageAnswer */
+
+const text = wordsOf("reviewing-words");
+const returnDialog = optionalElement("send-back", HTMLDialogElement);
+const returnForm = optionalElement("return-form", HTMLFormElement);
+const finishForm = optionalElement("finish-form", HTMLFormElement);
+const releaseForm = optionalElement("release-form", HTMLFormElement);
+
+/* Finishing, and the next */
+
+/** @param {HTMLFormElement} form */
+function noteField(form) {
+  return find(form, "[name=note]", HTMLTextAreaElement);
+}
+
+/** @param {boolean} busy */
+function setBusy(busy) {
+  const focused = document.activeElement;
+  finishing.busy = busy;
+  const criteria = element("criteria", HTMLElement);
+  // An inert field takes no more letters; what is chosen by key is held back by mayWrite().
+  criteria.inert = busy;
+  criteria.setAttribute("aria-busy", String(busy));
+  if (returnForm) noteField(returnForm).readOnly = busy;
+  if (!busy && (focused === document.body || !focused) && !document.querySelector("dialog[open]")) {
+    currentRow()?.focus({ preventScroll: true });
+  }
+  showSaving();
+}
+
+/** @param {HTMLElement} row with a reason that is written and not saved */
+function hasUnsavedReason(row) {
+  const field = reasonField(row);
+  return isReasonOpen(row) && field?.value.trim() && field.value !== field.defaultValue;
+}
+
+/**
+ * @param {string} url
+ * @param {Record<string, string>} values
+ * @param {(message: string) => void} showMessage
+ */
+async function finish(url, values, showMessage) {
+  if (finishing.busy || !sheet.writable) return;
+  const unsaved = rows().find(hasUnsavedReason);
+  if (unsaved) {
+    showMessage(text("typed"));
+    if (!returnDialog?.open) {
+      applyFilter("all");
+      select(unsaved, { focus: false });
+      existingReasonField(unsaved).focus();
+    }
+    return;
+  }
+  let leaving = false;
+  setBusy(true);
+  try {
+    takeUpKept();
+    await queue.flushAll();
+    if (!sheet.writable) showMessage(text("gone"));
+    else if (queue.questions.size) showMessage(text("asked"));
+    else if (queue.pending.size) showMessage(text(queue.halted === "somebody" ? "somebody" : "unsent"));
+    else leaving = await finishNow(url, values, showMessage);
+  } finally {
+    if (!leaving) setBusy(false);
+    askWhichHolds({ evenWhileTyping: true });
+  }
+}
+
+/**
+ * True where another page is under way.
+ * @param {string} url
+ * @param {Record<string, string>} values
+ * @param {(message: string) => void} showMessage
+ */
+async function finishNow(url, values, showMessage) {
+  const answer = await post(url, values);
+  const { status, html } = answer;
+  if (status === 200) {
+    forgetKept();
+    return !goToNext(answer);
+  }
+  if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
+  else if (status === 0 || status >= 500) showMessage(text("lost"));
+  else if (status === 403 || status === 404) {
+    if (await isStillSamePerson()) showMessage(text(status === 403 ? "lost" : "gone"));
+  } else {
+    showMessage(sentenceOf(html));
+    select(rows().find(isOpenConflict));
+  }
+  return false;
+}
+
+/**
+ * True where the next piece is on the page by now; else another page is under way.
+ * @param {PageAnswer} answer
+ */
+function goToNext({ html, trigger, leave }) {
+  const next = parse(html).querySelector("#work");
+  if (leave || !(next instanceof HTMLElement)) {
+    if (leave) location.assign(leave);
+    else location.reload();
+    return false;
+  }
+  if (returnDialog?.open) returnDialog.close();
+  returnForm?.reset();
+  sheetElement().replaceWith(next);
+  const { work, url, heading = "" } = next.dataset;
+  window.history.pushState({ work }, "", url);
+  begin();
+  document.title = `${heading} · Consilium`;
+  element("place", HTMLElement).textContent = heading;
+  /** @type {string} */
+  const message = trigger ? (JSON.parse(trigger).toast?.text ?? "") : "";
+  toast(message);
+  element("announce", HTMLElement).textContent = `${message} ${heading}`;
+  document.dispatchEvent(new CustomEvent("consilium:sheet"));
+  return true;
+}
+
+function accept() {
+  if (finishForm) finish(sheetElement().dataset.finishUrl ?? "", {}, refuse);
+}
+
+/** @param {string} message empty where there is none */
+function showInDialog(message) {
+  if (!returnDialog) return;
+  const problem = find(returnDialog, "[data-problem]", HTMLElement);
+  find(problem, "p", HTMLElement).textContent = message;
+  problem.hidden = !message;
+}
+
+function sendBack() {
+  if (!returnForm) return;
+  finish(sheetElement().dataset.returnUrl ?? "", { note: noteField(returnForm).value }, showInDialog);
+}
+
+function openReturn() {
+  if (!mayWrite() || !returnDialog || !returnForm || returnDialog.open) return;
+  showInDialog("");
+  const note = noteField(returnForm);
+  note.value ||= keptEntries().note?.note ?? "";
+  returnDialog.showModal();
+  note.focus();
+}
+
+finishForm?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  accept();
+});
+returnForm?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  sendBack();
+});
+releaseForm?.addEventListener("submit", forgetKept);
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  if (event.altKey || event.repeat || event.defaultPrevented) return;
+  const open = document.querySelector("dialog[open]");
+  if (open && open !== returnDialog) return;
+  event.preventDefault();
+  if (open) sendBack();
+  else accept();
+});
+document.addEventListener("input", (event) => {
+  if (!returnForm || !(event.target instanceof Node && returnForm.contains(event.target))) return;
+  const { value } = noteField(returnForm);
+  keep("note", value ? { note: value } : null);
+});
+// Back and forward lead to real pages.
+window.addEventListener("popstate", () => location.pathname !== sheetElement().dataset.url && location.reload());
+window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+window.addEventListener("beforeunload", (event) => queue.pending.size && event.preventDefault());
+
+/* Keys */
+onKeys(["m"], () => choose("met"));
+onKeys(["n"], () => choose("not_met"));
+onKeys(["c"], () => choose("cannot_assess"));
+onKeys(["f"], () => (sheet.adjudicating ? choose("faulty") : selectNextFlagged()));
+onKeys(["t"], writeReason);
+onKeys(["u"], () => mayWrite() && undo());
+onKeys(["r"], openReturn);
+onKeys(["l"], () => !sheet.adjudicating && toggleFilter("flagged"));
+onKeys(["a"], () => {
+  const other = ".segmented a:is([data-everything], [data-conflicts-only]):not([aria-current])";
+  const link = document.querySelector(other);
+  if (link instanceof HTMLElement) link.click();
+});
+if (document.getElementById("comments")) onKeys(["d"], openComments);
+
+/* A sheet starts: what the browser still holds of it is shown, and sent. */
+function begin() {
+  const { work = "", reasonFor, writable, finishUrl = "", returnUrl = "", releaseUrl = "" } = sheetElement().dataset;
+  replaceSheet({
+    work,
+    adjudicating: reasonFor === "faulty",
+    writable: Boolean(writable),
+    undoSteps: [],
+    savedAt: "",
+  });
+  openQueue();
+  closeQuestion();
+  forgetSheet();
+  forgetPick();
+  if (finishForm) finishForm.action = finishUrl;
+  if (returnForm) returnForm.action = returnUrl;
+  if (releaseForm) releaseForm.action = releaseUrl;
+  if (sheet.writable) {
+    takeUpKept();
+    showKeptReasons();
+  }
+  summarise();
+  select(rows().find(isOpenConflict) ?? rows()[0]);
+  showSaving();
+  queue.flush();
+}
+
+/** Reasons that were being written. */
+function showKeptReasons() {
+  for (const [id, entry] of Object.entries(keptEntries())) {
+    const row = rowOf(id);
+    if (row && entry?.outcome && !entry.unsent) showReason(row, entry.outcome, entry.reason);
+  }
+}
+
+begin();

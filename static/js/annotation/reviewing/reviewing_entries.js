@@ -1,0 +1,114 @@
+// @ts-check
+/* What is on its way from the checking and adjudication pages, and the rows that show it. */
+import { newId } from "../../core/ids.js";
+import { currentRow, idOf, rowOf, select } from "../shared/criteria.js";
+import { resumedEntry } from "./review_entries.js";
+import { isReasonOpen, press, reasonBox, reasonField, showReason } from "./reviewing_reasons.js";
+import { keep, keptEntries, queue } from "./reviewing_sheet.js";
+
+/** @typedef {import("./review_entries.js").ReviewEntry} ReviewEntry */
+
+const RENEWED = ["outcome", "amended", "version", "client", "at"];
+
+/** @param {HTMLElement} row */
+function originOf(row) {
+  return { was: row.dataset.outcome ?? "", version: Number(row.dataset.version), clientId: newId() };
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {{ outcome: string, reason: string }} chosen
+ */
+export function addEntry(row, chosen) {
+  const id = idOf(row);
+  const before = queue.pending.get(id);
+  const was = before?.was ?? row.dataset.outcome ?? "";
+  // Another tab of this work may have sent what is waiting.
+  const after = before ? [before.client_id] : [];
+  queue.put(id, { ...chosen, was, unsent: true }, Number(row.dataset.version), { after });
+}
+
+/**
+ * What the person chose last goes on from the version that is stored.
+ * @param {string} id
+ * @param {HTMLElement | undefined} newRow as the server has it
+ */
+export function goOnFrom(id, newRow) {
+  const entry = queue.pending.get(id);
+  const row = rowOf(id);
+  if (entry && newRow) entry.was = newRow.dataset.outcome ?? "";
+  if (row && newRow) row.dataset.version = newRow.dataset.version;
+}
+
+/**
+ * What this browser holds and no server has, from before a reload or from another tab of the same work, is sent.
+ */
+export function takeUpKept() {
+  for (const [id, entry] of Object.entries(keptEntries())) {
+    const row = rowOf(id);
+    if (!row || !entry?.unsent || queue.pending.has(id)) continue;
+    const resumed = resumedEntry(entry, originOf(row));
+    queue.takeUp(id, resumed);
+    row.dataset.outcome = resumed.outcome;
+    press(row, resumed.outcome);
+  }
+}
+
+/* Rows */
+
+/**
+ * @param {string} html
+ * @returns {DocumentFragment}
+ */
+export function parse(html) {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  return holder.content;
+}
+
+/** @param {string} html */
+export function rowFrom(html) {
+  const row = parse(html).querySelector("[data-row]");
+  return row instanceof HTMLElement ? row : null;
+}
+
+/**
+ * The row as the server has it; a reason that is being written in the old one is not disturbed.
+ * @param {string} id
+ * @param {HTMLElement | null} newRow
+ */
+export function renewRow(id, newRow) {
+  const row = rowOf(id);
+  if (!row || !newRow) return;
+  if (isReasonOpen(row)) {
+    const field = reasonField(row);
+    if (field?.value && field.value !== field.defaultValue && !queue.pending.has(id)) {
+      keep(id, { outcome: reasonBox(row)?.dataset.outcome, reason: field.value, unsent: false });
+    }
+    for (const name of RENEWED) if (name in newRow.dataset) row.dataset[name] = newRow.dataset[name];
+    return;
+  }
+  const wasCurrent = currentRow() === row;
+  const hadFocus = row.contains(document.activeElement);
+  row.replaceWith(newRow);
+  if (wasCurrent) select(newRow, { focus: hadFocus || document.activeElement === document.body });
+}
+
+/**
+ * The server will not take it: the row shows what is stored, and the reason can be used again.
+ * @param {string} id
+ * @param {ReviewEntry} entry
+ */
+export function giveUp(id, entry) {
+  if (queue.pending.has(id)) return; // what was chosen since goes its own way
+  const row = rowOf(id);
+  if (!row) return;
+  row.dataset.outcome = entry.was; // what the server has
+  press(row, entry.was);
+  if (!entry.reason) {
+    keep(id, null);
+    return;
+  }
+  keep(id, { ...entry, unsent: false });
+  showReason(row, entry.outcome, entry.reason);
+}

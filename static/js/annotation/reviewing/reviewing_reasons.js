@@ -1,0 +1,89 @@
+// @ts-check
+/* The outcome of a criterion as its buttons show it, and the field for the reason. */
+import { find, findAll } from "../../core/page.js";
+import { idOf, select } from "../shared/criteria.js";
+import { keep, queue } from "./reviewing_sheet.js";
+
+/**
+ * @param {HTMLElement} row
+ * @returns {HTMLInputElement | null} null where no reason can be given
+ */
+export function reasonField(row) {
+  const field = row.querySelector("[data-reason]");
+  return field instanceof HTMLInputElement ? field : null;
+}
+
+/** @param {HTMLElement} row */
+export function reasonBox(row) {
+  const box = row.querySelector("[data-reason-box]");
+  return box instanceof HTMLElement ? box : null;
+}
+
+/** @param {HTMLElement} row that has a field for a reason */
+export function existingReasonField(row) {
+  return find(row, "[data-reason]", HTMLInputElement);
+}
+
+/**
+ * The reason that the server has.
+ * @param {HTMLElement} row
+ */
+export function storedReason(row) {
+  return reasonField(row)?.defaultValue ?? "";
+}
+
+/** @param {HTMLElement} row */
+export function isReasonOpen(row) {
+  const box = reasonBox(row);
+  return box !== null && !box.hidden;
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {string} outcome
+ */
+export function press(row, outcome) {
+  for (const button of findAll(row, "[data-set]", HTMLElement)) {
+    button.setAttribute("aria-pressed", String(button.dataset.set === outcome));
+  }
+}
+
+/**
+ * Open the field for the reason; false where the row has none.
+ * @param {HTMLElement} row
+ * @param {string} outcome that the reason is for
+ * @param {string} [reason]
+ */
+export function showReason(row, outcome, reason) {
+  const box = reasonBox(row);
+  if (!box) return false;
+  box.dataset.outcome = outcome;
+  box.hidden = false;
+  press(row, outcome);
+  if (reason !== undefined) existingReasonField(row).value = reason;
+  return true;
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {string} outcome
+ */
+export function openReason(row, outcome) {
+  select(row, { focus: false });
+  if (!showReason(row, outcome)) return;
+  const field = existingReasonField(row);
+  field.focus();
+  field.select();
+}
+
+/** @param {HTMLElement} row */
+export function closeReason(row) {
+  const field = existingReasonField(row);
+  field.value = field.defaultValue;
+  field.removeAttribute("aria-invalid");
+  find(row, "[data-reason-box]", HTMLElement).hidden = true;
+  const unsent = queue.pending.get(idOf(row));
+  keep(idOf(row), unsent ? { ...unsent, unsent: true } : null);
+  press(row, row.dataset.outcome ?? "");
+  row.focus();
+}

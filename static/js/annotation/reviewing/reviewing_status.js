@@ -1,0 +1,76 @@
+// @ts-check
+/* What the checking and adjudication pages say about themselves: the evidence in the text, how far the work is, what
+   is saved, and why something was refused. */
+import { element, optionalElement } from "../../core/page.js";
+import { showSaving as showStatus } from "../../core/save_status.js";
+import { wordsOf } from "../../core/words.js";
+import { applyFilter, currentRow, filters, rows, sheetElement } from "../shared/criteria.js";
+import { paint } from "../shared/passages.js";
+import { finishing, queue, sheet } from "./reviewing_sheet.js";
+
+/** @typedef {import("../shared/decisions.js").Span & { letter?: string }} LetteredSpan `letter` of the annotator */
+
+const text = wordsOf("reviewing-words");
+
+filters.flagged = (row) => Boolean(row.dataset.flagged);
+filters.amended = (row) => Boolean(row.dataset.amended);
+
+/**
+ * @param {HTMLElement} row
+ * @returns {import("../shared/text_spans.js").Mark[]}
+ */
+function marksOf(row) {
+  /** @type {LetteredSpan[]} */
+  const evidence = JSON.parse(row.dataset.evidence ?? "");
+  const kind = row === currentRow() ? "current" : "other";
+  return evidence.map((span) => ({ ...span, label: `${row.dataset.number}${span.letter ?? ""}`, kind }));
+}
+
+function paintEvidence() {
+  paint(rows().flatMap(marksOf));
+}
+
+document.addEventListener("consilium:criterion", paintEvidence);
+
+export function summarise() {
+  paintEvidence();
+  applyFilter();
+  const all = rows();
+  const summary = document.getElementById("summary");
+  if (summary) summary.textContent = `${all.filter((row) => row.dataset.amended).length} ${summary.dataset.one}`;
+  const bar = optionalElement("graded", HTMLProgressElement);
+  if (!bar) return;
+  bar.max = Number(sheetElement().dataset.conflicts);
+  bar.value = all.filter((row) => row.dataset.conflict && row.dataset.outcome).length;
+  element("graded-text", HTMLElement).textContent = `${bar.value} / ${bar.max}`;
+  document.getElementById("submit")?.classList.toggle("ready", bar.value === bar.max);
+}
+
+export function showSaving() {
+  const state = queue.state({ typed: finishing.busy, saved: Boolean(sheet.savedAt) });
+  const waiting = queue.pending.size;
+  const words = {
+    offline: () => (waiting ? `${waiting} ${text("waiting")}` : text("saving")),
+    kept: () => (waiting ? `${waiting} ${text("kept")}` : text("saving")),
+    saving: () => text("saving"),
+    early: () => text("saving"),
+    saved: () => `${text("saved")} ${sheet.savedAt}`,
+    unchanged: () => text("saves"),
+  }[state]();
+  showStatus(optionalElement("saved", HTMLElement), waiting || !finishing.busy ? state : "saving", words);
+}
+
+/** @param {string} message */
+export function refuse(message) {
+  const notice = document.createElement("div");
+  notice.className = "notice error";
+  notice.setAttribute("role", "alert");
+  const line = document.createElement("p");
+  line.textContent = message;
+  notice.append(line);
+  element("refusal", HTMLElement).replaceChildren(notice);
+}
+
+export function clearRefusal() {
+  element("refusal", HTMLElement).replaceChildren();
+}

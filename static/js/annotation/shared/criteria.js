@@ -1,0 +1,180 @@
+// @ts-check
+/* The list of criteria of the grading, checking and adjudication pages: the current one, moving through them, and
+   showing some of them only. Elements are looked up anew each time: the pages swap the whole sheet for the next
+   response. */
+import { element, findAll, optionalElement, targetWithin } from "../../core/page.js";
+import { isPressed } from "./press.js";
+
+const NEIGHBOURS_PX = 72; // so much of the neighbours stays in sight
+
+export function sheetElement() {
+  return element("work", HTMLElement);
+}
+
+export function list() {
+  return element("criteria", HTMLElement);
+}
+
+export function rows() {
+  return findAll(list(), "[data-row]", HTMLElement);
+}
+
+export function shownRows() {
+  return rows().filter((row) => !row.hidden);
+}
+
+/** @param {string | number} id of the criterion */
+export function rowOf(id) {
+  return optionalElement(`criterion-${id}`, HTMLElement);
+}
+
+/**
+ * The id of the criterion that a row shows.
+ * @param {HTMLElement} row
+ */
+export function idOf(row) {
+  return row.dataset.row ?? "";
+}
+
+/* The current row */
+/** @type {string | null} */
+let currentId = null;
+
+export function currentRow() {
+  return currentId === null ? null : rowOf(currentId);
+}
+
+/** The current row unless a filter hides it: keys change nothing that is out of sight. */
+export function rowInSight() {
+  const row = currentRow();
+  return row?.hidden ? null : row;
+}
+
+/**
+ * @param {HTMLElement | null | undefined} target
+ * @param {{ focus?: boolean }} [options]
+ */
+export function select(target, { focus = true } = {}) {
+  if (!target) return;
+  for (const row of rows()) {
+    const isCurrent = row === target;
+    row.classList.toggle("current", isCurrent);
+    if (isCurrent) row.setAttribute("aria-current", "true");
+    else row.removeAttribute("aria-current");
+    row.tabIndex = isCurrent ? 0 : -1;
+  }
+  const changed = currentId !== idOf(target);
+  currentId = idOf(target);
+  if (focus) target.focus({ preventScroll: true });
+  reveal(target);
+  if (changed) document.dispatchEvent(new CustomEvent("consilium:criterion", { detail: { id: currentId } }));
+}
+
+/** @param {HTMLElement} target */
+function reveal(target) {
+  const pane = target.closest(".pane");
+  if (!pane) throw new Error("The row is on no page.");
+  const bar = pane.querySelector(".pane-bar");
+  const barHeight = bar instanceof HTMLElement ? bar.offsetHeight : 0;
+  if (getComputedStyle(pane).overflowY === "visible") {
+    target.scrollIntoView({ block: "nearest" });
+    return;
+  }
+  const box = target.getBoundingClientRect();
+  const frame = pane.getBoundingClientRect();
+  const top = frame.top + barHeight + NEIGHBOURS_PX;
+  const bottom = frame.bottom - NEIGHBOURS_PX;
+  if (box.top < top) pane.scrollTop -= top - box.top;
+  else if (box.bottom > bottom) pane.scrollTop += Math.min(box.bottom - bottom, box.top - top);
+}
+
+/** @param {number} step */
+export function move(step) {
+  const shown = shownRows();
+  if (!shown.length) return;
+  const current = currentRow();
+  const place = current ? shown.indexOf(current) : -1;
+  select(place < 0 ? shown[0] : shown[Math.max(0, Math.min(shown.length - 1, place + step))]);
+}
+
+/**
+ * The next shown row after the current one that is wanted; then from the top; null if there is none.
+ * @param {(row: HTMLElement) => unknown} isWanted
+ */
+export function following(isWanted) {
+  const shown = shownRows();
+  const current = currentRow();
+  const place = current ? shown.indexOf(current) : -1;
+  return [...shown.slice(place + 1), ...shown.slice(0, place + 1)].find(isWanted) ?? null;
+}
+
+document.addEventListener("click", (event) => {
+  const target = targetWithin(event, "#criteria [data-row]");
+  if (target) select(target, { focus: !targetWithin(event, "button, textarea, input, a") });
+});
+document.addEventListener("focusin", (event) => {
+  const target = targetWithin(event, "#criteria [data-row]");
+  // A press that becomes a click selects by itself.
+  if (target && idOf(target) !== currentId && !isPressed()) select(target, { focus: false });
+});
+/* htmx replaces rows: the new one takes over what the old one was. */
+document.addEventListener("htmx:afterSettle", () => {
+  const target = currentRow();
+  if (target && !target.classList.contains("current")) {
+    const lost = document.activeElement === document.body;
+    select(target, { focus: lost });
+  }
+});
+
+/* Filters */
+/** @type {Record<string, (row: HTMLElement) => boolean>} */
+export const filters = { all: () => true };
+let chosenFilter = "all";
+
+/** @param {string} [name] */
+export function applyFilter(name = chosenFilter) {
+  chosenFilter = name;
+  const all = rows();
+  for (const row of all) row.hidden = !filters[chosenFilter](row);
+  for (const button of findAll(document, "[data-filter]", HTMLElement)) {
+    button.setAttribute("aria-pressed", String(button.dataset.filter === chosenFilter));
+  }
+  for (const count of findAll(document, "[data-count]", HTMLElement)) {
+    count.textContent = String(all.filter(filters[count.dataset.count ?? ""]).length);
+  }
+  const none = document.getElementById("none-shown");
+  if (none) none.hidden = all.some((row) => !row.hidden);
+}
+
+/**
+ * Switch a filter on, or back to all if it is on.
+ * @param {string} name
+ */
+export function toggleFilter(name) {
+  applyFilter(chosenFilter === name ? "all" : name);
+  if (!isCurrentShown()) select(shownRows()[0]);
+}
+
+function isCurrentShown() {
+  const current = currentRow();
+  return current !== null && shownRows().includes(current);
+}
+
+document.addEventListener("click", (event) => {
+  const button = targetWithin(event, "[data-filter]");
+  const jump = targetWithin(event, "[data-jump]");
+  if (button) {
+    applyFilter(button.dataset.filter);
+    if (!isCurrentShown()) select(shownRows()[0], { focus: false });
+  } else if (jump) {
+    event.preventDefault();
+    applyFilter("all");
+    select(rowOf(jump.dataset.jump ?? ""));
+  }
+});
+
+/** A new sheet: nothing of the old one holds. */
+export function forgetSheet() {
+  currentId = null;
+  chosenFilter = "all";
+}

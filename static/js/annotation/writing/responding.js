@@ -1,0 +1,4 @@
+// @ts-check
+/* The page on which a physician writes a response. */
+import "./response_page.js";
+import "../shared/attention.js";

@@ -1,0 +1,61 @@
+// @ts-check
+/* Writing and preview of the response, and starting it from a reference. */
+import { element, find, findAll, targetWithin } from "../../core/page.js";
+import { ask } from "../../core/server.js";
+import { editor, page, replaceText, text, writable } from "./response_saving.js";
+
+const shown = element("shown", HTMLElement);
+const replaceDialog = element("replace", HTMLDialogElement);
+
+export const isPreviewing = () => !shown.hidden;
+
+/** @param {string | undefined} name "write" or "preview" */
+export async function view(name) {
+  for (const button of findAll(document, "[data-view]", HTMLElement)) {
+    button.setAttribute("aria-pressed", String(button.dataset.view === name));
+  }
+  if (name === "preview") {
+    const { status, body } = await ask("POST", page.dataset.checkUrl ?? "", { text: editor.value });
+    if (status === 200 && body.html) shown.innerHTML = body.html;
+    else shown.textContent = text(status === 200 ? "nothing" : "failed");
+  }
+  shown.hidden = name !== "preview";
+  editor.hidden = name === "preview";
+  if (name === "write") editor.focus({ preventScroll: true });
+}
+
+/** @type {number | null} */
+let wanted = null; // the place of a reference, or null: nothing
+
+/** @param {number | null} place */
+function startFrom(place) {
+  wanted = place;
+  if (!editor.value.trim()) {
+    begin();
+    return;
+  }
+  find(replaceDialog, "[data-from]", HTMLElement).hidden = place === null;
+  find(replaceDialog, "[data-over]", HTMLElement).hidden = place !== null;
+  replaceDialog.showModal();
+}
+
+/** @param {number} place */
+function referenceText(place) {
+  return JSON.parse(element(`reference-text-${place}`, HTMLElement).textContent ?? "");
+}
+
+function begin() {
+  replaceText(wanted === null ? "" : referenceText(wanted), wanted);
+  view("write");
+}
+
+find(replaceDialog, "[data-replace]", HTMLElement).addEventListener("click", () => {
+  replaceDialog.close();
+  begin();
+});
+document.addEventListener("click", (event) => {
+  const button = targetWithin(event, "[data-view], [data-start-from], [data-start-over]");
+  if (!button) return;
+  if (button.dataset.view) view(button.dataset.view);
+  else if (writable) startFrom(button.dataset.startFrom === undefined ? null : Number(button.dataset.startFrom));
+});

@@ -1,0 +1,200 @@
+// @ts-check
+/* The auditor's form: it saves itself, and is handed in as a whole. */
+import { startConflicts } from "../../core/conflict_dialog.js";
+import { newId } from "../../core/ids.js";
+import { element, find, findAll } from "../../core/page.js";
+import { SaveQueue } from "../../core/save_queue.js";
+import { showSaving } from "../../core/save_status.js";
+import { SaveStore } from "../../core/save_store.js";
+import { save } from "../../core/server.js";
+import { toast } from "../../core/toast.js";
+import { wordsOf } from "../../core/words.js";
+import { answersOf, keptEntry, QUESTIONS, textOf } from "./finding.js";
+import "./audit_keys.js";
+import "../shared/authoring_time.js";
+
+/**
+ * @typedef {import("./finding.js").Finding} Finding
+ * @typedef {import("../../core/save_queue.js").Entry} Entry
+ */
+
+const WAIT_MS = 600; // between a keystroke and its saving
+
+const form = element("finding", HTMLFormElement);
+const savedBox = element("saving", HTMLElement);
+const refusal = element("refusal", HTMLElement);
+const text = wordsOf("audit-words");
+const item = form.dataset.item ?? "";
+
+let version = Number(form.dataset.version);
+let stored = textOf(read()); // what the server has
+let savedText = ""; // what the line says where all is saved
+let leaving = false;
+/** @type {Set<string>} what was sent from here and may have arrived: the server names no ids */
+const sentTexts = new Set();
+
+/* The form as one object, and back */
+
+/** @param {string} name */
+function fieldValue(name) {
+  const field = form.elements.namedItem(name);
+  if (field instanceof RadioNodeList || field instanceof HTMLTextAreaElement) return field.value;
+  throw new Error(`The form has no field "${name}".`);
+}
+
+/** @returns {Finding} */
+function read() {
+  const ticked = findAll(document, "[name=criteria]:checked", HTMLInputElement);
+  return {
+    answers: answersOf(fieldValue),
+    criteria: ticked.map((box) => Number(box.value)).sort((a, b) => a - b),
+    outcome: fieldValue("outcome"),
+    comment: fieldValue("comment"),
+  };
+}
+
+/** @param {Finding} finding */
+function write(finding) {
+  for (const name of QUESTIONS) {
+    for (const radio of findAll(form, `[name=${name}]`, HTMLInputElement)) {
+      radio.checked = name in finding.answers && (radio.value === "sound") === finding.answers[name];
+    }
+  }
+  for (const radio of findAll(form, "[name=outcome]", HTMLInputElement)) {
+    radio.checked = radio.value === finding.outcome;
+  }
+  for (const box of findAll(document, "[name=criteria]", HTMLInputElement)) {
+    box.checked = finding.criteria.includes(Number(box.value));
+  }
+  find(form, "[name=comment]", HTMLTextAreaElement).value = finding.comment;
+}
+
+/* Saving */
+
+/** @param {string} detail empty where there is nothing to refuse */
+function refuse(detail) {
+  refusal.hidden = !detail;
+  find(refusal, "p", HTMLElement).textContent = detail;
+  if (detail) refusal.scrollIntoView({ block: "nearest" });
+}
+
+function showState() {
+  const state = queue.state({ saved: Boolean(savedText) });
+  const shown = state === "saved" ? savedText : state === "early" ? "" : text(state);
+  showSaving(savedBox, state, shown);
+}
+
+/**
+ * @param {string | undefined} url
+ * @param {Entry} entry
+ */
+const post = (url, { version: seen, answers, criteria, outcome, comment }) =>
+  save(url, { version: seen, answers, criteria, outcome, comment });
+
+const queue = new SaveQueue(
+  {
+    send: ([[, entry]]) => {
+      sentTexts.add(textOf(findingOf(entry)));
+      return post(form.dataset.save, entry);
+    },
+    isSame: (entry, current) => textOf(findingOf(entry)) === textOf(findingOf(current)),
+    resolve: (_id, entry, _sent, current) => {
+      const currentText = textOf(findingOf(current));
+      if (currentText === textOf(findingOf(entry))) return "done";
+      return sentTexts.has(currentText) ? "rebase" : "ask";
+    },
+    onStored: (_id, saved, sent) => {
+      version = saved.version;
+      if (!sent) return;
+      sentTexts.clear(); // the same text again would be another tab's
+      stored = textOf(findingOf(sent));
+      savedText = text("saved");
+    },
+    onAsk: () => conflicts.askNext(),
+    onHalted: (halt, { body }) => {
+      if (halt === "refused") refuse(body?.detail || text("kept"));
+      else if (halt !== "signed-out") refuse(text(halt));
+    },
+    onChange: showState,
+  },
+  new SaveStore(() => localStorage, "consilium.audit:"),
+);
+
+/**
+ * @param {Record<string, any>} state
+ * @returns {Finding}
+ */
+function findingOf({ answers, criteria, outcome, comment }) {
+  return { answers, criteria, outcome, comment };
+}
+
+/** @param {Record<string, any>} state */
+function inWords({ outcome, comment }) {
+  const radio = findAll(form, "[name=outcome]", HTMLInputElement).find(({ value }) => value === outcome);
+  const label = radio?.closest("label")?.querySelector("b")?.textContent ?? "";
+  return [label, comment].filter(Boolean).join(" · ");
+}
+
+const conflicts = startConflicts({
+  queue,
+  describe: (_id, entry, current) => ({ theirs: inWords(current), mine: inWords(entry) }),
+  onChosen: (_id, current, { keepsMine }) => {
+    version = current.version;
+    stored = textOf(findingOf(current));
+    savedText = text("saved");
+    if (!keepsMine) write(findingOf(current));
+  },
+});
+
+function changed() {
+  refuse("");
+  if (queue.pending.has(item) || textOf(read()) !== stored) queue.put(item, read(), version, { wait: WAIT_MS });
+}
+
+form.addEventListener("input", changed);
+document.addEventListener("change", (event) => {
+  if (event.target instanceof HTMLInputElement && event.target.name === "criteria") changed();
+});
+window.addEventListener("beforeunload", (event) => {
+  if (queue.pending.size && !leaving) event.preventDefault();
+});
+queue.listen();
+
+/* Handing in */
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  await queue.underWay;
+  if (queue.questions.size) {
+    conflicts.askNext();
+    return;
+  }
+  const entry = queue.put(item, read(), version, { wait: WAIT_MS });
+  queue.stopTimer();
+  const answer = await post(form.dataset.submit, entry);
+  if (answer.status === 200 && answer.body?.next) {
+    leaving = true;
+    queue.forget(item);
+    location.assign(answer.body.next);
+    return;
+  }
+  await queue.settle(answer, [[item, entry]]);
+  // It cannot be handed in like this; it is saved all the same.
+  if (queue.halted === "refused") queue.halted = "";
+  queue.stopWaiting();
+  queue.flush();
+});
+
+/* What an earlier visit left goes into the form, and to the server. */
+const kept = keptEntry(queue.store.get(item), newId);
+if (!kept) queue.store.remove(item);
+else {
+  write(findingOf(kept));
+  if (textOf(read()) === stored) queue.store.remove(item);
+  else {
+    queue.store.put(item, kept); // under its id: what is saved is dropped by it
+    queue.takeUp(item, kept);
+    toast(text("restored"));
+    queue.flush();
+  }
+}

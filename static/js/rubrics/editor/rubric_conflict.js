@@ -1,0 +1,69 @@
+// @ts-check
+/* What two people changed in the same criterion: both are shown, and the author chooses. */
+import { element, find, findAll } from "../../core/page.js";
+import { words } from "./rubric_state.js";
+
+/**
+ * @typedef {import("./rubric_model.js").Item} Item
+ * @typedef {import("./rubric_model.js").Question} Question
+ */
+
+/**
+ * @param {Question} question
+ * @param {"mine" | "theirs"} side
+ * @param {string} name of the radio button
+ * @param {string} person
+ */
+function choice(question, side, name, person) {
+  const label = document.createElement("label");
+  const input = document.createElement("input");
+  input.type = "radio";
+  input.name = name;
+  input.value = side;
+  input.checked = side === "mine";
+  const text = document.createElement("span");
+  const heading = document.createElement("b");
+  heading.textContent = side === "mine" ? words("mine") : words("their").replace("PERSON", person);
+  const item = question[side];
+  const version = document.createElement("span");
+  version.textContent = item ? `${item.text} (${item.points}) ${item.tags.join("; ")}` : words("absent");
+  text.append(heading, version);
+  label.append(input, text);
+  return label;
+}
+
+/**
+ * @param {Question[]} questions
+ * @param {string} person who changed the same criteria
+ * @returns {Promise<Record<string, string>>} id → "mine" or "theirs"
+ */
+export function askConflict(questions, person) {
+  const dialog = element("conflict", HTMLDialogElement);
+  find(dialog, "[data-who]", HTMLElement).textContent = words("both").replace("PERSON", person);
+  const box = element("conflict-list", HTMLElement);
+  box.replaceChildren(
+    ...questions.map((question, place) => {
+      const set = document.createElement("fieldset");
+      const name = `question-${place}`;
+      set.append(choice(question, "mine", name, person), choice(question, "theirs", name, person));
+      return set;
+    }),
+  );
+  return new Promise((resolve) => {
+    for (const button of findAll(dialog, "[data-all]", HTMLElement)) {
+      button.onclick = () => {
+        for (const input of findAll(box, `input[value="${button.dataset.all}"]`, HTMLInputElement))
+          input.checked = true;
+      };
+    }
+    element("conflict-done", HTMLElement).onclick = () => dialog.close();
+    /** @param {number} place */
+    const chosen = (place) => find(box, `input[name="question-${place}"]:checked`, HTMLInputElement).value;
+    dialog.addEventListener(
+      "close",
+      () => resolve(Object.fromEntries(questions.map((question, place) => [question.id, chosen(place)]))),
+      { once: true },
+    );
+    dialog.showModal();
+  });
+}

@@ -1,0 +1,118 @@
+// @ts-check
+/* The page on which a rubric is written. rubric_model.js knows lists, rubric_saving.js the server, rubric_rows.js the
+   rows, rubric_list.js what can be done with the list; here are the buttons, and how the page begins. */
+import "../shared/authoring_time.js";
+import "./rubric_drag.js";
+import "./rubric_keys.js";
+import { element, find, targetWithin } from "../../core/page.js";
+import { toast } from "../../core/toast.js";
+import { openBank } from "./rubric_bank.js";
+import {
+  add,
+  addIdea,
+  dropBlank,
+  dropTag,
+  duplicate,
+  focus,
+  merge,
+  move,
+  redo,
+  remove,
+  render,
+  replaceBy,
+  saving,
+  split,
+  step,
+  toggleMore,
+  undo,
+} from "./rubric_list.js";
+import { showMissing, showMissingInDialog } from "./rubric_missing.js";
+import { AXIS } from "./rubric_model.js";
+import { openPaste } from "./rubric_paste.js";
+import { lintSoon, remarksOf, selectWords } from "./rubric_remarks.js";
+import { field, idOf, list, rowOf } from "./rubric_rows.js";
+import { editor, placeOf, remember, remembered, start, state, words } from "./rubric_state.js";
+import { offer } from "./rubric_typing.js";
+
+const MAX_ITEMS_WITH_OPEN_IDEAS = 12;
+
+/* Clicks */
+
+/** @type {Record<string, (id: string) => unknown>} */
+const actions = {
+  add: () => add(state.items.at(-1)?.id),
+  undo,
+  redo,
+  split: (id) => split(id, field(rowOf(id), "text").selectionStart ?? 0),
+  merge: (id) => merge(id, state.items[placeOf(id) + 1]?.id),
+  duplicate,
+  up: (id) => move(id, placeOf(id) - 1),
+  down: (id) => move(id, placeOf(id) + 1),
+  delete: remove,
+  more: (id) => toggleMore(rowOf(id)) && focus(id, "tag"),
+};
+
+document.addEventListener("click", (event) => {
+  const target = targetWithin(event, "button, [data-span]");
+  if (!target) return;
+  const id = idOf(target);
+  const data = target.dataset;
+  if (data.do && actions[data.do]) {
+    const menu = target.closest("details[data-menu]");
+    if (menu instanceof HTMLDetailsElement) menu.open = false;
+    actions[data.do](id);
+  } else if (data.step) step(id, Number(data.step));
+  else if (data.removeTag) dropTag(id, data.removeTag);
+  else if (data.fix) {
+    const { fix } = remarksOf(id)[Number(data.fix)];
+    if (fix) replaceBy(id, fix.texts);
+  } else if (data.goto !== undefined) {
+    target.closest("dialog")?.close();
+    focus(data.goto, data.gotoField ?? "text");
+  } else if (data.span) selectWords(id, remarksOf(id)[Number(data.span)]);
+  else if (data.stem) addIdea(data.stem, Number(data.points), `${AXIS}${data.axis}`);
+  else if ("showCase" in data) target.setAttribute("aria-expanded", String(editor.classList.toggle("with-case")));
+  else if (data.open === "bank") openBank();
+  else if (data.open === "paste") openPaste();
+});
+
+/* Sending to review: what is on the page must be what is read. */
+const sendForm = element("send-form", HTMLFormElement);
+
+element("send", HTMLElement).addEventListener("click", async () => {
+  dropBlank();
+  await saving.save();
+  sendForm.hidden = showMissingInDialog();
+  if (sendForm.hidden) find(element("send-missing", HTMLElement), "button", HTMLElement).focus();
+});
+
+sendForm.addEventListener("submit", async (event) => {
+  if (!saving.isDirty()) return;
+  event.preventDefault();
+  if (await saving.save()) sendForm.submit();
+  else toast(words("lost"), "error");
+});
+
+/**
+ * @param {string} id of a part of the page that can be folded
+ * @param {boolean} isOpen where this browser does not remember it
+ */
+function unfold(id, isOpen) {
+  const box = element(id, HTMLDetailsElement);
+  box.open = remembered(id, isOpen ? "open" : "") === "open";
+  find(box, "summary", HTMLElement).addEventListener("click", () => remember(id, box.open ? "folded" : "open"));
+}
+
+unfold("guide", state.items.length === 0);
+unfold("ideas", state.items.length <= MAX_ITEMS_WITH_OPEN_IDEAS);
+list.replaceChildren();
+offer("axes", start.axes);
+render();
+showMissing(start.missing);
+saving.pickUp();
+lintSoon(50);
+if (state.items.length === 0) find(element("first", HTMLElement), "button", HTMLElement).focus({ preventScroll: true });
+// Whoever comes to reword a faulty criterion sees it.
+const faulty = state.items.find((item) => start.evidence[String(item.criterion)]);
+if (faulty) rowOf(faulty.id).scrollIntoView({ block: "center" });
+editor.dataset.ready = "1";

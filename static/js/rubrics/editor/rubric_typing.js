@@ -1,0 +1,168 @@
+// @ts-check
+/* Typing into the rows of the rubric editor: what is typed goes into the items, and can be undone. */
+import { element, targetWithin } from "../../core/page.js";
+import { ask } from "../../core/server.js";
+import { openBank } from "./rubric_bank.js";
+import { caret, edited, past, redo, step, takeTag, undo } from "./rubric_list.js";
+import { setAxis } from "./rubric_model.js";
+import { normalizeDigits, readPoints, showPoints } from "./rubric_points.js";
+import { showRemarks } from "./rubric_remarks.js";
+import { grow, idOf, isTextField, list } from "./rubric_rows.js";
+import { editor, findItem, state } from "./rubric_state.js";
+
+/**
+ * @typedef {import("./rubric_model.js").Item} Item
+ * @typedef {import("./rubric_rows.js").TextField} TextField
+ */
+
+/**
+ * The field of a row that an event is about, with its item.
+ * @param {Event} event
+ * @returns {{ input: TextField, name: string, item: Item } | null}
+ */
+function fieldOf(event) {
+  const input = event.target;
+  if (!isTextField(input)) return null;
+  const item = findItem(idOf(input));
+  const name = input.dataset.field;
+  return item && name ? { input, name, item } : null;
+}
+
+list.addEventListener("beforeinput", (event) => {
+  if (event.inputType.startsWith("history")) {
+    // The menu of the browser; its own steps know nothing of the list.
+    event.preventDefault();
+    if (event.inputType === "historyUndo") undo();
+    else redo();
+  } else if (!event.isComposing && isTextField(event.target)) past.begin(event.target);
+});
+
+list.addEventListener("compositionstart", (event) => {
+  if (isTextField(event.target)) past.begin(event.target);
+});
+
+list.addEventListener("input", (event) => {
+  const place = fieldOf(event);
+  if (!place || place.name === "tag") return;
+  if (!(event instanceof InputEvent)) take(place.input, place.item, place.name, "", null);
+  // A word that is still being composed is saved as it is, and is one step once it is chosen.
+  else take(place.input, place.item, place.name, event.isComposing ? "composing" : event.inputType, event.data);
+});
+
+list.addEventListener("compositionend", (event) => {
+  const place = fieldOf(event);
+  if (place && place.name !== "tag") take(place.input, place.item, place.name, "insertCompositionText", event.data);
+});
+
+/**
+ * @param {TextField} input
+ * @param {Item} item
+ * @param {string} name of the field
+ * @param {string} kind the inputType of the event, or "composing"
+ * @param {string | null} data
+ */
+function take(input, item, name, kind, data) {
+  const isComposing = kind === "composing";
+  if (name === "text") {
+    grow(input);
+    // Chinese input methods make this of the key that opens the bank; no criterion begins so.
+    if (!isComposing && ["、", "／", "/"].includes(input.value) && !item.text.replace(/[、／/]/, "")) {
+      input.value = "";
+      item.text = "";
+      edited(item.id);
+      openBank();
+      return;
+    }
+  }
+  if (name === "points") {
+    if (!isComposing) takePoints(input, item);
+  } else if (name === "axis") setAxis(item, input.value);
+  else if (name === "text" || name === "source" || name === "element" || name === "expectation") {
+    item[name] = input.value;
+  }
+  edited(item.id);
+  if (!isComposing) past.typed(item.id, name, kind, data);
+}
+
+/**
+ * @param {TextField} input
+ * @param {Item} item
+ */
+function takePoints(input, item) {
+  const typed = normalizeDigits(input.value);
+  if (typed.includes("+")) {
+    input.value = showPoints(item.points);
+    if (typed === "+" || item.points) step(item.id, 1);
+    return;
+  }
+  const { points, shown } = readPoints(typed);
+  if (shown !== input.value) input.value = shown;
+  item.points = points;
+}
+
+list.addEventListener("focusin", (event) => {
+  const before = findItem(state.lastId);
+  state.lastId = idOf(event.target) || state.lastId;
+  if (before && before.id !== state.lastId) showRemarks(before);
+  const input = event.target;
+  if (!isTextField(input)) return;
+  if (input.dataset.field === "points") input.select();
+  if (input.dataset.field === "axis" || input.dataset.field === "tag") suggest();
+  // Many criteria of a rubric rest on the same guideline.
+  if (input.dataset.field === "source") {
+    offer("sources", new Set(state.items.map((item) => item.source).filter(Boolean)));
+  }
+});
+
+// Tab completes an axis as Enter does.
+list.addEventListener("change", (event) => {
+  const input = targetWithin(event, '[data-field="axis"]');
+  if (isTextField(input)) completeAxis(input);
+});
+
+/** @param {TextField} input */
+export function completeAxis(input) {
+  const begun = input.value.trim().toLowerCase();
+  const options = begun ? [...element("axes", HTMLDataListElement).options] : [];
+  if (options.some((option) => option.value.toLowerCase() === begun)) return;
+  const option = options.find(({ value }) => value.toLowerCase().startsWith(begun));
+  const item = findItem(idOf(input));
+  if (!option || !item) return;
+  const from = caret();
+  input.value = option.value;
+  setAxis(item, option.value);
+  edited(item.id);
+  past.note(from, `${item.id} axis `, true);
+}
+
+list.addEventListener("focusout", (event) => {
+  const place = fieldOf(event);
+  if (place?.name === "tag") takeTag(place.input, place.item.id);
+  if (place?.name === "points") place.input.value = showPoints(place.item.points);
+});
+
+/**
+ * @param {string} id of a datalist
+ * @param {Iterable<string>} values
+ */
+export function offer(id, values) {
+  const options = Array.from(values, (value) => {
+    const option = document.createElement("option");
+    option.value = value;
+    return option;
+  });
+  element(id, HTMLDataListElement).replaceChildren(...options);
+}
+
+/* Axes that every benchmark has are offered at once; those that this one uses come with the first field for them. */
+let isSuggested = false;
+
+async function suggest() {
+  if (isSuggested) return;
+  isSuggested = true;
+  const { status, body } = await ask("GET", editor.dataset.tagsUrl ?? "");
+  if (status === 200 && Array.isArray(body?.axes) && Array.isArray(body?.tags)) {
+    offer("axes", body.axes);
+    offer("tags", body.tags);
+  } else isSuggested = false; // the next field asks again
+}

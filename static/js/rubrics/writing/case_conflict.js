@@ -1,0 +1,45 @@
+// @ts-check
+/* Two versions of a case that both changed the same: they are shown side by side, and somebody says which holds. */
+import { element } from "../../core/page.js";
+import { differences } from "./case_content.js";
+import { fillIn, words } from "./case_state.js";
+
+/**
+ * @typedef {import("./case_content.js").FieldName} FieldName
+ * @typedef {import("./case_content.js").Part} Part
+ */
+
+/**
+ * @param {string} text
+ * @param {string} heading
+ */
+function cell(text, heading) {
+  const node = document.createElement("div");
+  node.append(
+    Object.assign(document.createElement("b"), { textContent: heading }),
+    Object.assign(document.createElement("span"), {
+      textContent: text || words("empty"),
+      className: text ? "" : "muted",
+    }),
+  );
+  return node;
+}
+
+/**
+ * @param {FieldName[]} conflicts
+ * @param {Part} mine
+ * @param {Part} theirs
+ */
+export function showDifferences(conflicts, mine, theirs) {
+  const rows = differences(conflicts, mine, theirs).map((row) => {
+    const section = document.createElement("section");
+    const label = row.turn ? fillIn(words("turn"), { n: row.turn }) : words(`label_${row.field}`);
+    section.append(
+      Object.assign(document.createElement("h3"), { textContent: label }),
+      cell(row.mine, words("mine")),
+      cell(row.theirs, words("theirs")),
+    );
+    return section;
+  });
+  element("case-differences", HTMLElement).replaceChildren(...rows);
+}

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { newItem } from "../../../../static/js/rubrics/editor/rubric_model.js";
+import {
+  inRange,
+  normalizeDigits,
+  readPoints,
+  stepPoints,
+  totalsOf,
+} from "../../../../static/js/rubrics/editor/rubric_points.js";
+
+const RULES = { only_positive: false, lowest: -10, highest: 10 };
+const POSITIVE = { ...RULES, only_positive: true };
+
+test("points are read from digits of any width", () => {
+  for (const [value, points, shown] of [
+    ["5", 5, "5"],
+    ["-8", -8, "-8"],
+    ["−8", -8, "-8"],
+    ["－１０", -10, "-10"],
+    ["5 points", 5, "5"],
+    ["-", 0, "-"],
+    ["", 0, ""],
+    ["0", 0, ""],
+    ["3-4", 4, "4"],
+  ]) {
+    assert.deepEqual(readPoints(normalizeDigits(value)), { points, shown }, value);
+  }
+});
+
+test("of one digit too many the last counts", () => {
+  assert.deepEqual(readPoints("58"), { points: 8, shown: "8" });
+  assert.deepEqual(readPoints("-58"), { points: -8, shown: "-8" });
+  assert.deepEqual(readPoints("50"), { points: 10, shown: "10" });
+  assert.deepEqual(readPoints("10"), { points: 10, shown: "10" });
+});
+
+test("a step leaves out 0 and stops where the benchmark does", () => {
+  assert.equal(stepPoints(5, 1, RULES), 6);
+  assert.equal(stepPoints(-1, 1, RULES), 1);
+  assert.equal(stepPoints(1, -1, RULES), -1);
+  assert.equal(stepPoints(0, 1, RULES), 1);
+  assert.equal(stepPoints(10, 1, RULES), 10);
+  assert.equal(stepPoints(-10, -1, RULES), -10);
+  assert.equal(stepPoints(1, -1, POSITIVE), 1);
+  assert.equal(inRange(-8, POSITIVE), 1);
+  assert.equal(inRange(12, RULES), 10);
+  assert.equal(inRange(0, RULES), 1);
+});
+
+test("totals count criteria with a text, their points, and their axes by how many have them", () => {
+  const items = [
+    newItem({ text: "a", points: 5, tags: ["axis:safety", "axis:accuracy"] }),
+    newItem({ text: "b", points: -8, tags: ["axis:accuracy"] }),
+    newItem({ text: "c", points: 2, tags: ["x"] }),
+    newItem({ text: " ", points: 10, tags: ["axis:safety"] }),
+  ];
+  assert.deepEqual(totalsOf(items, "none"), {
+    count: 3,
+    gain: 7,
+    lose: 8,
+    axes: [
+      ["accuracy", 2],
+      ["safety", 1],
+      ["none", 1],
+    ],
+  });
+  assert.deepEqual(totalsOf([], "none"), { count: 0, gain: 0, lose: 0, axes: [] });
+});
