@@ -12,7 +12,7 @@ from django.core.management import call_command
 pytestmark = pytest.mark.slow
 
 IMPORTED = re.compile(r'^(?:import|export)\b[^"(=;]*"([^"]+)";', re.MULTILINE)
-HASHED = re.compile(r"\.\.?/(\w+/)?\w+\.[0-9a-f]{12}\.js")
+HASHED = re.compile(r"(\./|(\.\./)+)(\w+/)*\w+\.[0-9a-f]{12}\.js")
 
 
 def test_imports_of_our_modules_name_files_with_a_hash(settings: Any, tmp_path: Path) -> None:
