@@ -1,6 +1,7 @@
 """25 kinds of hostile files for every importer, made as they are read, at any size.
 
-`bench/hostile.py` sends them at full size and measures memory; `tests/rubrics/test_hostile.py` sends small ones.
+`bench/hostile.py` sends them at full size and measures memory. `tests/rubrics/imports/test_hostile.py` sends small
+ones.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 TOGETHER = (
     "tests/access/test_blinding.py",
     "tests/access/test_url_matrix.py",
-    "tests/agreement/test_real_agreement_file.py",
+    "tests/agreement/label_files/test_real_agreement_file.py",
     "tests/demo/test_load.py",
     "tests/infra/test_up.py",
     "tests/infra/test_watchdog.py",

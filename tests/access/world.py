@@ -63,7 +63,7 @@ from scoring.models import (
     Verdict,
 )
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
-from tests.scoring.cards import small_card
+from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

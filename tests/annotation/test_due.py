@@ -14,7 +14,7 @@ from annotation import access, services
 from annotation.models import Batch, Membership
 from annotation.services.due import remind, stage_of
 from tests.annotation.conftest import Workshop, build_workshop
-from tests.annotation.ward import build_ward
+from tests.annotation.labels.labels_world import build_ward
 from tests.factories import decide
 
 DUE = date(2026, 3, 20)

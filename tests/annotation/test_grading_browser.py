@@ -17,7 +17,7 @@ from rubrics.models import RubricItem
 from tests.annotation.conftest import TEXT, build_workshop
 from tests.axe import axe_violations
 from tests.factories import PASSWORD
-from tests.rubrics.new_versions import reword
+from tests.rubrics.versions.new_versions import reword
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

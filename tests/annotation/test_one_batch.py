@@ -20,7 +20,7 @@ from annotation.services.drawing import ResponseFilter
 from annotation.services.previews import AlreadyCreated
 from annotation.services.slots import claim_next
 from consilium.core.errors import DomainError
-from tests.annotation.ward import question
+from tests.annotation.labels.labels_world import question
 from tests.factories import (
     BenchmarkFactory,
     CandidateFactory,
@@ -191,7 +191,7 @@ def test_50_at_once_ask_for_new_criteria_once(port: int, group: ExpertGroup, rew
 @pytest.fixture
 def reword() -> Callable[[ExpertGroup], None]:
     from rubrics.models import Case
-    from tests.annotation.test_regrading import reword as reword_case
+    from tests.annotation.regrading.test_regrading import reword as reword_case
 
     def change(group: ExpertGroup) -> None:
         for case in Case.objects.filter(benchmark=group.benchmark):

@@ -19,7 +19,7 @@ from annotation.writing.services import TextInput, hand_in, save_text
 from consilium.core.errors import Conflict
 from rubrics.models import Response
 from tests.annotation.conftest import build_workshop
-from tests.annotation.writing_world import build_writing_world
+from tests.annotation.writing.writing_world import build_writing_world
 from tests.factories import decide, member
 from tests.waiting import wait_until
 

@@ -19,11 +19,11 @@ from rubrics.audits.services import AuditTerms, create_audit
 from rubrics.models import AuditItem, Case, RubricDraft
 from rubrics.services import give_authoring_role
 from tests.annotation.conftest import build_workshop
-from tests.annotation.ward import build_ward
-from tests.annotation.writing_world import build_writing_world
+from tests.annotation.labels.labels_world import build_ward
+from tests.annotation.writing.writing_world import build_writing_world
 from tests.conftest import Watch
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory, decide
-from tests.rubrics.test_audits import KEYS, auditor_of, bench
+from tests.rubrics.audits.test_audits import KEYS, auditor_of, bench
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 NewPage = Callable[..., Page]

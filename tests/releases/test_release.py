@@ -33,7 +33,7 @@ from tests.factories import (
 )
 from tests.releases.releasing import AT, built, bytes_of, command, imported, lines
 from tests.releases.study import SECRETS, Study, study_with_secrets
-from tests.rubrics.files import clinconsensus, healthbench
+from tests.rubrics.imports.files import clinconsensus, healthbench
 
 pytestmark = pytest.mark.django_db
 

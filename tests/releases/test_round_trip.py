@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rubrics.models import Benchmark, Case, RubricItem
 from tests.releases.releasing import built, imported, jsonl, lines
-from tests.rubrics.files import clinconsensus, healthbench
+from tests.rubrics.imports.files import clinconsensus, healthbench
 
 pytestmark = pytest.mark.slow
 

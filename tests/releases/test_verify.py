@@ -24,7 +24,7 @@ from releases.verification import verify
 from releases.verification.lines import fault_of
 from releases.verification.sources import Unreadable
 from tests.releases.releasing import built, command, imported, lines
-from tests.rubrics.files import clinconsensus, healthbench
+from tests.rubrics.imports.files import clinconsensus, healthbench
 
 
 @pytest.fixture(scope="module")

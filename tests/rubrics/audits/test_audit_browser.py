@@ -1,0 +1,132 @@
+"""The auditor's form in a browser: keys, saving by itself, and two tabs that ask which of them holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from rubrics.audits.services import AuditTerms, create_audit
+from rubrics.models import AuditItem
+from tests.rubrics.audits.test_audits import KEYS, auditor_of, bench
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.conftest import Watch
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def item(db: None) -> AuditItem:
+    """The first of two cases, taken by its auditor."""
+    benchmark = bench("own", KEYS[:2])
+    create_audit(benchmark=benchmark, terms=AuditTerms("Audit", share=1), by=None, at=timezone.now())
+    auditor = auditor_of(benchmark)
+    client = Client()
+    client.force_login(auditor)
+    client.post("/b/own/audits/take/")
+    return AuditItem.objects.get(auditor=auditor)
+
+
+def open_item(new_page: Callable[..., Page], item: AuditItem) -> Page:
+    page = new_page(user=item.auditor)
+    page.goto(f"/b/own/audits/cases/{item.public_id}/")
+    expect(page.locator("#finding")).to_be_visible()
+    return page
+
+
+def test_a_case_is_audited_with_keys_and_saves_itself(new_page: Callable[..., Page], item: AuditItem) -> None:
+    page = open_item(new_page, item)
+    for key in ("1", "2", "3", "4", "4", "j", "j", "k", "f", "r", "t"):
+        page.keyboard.press(key)
+    words = "1 f x are letters here"
+    page.keyboard.type(words)
+    wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == words, message="it saves itself")
+    expect(page.locator("#saving")).to_have_text("Saved")
+    item.refresh_from_db()
+    assert item.outcome == "revise"
+    assert item.criteria == [item.rubric.items.order_by("position").first().criterion_id]
+    page.keyboard.press("Escape")
+    expect(page.locator("#comment")).not_to_be_focused()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(lambda url: item.public_id not in url)
+    item.refresh_from_db()
+    assert item.done_at is not None
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('consilium.audit:'))") == []
+
+
+def test_what_is_refused_or_not_sent_stays_and_two_tabs_ask(
+    new_page: Callable[..., Page], item: AuditItem, watch: Any
+) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED", "status of 409", "status of 422")
+    page = open_item(new_page, item)
+    page.keyboard.press("s")
+    expect(page.locator("#saving")).to_have_text("Saved")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_contain_text("four questions")
+    page.context.set_offline(True)
+    page.locator("#comment").fill("kept in this browser")
+    expect(page.locator("#saving")).to_contain_text("No connection")
+    page.close(run_before_unload=False)
+
+    page = page.context.new_page()
+    page.context.set_offline(False)
+    page.goto(f"/b/own/audits/cases/{item.public_id}/")
+    wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "kept in this browser", message="it is sent")
+
+    other = page.context.new_page()
+    other.goto(f"/b/own/audits/cases/{item.public_id}/")
+    other.locator("#comment").fill("of the other tab")
+    expect(other.locator("#saving")).to_have_text("Saved")
+    page.locator("#comment").fill("of this tab")
+    expect(page.locator("#choice")).to_be_visible()
+    page.locator("[data-take-saved]").click()
+    expect(page.locator("#comment")).to_have_value("of the other tab")
+    expect(page.locator("#choice")).to_be_hidden()
+    page.locator("#comment").fill("of this tab after all")
+    expect(page.locator("#saving")).to_have_text("Saved")
+    other.locator("#comment").fill("mine holds")
+    expect(other.locator("#choice")).to_be_visible()
+    other.locator("[data-keep-mine]").click()
+    wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "mine holds", message="the person chose")
+
+
+def test_what_the_version_before_kept_is_sent(new_page: Callable[..., Page], item: AuditItem) -> None:
+    page = open_item(new_page, item)
+    finding = {"answers": {"necessity": False}, "criteria": [], "outcome": "", "comment": "before the update"}
+    key = f"consilium.audit:{item.public_id}"
+    keep = "([key, kept]) => localStorage.setItem(key, JSON.stringify(kept))"
+    page.evaluate(keep, [key, {"version": item.version, "finding": finding}])
+    page.reload()
+    wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "before the update", message="it is sent")
+    expect(page.locator("#comment")).to_have_value("before the update")
+    expect(page.locator("#saving")).to_have_text("Saved")
+    assert page.evaluate("(key) => localStorage.getItem(key)", key) is None
+
+    page.evaluate(keep, [key, {"version": 1, "finding": finding | {"criteria": None}}])
+    page.reload()
+    expect(page.locator("#comment")).to_have_value("before the update")
+    assert page.evaluate("(key) => localStorage.getItem(key)", key) is None
+
+
+def test_a_refusal_without_words_is_shown_and_loses_nothing(
+    new_page: Callable[..., Page], item: AuditItem, watch: Watch
+) -> None:
+    watch.allow("status of 413")
+    page = open_item(new_page, item)
+    page.route("**/save/", lambda route: route.fulfill(status=413, body="Too large"))
+    page.route("**/submit/", lambda route: route.fulfill(status=413, body="Too large"))
+    page.locator("#comment").fill("kept")
+    expect(page.locator("#refusal")).to_contain_text("not sent yet")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_contain_text("not sent yet")
+    page.unroute("**/save/")
+    page.locator("#comment").fill("kept, and shorter")
+    wait_until(lambda: AuditItem.objects.get(pk=item.pk).comment == "kept, and shorter", message="it is sent")
