@@ -12,6 +12,8 @@ from tests.access.world import World
 from tests.golden.markup import difference, new_spaces
 from tests.golden.renders import out_folder, rendered_twice
 
+pytestmark = pytest.mark.slow
+
 OUT = out_folder()
 
 
