@@ -1,4 +1,4 @@
-"""Finds lines of templates, scripts and style sheets that are too long; `make lint` runs it.
+"""Finds lines of templates, scripts, style sheets and documents that are too long; `make lint` runs it.
 
 The formatters wrap code, and leave long comments, texts and names as they are.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MAX_LENGTH = 120
-FOLDERS = ("templates", "consilium/templates", "static/css", "static/js", "tests/js")
+PLACES = ("templates", "consilium/templates", "static/css", "static/js", "tests/js", "*.md")
 
 
 def long_lines(text: str) -> Iterator[tuple[int, int]]:
@@ -23,9 +23,9 @@ def long_lines(text: str) -> Iterator[tuple[int, int]]:
 
 def main() -> int:
     """Print the long lines of the files that git knows; 1 where there is any."""
-    listed = subprocess.run(["git", "ls-files", *FOLDERS], capture_output=True, text=True, check=True)
+    listed = subprocess.run(["git", "ls-files", *PLACES], capture_output=True, text=True, check=True)
     count = 0
-    for path in filter(lambda path: path.endswith((".html", ".css", ".js")), listed.stdout.splitlines()):
+    for path in filter(lambda path: path.endswith((".html", ".css", ".js", ".md")), listed.stdout.splitlines()):
         for number, length in long_lines(Path(path).read_text(encoding="utf-8")):
             print(f"{path}:{number}: {length} characters, {MAX_LENGTH} at most")
             count += 1
