@@ -10,8 +10,11 @@ export const QUESTIONS = ["correctness", "necessity", "consistency", "guidelines
  * @property {string} outcome
  * @property {string} comment
  */
-/** @typedef {Finding & import("../../core/save_queue.js").Entry} FindingEntry what could not be sent yet, as this browser
- *   keeps it; pages before this version kept `{ version, finding }`, without ids */
+/**
+ * What could not be sent yet, as this browser keeps it. Pages before this version kept `{ version, finding }`, without
+ * ids.
+ * @typedef {Finding & import("../../core/save_queue.js").Entry} FindingEntry
+ */
 
 /**
  * @param {(question: string) => string} choiceOf "sound", "fault", or empty where it is not answered
