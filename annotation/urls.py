@@ -1,21 +1,18 @@
 """Routes of physicians' own pages under ``work/``, and of groups and batches under the benchmark."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.contributions import urls as contributions_urls
-from annotation.dashboard import views as dashboard
-from annotation.labels import urls as label_urls
-from annotation.qualification import urls as quality_urls
-from annotation.regrading import views as regrading
 from annotation.views import adjudications, batches, checks, comments, grading, groups, handover, saving, taking, work
-from annotation.writing import urls as writing_urls
 
 app_name = "annotation"
-urlpatterns: list[URLPattern] = [
-    *quality_urls.urlpatterns,
-    *label_urls.urlpatterns,
-    *contributions_urls.urlpatterns,
-    *writing_urls.urlpatterns,
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("annotation.contributions.urls")),
+    path("", include("annotation.dashboard.urls")),
+    path("", include("annotation.labels.urls")),
+    path("", include("annotation.qualification.urls")),
+    path("", include("annotation.quality.urls")),
+    path("", include("annotation.regrading.urls")),
+    path("", include("annotation.writing.urls")),
     path("work/", work.work, name="work"),
     path("work/in/<slug:slug>/", work.work_in, name="work-in"),
     path("work/checks/", checks.checks, name="checks"),
@@ -45,8 +42,6 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/comments/", comments.threads, name="threads"),
     path("b/<slug:slug>/comments.csv", comments.comments_csv, name="comments-csv"),
     path("b/<slug:slug>/comments/<str:public_id>/", comments.comments_of, name="comments-of"),
-    path("b/<slug:slug>/regrading/", regrading.regrading, name="regrading"),
-    path("b/<slug:slug>/regrading.csv", regrading.regrading_csv, name="regrading-csv"),
     path("b/<slug:slug>/groups/", groups.groups, name="groups"),
     path("b/<slug:slug>/groups/new/", groups.create, name="group-new"),
     path("b/<slug:slug>/groups/<str:public_id>/", groups.group, name="group"),
@@ -57,8 +52,6 @@ urlpatterns: list[URLPattern] = [
         groups.set_capacity,
         name="member-capacity",
     ),
-    path("b/<slug:slug>/progress/", dashboard.progress, name="progress"),
-    path("b/<slug:slug>/progress/<slug:table>.csv", dashboard.progress_table, name="progress-table"),
     path("b/<slug:slug>/batches.csv", batches.batches_csv, name="batches-csv"),
     path("b/<slug:slug>/conflicts.csv", batches.conflicts_csv, name="conflicts-csv"),
     path("b/<slug:slug>/batches/<str:public_id>/pieces.csv", batches.pieces_csv, name="batch-pieces"),

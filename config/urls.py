@@ -10,12 +10,11 @@ from consilium.views import healthz
 api_urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
-    path("", include("accounts.api")),
-    path("", include("rubrics.api")),
-    path("", include("annotation.api")),
-    path("", include("scoring.api")),
-    path("", include("agreement.api")),
-    path("", include("releases.api")),
+    path("", include("rubrics.api_urls")),
+    path("", include("annotation.api_urls")),
+    path("", include("scoring.api_urls")),
+    path("", include("agreement.api_urls")),
+    path("", include("releases.api_urls")),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.http import FileResponse
-from django.urls import URLPattern, path
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -115,11 +114,3 @@ class ReleaseArchive(APIView):
     def get(self, request: Request, slug: str, public_id: str) -> FileResponse:
         """Download a finished release."""
         return archive_response(access.get_release(request.user, slug, public_id))
-
-
-_ONE = "benchmarks/<slug:slug>/releases/<str:public_id>/"
-urlpatterns: list[URLPattern] = [
-    path("benchmarks/<slug:slug>/releases/", Releases.as_view(), name="api-releases"),
-    path(_ONE, ReleaseDetail.as_view(), name="api-release"),
-    path(f"{_ONE}release.zip", ReleaseArchive.as_view(), name="api-release-archive"),
-]

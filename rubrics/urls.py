@@ -1,14 +1,7 @@
-"""Routes of benchmarks and of their cases, candidates, imports and settings."""
+"""Routes of benchmarks and of their cases, candidates, banks of criteria, people, imports and settings."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, URLResolver, include, path
 
-from rubrics.audits.urls import urlpatterns as audit_endpoints
-from rubrics.editor import beside_views as write_beside
-from rubrics.editor import case_views as write_case
-from rubrics.editor import dashboard_views as write_dashboard
-from rubrics.editor.urls import urlpatterns as editor_urls
-from rubrics.versions import revision_views as revisions
-from rubrics.versions.urls import urlpatterns as version_urls
 from rubrics.views import (
     authors,
     bank,
@@ -23,7 +16,11 @@ from rubrics.views import (
 )
 
 app_name = "rubrics"
-urlpatterns: list[URLPattern] = [
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("rubrics.audits.urls")),
+    path("", include("rubrics.versions.urls")),
+    # After the reviews: the address of a case takes any word in the place of its id.
+    path("", include("rubrics.editor.urls")),
     path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),
     path("benchmarks/new/", benchmarks.new_benchmark, name="benchmark-new"),
     path("b/<slug:slug>/", benchmarks.benchmark_overview, name="overview"),
@@ -35,19 +32,6 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/people/<int:role>/withdraw/", people.withdraw, name="person-withdraw"),
     path("b/<slug:slug>/people/authors/", authors.authors, name="authors"),
     path("b/<slug:slug>/people/authors/<int:role>/withdraw/", authors.withdraw, name="author-withdraw"),
-    *editor_urls,
-    *version_urls,
-    path("b/<slug:slug>/write/", write_dashboard.dashboard_page, name="write"),
-    path("b/<slug:slug>/write.csv", write_dashboard.dashboard_csv, name="write-csv"),
-    path("b/<slug:slug>/write/new/", write_case.new_case, name="write-new"),
-    path("b/<slug:slug>/write/<str:public_id>/", write_case.write_case, name="write-case"),
-    path("b/<slug:slug>/write/<str:public_id>/save/", write_case.save, name="write-case-save"),
-    path("b/<slug:slug>/write/<str:public_id>/preview/", write_case.preview, name="write-preview"),
-    path("b/<slug:slug>/write/<str:public_id>/erratum/", write_case.erratum, name="write-erratum"),
-    path("b/<slug:slug>/write/<str:public_id>/delete/", write_case.delete, name="write-delete"),
-    path("b/<slug:slug>/write/<str:public_id>/time/", write_beside.time, name="write-time"),
-    path("b/<slug:slug>/write/<str:public_id>/privacy/", write_beside.waive, name="write-waive"),
-    path("b/<slug:slug>/write/<str:public_id>/privacy/<int:waiver>/", write_beside.ask_again, name="write-ask-again"),
     path("b/<slug:slug>/bank/", bank.bank, name="bank"),
     path("b/<slug:slug>/bank.csv", bank.bank_csv, name="bank-csv"),
     path("b/<slug:slug>/bank/search/", bank.bank_search, name="bank-search"),
@@ -66,9 +50,6 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/cases/<str:public_id>/", cases.case, name="case"),
     path("b/<slug:slug>/cases/<str:public_id>/exclude/", exclusion.exclude, name="case-exclude"),
     path("b/<slug:slug>/cases/<str:public_id>/restore/", exclusion.restore, name="case-restore"),
-    path("b/<slug:slug>/revisions/", revisions.revisions, name="revisions"),
-    path("b/<slug:slug>/revisions.csv", revisions.revisions_csv, name="revisions-csv"),
-    path("b/<slug:slug>/revisions/dismiss/", revisions.dismiss, name="revision-dismiss"),
     path("b/<slug:slug>/candidates/", candidates.candidates, name="candidates"),
     path("b/<slug:slug>/candidates/<str:public_id>/", candidates.candidate, name="candidate"),
     path("b/<slug:slug>/imports/", imports.imports, name="imports"),
@@ -76,5 +57,4 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/imports/<str:public_id>/state/", imports.import_state, name="import-state"),
     path("b/<slug:slug>/imports/<str:public_id>/restart/", imports.import_restart, name="import-restart"),
     path("b/<slug:slug>/imports/<str:public_id>/faults.csv", imports.import_errors_csv, name="import-faults"),
-    *audit_endpoints,
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.http import HttpResponseBase, StreamingHttpResponse
-from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
@@ -157,16 +156,3 @@ class SliceRetirement(APIView):
         subsets.retire_slice(named=named, at=timezone.now())
         named.refresh_from_db()
         return Response(SliceDetailSerializer(named).data)
-
-
-urlpatterns: list[URLPattern] = [
-    path("benchmarks/<slug:slug>/slices/", Slices.as_view(), name="api-slices"),
-    path("benchmarks/<slug:slug>/slices/preview/", SlicePreview.as_view(), name="api-slices-preview"),
-    path("benchmarks/<slug:slug>/slices/<slug:name>/", SliceDetail.as_view(), name="api-slice"),
-    path("benchmarks/<slug:slug>/slices/<slug:name>/cases.csv", SliceCases.as_view(), name="api-slice-cases"),
-    path(
-        "benchmarks/<slug:slug>/slices/<slug:name>/retire/",
-        SliceRetirement.as_view(),
-        name="api-slice-retire",
-    ),
-]

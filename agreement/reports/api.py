@@ -1,12 +1,12 @@
-"""API endpoints of a finished report: its tables, figures, methods, archive, and whether it is stale."""
+"""API endpoints of reports: the list, a new one, and of a finished one its files and whether it is stale."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
-from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -15,20 +15,20 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agreement import access, services
-from agreement import converters as converters  # registers the parts of an address that the paths name
 from agreement.models import Report
 from agreement.reports import files
 from agreement.reports.download_views import as_file, figure_response, table_response
+from agreement.reports.figures import figures_of
 from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
-from agreement.reports.stored import table_of
-from consilium.core.endpoints import Pages
+from agreement.reports.stored import table_names, table_of
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import PAGED, Pages
 from consilium.core.jobs import JobStatus
+from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:
     from accounts.models import User
-
-_REPORT = "benchmarks/<slug:slug>/reports/<str:public_id>/"
 
 
 def _finished(request: Request, slug: str, public_id: str) -> Report:
@@ -36,6 +36,56 @@ def _finished(request: Request, slug: str, public_id: str) -> Report:
     if report.status != JobStatus.DONE:
         raise Http404
     return report
+
+
+class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
+    """What a new report is about. ``parameters`` by kind: agreement and items ``rater_a``, ``rater_b``; fidelity
+    ``judge``, ``group_a``, ``group_b``, ``margin``; comparison ``reference``, ``judge_a``, ``judge_b``; alternative
+    ``judge``, ``group`` (or all), ``epsilon``, ``minimum``; calibration ``group``, ``candidate``, ``include_aided``,
+    ``judges``; scores ``rater``, ``k``, ``also`` (raters whose ranks are set beside), ``subsets`` (named slices);
+    powered ``judge``, ``reference``, ``k``.
+    """
+
+    kind = serializers.ChoiceField(choices=Report.Kind.choices)
+    parameters = serializers.DictField(child=serializers.JSONField())
+    seed = serializers.IntegerField(min_value=0, max_value=services.LARGEST_SEED, default=0)
+
+
+class ReportSerializer(serializers.Serializer[Report]):
+    """A report in a list."""
+
+    id = serializers.CharField(source="public_id")
+    kind = serializers.ChoiceField(choices=Report.Kind.choices)
+    parameters = serializers.DictField()
+    seed = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=JobStatus.choices)
+    progress = serializers.FloatField()
+    error = serializers.CharField()
+    input_digest = serializers.CharField()
+    software = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class ReportDetailSerializer(ReportSerializer):
+    """A report with what it came to: single facts, remarks, and the names of its tables and figures."""
+
+    facts = serializers.SerializerMethodField()
+    notes = serializers.SerializerMethodField()
+    tables = serializers.SerializerMethodField()
+    figures = serializers.SerializerMethodField()
+
+    def get_facts(self, report: Report) -> dict[str, Any]:
+        return dict(report.result.get("facts", {}))
+
+    def get_notes(self, report: Report) -> list[str]:
+        return list(report.result.get("notes", []))
+
+    def get_tables(self, report: Report) -> list[str]:
+        return sorted(table_names(report))
+
+    def get_figures(self, report: Report) -> list[str]:
+        return [figure.name for figure in figures_of(report)]
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
@@ -76,6 +126,54 @@ class RowsSerializer(serializers.Serializer[Any]):
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
     results = serializers.ListField(child=serializers.DictField(child=serializers.JSONField()))
+
+
+class Reports(APIView):
+    """Reports of a benchmark, the newest first; a new one is computed by a worker."""
+
+    @extend_schema(
+        parameters=[*PAGED, OpenApiParameter("kind", str, enum=list(Report.Kind.values))],
+        responses=ReportSerializer(many=True),
+        operation_id="reports_list",
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        reports = Report.objects.filter(benchmark=get_benchmark(request.user, slug)).defer("result")
+        kind = request.query_params.get("kind")
+        if kind:
+            if kind not in Report.Kind.values:
+                raise serializers.ValidationError({"kind": [_("There is no kind “%(kind)s”.") % {"kind": kind}]})
+            reports = reports.filter(kind=kind)
+        paginator = Pages()
+        page = paginator.paginate_queryset(reports, request, view=self) or []
+        return paginator.get_paginated_response([ReportSerializer(report).data for report in page])
+
+    @extend_schema(
+        request=NewReportSerializer,
+        responses={200: ReportDetailSerializer, 201: ReportDetailSerializer},
+        operation_id="reports_create",
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask for a report. 200 with the one that is there where exactly the same waits or is being computed."""
+        benchmark = get_benchmark(request.user, slug)
+        serializer = NewReportSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        report, is_new = services.start_report(
+            benchmark=benchmark,
+            kind=serializer.validated_data["kind"],
+            parameters=serializer.validated_data["parameters"],
+            seed=serializer.validated_data["seed"],
+            by=cast("User", request.user),
+            at=timezone.now(),
+        )
+        return Response(ReportDetailSerializer(report).data, status=201 if is_new else 200)
+
+
+class ReportDetail(APIView):
+    """One report; ask again until ``status`` is done or failed."""
+
+    @extend_schema(responses=ReportDetailSerializer, operation_id="reports_retrieve")
+    def get(self, request: Request, slug: str, public_id: str) -> Response:
+        return Response(ReportDetailSerializer(access.get_report(request.user, slug, public_id)).data)
 
 
 class Freshness(APIView):
@@ -191,15 +289,3 @@ class Recompute(APIView):
         report = access.get_report(request.user, slug, public_id)
         new_report = services.recompute_report(report=report, by=cast("User", request.user), at=timezone.now())
         return Response({"id": new_report.public_id, "status": new_report.status}, status=201)
-
-
-urlpatterns: list[URLPattern] = [
-    path(f"{_REPORT}freshness/", Freshness.as_view(), name="api-report-freshness"),
-    path(f"{_REPORT}methods/", Methods.as_view(), name="api-report-methods"),
-    path(f"{_REPORT}recompute/", Recompute.as_view(), name="api-report-recompute"),
-    path(f"{_REPORT}report.zip", Archive.as_view(), name="api-report-archive"),
-    path(f"{_REPORT}report.xlsx", Workbook.as_view(), name="api-report-workbook"),
-    path(f"{_REPORT}tables/<slug:name>/", TableRows.as_view(), name="api-report-rows"),
-    path(f"{_REPORT}tables/<slug:name>.<table_ending:ending>", TableFile.as_view(), name="api-report-table"),
-    path(f"{_REPORT}figures/<slug:name>.<figure_ending:ending>", FigureFile.as_view(), name="api-report-figure"),
-]

@@ -1,4 +1,4 @@
-"""Routes of contributions; part of ``annotation.urls``."""
+"""Routes of contributions."""
 
 from django.urls import URLPattern, path
 

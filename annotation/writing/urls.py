@@ -1,4 +1,4 @@
-"""Routes of written responses; part of ``annotation.urls``."""
+"""Routes of written responses."""
 
 from django.urls import URLPattern, path
 

@@ -1,8 +1,8 @@
-"""Routes of audits; part of `rubrics.urls`."""
+"""Routes of audits: the list, the auditor's pages, and one audit."""
 
 from django.urls import URLPattern, path
 
-from rubrics.audits import api, auditor_views, views
+from rubrics.audits import auditor_views, views
 
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/audits/", views.audits, name="audits"),
@@ -19,8 +19,4 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/audits/<str:public_id>/readings.csv", views.readings_csv, name="audit-readings-csv"),
     path("b/<slug:slug>/audits/<str:public_id>/close/", views.close, name="audit-close"),
     path("b/<slug:slug>/audits/<str:public_id>/remove/<str:case>/", views.remove, name="audit-remove"),
-]
-api_urlpatterns: list[URLPattern] = [
-    path("benchmarks/<slug:slug>/audits/", api.audits, name="api-audits"),
-    path("benchmarks/<slug:slug>/audits/<str:public_id>/", api.audit, name="api-audit"),
 ]

@@ -1,8 +1,8 @@
-"""Routes of screenings; part of `scoring.urls`."""
+"""Routes of screenings."""
 
 from django.urls import URLPattern, path
 
-from scoring.screening import api, views
+from scoring.screening import views
 
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/screening/", views.screenings, name="screenings"),
@@ -16,16 +16,4 @@ urlpatterns: list[URLPattern] = [
         views.distribution_csv,
         name="screening-distribution-csv",
     ),
-]
-
-api_urlpatterns: list[URLPattern] = [
-    path("benchmarks/<slug:slug>/screenings/", api.screenings, name="api-screenings"),
-    path("benchmarks/<slug:slug>/screenings/<str:public_id>/", api.screening, name="api-screening"),
-    path("benchmarks/<slug:slug>/screenings/<str:public_id>/cases/", api.screened_cases, name="api-screened-cases"),
-    path(
-        "benchmarks/<slug:slug>/screenings/<str:public_id>/decisions/",
-        api.screening_decide,
-        name="api-screening-decisions",
-    ),
-    path("benchmarks/<slug:slug>/screenings/<str:public_id>/close/", api.screening_close, name="api-screening-close"),
 ]

@@ -1,4 +1,4 @@
-"""URL path converters of this app. Importing this module registers them with Django."""
+"""Converters for the parts of a report's address; `AgreementConfig.ready` registers them with Django."""
 
 from django.urls import register_converter
 from django.urls.converters import StringConverter
@@ -30,7 +30,9 @@ class TextEnding(StringConverter):
     regex = "|".join(files.METHODS_TYPES)
 
 
-register_converter(SectionConverter, "report_section")
-register_converter(TableEnding, "table_ending")
-register_converter(FigureEnding, "figure_ending")
-register_converter(TextEnding, "text_ending")
+def register() -> None:
+    """Make the converters known to `path`."""
+    register_converter(SectionConverter, "report_section")
+    register_converter(TableEnding, "table_ending")
+    register_converter(FigureEnding, "figure_ending")
+    register_converter(TextEnding, "text_ending")

@@ -1,0 +1,9 @@
+"""API route of what to grade anew."""
+
+from django.urls import URLPattern, path
+
+from annotation.regrading import api
+
+urlpatterns: list[URLPattern] = [
+    path("benchmarks/<slug:slug>/regrading/", api.regrading, name="api-regrading"),
+]

@@ -1,0 +1,20 @@
+"""Routes of judge runs."""
+
+from django.urls import URLPattern, path
+
+from scoring.runs import comparing_views, views
+
+urlpatterns: list[URLPattern] = [
+    path("b/<slug:slug>/judges/runs/new/", views.new_run, name="run-new"),
+    path("b/<slug:slug>/judges/runs/size", views.run_size, name="run-size"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/", views.run, name="run"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/progress", views.run_progress, name="run-progress"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/cancel", views.run_cancel, name="run-cancel"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/resume", views.run_resume, name="run-resume"),
+    path("b/<slug:slug>/judges/runs/<str:public_id>/continue", views.run_continue, name="run-continue"),
+    path(
+        "b/<slug:slug>/judges/runs/<str:public_id>/comparison.csv",
+        comparing_views.run_comparison_csv,
+        name="run-comparison-csv",
+    ),
+]
