@@ -1,8 +1,4 @@
-"""Time on task: the seconds in which the person did something within the last two minutes.
-
-The page counts them and reports now and then. A report is never worth more than the clock says has passed since the
-report before it, so that two tabs, a replay or a tampered page cannot claim a time that was not there.
-"""
+"""Active time of graders, checkers, adjudicators and labellers (`consilium.core.active_time`)."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from django.db import transaction
 
 from accounts.models import User
 from annotation.models import Adjudication, Assignment, Attention, LabelTask
+from consilium.core.active_time import record_time
 
 
 @transaction.atomic
@@ -25,22 +22,23 @@ def record_attention(
     seconds: int,
     at: datetime,
 ) -> int:
-    """Add what the page counted since its last report; returns the seconds that were believed.
+    """Add what the page counted since its last report; returns the seconds that count.
 
     The first report of a piece of work only starts the clock, unless the annotator has begun it before: then it may
     cover the time since.
     """
-    begun = at
     own = assignment or label_task
-    if own is not None and own.annotator_id == user.pk and own.started_at:
-        begun = min(at, own.started_at)
-    what = {"assignment": assignment, "adjudication": adjudication, "label_task": label_task}
-    Attention.objects.bulk_create([Attention(user=user, reported_at=begun, **what)], ignore_conflicts=True)
-    row = Attention.objects.select_for_update().get(user=user, **what)
-    believed = max(0, min(seconds, int((at - row.reported_at).total_seconds())))
-    if at > row.reported_at:
-        Attention.objects.filter(pk=row.pk).update(seconds=row.seconds + believed, reported_at=at)
-    return believed
+    began_at = own.started_at if own is not None and own.annotator_id == user.pk else None
+    return record_time(
+        Attention,
+        seconds=seconds,
+        at=at,
+        began_at=began_at,
+        user=user,
+        assignment=assignment,
+        adjudication=adjudication,
+        label_task=label_task,
+    )
 
 
 def time_spent(user: User, assignments: Iterable[int]) -> dict[int, int]:

@@ -11,10 +11,9 @@ from django.views.decorators.http import require_POST
 
 from annotation import access, payload, services
 from annotation.services.attention import record_attention
+from consilium.core.active_time import check_reported_seconds
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
-
-MAX_REPORT_S = 3600
 
 
 @require_POST
@@ -66,8 +65,5 @@ def time(request: SignedInRequest, public_id: str) -> HttpResponse:
 
 
 def seconds_of(request: SignedInRequest) -> int:
-    """The ``{"seconds"}`` of a report of time; `Malformed` where no page would send that."""
-    seconds = payload.body_of(request, required={"seconds"})["seconds"]
-    if type(seconds) is not int or not 0 <= seconds <= MAX_REPORT_S:
-        raise payload.Malformed("seconds")
-    return seconds
+    """The ``{"seconds"}`` of a report of time; a `DomainError` (400) where no page would send that."""
+    return check_reported_seconds(payload.body_of(request, required={"seconds"})["seconds"])

@@ -17,6 +17,7 @@ from annotation.selectors.case_work import following
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.writing.exclusions import has_read_an_answer
 from annotation.writing.planning import UNAIDED
+from consilium.core.active_time import add_seconds
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
@@ -133,18 +134,14 @@ def _metadata(row: WritingTask, attested: bool) -> dict[str, Any]:
 
 @transaction.atomic
 def record_time(*, task: WritingTask, seconds: int, at: datetime) -> int:
-    """Add what the page counted since its last report; returns what was believed: never more than has passed."""
+    """Add what the page counted since its last report; returns the seconds that count."""
     rows = WritingTask.objects.select_for_update(no_key=True, of=("self",)).select_related("response")
     row = rows.get(pk=task.pk)
-    since = row.reported_at or row.started_at or at
-    believed = max(0, min(seconds, int((at - since).total_seconds())))
-    if row.reported_at is None or at > row.reported_at:
-        seconds = row.seconds + believed
-        WritingTask.objects.filter(pk=row.pk).update(seconds=seconds, reported_at=at)
-        if row.response is not None:  # the page tells of its last minute when it is left
-            row.response.metadata["seconds"] = seconds
-            row.response.save(update_fields=["metadata"])
-    return believed
+    credited = add_seconds(row, seconds=seconds, since=row.reported_at or row.started_at or at, at=at)
+    if row.response is not None:  # the page reports its last minute when it is left, after the submission
+        row.response.metadata["seconds"] = row.seconds
+        row.response.save(update_fields=["metadata"])
+    return credited
 
 
 def next_task(*, writer: User, after: WritingTask) -> WritingTask | None:

@@ -10,12 +10,13 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from consilium.core.active_time import MalformedReport, check_reported_seconds
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.strict_json import read_json
 from rubrics import access
 from rubrics.models import AuthoringTime
-from rubrics.services.authoring_time import MAX_REPORT_S, record_time
+from rubrics.services.authoring_time import record_time
 from rubrics.services.privacy import take_back_waiver, waive_finding
 
 
@@ -54,12 +55,18 @@ def time(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Add ``{"activity", "seconds"}`` to the time that the reader had the case before them."""
     case = access.get_case_to_time(request.user, slug, public_id)
     try:
-        body = read_json(request.body)
-        activity, seconds = body["activity"], body["seconds"]
-    except (ValueError, KeyError, TypeError):
-        activity, seconds = "", -1
-    known = isinstance(activity, str) and activity in AuthoringTime.Activity.values
-    if not known or type(seconds) is not int or not 0 <= seconds <= MAX_REPORT_S:
-        return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
+        activity, seconds = _time_report(request.body)
+    except DomainError as refused:
+        return JsonResponse({"detail": str(refused)}, status=refused.status_code)
     record_time(case=case, user=request.user, activity=activity, seconds=seconds, at=timezone.now())
     return HttpResponse(status=204)
+
+
+def _time_report(body: bytes) -> tuple[str, int]:
+    """Activity and seconds of a report of time; `MalformedReport` where no page would send that."""
+    try:
+        report = read_json(body)
+        activity, seconds = AuthoringTime.Activity(report["activity"]), report["seconds"]
+    except (ValueError, KeyError, TypeError):
+        raise MalformedReport from None
+    return activity, check_reported_seconds(seconds)

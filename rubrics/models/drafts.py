@@ -137,7 +137,7 @@ class PrivacyWaiver(models.Model):
 
 class AuthoringTime(models.Model):
     """How long a person had a case before them, by what they did; browsers report it
-    (`rubrics.services.authoring_time`).
+    (`consilium.core.active_time`).
     """
 
     class Activity(models.TextChoices):

@@ -114,7 +114,7 @@ def test_a_stale_amendment_overwrites_nothing_and_gets_the_stored_version(checke
 def only_reads(page: str) -> bool:
     """Nothing on the page can be chosen, and it sends nothing but comments and what the top bar sends."""
     chosen = re.findall(r"<button[^>]*data-set=[^>]*>", page)
-    forms = ("finish-form", "release-form", "return-form", "data-attention-url", 'data-writable="1"')
+    forms = ("finish-form", "release-form", "return-form", "data-time-url", 'data-writable="1"')
     return bool(chosen) and all("disabled" in button for button in chosen) and not any(name in page for name in forms)
 
 

@@ -1,10 +1,12 @@
 // @ts-check
-/* Time at work: seconds in which the page is seen and something was done within the last two minutes. */
+/* Active time: seconds in which the page is seen and something was done within the last two minutes. */
 
 const IDLE_MS = 120_000;
 const MAX_REPORT_S = 3600; // the server takes no more at once
 
 export class ActiveSeconds {
+  #sinceReport = 0; // counted since the last report, whether it arrived or not
+
   /** @param {number} now in milliseconds, as all times here */
   constructor(now) {
     this.seconds = 0;
@@ -25,7 +27,17 @@ export class ActiveSeconds {
   tick(now, visible) {
     if (!visible || now - this.lastActivity > IDLE_MS) return false;
     this.seconds += 1;
+    this.#sinceReport += 1;
     return true;
+  }
+
+  /**
+   * Whether so many seconds were counted since the last report. Those that were put back do not hasten the next one:
+   * without a connection there would be a request every second.
+   * @param {number} interval in seconds
+   */
+  isDue(interval) {
+    return this.#sinceReport >= interval;
   }
 
   /**
@@ -37,6 +49,7 @@ export class ActiveSeconds {
     if (this.seconds < minimum) return 0;
     const counted = Math.min(this.seconds, MAX_REPORT_S);
     this.seconds = 0;
+    this.#sinceReport = 0;
     return counted;
   }
 

@@ -47,3 +47,16 @@ test("a report is an hour at most", () => {
   time.putBack(4000);
   assert.equal(time.take(5), 3600);
 });
+
+test("a report is due after so many seconds, whether the last one arrived or not", () => {
+  const time = new ActiveSeconds(0);
+  tick(time, 1, 29);
+  assert.equal(time.isDue(30), false);
+  tick(time, 30, 30);
+  assert.equal(time.isDue(30), true);
+  time.putBack(time.take(1));
+  assert.equal(time.isDue(30), false);
+  tick(time, 31, 60);
+  assert.equal(time.isDue(30), true);
+  assert.equal(time.take(1), 60);
+});

@@ -2,4 +2,4 @@
 /* The page of a case with questions. */
 import "./label_page.js";
 import "./labels_left.js";
-import "../shared/attention.js";
+import "../shared/work_time.js";

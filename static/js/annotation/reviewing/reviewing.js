@@ -4,7 +4,7 @@
 import { element, find, optionalElement } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
-import "../shared/attention.js";
+import "../shared/work_time.js";
 import { openComments } from "../shared/comments.js";
 import {
   applyFilter,

@@ -11,7 +11,7 @@ import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
 import { answersOf, keptEntry, QUESTIONS, textOf } from "./finding.js";
 import "./audit_keys.js";
-import "../shared/authoring_time.js";
+import { reportTime } from "../../core/time_reports.js";
 
 /**
  * @typedef {import("./finding.js").Finding} Finding
@@ -32,6 +32,8 @@ let savedText = ""; // what the line says where all is saved
 let leaving = false;
 /** @type {Set<string>} what was sent from here and may have arrived: the server names no ids */
 const sentTexts = new Set();
+
+reportTime();
 
 /* The form as one object, and back */
 

@@ -1,7 +1,7 @@
 // @ts-check
 /* The page on which a rubric is written. rubric_model.js knows lists, rubric_saving.js the server, rubric_rows.js the
    rows, rubric_list.js what can be done with the list; here are the buttons, and how the page begins. */
-import "../shared/authoring_time.js";
+import { reportTime } from "../../core/time_reports.js";
 import "./rubric_drag.js";
 import "./rubric_keys.js";
 import { element, find, targetWithin } from "../../core/page.js";
@@ -35,6 +35,8 @@ import { editor, placeOf, remember, remembered, start, state, words } from "./ru
 import { offer } from "./rubric_typing.js";
 
 const MAX_ITEMS_WITH_OPEN_IDEAS = 12;
+
+reportTime();
 
 /* Clicks */
 

@@ -2,7 +2,7 @@
 /* Reviewing a rubric from the keyboard; what is typed stays in this browser until it is sent. */
 import { neighbour } from "../../core/neighbour.js";
 import { find, findAll, targetWithin } from "../../core/page.js";
-import "../shared/authoring_time.js";
+import { reportTime } from "../../core/time_reports.js";
 
 /** @param {HTMLFormElement} form */
 function start(form) {
@@ -169,3 +169,5 @@ function startDialogs(form) {
 
 const form = document.getElementById("review-form");
 if (form instanceof HTMLFormElement) start(form);
+
+reportTime();

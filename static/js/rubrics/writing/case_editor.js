@@ -1,7 +1,7 @@
 // @ts-check
 /* The editor of a case. Its whole content is saved a moment after every change. Two people may write it at once: what
    only one of them changed is taken, and what both did is asked. Without this script the page is a plain form. */
-import "../shared/authoring_time.js";
+import { reportTime } from "../../core/time_reports.js";
 import { newId } from "../../core/ids.js";
 import { element, find, findAll, targetWithin } from "../../core/page.js";
 import { isBasedOn, ownResults, SaveQueue } from "../../core/save_queue.js";
@@ -37,6 +37,8 @@ const dialog = element("case-conflict", HTMLDialogElement);
 const who = editor.dataset.who ?? "";
 const { read, show, finishTags } = startForm(changed);
 const previewSoon = startPreview(read);
+
+reportTime();
 
 /* Saving */
 const own = newId(); // two pages of one case keep what they have apart
