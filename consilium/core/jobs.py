@@ -7,9 +7,8 @@ So a task may be lost, may come late and may come twice:
   later write of the worker names its claim. A worker whose claim is no longer the latest can write nothing.
 - *Heartbeat*: while the worker computes, a thread writes every `HEARTBEAT_S` that it is alive and how far it is.
 - *Sweep*: every few seconds, beat enqueues jobs again whose task was lost, or whose worker has stopped its heartbeat
-  for `LOST_AFTER`. The worker of such a job may still run. After `MAX_ATTEMPTS` lost workers the job fails.
-- *Cancel*: the job fails with a reason. Its worker finds that out at its next heartbeat, and writes nothing. No page
-  offers it yet.
+  for `LOST_AFTER`. The worker of such a job may still run. After `MAX_ATTEMPTS` lost workers the job
+  fails. A worker that still runs finds that out at its next heartbeat, and writes nothing.
 
 To add a kind of job:
 
@@ -125,7 +124,7 @@ class Job(BaseJob):
 
 
 class Superseded(Exception):
-    """The claim is no longer the latest: another worker has the job by now, or somebody cancelled it.
+    """The claim is no longer the latest: another worker has the job by now, or the job has failed.
 
     `JobKind.run` catches it. `JobKind.work` may catch it to clean up, and then raises it again.
     """
@@ -251,10 +250,6 @@ class JobKind(Generic[JobT]):
         values: Values = {"attempts": 0, "started_at": None, "finished_at": None, **self.blank_values()}
         transition(job, source=ENDED_WITHOUT_RESULT, target=JobStatus.PENDING, **values)
         self.enqueue(job)
-
-    def cancel(self, job: JobT, *, reason: str, at: datetime) -> None:
-        """End an open job, which then says ``reason``; `Conflict` if it has ended. Its worker can write no more."""
-        transition(job, source=OPEN, target=JobStatus.FAILED, finished_at=at, **self.error_values(reason))
 
     def claim(self, *, job_id: int, at: datetime) -> JobT | None:
         """Take a job that waits, or whose worker was lost; None where there is nothing to do.

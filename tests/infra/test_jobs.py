@@ -1,4 +1,4 @@
-"""Jobs: one worker at a time, lost workers, cancelled jobs, used up attempts. Reports serve as the rows."""
+"""Jobs: one worker at a time, lost workers, failed jobs, used up attempts. Reports serve as the rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from agreement.models import Report
 from agreement.tasks import run_report
 from consilium.core import jobs
 from consilium.core.errors import Conflict, DomainError
-from consilium.core.jobs import LOST_AFTER, MAX_ATTEMPTS, TASK_LOST_AFTER, Attempt, JobKind, Superseded
+from consilium.core.jobs import LOST_AFTER, MAX_ATTEMPTS, OPEN, TASK_LOST_AFTER, Attempt, JobKind, JobStatus, Superseded
+from consilium.core.transitions import transition
 from rubrics.models import Benchmark
 from tests.factories import BenchmarkFactory, UserFactory
 from tests.waiting import wait_until
@@ -59,6 +60,11 @@ def benchmark(transactional_db: None) -> Benchmark:
 
 def make_report(benchmark: Benchmark, **values: Any) -> Report:
     return Report.objects.create(benchmark=benchmark, kind="agreement", **{"created_at": timezone.now(), **values})
+
+
+def fail(report: Report, *, error: str, at: datetime) -> None:
+    """End an open job while its worker may still run, as where its attempts are used up."""
+    transition(report, source=OPEN, target=JobStatus.FAILED, finished_at=at, error=error)
 
 
 class Thread(threading.Thread):
@@ -161,7 +167,7 @@ def test_an_old_worker_does_not_write_into_a_restarted_job(benchmark: Benchmark)
     kind, now = Computing(), timezone.now()
     report = make_report(benchmark)
     first = kind.claim(job_id=report.pk, at=now)
-    kind.cancel(report, reason="No longer needed.", at=now)
+    fail(report, error="No longer needed.", at=now)
     with transaction.atomic():
         kind.restart(report)
     second = kind.claim(job_id=report.pk, at=now + TICK)
@@ -210,7 +216,7 @@ def test_a_task_is_lost_after_the_limit_and_no_sooner(
 
 
 @pytest.mark.slow
-def test_a_cancelled_job_ends_its_worker(benchmark: Benchmark) -> None:
+def test_a_job_that_fails_ends_its_worker(benchmark: Benchmark) -> None:
     report, waits = make_report(benchmark), threading.Event()
 
     def work(attempt: Attempt[Report]) -> None:
@@ -221,22 +227,22 @@ def test_a_cancelled_job_ends_its_worker(benchmark: Benchmark) -> None:
 
     worker = Thread(lambda: Computing(work).run(job_id=report.pk, clock=timezone.now))
     assert waits.wait(30)
-    Computing().cancel(report, reason="No longer needed.", at=timezone.now())
+    fail(report, error="No longer needed.", at=timezone.now())
     worker.join()  # within the limit of the test: by its next heartbeat
     report.refresh_from_db()
     assert (report.status, report.error, report.result) == ("failed", "No longer needed.", {})
     with pytest.raises(Conflict):
-        Computing().cancel(report, reason="Again.", at=timezone.now())
+        fail(report, error="Again.", at=timezone.now())
     Computing().run(job_id=report.pk, clock=timezone.now)  # its task, late
     report.refresh_from_db()
     assert (report.attempts, report.error) == (1, "No longer needed.")
 
 
-def test_a_job_that_was_cancelled_before_its_worker_finished_keeps_no_result(benchmark: Benchmark) -> None:
+def test_a_job_that_failed_before_its_worker_finished_keeps_no_result(benchmark: Benchmark) -> None:
     report = make_report(benchmark)
 
     def work(attempt: Attempt[Report]) -> None:
-        Computing().cancel(Report.objects.get(pk=report.pk), reason="No longer needed.", at=timezone.now())
+        fail(Report.objects.get(pk=report.pk), error="No longer needed.", at=timezone.now())
         attempt.finish(result={"n": 1})
 
     Computing(work).run(job_id=report.pk, clock=timezone.now)
@@ -353,7 +359,7 @@ def test_a_kind_without_tasks_is_found_and_a_task_has_one_kind(monkeypatch: pyte
         jobs.register(Unknown())
 
 
-# Any order of claims, heartbeats, losses, cancels and restarts --------------------------------------------------------
+# Any order of claims, heartbeats, losses, failures and restarts -------------------------------------------------------
 
 
 class Jobs(RuleBasedStateMachine):
@@ -418,13 +424,13 @@ class Jobs(RuleBasedStateMachine):
                 self.workers[number].finish(result={"worker": number})
 
     @rule()
-    def cancel(self) -> None:
+    def fail(self) -> None:
         if self.status in ("pending", "running"):
-            self.kind.cancel(self.row, reason="cancelled", at=self.now)
+            fail(self.row, error="given up", at=self.now)
             self.status = "failed"
         else:
             with pytest.raises(Conflict):
-                self.kind.cancel(self.row, reason="cancelled", at=self.now)
+                fail(self.row, error="given up", at=self.now)
 
     @rule()
     def restart(self) -> None:
