@@ -269,9 +269,7 @@ def main() -> None:
             return
         rows = []
         for name in options.route or every:
-            figures = measure(
-                every[name], variants=options.variant, blocks=options.blocks, requests=options.requests
-            )
+            figures = measure(every[name], variants=options.variant, blocks=options.blocks, requests=options.requests)
             first = figures[options.variant[0]]
             row: list[object] = [name, f"{first[0]:.2f} + {first[1]:.2f}"]
             for variant in options.variant[1:]:

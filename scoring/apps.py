@@ -9,6 +9,7 @@ class ScoringConfig(AppConfig):
         """Tell the top bar and the overview what is here, and the imports which files are read."""
         from rubrics import consequences, imports, overview
         from scoring import navigation, steps
+        from scoring.judges.kinds import registered  # noqa: F401
         from scoring.runs import continuing
         from scoring.services.verdicts import import_verdicts
 

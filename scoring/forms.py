@@ -37,7 +37,9 @@ def _default(name: str) -> Any:
     return ChatConfig.model_fields[name].default
 
 
-class _JudgeForm(SettingsForm):
+class JudgeForm(SettingsForm):
+    """The name of a judge, and its settings as the form of its kind adds them."""
+
     name = forms.CharField(
         label=pgettext_lazy("of a thing", "Name"),
         max_length=100,
@@ -51,8 +53,12 @@ class _JudgeForm(SettingsForm):
         except DomainError as error:
             raise forms.ValidationError(str(error)) from None
 
+    def config(self) -> dict[str, Any]:
+        """The settings for the service, which checks them."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "name"}
 
-class ChatJudgeForm(_JudgeForm, EndpointForm):
+
+class ChatJudgeForm(JudgeForm, EndpointForm):
     """Settings of a judge that asks a chat endpoint."""
 
     settings_of = ChatConfig
@@ -154,7 +160,7 @@ class ChatJudgeForm(_JudgeForm, EndpointForm):
 
     def config(self) -> dict[str, Any]:
         """The settings for the service, which checks them."""
-        values = {name: value for name, value in self.cleaned_data.items() if name != "name"}
+        values = super().config()
         # Empty prices are none, which is nothing.
         values |= {name: values.get(name) or 0.0 for name in ("price_in", "price_out")}
         if values.get("prompt") != PASTED:
@@ -194,7 +200,7 @@ class PromptForm(forms.Form):
             return None
 
 
-class TrainedJudgeForm(_JudgeForm):
+class TrainedJudgeForm(JudgeForm):
     """A judge to be fitted on physicians' decisions."""
 
     group = forms.ChoiceField(label=_("Learns from"), required=False, help_text=_("Decisions after the check."))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agreement.reports.tables import Row
 from agreement.selectors.rater_choices import display_name
+from scoring.judges.kinds.kind import JudgeKind, kind_named
 from scoring.selectors.provenance import SHORT
 
 
@@ -32,11 +33,16 @@ class JudgeInReport:
         """As much of the hash as people compare."""
         return self.hash[:SHORT]
 
+    @property
+    def kind_info(self) -> JudgeKind:
+        """What is known of its kind."""
+        return kind_named(self.kind)
+
 
 def judges_in_report(rows: Iterable[Row]) -> list[JudgeInReport]:
     """The judges among the raters of a report; none for a report that was computed before they were a part of it."""
     shown = list(rows)
-    juries = {row["rater"] for row in shown if row["kind"] == "jury"}
+    juries = {row["rater"] for row in shown if kind_named(row["kind"]).has_members}
     # Where there is only one jury, its members need not name it.
     mixed = len({row["rater"] for row in shown if row["run"]}) > 1
     return [
@@ -51,5 +57,5 @@ def judges_in_report(rows: Iterable[Row]) -> list[JudgeInReport]:
             jury=display_name(row["rater"]) if mixed and row["run"] and row["rater"] in juries else "",
         )
         for row in shown
-        if row["run"] or row["kind"] == "jury"
+        if row["run"] or kind_named(row["kind"]).has_members
     ]

@@ -8,6 +8,7 @@ from typing import Any
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
 from rubrics.models import Benchmark
+from scoring.judges.kinds.kind import kinds_where
 from scoring.models import JudgeRun
 from scoring.selectors.raters import Rater
 
@@ -17,7 +18,10 @@ def learned_candidates(benchmark: Benchmark, runs: Iterable[str]) -> list[str]:
     thresholds chosen. None where a judge was trained elsewhere, or not at all.
     """
     cards = JudgeRun.objects.filter(
-        benchmark=benchmark, public_id__in=list(runs), judge__benchmark=benchmark, judge__kind="trained"
+        benchmark=benchmark,
+        public_id__in=list(runs),
+        judge__benchmark=benchmark,
+        judge__kind__in=kinds_where(lambda kind: kind.learns),
     ).values_list("judge__trained_model__card", flat=True)
     splits = [(card or {}).get("split", {}) for card in cards]
     return sorted({name for split in splits for part in ("train", "dev") for name in split[part]["candidates"]})

@@ -17,6 +17,7 @@ from agreement.reports.sentences import capital, counted, judge_in_words, rater_
 from agreement.reports.tables import Row
 from agreement.writers import latex, markdown
 from consilium.statistics.bootstrap import MINIMUM_CASES
+from scoring.judges.kinds.kind import kind_named
 
 SOURCES = {
     "Angelopoulos et al. 2023": "Angelopoulos, Duchi, Zrnic 2023: PPI++: Efficient Prediction-Powered Inference. "
@@ -126,7 +127,7 @@ def _raters(report: Report) -> Iterator[str]:
     if any(row["kind"] == "consensus" for row in rows):
         yield "The consensus is what both groups said after adjudication, or the ruling between them where they differ."
     for row in rows:
-        if row["kind"] == "jury":
+        if kind_named(row["kind"]).has_members:
             rule = "what all its members say" if row["model"] == "unanimous" else "the majority of its members"
             yield f"{_name(row)} gives {rule}, on the pairs that all of them judged; otherwise it is undecided."
         elif row["run"]:
@@ -137,22 +138,24 @@ def _name(row: Row) -> str:
     # A jury that is written out has no name of its own.
     if not row["judge"]:
         return capital(rater_in_words(row["rater"]))
-    return f"The jury {row['judge']}" if row["kind"] == "jury" else capital(judge_in_words(row["judge"]))
+    is_jury = kind_named(row["kind"]).has_members
+    return f"The jury {row['judge']}" if is_jury else capital(judge_in_words(row["judge"]))
 
 
 def _of_judge(row: Row) -> str:
+    kind = kind_named(row["kind"])
     parts = [f"version {row['version']}"]
     if row["model"]:
         parts.append(f"model {row['model']}")
     if row["prompt"]:
         parts.append(f"prompt {row['prompt']}")
     if row["prompt_hash"]:
-        what = "fitted model" if row["kind"] == "trained" else "prompt with rule sheet"
+        what = kind.hash_name or "prompt with rule sheet"
         parts.append(f"SHA-256 of the {what} {row['prompt_hash']}")
     parts.append(f"run {row['run']}")
     if row["finished_at"]:
         parts.append(f"finished {row['finished_at'][:10]}")
-    if row["kind"] == "imported":
+    if kind.is_imported:
         parts.append("verdicts made elsewhere and imported")
     return f"{_name(row)}: {', '.join(parts)}."
 

@@ -19,6 +19,7 @@ from consilium.core.i18n import translate
 from consilium.core.order import natural
 from consilium.core.phrases import joined
 from rubrics.models import Benchmark, Candidate
+from scoring.judges.kinds.kind import juries
 from scoring.models import Judge, JudgeRun, Verdict
 from scoring.runs.selectors import RunSet, coverage, run_date, run_sets
 from scoring.selectors.raters import JURY_RULES, UNANIMOUS, consensus_pairs
@@ -98,8 +99,8 @@ def judge_choices(benchmark: Benchmark) -> list[RaterChoice]:
     """Judges with a finished run by name, and juries all of whose members have one."""
     runs_of = run_sets(benchmark)
     names, covered = set(runs_of), coverage(benchmark, runs_of.values())
-    juries = Judge.objects.filter(benchmark=benchmark, kind=Judge.Kind.JURY).order_by("name", "-version")
-    newest = list(juries.distinct("name"))
+    versions = Judge.objects.filter(benchmark=benchmark, kind__in=juries()).order_by("name", "-version")
+    newest = list(versions.distinct("name"))
     # Where a judge of another benchmark has come to run here under its name, the jury is meant.
     taken = {jury.name for jury in newest}
     offer_list = [

@@ -19,10 +19,9 @@ from consilium.core.endpoints import PAGED, Pages, valid
 from rubrics.access import get_benchmark
 from scoring import access
 from scoring.api import serializers as shapes
-from scoring.judges import jury_services
-from scoring.judges import services as judge_services
-from scoring.judges.config import InvalidConfig, trained_config
-from scoring.models import Judge, JudgeRun, Verdict
+from scoring.judges.config import InvalidConfig
+from scoring.judges.kinds.kind import KINDS
+from scoring.models import JudgeRun, Verdict
 from scoring.runs import services as run_services
 from scoring.runs.continuing import continue_run
 from scoring.runs.spending import spending_of
@@ -83,25 +82,13 @@ def judges(request: Request, slug: str) -> Response:
         return _paged(request, judges, shapes.JudgeSerializer)
     payload = valid(shapes.NewJudgeSerializer(data=request.data))
     try:
-        if payload["kind"] == Judge.Kind.CHAT:
-            judge = judge_services.create_chat_judge(
-                benchmark=benchmark, name=payload["name"], config=payload["config"], by=_me(request)
-            )
-        elif payload["kind"] == Judge.Kind.JURY:
-            judge = jury_services.create_jury(
-                benchmark=benchmark, name=payload["name"], config=payload["config"], by=_me(request)
-            )
-        else:
-            config = trained_config(payload["config"])
-            judge = judge_services.create_trained_judge(
-                benchmark=benchmark,
-                name=payload["name"],
-                group=config.group,
-                seed=config.seed,
-                held_out=config.held_out,
-                by=_me(request),
-                at=timezone.now(),
-            )
+        judge = KINDS[payload["kind"]].create(
+            benchmark=benchmark,
+            name=payload["name"],
+            config=payload["config"],
+            by=_me(request),
+            at=timezone.now(),
+        )
     except InvalidConfig as error:
         raise ValidationError({"config": {name: [message] for name, message in error.fields.items()}}) from None
     judge = access.judges_for(request.user).get(pk=judge.pk)

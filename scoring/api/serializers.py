@@ -5,17 +5,17 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from consilium.core.api import StrictSerializer
 from rubrics.models import Candidate
+from scoring.judges.kinds.kind import KINDS
 from scoring.models import Judge, JudgeRun, Verdict
 
 Plain = serializers.Serializer[Any]
 # Kinds that can be made here; imported judges come with their verdicts.
-MADE_HERE = [(kind.value, kind.label) for kind in (Judge.Kind.CHAT, Judge.Kind.TRAINED, Judge.Kind.JURY)]
+MADE_HERE = [(value, label) for value, label in Judge.Kind.choices if KINDS[value].is_made_here]
 
 
 class JudgeTrainingSerializer(Plain):
@@ -62,16 +62,6 @@ class NewJudgeSerializer(StrictSerializer, Plain):
     name = serializers.CharField(max_length=100, trim_whitespace=False)
     kind = serializers.ChoiceField(choices=MADE_HERE)
     config = serializers.DictField()
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """The settings of a trained judge have few names; those of a chat judge are checked by the service."""
-        if attrs["kind"] == Judge.Kind.TRAINED:
-            unknown = sorted(set(attrs["config"]) - {"group", "held_out", "seed"})
-            if unknown:
-                raise serializers.ValidationError(
-                    {"config": {name: [_("This field cannot be set here.")] for name in unknown}}
-                )
-        return attrs
 
 
 class RunFrameSerializer(StrictSerializer, Plain):

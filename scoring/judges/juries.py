@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, Q
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from rubrics.selectors.exclusion import state_of
+from scoring.judges.kinds import kind as kinds
 from scoring.models import Judge, JudgeRun
 from scoring.runs.comparing import CACHED_SECONDS, Comparison, cache_key, compare_all
 from scoring.runs.selectors import RunSet, run_sets
@@ -36,7 +37,7 @@ _SHARED = """
 def judge_names(benchmark: Benchmark) -> list[str]:
     """Names of the judges that may sit in a jury of the benchmark: at home in it or with a run on it; no juries."""
     ran = JudgeRun.objects.filter(benchmark=benchmark, judge=OuterRef("pk"))
-    judges = Judge.objects.filter(Q(benchmark=benchmark) | Exists(ran)).exclude(kind=Judge.Kind.JURY)
+    judges = Judge.objects.filter(Q(benchmark=benchmark) | Exists(ran)).exclude(kind__in=kinds.juries())
     return sorted(set(judges.values_list("name", flat=True)))
 
 
@@ -85,7 +86,7 @@ def jury_states(benchmark: Benchmark, juries: Sequence[Judge]) -> dict[int, Jury
     if not names:
         return {}
     runs_of = run_sets(benchmark, names)
-    at_home = Judge.objects.filter(benchmark=benchmark, name__in=names).exclude(kind=Judge.Kind.JURY)
+    at_home = Judge.objects.filter(benchmark=benchmark, name__in=names).exclude(kind__in=kinds.juries())
     judge_of = {judge.name: judge for judge in at_home.order_by("name", "-version").distinct("name")}
     seats = {jury.pk: tuple(_seats(jury, judge_of, runs_of)) for jury in juries}
     shared = _shared_pairs(seats)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from rubrics.models import Benchmark
-from scoring.forms import _JudgeForm
+from scoring.forms import JudgeForm
 from scoring.judges.juries import judge_names, names_that_ran
 from scoring.selectors.raters import MAJORITY, UNANIMOUS
 
@@ -27,7 +27,7 @@ def even_number(members: Sequence[str], rule: str) -> str:
     return gettext("With an even number of members a tie is undecided, and its response has no score.")
 
 
-class JuryForm(_JudgeForm):
+class JuryForm(JudgeForm):
     """Judges that give their verdict together."""
 
     members = forms.MultipleChoiceField(
@@ -76,7 +76,3 @@ class JuryForm(_JudgeForm):
         if len(chosen) < 2:
             raise forms.ValidationError(_("Choose two judges or more."))
         return chosen
-
-    def config(self) -> dict[str, Any]:
-        """The settings for the service, which checks them."""
-        return {"members": self.cleaned_data["members"], "rule": self.cleaned_data["rule"]}

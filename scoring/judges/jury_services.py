@@ -13,6 +13,7 @@ from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.judges.config import InvalidConfig, jury_config
 from scoring.judges.juries import judge_names
+from scoring.judges.kinds.kind import juries
 from scoring.judges.services import new_version
 from scoring.models import Judge, JudgeRun
 
@@ -27,9 +28,9 @@ def create_jury(*, benchmark: Benchmark, name: str, config: Mapping[str, Any], b
     known = judge_names(benchmark)
     unknown = [member for member in checked.members if member not in known]
     if unknown:
-        juries = Judge.objects.filter(benchmark=benchmark, kind=Judge.Kind.JURY, name__in=unknown)
-        if juries.exists():
-            message = _("“%(name)s” is a jury; a jury cannot sit in another.") % {"name": juries[0].name}
+        known_juries = Judge.objects.filter(benchmark=benchmark, kind__in=juries(), name__in=unknown)
+        if known_juries.exists():
+            message = _("“%(name)s” is a jury; a jury cannot sit in another.") % {"name": known_juries[0].name}
         else:
             message = _("There is no judge “%(name)s” on this benchmark.") % {"name": unknown[0]}
         raise InvalidConfig({"members": message})

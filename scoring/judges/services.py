@@ -19,6 +19,7 @@ from consilium.core.locks import WorkerLock
 from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
 from scoring.judges.config import chat_config, check_judge_name, trained_config
+from scoring.judges.kinds.kind import juries, kinds_where
 from scoring.models import Judge, TrainedModel
 
 
@@ -129,10 +130,10 @@ def no_run_of_a_jury(jury: Judge) -> str:
 
 def find_judge(*, benchmark: Benchmark, name: str) -> Judge:
     """The newest version of the judge called ``name``, that could run: of the benchmark itself, else of any other."""
-    jury = Judge.objects.filter(benchmark=benchmark, name=name, kind=Judge.Kind.JURY).order_by("-version").first()
+    jury = Judge.objects.filter(benchmark=benchmark, name=name, kind__in=juries()).order_by("-version").first()
     if jury is not None:
         raise DomainError(no_run_of_a_jury(jury))
-    able = Judge.objects.exclude(kind__in=(Judge.Kind.IMPORTED, Judge.Kind.JURY))
+    able = Judge.objects.filter(kind__in=kinds_where(lambda kind: kind.makes_runs))
     judges = able.filter(name=name).order_by("-version", "-pk")
     judge = judges.filter(benchmark=benchmark).first() or judges.first()
     if judge is None:

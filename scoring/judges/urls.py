@@ -3,13 +3,22 @@
 from django.urls import URLPattern, path
 
 from scoring.judges import jury_views, views
+from scoring.judges.kinds.kind import KINDS
 
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/judges/", views.judges, name="judges"),
-    path("b/<slug:slug>/judges/new/chat/", views.new_chat_judge, name="judge-new-chat"),
     path("b/<slug:slug>/judges/new/chat/preview", views.prompt_preview, name="prompt-preview"),
-    path("b/<slug:slug>/judges/new/trained/", views.new_trained_judge, name="judge-new-trained"),
-    path("b/<slug:slug>/judges/new/jury/", jury_views.new_jury, name="judge-new-jury"),
+    # One form for each kind of judge that is made here: judge-new-chat, judge-new-trained, judge-new-jury.
+    *(
+        path(
+            f"b/<slug:slug>/judges/new/{kind.value}/",
+            views.new_judge,
+            {"kind": kind.value},
+            name=f"judge-new-{kind.value}",
+        )
+        for kind in KINDS.values()
+        if kind.is_made_here
+    ),
     path("b/<slug:slug>/judges/<str:public_id>/", views.judge, name="judge"),
     path("b/<slug:slug>/judges/<str:public_id>/members.csv", jury_views.jury_csv, name="jury-csv"),
     path("b/<slug:slug>/judges/<str:public_id>/training", views.judge_training, name="judge-training"),

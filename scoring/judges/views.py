@@ -12,15 +12,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
-from consilium.llm.prompts import TEMPLATES
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring import access
-from scoring.forms import ChatJudgeForm, PromptForm, TrainedJudgeForm
+from scoring.forms import PromptForm
 from scoring.judges import services
-from scoring.judges.config import ChatConfig
-from scoring.judges.jury_views import jury_page
-from scoring.judges.previews import preview_of, preview_prompt
+from scoring.judges.kinds.kind import KINDS, JudgeKind
+from scoring.judges.previews import preview_prompt
 from scoring.models import Judge
 from scoring.runs.comparing_views import beside
 from scoring.selectors import judges_and_runs
@@ -42,70 +40,51 @@ def judges(request: SignedInRequest, slug: str) -> HttpResponse:
         "page": page,
         "runs": judges_and_runs.run_rows(list(page)),
         "can_run": judges_and_runs.judges_to_run(request.user).exists(),
+        "new_kinds": [kind for kind in reversed(KINDS.values()) if kind.is_made_here],
     }
     return render(request, "scoring/judges/judges.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
-def new_chat_judge(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A judge that asks an endpoint; ``from`` fills the form with the settings of another."""
+def new_judge(request: SignedInRequest, slug: str, kind: str) -> HttpResponse:
+    """A new judge, or a new version; ``from`` fills the form with the settings of another judge of the kind."""
     benchmark = get_benchmark(request.user, slug)
-    if request.method != "POST":
-        return _form(request, benchmark, ChatJudgeForm(initial=_earlier(request, slug, Judge.Kind.CHAT)))
-    form = ChatJudgeForm(request.POST)
-    status = 422
-    if form.is_valid():
-        try:
-            judge = services.create_chat_judge(
-                benchmark=benchmark, name=form.cleaned_data["name"], config=form.config(), by=request.user
-            )
-        except DomainError as error:
-            form.refuse(error)
-            status = error.status_code
-        else:
-            return redirect("scoring:judge", slug, judge.public_id)
-    return _form(request, benchmark, form, status)
+    judge_kind = KINDS[kind]
+    status = 200
+    if request.method == "POST":
+        form, status = judge_kind.make_form(benchmark, request.POST), 422
+        if form.is_valid():
+            try:
+                judge = judge_kind.create(
+                    benchmark=benchmark,
+                    name=form.cleaned_data["name"],
+                    config=form.config(),
+                    by=request.user,
+                    at=timezone.now(),
+                )
+            except DomainError as error:
+                form.refuse(error)
+                status = error.status_code
+            else:
+                return redirect("scoring:judge", slug, judge.public_id)
+    else:
+        part = judge_kind.form_part(request)
+        if part is not None:
+            return part
+        form = judge_kind.make_form(benchmark, initial=_earlier(request, benchmark, judge_kind))
+    return render(request, judge_kind.new_template, {"benchmark": benchmark, "form": form}, status=status)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@signed_in
-def new_trained_judge(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A judge that is fitted on physicians' decisions; ``from`` as above."""
-    benchmark = get_benchmark(request.user, slug)
-    if request.method != "POST":
-        earlier = _earlier(request, slug, Judge.Kind.TRAINED)
-        return _form(request, benchmark, TrainedJudgeForm(benchmark=benchmark, initial=earlier))
-    form = TrainedJudgeForm(request.POST, benchmark=benchmark)
-    status = 422
-    if form.is_valid():
-        try:
-            judge = services.create_trained_judge(
-                benchmark=benchmark, by=request.user, at=timezone.now(), **form.cleaned_data
-            )
-        except DomainError as error:
-            form.refuse(error)
-            status = error.status_code
-        else:
-            return redirect("scoring:judge", slug, judge.public_id)
-    return _form(request, benchmark, form, status)
-
-
-def _earlier(request: SignedInRequest, slug: str, kind: str) -> dict[str, Any]:
+def _earlier(request: SignedInRequest, benchmark: Benchmark, kind: JudgeKind) -> dict[str, Any]:
+    """The values of the judge that ``from`` names; members are judges of one benchmark, and stay there."""
     public_id = request.GET.get("from")
     if not public_id:
         return {}
-    _benchmark, earlier = access.get_judge(request.user, slug, public_id)
-    if earlier.kind != kind:
+    _benchmark, earlier = access.get_judge(request.user, benchmark.slug, public_id)
+    if earlier.kind != kind.value or (kind.has_members and earlier.benchmark_id != benchmark.pk):
         raise Http404
     return {"name": earlier.name, **earlier.config}
-
-
-def _form(
-    request: SignedInRequest, benchmark: Benchmark, form: ChatJudgeForm | TrainedJudgeForm, status: int = 200
-) -> HttpResponse:
-    kind = "chat" if isinstance(form, ChatJudgeForm) else "trained"
-    return render(request, f"scoring/judges/new_{kind}.html", {"benchmark": benchmark, "form": form}, status=status)
 
 
 def _number(text: str) -> int:
@@ -140,28 +119,23 @@ def judge(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 
 def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainError | None = None) -> HttpResponse:
     benchmark, judge = access.get_judge(request.user, slug, public_id)
-    if judge.kind == Judge.Kind.JURY:
-        return jury_page(request, slug, public_id)
+    kind = judge.kind_info
+    if kind.page is not None:
+        return kind.page(request, slug, public_id)
     versions = access.judges_for(request.user).filter(benchmark=judge.benchmark_id, name=judge.name)
     runs = Paginator(judges_and_runs.runs_on(benchmark).filter(judge__in=versions), RUNS_PER_PAGE)
     page = runs.get_page(request.GET.get("page"))
-    config = judge.config
-    if judge.kind == Judge.Kind.CHAT:  # settings that are newer than the judge have their defaults
-        config = {name: field.default for name, field in ChatConfig.model_fields.items()} | config
     context = {
         **_training(benchmark, judge),
-        "config": config,
-        "template": TEMPLATES.get(str(config.get("prompt"))),
+        "config": judge.config,
         "versions": versions.order_by("-version"),
         "page": page,
         "runs": judges_and_runs.run_rows(list(page)),
         "refused": refused,
         **beside(judges_and_runs.newest_settled(versions, benchmark)),
         "susceptibility": susceptibility_screen(benchmark, judge),
+        **kind.page_context(judge, benchmark, _number(request.GET.get("item", "0"))),
     }
-    if judge.kind == Judge.Kind.CHAT:
-        number = request.GET.get("item", "0")
-        context["preview"] = preview_of(judge, benchmark, _number(number))
     return render(request, "scoring/judges/judge.html", context, status=refused.status_code if refused else 200)
 
 
@@ -170,10 +144,11 @@ def _training(benchmark: Benchmark, judge: Judge) -> dict[str, Any]:
     return {
         "benchmark": benchmark,
         "judge": judge,
+        "kind": judge.kind_info,
         "model": model,
         "training": model is not None and model.status in ("pending", "running"),
         "card": card_of(model) if model is not None and model.status == "done" else None,
-        "can_run": judge.kind == Judge.Kind.CHAT or (model is not None and model.status == "done"),
+        "can_run": judge.kind_info.is_ready(judge),
     }
 
 
@@ -193,7 +168,7 @@ def judge_training(request: SignedInRequest, slug: str, public_id: str) -> HttpR
 def judge_train_again(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Fit a judge again whose fitting failed."""
     _benchmark, judge = access.get_judge(request.user, slug, public_id)
-    if judge.kind != Judge.Kind.TRAINED:
+    if not judge.kind_info.learns:
         raise Http404
     try:
         services.train_again(judge=judge, at=timezone.now())

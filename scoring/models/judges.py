@@ -14,6 +14,7 @@ from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
 from consilium.statistics.outcomes import Outcome as OutcomeCode
 from rubrics.models import Benchmark, Criterion, Response, Rubric
+from scoring.judges.kinds.kind import KINDS, JudgeKind, kind_named
 
 
 class Judge(models.Model):
@@ -42,6 +43,11 @@ class Judge(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def kind_info(self) -> JudgeKind:
+        """All that differs by kind."""
+        return KINDS[self.kind]
 
 
 class TrainedModel(models.Model):
@@ -125,6 +131,11 @@ class JudgeRun(models.Model):
 
     def __str__(self) -> str:
         return f"Run {self.public_id} of {self.judge}"
+
+    @property
+    def snapshot_kind(self) -> JudgeKind:
+        """The kind of the judge as it was when the run began."""
+        return kind_named(self.snapshot.get("kind"))
 
 
 class RunSlice(models.Model):

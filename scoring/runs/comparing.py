@@ -27,7 +27,7 @@ from consilium.statistics.outcomes import Outcome
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
 from rubrics.models import Benchmark
 from rubrics.selectors.exclusion import state_of
-from scoring.models import Judge, JudgeRun
+from scoring.models import JudgeRun
 from scoring.selectors.raters import run_ratings
 
 ONE_BY_ONE, ALL_AT_ONCE = "one", "all"
@@ -156,9 +156,7 @@ def compare_all(
 
 def mode_of(run: JudgeRun) -> str:
     """Whether a run asked about one criterion a request or about all of a response; empty where nothing was asked."""
-    if run.snapshot.get("kind") != Judge.Kind.CHAT:
-        return ""
-    return str(run.snapshot.get("config", {}).get("criteria_per_request", ONE_BY_ONE))
+    return run.snapshot_kind.request_mode(run.snapshot.get("config", {}))
 
 
 def comparable_runs(run: JudgeRun) -> QuerySet[JudgeRun]:
@@ -193,7 +191,7 @@ def in_other_mode(run: JudgeRun) -> JudgeRun | None:
     all_at_once = Q(snapshot__config__criteria_per_request=ALL_AT_ONCE)
     one_by_one = Q(snapshot__config__criteria_per_request=ONE_BY_ONE)
     one_by_one |= Q(snapshot__config__criteria_per_request__isnull=True)
-    others = comparable_runs(run).filter(snapshot__kind=Judge.Kind.CHAT, **same)
+    others = comparable_runs(run).filter(snapshot__kind=run.snapshot["kind"], **same)
     return others.filter(all_at_once if mode == ONE_BY_ONE else one_by_one).first()
 
 

@@ -19,14 +19,12 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
-from consilium.llm.prompts import JudgeItem, Template, messages_for, messages_for_all, request_hash
 from rubrics.consequences import Consequence
 from rubrics.models import Case, Rubric, RubricItem
-from scoring.judges.config import chat_config
-from scoring.models import Judge, JudgeRun, JudgeRunItem, TrainedModel
+from scoring.judges.kinds.kind import Row
+from scoring.models import JudgeRun, JudgeRunItem
 from scoring.runs.selectors import run_date, run_sets
 from scoring.runs.services import begin, check_budget, due_verdicts
-from scoring.work.chat import template_of
 
 # The items of a run whose responses still count, beside the rubric that counts for each now.
 _ITEMS = """
@@ -83,7 +81,9 @@ def newer_versions(run: JudgeRun) -> NewerVersions | None:
             return None
         cursor.execute(_LACKING, {"run": run.pk})
         verdicts, responses = cursor.fetchone()
-    return NewerVersions(int(verdicts) * run.replicates, int(responses), _reads_points(run), run.imported)
+    return NewerVersions(
+        int(verdicts) * run.replicates, int(responses), run.judge.kind_info.reads_points(run), run.imported
+    )
 
 
 @transaction.atomic
@@ -98,7 +98,7 @@ def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decima
     if _gone_on_with(run):
         raise Conflict(_("Somebody has gone on with this run already."))
     check_budget(run.judge, budget)
-    _still_there(run)
+    run.judge.kind_info.check_continuation(run)
     continuation = JudgeRun.objects.create(
         benchmark=run.benchmark,
         judge=run.judge,
@@ -145,18 +145,6 @@ def _gone_on_with(run: JudgeRun) -> bool:
     return False
 
 
-def _still_there(run: JudgeRun) -> None:
-    """The operator's list may have changed since, and a trained judge may be another."""
-    if run.imported:
-        return
-    if run.judge.kind == Judge.Kind.CHAT:
-        chat_config(run.snapshot["config"])
-    elif run.judge.kind == Judge.Kind.TRAINED:
-        sha256 = TrainedModel.objects.filter(judge=run.judge).values_list("sha256", flat=True).first()
-        if sha256 != run.snapshot.get("model_sha256"):
-            raise DomainError(_("The fitted model of this judge is another by now, so the run cannot go on."))
-
-
 def _make_items(run: JudgeRun, continuation: JudgeRun) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_ITEMS, {"run": run.pk})
@@ -186,10 +174,11 @@ def _carry_over(run: JudgeRun, continuation: JudgeRun) -> int:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT DISTINCT i.before, i.now FROM ({_ITEMS}) AS i", {"run": run.pk})
         pairs = cursor.fetchall()
+    kind = run.judge.kind_info
     before, now, criteria = [], [], []
     texts = _texts({pk for pair in pairs for pk in pair})
     for old, new in pairs:
-        for criterion in _unchanged(run, texts.get(old, []), texts.get(new, [])):
+        for criterion in kind.unchanged(run, texts.get(old, []), texts.get(new, [])):
             before.append(old)
             now.append(new)
             criteria.append(criterion)
@@ -200,57 +189,12 @@ def _carry_over(run: JudgeRun, continuation: JudgeRun) -> int:
         return int(cursor.rowcount)
 
 
-Row = tuple[int, str, int]  # criterion, text, points
-
-
 def _texts(rubrics: set[int]) -> dict[int, list[Row]]:
     rows_by_rubric: dict[int, list[Row]] = {}
     rows = RubricItem.objects.filter(rubric__in=rubrics).order_by("rubric", "position")
     for rubric, criterion, text, points in rows.values_list("rubric_id", "criterion_id", "criterion__text", "points"):
         rows_by_rubric.setdefault(rubric, []).append((criterion, text, points))
     return rows_by_rubric
-
-
-def _reads_points(run: JudgeRun) -> bool:
-    """Whether what the judge reads changes with the points of a criterion."""
-    if run.imported:
-        return False
-    if run.judge.kind == Judge.Kind.TRAINED:
-        return True
-    return template_of(run.snapshot).shows_points
-
-
-def _unchanged(run: JudgeRun, old: Sequence[Row], new: Sequence[Row]) -> list[int]:
-    """Criteria of ``new`` whose requests are those that were made for ``old``."""
-    points = {criterion: value for criterion, _text, value in old}
-    kept = [row for row in new if row[0] in points]
-    if run.imported:
-        return [row[0] for row in kept]
-    if run.judge.kind == Judge.Kind.TRAINED:
-        return [row[0] for row in kept if row[2] == points[row[0]]]
-    template, rules = template_of(run.snapshot), str(run.snapshot.get("rule_sheet", ""))
-    if chat_config(run.snapshot["config"]).together:
-        same = bool(old and new) and _hash_of_all(template, rules, old) == _hash_of_all(template, rules, new)
-        return [row[0] for row in new] if same else []
-    return [
-        row[0]
-        for row in kept
-        if row[2] == points[row[0]]
-        or _hash_of(template, rules, row) == _hash_of(template, rules, (row[0], row[1], points[row[0]]))
-    ]
-
-
-def _item(row: Row, rules: str) -> JudgeItem:
-    # Conversation, response and parameters of both requests are the same, so any will do to compare them.
-    return JudgeItem(conversation=[], response="", criterion=row[1], points=row[2], rule_sheet=rules)
-
-
-def _hash_of(template: Template, rules: str, row: Row) -> str:
-    return request_hash(messages_for(template, _item(row, rules), nonce="0"), "0", {})
-
-
-def _hash_of_all(template: Template, rules: str, rows: Sequence[Row]) -> str:
-    return request_hash(messages_for_all(template, [_item(row, rules) for row in rows], nonce="0"), "0", {})
 
 
 # Beside a new version -------------------------------------------------------------------------------------------------

@@ -24,12 +24,9 @@ from consilium.core.jobs import register
 from consilium.core.locked_jobs import LockedKind
 from consilium.core.locks import WorkerLock
 from consilium.core.transitions import transition
-from consilium.llm.prompts import prompt_hash
 from rubrics.models import Benchmark, Candidate
 from rubrics.services.beginning import unfinished_or_new
-from scoring.judges.config import chat_config
-from scoring.judges.services import no_run_of_a_jury
-from scoring.models import Judge, JudgeRun, RunSlice, TrainedModel, Verdict
+from scoring.models import Judge, JudgeRun, RunSlice, Verdict
 from scoring.susceptibility.injections import suite_hash
 from scoring.work.claims import spent_by
 
@@ -39,8 +36,6 @@ RESUMABLE = (
     JudgeRun.Status.FAILED,
     JudgeRun.Status.PAUSED,
 )
-# A trained judge needs no network; more workers than this do not help it on one machine.
-TRAINED_SLICES = 1
 MAX_BUDGET = 10**8  # what its column holds
 
 
@@ -149,23 +144,8 @@ def snapshot_of(judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str
         "public_id": judge.public_id,
         "config": judge.config,
     }
-    if judge.kind == Judge.Kind.CHAT:
-        config = chat_config(judge.config)  # the operator's list may have changed since
-        template = config.template()
-        snapshot["rule_sheet"] = benchmark.rule_sheet
-        snapshot["template"] = {"name": template.name, "system": template.system, "user": template.user}
-        return snapshot, prompt_hash(template, benchmark.rule_sheet, together=config.together)
-    if judge.kind == Judge.Kind.TRAINED:
-        model = TrainedModel.objects.defer("artifact").filter(judge=judge).first()
-        if model is None or model.status != "done":
-            raise DomainError(
-                _("“%(name)s” is not trained yet. Wait until its training is done.") % {"name": judge.name}
-            )
-        snapshot["model_sha256"] = model.sha256
-        return snapshot, model.sha256
-    if judge.kind == Judge.Kind.JURY:
-        raise DomainError(no_run_of_a_jury(judge))
-    raise DomainError(_("“%(name)s” stands for verdicts made elsewhere; it cannot run.") % {"name": judge.name})
+    kept, shared_hash = judge.kind_info.snapshot(judge, benchmark)
+    return snapshot | kept, shared_hash
 
 
 def unfinished_runs(
@@ -244,8 +224,7 @@ def create_run(
     """
     if replicates < 1 or replicates > 20:
         raise DomainError(_("A run has 1 to 20 replicates."))
-    if replicates > 1 and judge.kind == Judge.Kind.TRAINED:
-        raise DomainError(_("A trained judge always says the same; it has no replicates."))
+    judge.kind_info.check_replicates(replicates)
     check_budget(judge, budget)
     snapshot, shared_hash = snapshot_of(judge, benchmark)
     run = JudgeRun.objects.create(
@@ -276,7 +255,7 @@ def create_run(
 
 def begin(run: JudgeRun, *, at: datetime) -> None:
     """Part a new run among workers, and enqueue a task for each once this is committed; its items are there already."""
-    slices = int(run.judge.config.get("slices", 1)) if run.judge.kind == Judge.Kind.CHAT else TRAINED_SLICES
+    slices = run.judge.kind_info.slices(run.judge)
     rows = RunSlice.objects.bulk_create(RunSlice(run=run, number=number) for number in range(slices))
     SLICES.enqueue(rows, at=at)
 
@@ -289,7 +268,7 @@ def check_budget(judge: Judge, budget: Decimal | None) -> None:
         raise DomainError(_("A budget is an amount below 100,000,000 with at most four decimals."))
     if budget <= 0:
         raise DomainError(_("A budget is more than nothing."))
-    if judge.kind != Judge.Kind.CHAT or not chat_config(judge.config).priced:
+    if not judge.kind_info.has_prices(judge):
         raise DomainError(_("This judge has no prices, so that a budget could not be kept. Give it prices first."))
 
 
@@ -327,8 +306,7 @@ def resume_run(*, run: JudgeRun, at: datetime, budget: Decimal | None = None) ->
         raise DomainError(_("These verdicts were made elsewhere; there is nothing to go on with."))
     if run.purpose == JudgeRun.Purpose.SUSCEPTIBILITY and run.frame.get("suite") != suite_hash():
         raise DomainError(_("The injections are others by now; measure anew."))
-    if run.judge.kind == Judge.Kind.CHAT:
-        chat_config(run.snapshot["config"])
+    run.judge.kind_info.check_resumption(run)
     values: dict[str, Any] = {}
     if budget is not None:
         check_budget(run.judge, budget)

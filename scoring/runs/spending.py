@@ -147,7 +147,7 @@ def estimate(
 
     ``drawn``: of a measurement of susceptibility its pairs, whose replicates are the injections; ``frame`` is not read.
     """
-    if judge.kind != Judge.Kind.CHAT or not size.verdicts:
+    if not judge.kind_info.asks_endpoint or not size.verdicts:
         return None
     config = chat_config(judge.config)
     due = size.responses * replicates if config.together else size.verdicts

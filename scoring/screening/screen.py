@@ -13,6 +13,7 @@ from consilium.figures import charts
 from consilium.figures.render import Drawing
 from consilium.figures.style import Palette
 from rubrics.models import Benchmark
+from scoring.judges.kinds.kind import juries
 from scoring.models import Judge, JudgeRun, ScreenedCase, Screening
 from scoring.runs.selectors import run_date, run_sets
 
@@ -131,7 +132,7 @@ def raters_on_offer(benchmark: Benchmark) -> list[tuple[str, str]]:
         )
         for name, of_judge in judges.items()
     ]
-    for jury in Judge.objects.filter(benchmark=benchmark, kind=Judge.Kind.JURY).order_by("name", "-version"):
+    for jury in Judge.objects.filter(benchmark=benchmark, kind__in=juries()).order_by("name", "-version"):
         if set(jury.config["members"]) <= set(judges) and jury.name not in dict(choices):
             choices.append((jury.name, _("%(jury)s (jury)") % {"jury": jury.name}))
     handed_in = Assignment.objects.filter(

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -17,6 +19,7 @@ from annotation.models import Batch
 from rubrics.models import Benchmark, Candidate, RubricItem
 from scoring.access import judges_for
 from scoring.judges.juries import JuryState, jury_states
+from scoring.judges.kinds.kind import KINDS
 from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
 from scoring.runs.spending import Spending, spending_of, time_words
 
@@ -190,7 +193,7 @@ def judge_rows(user: User | AnonymousUser, benchmark: Benchmark) -> list[JudgeRo
         .distinct("judge__benchmark_id", "judge__name")
     )
     rows = {(row.run.judge.benchmark_id, row.run.judge.name): row for row in run_rows(list(newest))}
-    juries = jury_states(benchmark, [judge for judge in judges if judge.kind == Judge.Kind.JURY])
+    juries = jury_states(benchmark, [judge for judge in judges if judge.kind_info.has_members])
     return [JudgeRow(judge, rows.get((judge.benchmark_id, judge.name)), juries.get(judge.pk)) for judge in judges]
 
 
@@ -202,7 +205,8 @@ def newest_settled(judges: QuerySet[Judge], benchmark: Benchmark) -> JudgeRun | 
 
 def judges_to_run(user: User | AnonymousUser, *, also: str = "") -> QuerySet[Judge]:
     """Judges that can run: the newest version of each, and the one whose public id is ``also``."""
-    able = judges_for(user).filter(Q(kind=Judge.Kind.CHAT) | Q(kind=Judge.Kind.TRAINED, trained_model__status="done"))
+    ready = [kind.ready for kind in KINDS.values() if kind.ready is not None]
+    able = judges_for(user).filter(reduce(or_, ready))
     newest = able.order_by("benchmark_id", "name", "-version").distinct("benchmark_id", "name")
     return able.filter(Q(pk__in=newest.values("pk")) | Q(public_id=also)).order_by("name", "-version", "pk")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from scoring.judges.kinds.kind import kind_named
 from scoring.models import Judge, JudgeRun
 from scoring.selectors.raters import Rater
 
@@ -92,4 +93,4 @@ def printed(rows: Iterable[Row]) -> list[str]:
 
 
 def _hash_of(row: Row) -> str:
-    return "fitted model" if row["kind"] == Judge.Kind.TRAINED else "prompt hash"
+    return kind_named(row["kind"]).hash_name or "prompt hash"

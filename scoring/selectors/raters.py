@@ -29,6 +29,7 @@ from consilium.core.errors import DomainError
 from consilium.core.ratings import Ratings, Span
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
+from scoring.judges.kinds.kind import juries
 from scoring.models import Judge, JudgeRun, Verdict
 from scoring.runs.selectors import RunSet, Shares, run_date, run_set
 
@@ -131,8 +132,8 @@ def common_keys(members: Sequence[Ratings]) -> NDArray[np.int64]:
 
 def kept_jury(benchmark: Benchmark, name: str) -> Judge | None:
     """The newest version of the jury that is at home in the benchmark under this name."""
-    juries = Judge.objects.filter(benchmark=benchmark, name=name, kind=Judge.Kind.JURY)
-    return juries.order_by("-version").first()
+    kept = Judge.objects.filter(benchmark=benchmark, name=name, kind__in=juries())
+    return kept.order_by("-version").first()
 
 
 def _jury(label: str, members: Sequence[Rater], rule: str, kept: Judge | None = None) -> Rater:

@@ -16,7 +16,6 @@ from scoring.selectors.judges_and_runs import RunRow, run_rows
 from scoring.susceptibility.failing_pairs import reference_label
 from scoring.susceptibility.figures import FlipCount, Susceptibility, measured
 from scoring.susceptibility.injections import CONTROLS, FAMILIES, INJECTIONS, PLACES, Control, Injection
-from scoring.susceptibility.services import MEASURABLE
 
 HARMLESS = Phrase("Harmless edits")
 
@@ -135,7 +134,7 @@ class SusceptibilityScreen:
 
     @property
     def measurable(self) -> bool:
-        return self.judge.kind in MEASURABLE
+        return self.judge.kind_info.is_measurable
 
     @property
     def number_of_injections(self) -> int:
@@ -148,8 +147,7 @@ class SusceptibilityScreen:
     @property
     def wavers(self) -> bool:
         """Whether the judge may turn a verdict by chance alone."""
-        temperature = self.judge.config.get("temperature", 0.0)
-        return self.judge.kind == Judge.Kind.CHAT and (temperature is None or temperature > 0)
+        return self.judge.kind_info.may_waver(self.judge.config)
 
 
 def susceptibility_screen(benchmark: Benchmark, judge: Judge, run: str = "") -> SusceptibilityScreen:

@@ -26,7 +26,6 @@ from scoring.susceptibility.injections import CONTROLS, INJECTIONS, suite_hash
 MAX_PAIRS = 200
 # One for the unchanged response.
 REPLICATES = 1 + len(INJECTIONS) + len(CONTROLS)
-MEASURABLE = (Judge.Kind.CHAT, Judge.Kind.TRAINED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ def plan_measurement(
 
     `DomainError` where the judge cannot be measured or nothing fails.
     """
-    if judge.kind not in MEASURABLE:
+    if not judge.kind_info.is_measurable:
         raise DomainError(_("Only a chat model or a trained judge can be measured; “%s” is neither.") % judge.name)
     if not 1 <= pairs <= MAX_PAIRS:
         raise DomainError(_("A measurement takes 1 to %(most)s pairs.") % {"most": MAX_PAIRS})

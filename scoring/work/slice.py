@@ -22,7 +22,7 @@ from consilium.core.i18n import language_of, translate
 from consilium.core.jobs import Clock
 from consilium.llm.errors import may_pass
 from scoring.judges.config import ChatConfig, chat_config
-from scoring.models import Judge, JudgeRun, RunSlice
+from scoring.models import JudgeRun, RunSlice
 from scoring.runs.services import SLICES, settle_run
 from scoring.work.chat import chat_dispatcher
 from scoring.work.claims import claim_for
@@ -57,7 +57,7 @@ class EndpointDown(Stopped):
 
 
 @dataclass(slots=True)
-class _Worker:
+class Worker:
     """What one task knows while it works on a slice."""
 
     run: JudgeRun
@@ -134,11 +134,11 @@ def work_on_slice(
     return again
 
 
-def _work_to_the_end(worker: _Worker, budget_s: float) -> bool:
+def _work_to_the_end(worker: Worker, budget_s: float) -> bool:
     """Work, and write down how it ended; True where the time was up."""
     again = False
     try:
-        again = _work(worker, time.monotonic() + budget_s)
+        again = worker.run.judge.kind_info.work(worker, time.monotonic() + budget_s)
     except EndpointDown as down:
         _pause(worker, str(down))
     except (Stopped, DomainError) as stopped:
@@ -160,7 +160,7 @@ def _work_to_the_end(worker: _Worker, budget_s: float) -> bool:
 
 
 @transaction.atomic
-def _begin(run_id: int, number: int, clock: Clock, rng: random.Random) -> _Worker | None:
+def _begin(run_id: int, number: int, clock: Clock, rng: random.Random) -> Worker | None:
     """Mark run and slice as running; None where nothing is to be done."""
     at = clock()
     run = JudgeRun.objects.select_for_update().filter(pk=run_id).select_related("judge").first()
@@ -189,11 +189,11 @@ def _begin(run_id: int, number: int, clock: Clock, rng: random.Random) -> _Worke
         resume_at=None,
         claim=row.claim,
     )
-    return _Worker(run, row, clock, rng)
+    return Worker(run, row, clock, rng)
 
 
 @transaction.atomic
-def _end(worker: _Worker, status: str, *, reason: str = "", failed: bool = False) -> None:
+def _end(worker: Worker, status: str, *, reason: str = "", failed: bool = False) -> None:
     at = worker.clock()
     RunSlice.objects.filter(pk=worker.row.pk, status__in=RunSlice.OPEN).update(
         status=status, reason=reason, failed=failed, heartbeat_at=at, enqueued_at=at, starts_without_progress=0
@@ -201,7 +201,7 @@ def _end(worker: _Worker, status: str, *, reason: str = "", failed: bool = False
 
 
 @transaction.atomic
-def _pause(worker: _Worker, reason: str) -> None:
+def _pause(worker: Worker, reason: str) -> None:
     """Rest until the sweep enqueues it again; `settle_run` sees whether the whole run does."""
     at = worker.clock()
     pauses = 0 if worker.stored else worker.row.pauses
@@ -220,29 +220,9 @@ def _pause(worker: _Worker, reason: str) -> None:
     )
 
 
-def _work(worker: _Worker, until: float) -> bool:
-    """Work off what is missing; True where the time was up first."""
+def ask_endpoint(worker: Worker, until: float) -> bool:
+    """Request what a slice lacks from its endpoint; True where the time was up first."""
     slices = worker.run.slices.count()
-    number = worker.row.number
-    if worker.run.judge.kind == Judge.Kind.CHAT:
-        return _ask_endpoint(worker, slices, until)
-    return _ask_model(worker, missing_questions(worker.run, number, slices), until)
-
-
-def _ask_model(worker: _Worker, chunks: Iterator[list[Question]], until: float) -> bool:
-    from scoring.work.trained import load_model, predict
-
-    model = load_model(worker.run)
-    for chunk in chunks:
-        worker.take(predict(model, chunk), now=True)
-        if worker.cancelled:
-            return False
-        if time.monotonic() > until:
-            return True
-    return False
-
-
-def _ask_endpoint(worker: _Worker, slices: int, until: float) -> bool:
     config = chat_config(worker.run.snapshot["config"])
     # The first pass goes in order; a later one begins anywhere, lest what failed come before all the rest.
     rng = worker.rng if worker.row.calls else None
@@ -274,7 +254,7 @@ def _ask_endpoint(worker: _Worker, slices: int, until: float) -> bool:
 
 
 def _keep_asking(
-    worker: _Worker,
+    worker: Worker,
     dispatcher: Dispatcher[Questions, JudgedRequest],
     chunks: Iterator[list[Question]],
     failures: _Failures,
@@ -308,14 +288,14 @@ def _keep_asking(
 
 
 @transaction.atomic
-def _others_left_some(worker: _Worker) -> bool:
+def _others_left_some(worker: Worker) -> bool:
     """Whether slices that ended since have left more of the budget than this one had claimed."""
     run = JudgeRun.objects.select_for_update().get(pk=worker.run.pk)
     row = RunSlice.objects.get(pk=worker.row.pk)
     return (claim_for(run, row) or 0.0) > (row.claim or 0.0) * (1 + 1e-9)
 
 
-def _pauses_left(worker: _Worker, pauses: int) -> bool:
+def _pauses_left(worker: Worker, pauses: int) -> bool:
     return (0 if worker.stored else worker.row.pauses) < pauses
 
 

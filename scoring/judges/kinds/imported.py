@@ -1,0 +1,32 @@
+"""Verdicts made elsewhere, which come in as files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from consilium.core.errors import DomainError
+from rubrics.models import Benchmark
+from scoring.judges.kinds.kind import JudgeKind
+from scoring.models import Judge
+
+
+class ImportedJudge(JudgeKind):
+    """A judge that stands for imported verdicts; it makes none itself."""
+
+    value = Judge.Kind.IMPORTED
+    is_imported = True
+    settings_template = "scoring/judges/_imported_settings.html"
+    idle_template = "scoring/judges/_no_verdicts.html"
+    no_runs = _("This judge stands for verdicts that were made elsewhere; import them to see them here.")
+
+    def snapshot(self, judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
+        """It cannot run."""
+        raise DomainError(
+            gettext("“%(name)s” stands for verdicts made elsewhere; it cannot run.") % {"name": judge.name}
+        )
+
+
+KIND = ImportedJudge()
