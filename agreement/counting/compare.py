@@ -34,16 +34,16 @@ from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, notes_of
-from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
+from consilium.statistics.macro_f1 import MACRO_F1
+from consilium.statistics.two_raters import COEFFICIENTS, WITH_INTERVAL, TwoRaterAgreement, two_rater_agreement
 
 COLUMNS = (
-    *("slice", "n_pairs", "n_responses", "n_cases", "mf1", "mf1_low", "mf1_high", "f1_met", "f1_not_met", "raw"),
-    *("kappa", "ac1", "alpha", "prevalence_a", "prevalence_b", "n_invalid", "n_cannot", "note"),
+    *("slice", "n_pairs", "n_responses", "n_cases"),
+    # The contract of agreement.csv has room for the interval of MF1 only.
+    *("mf1", "mf1_low", "mf1_high", *(coefficient.key for coefficient in COEFFICIENTS if coefficient is not MACRO_F1)),
+    *("n_invalid", "n_cannot", "note"),
 )
 TEXT_COLUMNS = ("slice", "note")
-FIGURES = ("mf1", "f1_met", "f1_not_met", "raw", "kappa", "ac1", "alpha", "prevalence_a", "prevalence_b")
-# Those that carry an interval on a report; the contract of agreement.csv has room for that of MF1 only.
-WITH_INTERVAL = ("mf1", "raw", "kappa", "ac1", "alpha")
 NO_PAIRS = Reason.NO_PAIR_ANSWERED_BY_BOTH()
 
 
@@ -264,7 +264,7 @@ def _row(
     judged_by: str,
     note: str = "",
 ) -> Row:
-    figures: dict[str, Figure] = {column: getattr(agreement, column) for column in FIGURES}
+    figures: dict[str, Figure] = {coefficient.key: getattr(agreement, coefficient.key) for coefficient in COEFFICIENTS}
     row: Row = {
         "slice": name,
         "n_pairs": agreement.n_pairs,

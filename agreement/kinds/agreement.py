@@ -24,9 +24,12 @@ from agreement.reports.parameters import named_raters
 from agreement.reports.stored import pairs_url, table_of
 from agreement.reports.tables import Result, Row, Table
 from agreement.selectors.rater_choices import display_name
+from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
+from consilium.statistics.macro_f1 import MACRO_F1
+from consilium.statistics.two_raters import COEFFICIENTS, WITH_INTERVAL
 from rubrics.models import Benchmark
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
@@ -34,12 +37,9 @@ LOW_AGREEMENT = 0.6
 BINS = 20
 EXTENDED = (
     *("slice", "n_pairs", "n_responses", "n_cases"),
-    *(f"{name}{end}" for name in compare.WITH_INTERVAL for end in ("", "_low", "_high")),
+    *(f"{name}{end}" for name in WITH_INTERVAL for end in ("", "_low", "_high")),
+    *(coefficient.key for coefficient in COEFFICIENTS if not coefficient.has_interval),
     *(
-        "f1_met",
-        "f1_not_met",
-        "prevalence_a",
-        "prevalence_b",
         "n_invalid",
         "n_cannot",
         "n_undecided",
@@ -52,13 +52,9 @@ EXTENDED = (
     ),
 )
 DISTRIBUTION = ("mf1_from", "mf1_to", "n_responses")
-_LABELS = {
-    "mf1": "MF1",
-    "raw": "raw",
-    "kappa": "κ",
-    "ac1": "AC1",
-    "alpha": "α",
-}
+# Those that have a column on the page.
+_SHOWN = [coefficient for coefficient in COEFFICIENTS if coefficient.symbol]
+_NAMED = [coefficient for coefficient in COEFFICIENTS if coefficient.name and coefficient is not MACRO_F1]
 
 
 class AgreementForm(TwoRatersForm):
@@ -152,7 +148,7 @@ def body(report: Report, sort: str) -> Context:
     names = {"a": display_name(facts["rater_a"]), "b": display_name(facts["rater_b"])}
     tiles = [
         Tile(
-            _("Macro-F1"),
+            translate(MACRO_F1.name),
             number(overall, "mf1"),
             detail=_("met %(met)s, not met %(not_met)s")
             % {
@@ -160,10 +156,7 @@ def body(report: Report, sort: str) -> Context:
                 "not_met": number(overall, "f1_not_met").shown or _("undefined"),
             },
         ),
-        Tile(_("Raw agreement"), number(overall, "raw")),
-        Tile(_("Cohen’s κ"), number(overall, "kappa")),
-        Tile(_("Gwet’s AC1"), number(overall, "ac1")),
-        Tile(_("Krippendorff’s α"), number(overall, "alpha")),
+        *(Tile(translate(coefficient.name), number(overall, coefficient.key)) for coefficient in _NAMED),
         Tile(
             _("Decisions"),
             text=f"{overall['n_pairs']:,}",
@@ -176,6 +169,7 @@ def body(report: Report, sort: str) -> Context:
         "overall": split_broken(overall),
         "tiles": tiles,
         "mf1_valid": number(overall, "mf1_valid"),
+        "coefficients": _SHOWN,
         "candidates": [_row(report, row) for row in candidates],
         "slices": [_row(report, row) for row in table_of(report, "slices").dicts()],
     }
@@ -188,7 +182,7 @@ def _row(report: Report, row: Row) -> Context:
         "label": _("All") if name == "all" else name.removeprefix("candidate:"),
         "is_all": name == "all",
         "url": pairs_url(report, name),
-        "figures": {key: number(row, key) for key in _LABELS},
+        "figures": [number(row, coefficient.key) for coefficient in _SHOWN],
         "met_a": number(row, "prevalence_a", scale=100, digits=1, unit="%"),
         "met_b": number(row, "prevalence_b", scale=100, digits=1, unit="%"),
     }
@@ -278,14 +272,16 @@ def methods(report: Report) -> list[str]:
         sentences.counted(overall[f"n_{name}"], noun)
         for name, noun in (("pairs", "pair"), ("responses", "response"), ("cases", "case"), ("valid", "pair"))
     )
+    cited = [coefficient.in_methods for coefficient in COEFFICIENTS if coefficient.in_methods]
+    constant = [str(coefficient.symbol) for coefficient in COEFFICIENTS if coefficient.needs_variety]
     return [
         f"The decisions of {sentences.rater_in_words(facts['rater_b'])} were compared with those of "
         f"{sentences.rater_in_words(facts['rater_a'])}, the reference, on {pairs} of a response and a criterion, from "
         f"{responses} to {cases} of the benchmark {report.benchmark.title}.",
         sentences.MF1,
         sentences.conservative(overall) if facts["runs"] else "",
-        "Raw agreement, Cohen’s κ (Cohen 1960), Gwet’s AC1 (Gwet 2008) and Krippendorff’s nominal α (Krippendorff "
-        f"2011) use the {valid} to which both gave a valid answer; κ and α are undefined where ratings are constant.",
+        f"{sentences.capital(sentences.listed(cited))} use the {valid} to which both gave a valid answer; "
+        f"{sentences.listed(constant)} are undefined where ratings are constant.",
         sentences.left_out(overall, facts.get("judged_by") or "judge"),
         "Figures are pooled over all pairs, and given for each candidate, response, difficulty, register and tag.",
         sentences.learned(facts),

@@ -16,12 +16,18 @@ from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined
 from consilium.statistics.krippendorff_alpha import krippendorff_alpha, value_counts
 from consilium.statistics.meta_evaluation import MetaEvaluation, judge_pairs, meta_evaluation, other_rater_pairs
+from consilium.statistics.prevalence import PREVALENCE_A, PREVALENCE_B
+from consilium.statistics.two_raters import COEFFICIENTS
 
 SLICE = ("slice", "n_pairs", "n_responses", "n_cases")
 MF1 = ("mf1", "mf1_low", "mf1_high", "f1_met", "f1_not_met")
 BY_CLASS = ("precision_met", "recall_met", "precision_not_met", "recall_not_met", "f1_balanced")
-BESIDE = ("raw", "kappa", "ac1")
-PREVALENCE = ("prevalence_a", "prevalence_b")
+PREVALENCE = (PREVALENCE_A.key, PREVALENCE_B.key)
+BESIDE = tuple(
+    coefficient.key
+    for coefficient in COEFFICIENTS
+    if coefficient.beside_reports and not coefficient.is_conservative and coefficient.key not in PREVALENCE
+)
 AGREEMENT_COLUMNS = (*SLICE, *MF1, *BY_CLASS, *BESIDE, *PREVALENCE, "n_invalid", "note")
 PHYSICIANS_COLUMNS = ("physician", *SLICE, *MF1, *BY_CLASS, *BESIDE, *PREVALENCE, "note")
 CEILING_COLUMNS = (*SLICE, *MF1, *BY_CLASS, *BESIDE, "alpha", *PREVALENCE, "note")
@@ -164,11 +170,7 @@ def _row(name: str, evaluation: MetaEvaluation, n_responses: int) -> Row:
         "precision_not_met": evaluation.precision_not_met,
         "recall_not_met": evaluation.recall_not_met,
         "f1_balanced": evaluation.f1_balanced,
-        "raw": agreement.raw,
-        "kappa": agreement.kappa,
-        "ac1": agreement.ac1,
-        "prevalence_a": agreement.prevalence_a,
-        "prevalence_b": agreement.prevalence_b,
+        **{key: getattr(agreement, key) for key in (*BESIDE, *PREVALENCE)},
     }
     row: Row = {"slice": name, "n_pairs": agreement.n_pairs, "n_responses": n_responses, "n_cases": agreement.n_cases}
     row.update({column: figure.value for column, figure in shown.items()})

@@ -17,6 +17,7 @@ from agreement.reports.sentences import capital, counted, judge_in_words, rater_
 from agreement.reports.tables import Row
 from agreement.writers import latex, markdown
 from consilium.statistics.bootstrap import MINIMUM_CASES
+from consilium.statistics.two_raters import COEFFICIENTS
 from scoring.judges.kinds.kind import kind_named
 
 SOURCES = {
@@ -30,16 +31,11 @@ SOURCES = {
     "testing under dependency. Annals of Statistics 29.",
     "Calderon et al. 2025": "Calderon, Reichart, Dror 2025: The Alternative Annotator Test for LLM-as-a-Judge. "
     "arXiv 2501.10970.",
-    "Cohen 1960": "Cohen 1960: A coefficient of agreement for nominal scales. Educational and Psychological "
-    "Measurement 20.",
     "Efron and Tibshirani 1993": "Efron, Tibshirani 1993: An Introduction to the Bootstrap, chapter 13.",
     "Fagerland et al. 2013": "Fagerland, Lydersen, Laake 2013: The McNemar test for binary matched-pairs data: mid-p "
     "and asymptotic are better than exact conditional. BMC Medical Research Methodology 13.",
     "Fleiss 1971": "Fleiss 1971: Measuring nominal scale agreement among many raters. Psychological Bulletin 76.",
-    "Gwet 2008": "Gwet 2008: Computing inter-rater reliability and its variance in the presence of high agreement. "
-    "British Journal of Mathematical and Statistical Psychology 61.",
     "Kendall 1945": "Kendall 1945: The treatment of ties in ranking problems. Biometrika 33.",
-    "Krippendorff 2011": "Krippendorff 2011: Computing Krippendorff’s Alpha-Reliability.",
     "Liang and Zeger 1986": "Liang, Zeger 1986: Longitudinal data analysis using generalized linear models. "
     "Biometrika 73.",
     "McNemar 1947": "McNemar 1947: Note on the sampling error of the difference between correlated proportions or "
@@ -59,6 +55,7 @@ SOURCES = {
     "Biometrical Journal 52.",
     "Zheng et al. 2026": "Zheng et al. 2026: ClinConsensus: A Physician-Calibrated Benchmark for Evaluating Clinical "
     "Rubric Coverage in Chinese Medical LLMs. arXiv 2603.02097.",
+    **{name: source for coefficient in COEFFICIENTS for name, source in coefficient.sources.items()},
 }
 _BLANKS = re.compile(r"\s+")
 

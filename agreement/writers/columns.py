@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from consilium.statistics.two_raters import COEFFICIENTS
+
 
 class Tabular(Protocol):
     """Columns, rows in their order that can be read more than once, and the names of the columns that hold text."""
@@ -69,22 +71,17 @@ MAX_COLUMNS = 10
 # On a scale of 100, or counts of criteria, whatever values a table happens to have.
 _TO_ONE_PLACE = ("rubric_accuracy", "cacs_at_k", "mean_absolute_difference", "mean", "median", "q1", "q3")
 _HEADINGS = {
-    "ac1": "AC1",
+    **{coefficient.key: coefficient.heading for coefficient in COEFFICIENTS},
     "advantage": "Average advantage ρ",
-    "alpha": "Krippendorff’s α",
     "bound": "97.5% bound",
     "cacs": "CACS",
     "cacs_at_k": "CACS@k",
-    "f1_met": "F1 met",
-    "f1_not_met": "F1 not met",
     "hit_rate": "Hit rate",
-    "kappa": "Cohen’s κ",
     "kendall": "Kendall’s τ",
     "mean_absolute_difference": "Mean abs. diff.",
     "met_a": "Met, A",
     "met_b": "Met, B",
     "met_judge": "Met, judge",
-    "mf1": "MF1",
     "mf1_a": "MF1, A",
     "mf1_b": "MF1, B",
     "mf1_ceiling": "MF1, human ceiling",
@@ -101,9 +98,6 @@ _HEADINGS = {
     "p_exact": "p, exact",
     "p_mid": "p, mid-p",
     "pass_at_k": "Pass@k",
-    "prevalence_a": "Met, A",
-    "prevalence_b": "Met, B",
-    "raw": "Raw",
     "rho_judge": "ρ, judge",
     "rho_physician": "ρ, physician",
     "rubric_accuracy": "Rubric Accuracy",

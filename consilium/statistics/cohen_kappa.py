@@ -13,7 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.core.phrases import Phrase
 from consilium.core.reasons import Reason
+from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, figures
 
@@ -45,3 +47,21 @@ def cohen_kappa_figures(counts: ConfusionCounts) -> list[Figure]:
 def cohen_kappa(counts: ConfusionCounts) -> Figure:
     """Kappa of one table; n is the number of pairs."""
     return cohen_kappa_figures(counts)[0]
+
+
+COHEN_KAPPA = Coefficient(
+    key="kappa",
+    figures=cohen_kappa_figures,
+    values=cohen_kappa_values,
+    heading="Cohen’s κ",
+    plain_name="Cohen's kappa",
+    plain_heading="kappa",
+    symbol="κ",
+    name=Phrase("Cohen’s κ"),
+    in_methods="Cohen’s κ (Cohen 1960)",
+    sources={
+        "Cohen 1960": "Cohen 1960: A coefficient of agreement for nominal scales. Educational and Psychological "
+        "Measurement 20."
+    },
+    needs_variety=True,
+)

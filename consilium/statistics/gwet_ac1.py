@@ -12,7 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.core.phrases import Phrase
 from consilium.core.reasons import Reason
+from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, figures
 
@@ -39,3 +41,20 @@ def gwet_ac1_figures(counts: ConfusionCounts) -> list[Figure]:
 def gwet_ac1(counts: ConfusionCounts) -> Figure:
     """AC1 of one table; n is the number of pairs."""
     return gwet_ac1_figures(counts)[0]
+
+
+GWET_AC1 = Coefficient(
+    key="ac1",
+    figures=gwet_ac1_figures,
+    values=gwet_ac1_values,
+    heading="AC1",
+    plain_name="Gwet's AC1",
+    plain_heading="AC1",
+    symbol="AC1",
+    name=Phrase("Gwet’s AC1"),
+    in_methods="Gwet’s AC1 (Gwet 2008)",
+    sources={
+        "Gwet 2008": "Gwet 2008: Computing inter-rater reliability and its variance in the presence of high agreement. "
+        "British Journal of Mathematical and Statistical Psychology 61."
+    },
+)

@@ -25,8 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from consilium.core.phrases import Phrase
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals
+from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures
 
@@ -133,3 +135,19 @@ def _alphas(
     expected = (margins[:, None] * margins[None, :] * distance).sum(axis=(0, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(expected > 0, 1 - (margins.sum(axis=0) - 1) * observed / expected, np.nan)
+
+
+TWO_RATER_ALPHA = Coefficient(
+    key="alpha",
+    figures=two_rater_alpha_figures,
+    values=two_rater_alpha_values,
+    heading="Krippendorff’s α",
+    plain_name="Krippendorff's alpha",
+    plain_heading="alpha",
+    symbol="α",
+    name=Phrase("Krippendorff’s α"),
+    in_methods="Krippendorff’s nominal α (Krippendorff 2011)",
+    sources={"Krippendorff 2011": "Krippendorff 2011: Computing Krippendorff’s Alpha-Reliability."},
+    needs_variety=True,
+    beside_reports=False,  # label files have the alpha of all raters
+)

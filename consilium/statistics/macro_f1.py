@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.core.phrases import Phrase
 from consilium.core.reasons import Reason
+from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, figures
 
@@ -104,3 +106,34 @@ def macro_f1_figures(counts: ConfusionCounts, unused_class: UnusedClass | str = 
     return figures(
         macro_f1_values(counts, rule), counts.n, reason=lambda i: NO_PAIRS, noted=no_met | no_not_met, note=note
     )
+
+
+MACRO_F1 = Coefficient(
+    key="mf1",
+    figures=macro_f1_figures,
+    values=macro_f1_values,
+    heading="MF1",
+    plain_name="MF1",
+    plain_heading="MF1",
+    symbol="MF1",
+    name=Phrase("Macro-F1"),
+    is_conservative=True,
+)
+F1_MET = Coefficient(
+    key="f1_met",
+    figures=f1_met_figures,
+    values=f1_met_values,
+    heading="F1 met",
+    plain_name="F1 met",
+    is_conservative=True,
+    has_interval=False,
+)
+F1_NOT_MET = Coefficient(
+    key="f1_not_met",
+    figures=f1_not_met_figures,
+    values=f1_not_met_values,
+    heading="F1 not met",
+    plain_name="F1 not met",
+    is_conservative=True,
+    has_interval=False,
+)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilium.core.reasons import Reason
+from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, figures
 
@@ -39,3 +40,23 @@ def prevalence_a(counts: ConfusionCounts) -> Figure:
 def prevalence_b(counts: ConfusionCounts) -> Figure:
     """Prevalence of rater B in one table; n is the number of pairs."""
     return prevalence_b_figures(counts)[0]
+
+
+PREVALENCE_A = Coefficient(
+    key="prevalence_a",
+    figures=prevalence_a_figures,
+    values=prevalence_a_values,
+    heading="Met, A",
+    plain_name="reference says met",
+    plain_heading="met A",
+    has_interval=False,
+)
+PREVALENCE_B = Coefficient(
+    key="prevalence_b",
+    figures=prevalence_b_figures,
+    values=prevalence_b_values,
+    heading="Met, B",
+    plain_name="rater says met",
+    plain_heading="met B",
+    has_interval=False,
+)

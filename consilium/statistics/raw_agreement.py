@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.core.phrases import Phrase
 from consilium.core.reasons import Reason
+from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, figures
 
@@ -23,3 +25,16 @@ def raw_agreement_figures(counts: ConfusionCounts) -> list[Figure]:
 def raw_agreement(counts: ConfusionCounts) -> Figure:
     """Raw agreement of one table; n is the number of pairs."""
     return raw_agreement_figures(counts)[0]
+
+
+RAW_AGREEMENT = Coefficient(
+    key="raw",
+    figures=raw_agreement_figures,
+    values=raw_agreement_values,
+    heading="Raw",
+    plain_name="raw agreement",
+    plain_heading="raw",
+    symbol=Phrase("Raw"),
+    name=Phrase("Raw agreement"),
+    in_methods="raw agreement",
+)

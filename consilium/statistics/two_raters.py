@@ -2,56 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, make_dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, percentile_intervals
-from consilium.statistics.cohen_kappa import cohen_kappa_figures, cohen_kappa_values
+from consilium.statistics.coefficient import Coefficient, Values
+from consilium.statistics.cohen_kappa import COHEN_KAPPA
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
-from consilium.statistics.gwet_ac1 import gwet_ac1_figures, gwet_ac1_values
-from consilium.statistics.krippendorff_alpha import two_rater_alpha_figures, two_rater_alpha_values
-from consilium.statistics.macro_f1 import (
-    f1_met_figures,
-    f1_met_values,
-    f1_not_met_figures,
-    f1_not_met_values,
-    macro_f1_figures,
-    macro_f1_values,
-)
-from consilium.statistics.prevalence import (
-    prevalence_a_figures,
-    prevalence_a_values,
-    prevalence_b_figures,
-    prevalence_b_values,
-)
-from consilium.statistics.raw_agreement import raw_agreement_figures, raw_agreement_values
+from consilium.statistics.gwet_ac1 import GWET_AC1
+from consilium.statistics.krippendorff_alpha import TWO_RATER_ALPHA
+from consilium.statistics.macro_f1 import F1_MET, F1_NOT_MET, MACRO_F1, macro_f1_figures
+from consilium.statistics.prevalence import PREVALENCE_A, PREVALENCE_B
+from consilium.statistics.raw_agreement import RAW_AGREEMENT
 
-Values = Callable[[ConfusionCounts], NDArray[np.float64]]
-Figures = Callable[[ConfusionCounts], list[Figure]]
-
-# The figures that take an invalid verdict as the opposite of the reference; all others use valid pairs only.
-CONSERVATIVE: dict[str, tuple[Figures, Values]] = {
-    "mf1": (macro_f1_figures, macro_f1_values),
-    "f1_met": (f1_met_figures, f1_met_values),
-    "f1_not_met": (f1_not_met_figures, f1_not_met_values),
-}
-VALID_ONLY: dict[str, tuple[Figures, Values]] = {
-    "raw": (raw_agreement_figures, raw_agreement_values),
-    "kappa": (cohen_kappa_figures, cohen_kappa_values),
-    "ac1": (gwet_ac1_figures, gwet_ac1_values),
-    "alpha": (two_rater_alpha_figures, two_rater_alpha_values),
-    "prevalence_a": (prevalence_a_figures, prevalence_a_values),
-    "prevalence_b": (prevalence_b_figures, prevalence_b_values),
-}
-FIVE = ("mf1", "raw", "kappa", "ac1", "alpha")
+# The registry, in the order of files and pages.
+COEFFICIENTS: tuple[Coefficient, ...] = (
+    MACRO_F1,
+    F1_MET,
+    F1_NOT_MET,
+    RAW_AGREEMENT,
+    COHEN_KAPPA,
+    GWET_AC1,
+    TWO_RATER_ALPHA,
+    PREVALENCE_A,
+    PREVALENCE_B,
+)
+_CONSERVATIVE = [coefficient for coefficient in COEFFICIENTS if coefficient.is_conservative]
+_VALID_ONLY = [coefficient for coefficient in COEFFICIENTS if not coefficient.is_conservative]
+WITH_INTERVAL = tuple(coefficient.key for coefficient in COEFFICIENTS if coefficient.has_interval)
 
 
 @dataclass(frozen=True)
-class TwoRaterAgreement:
+class _Pairs:
     """One slice. `n_pairs` counts the pairs behind MF1, `n_valid` those behind the others; `mf1_valid` is MF1 on valid
     pairs, the same as `mf1` where no verdict was invalid or missing.
     """
@@ -59,16 +46,7 @@ class TwoRaterAgreement:
     n_pairs: int
     n_valid: int
     n_cases: int
-    mf1: Figure
     mf1_valid: Figure
-    f1_met: Figure
-    f1_not_met: Figure
-    raw: Figure
-    kappa: Figure
-    ac1: Figure
-    alpha: Figure
-    prevalence_a: Figure
-    prevalence_b: Figure
 
     @property
     def n_invalid(self) -> int:
@@ -80,12 +58,31 @@ class TwoRaterAgreement:
         return self.n_invalid / self.n_pairs if self.n_pairs else None
 
 
+if TYPE_CHECKING:
+
+    class TwoRaterAgreement(_Pairs):
+        """One slice, with a figure of each coefficient by its key."""
+
+        def __init__(self, **values: Any) -> None: ...
+
+        def __getattr__(self, key: str) -> Figure: ...
+
+else:
+    TwoRaterAgreement = make_dataclass(
+        "TwoRaterAgreement",
+        [(coefficient.key, Figure) for coefficient in COEFFICIENTS],
+        bases=(_Pairs,),
+        namespace={"__module__": __name__, "__doc__": _Pairs.__doc__},
+        frozen=True,
+    )
+
+
 def two_rater_agreement(
     valid: ConfusionCounts,
     *,
     counted: ConfusionCounts | None = None,
     bootstrap: CaseBootstrap | None = None,
-    intervals_for: Collection[str] = FIVE,
+    intervals_for: Collection[str] = WITH_INTERVAL,
 ) -> list[TwoRaterAgreement]:
     """All figures of every slice from counts of shape (n_cases, slices).
 
@@ -96,14 +93,16 @@ def two_rater_agreement(
     conservative = valid if counted is None else counted
     behind = (conservative.n > 0).sum(axis=0)
     figures_by_name: dict[str, list[Figure]] = {}
-    for counts, table in ((conservative, CONSERVATIVE), (valid, VALID_ONLY)):
+    for counts, coefficients in ((conservative, _CONSERVATIVE), (valid, _VALID_ONLY)):
         pooled = counts.pooled(axis=0)
-        for name, (to_figures, _) in table.items():
-            figures_by_name[name] = to_figures(pooled)
+        for coefficient in coefficients:
+            figures_by_name[coefficient.key] = coefficient.figures(pooled)
     mf1_valid = macro_f1_figures(valid.pooled(axis=0)) if counted is not None else None
     if bootstrap is not None:
-        for counts, table in ((conservative, CONSERVATIVE), (valid, VALID_ONLY)):
-            values_by_name = {name: values for name, (_, values) in table.items() if name in intervals_for}
+        for counts, coefficients in ((conservative, _CONSERVATIVE), (valid, _VALID_ONLY)):
+            values_by_name = {
+                coefficient.key: coefficient.values for coefficient in coefficients if coefficient.key in intervals_for
+            }
             # A case whose verdicts are all invalid counts for MF1, and for nothing else.
             _attach(figures_by_name, values_by_name, counts, (counts.n > 0).sum(axis=0), bootstrap)
     n_pairs = conservative.n.sum(axis=0).tolist()

@@ -16,7 +16,7 @@ from consilium.statistics.estimate import Figure
 from consilium.statistics.macro_f1 import macro_f1_values
 from consilium.statistics.paired_difference import mf1_difference
 from consilium.statistics.probabilities import brier_score, calibration_curve, expected_calibration_error
-from consilium.statistics.two_raters import two_rater_agreement
+from consilium.statistics.two_raters import COEFFICIENTS, two_rater_agreement
 
 Array = NDArray[Any]
 
@@ -57,8 +57,9 @@ class Truth:
             "n_pairs": agreement.n_pairs,
             "n_cases": agreement.n_cases,
             **{
-                name: cell(getattr(agreement, name))
-                for name in ("mf1", "f1_met", "f1_not_met", "raw", "kappa", "ac1", "prevalence_a", "prevalence_b")
+                coefficient.key: cell(getattr(agreement, coefficient.key))
+                for coefficient in COEFFICIENTS
+                if coefficient.beside_reports
             },
         }
 

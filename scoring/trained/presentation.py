@@ -17,6 +17,7 @@ from consilium.core.version import VERSION
 from consilium.figures.calibration_curve import CurvePoint, calibration_curve
 from consilium.figures.render import Drawing, inline_svg
 from consilium.figures.style import Palette
+from consilium.statistics.two_raters import COEFFICIENTS
 from scoring.models import TrainedModel
 
 CARD_COLUMNS = ("section", "name", "figure", "value", "low", "high", "n", "note")
@@ -24,7 +25,7 @@ CARD_TEXT = ("name", "note")
 CACHED_SECONDS = 7 * 24 * 3600
 PARTS = ("train", "dev", "held_out")
 # Stored JSON keeps no order.
-FIGURES = ("mf1", "f1_met", "f1_not_met", "raw", "kappa", "ac1", "prevalence_a", "prevalence_b")
+FIGURES = [coefficient.key for coefficient in COEFFICIENTS if coefficient.beside_reports]
 BASELINES = ("majority", "word_overlap")
 
 
@@ -165,7 +166,8 @@ def card_rows(model: TrainedModel) -> Iterator[dict[str, Any]]:
 
     def cells(section: str, name: str, figures: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for figure in FIGURES:
-            yield {"section": section, "name": name, "figure": figure, **figures[figure]}
+            if figure in figures:  # a card of an earlier version lacks the newest ones
+                yield {"section": section, "name": name, "figure": figure, **figures[figure]}
 
     data = card["data"]
     yield row("model", "", "sha256", None, model.sha256)

@@ -12,7 +12,8 @@ from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, 
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Estimate, Undefined
 from consilium.statistics.macro_f1 import macro_f1_values
-from consilium.statistics.two_raters import FIVE, two_rater_agreement
+from consilium.statistics.two_raters import WITH_INTERVAL as FIVE
+from consilium.statistics.two_raters import two_rater_agreement
 
 
 def some_pairs(n_cases: int = 40, n: int = 600, seed: int = 1):

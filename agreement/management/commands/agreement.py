@@ -13,6 +13,8 @@ from agreement.kinds.agreement import compute
 from agreement.reports.tables import Row
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
+from consilium.statistics.macro_f1 import MACRO_F1
+from consilium.statistics.two_raters import COEFFICIENTS
 from rubrics.management.lookups import benchmark_called
 from scoring.selectors.provenance import printed
 
@@ -58,16 +60,14 @@ class Command(BaseCommand):
 
         shown = Table(title=f"{facts['rater_b']} against {facts['rater_a']}", title_justify="left")
         shown.add_column("", overflow="fold")
+        beside_mf1 = [
+            coefficient for coefficient in COEFFICIENTS if coefficient.plain_heading and coefficient is not MACRO_F1
+        ]
         columns = (
             "pairs",
             "MF1",
             "95%",
-            "raw",
-            "kappa",
-            "AC1",
-            "alpha",
-            "met A",
-            "met B",
+            *(coefficient.plain_heading for coefficient in beside_mf1),
             "invalid",
             "missing",
             "cannot",
@@ -82,7 +82,7 @@ class Command(BaseCommand):
                 f"{row['n_pairs']:,}",
                 _number(row["mf1"]),
                 interval,
-                *(_number(row[name]) for name in ("raw", "kappa", "ac1", "alpha", "prevalence_a", "prevalence_b")),
+                *(_number(row[coefficient.key]) for coefficient in beside_mf1),
                 f"{row['n_invalid'] - row['n_missing']:,}",
                 f"{row['n_missing']:,}",
                 f"{row['n_cannot']:,}",

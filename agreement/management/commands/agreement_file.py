@@ -73,6 +73,8 @@ class Command(BaseCommand):
         from rich.console import Console
         from rich.table import Table
 
+        from consilium.statistics.two_raters import COEFFICIENTS
+
         columns = [("physicians' ceiling", tables.ceiling)]
         if tables.agreement is not None:
             columns.insert(0, ("judge against physicians", tables.agreement))
@@ -90,12 +92,11 @@ class Command(BaseCommand):
             ("MF1", "mf1"),
             ("  95% from", "mf1_low"),
             ("  to", "mf1_high"),
-            ("raw agreement", "raw"),
-            ("Cohen's kappa", "kappa"),
-            ("Gwet's AC1", "ac1"),
-            ("Krippendorff's alpha", "alpha"),
-            ("reference says met", "prevalence_a"),
-            ("rater says met", "prevalence_b"),
+            *(
+                (coefficient.plain_name, coefficient.key)
+                for coefficient in COEFFICIENTS
+                if not coefficient.is_conservative
+            ),
         ]
         if any(rows[0].get("n_invalid") for _, rows in columns):
             shown.append(("pairs without a verdict", "n_invalid"))
