@@ -15,17 +15,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
 if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
+    from babel.messages.catalog import Message as BabelMessage
 
 ROOT = Path(settings.BASE_DIR)
 APPS = (
     *("config", "demo", "standalone", "consilium"),
     *("accounts", "rubrics", "annotation", "scoring", "agreement", "releases"),
 )
-LOCALES = ("zh_Hans",)
+# The catalogues there are: of each language of the interface but that of the source.
+LOCALES = tuple(to_locale(code) for code, _name in settings.LANGUAGES if code != settings.LANGUAGE_CODE)
 
 # name of the function -> (place of the context, place of the message, place of the plural)
 FUNCTIONS: dict[str, tuple[int | None, int, int | None]] = {
@@ -50,7 +53,7 @@ msgstr ""
 "POT-Creation-Date: 2026-01-01 00:00+0000\\n"
 "PO-Revision-Date: 2026-01-01 00:00+0000\\n"
 "Language: {locale}\\n"
-"Plural-Forms: nplurals=1; plural=0;\\n"
+"Plural-Forms: {plural_forms}\\n"
 "MIME-Version: 1.0\\n"
 "Content-Type: text/plain; charset=utf-8\\n"
 "Content-Transfer-Encoding: 8bit\\n"
@@ -151,12 +154,33 @@ def folder(locale: str) -> Path:
     return ROOT / "locale" / locale / "LC_MESSAGES"
 
 
+def header(locale: str) -> bytes:
+    """The head of a catalogue, with the plural rule of its language as the Unicode CLDR has it.
+
+    Raises ValueError for a language whose rule is not known.
+    """
+    from babel import Locale
+    from babel.messages.plurals import PLURALS, get_plural
+
+    if not {locale, Locale.parse(locale).language} & PLURALS.keys():
+        raise ValueError(f"Babel knows no plural rule for “{locale}”.")
+    plural_forms = f"nplurals={get_plural(locale).num_plurals}; plural={get_plural(locale).plural_expr};"
+    return HEADER.format(locale=locale, plural_forms=plural_forms).encode()
+
+
+def strings_of(entry: BabelMessage | None) -> tuple[str, ...]:
+    """The translations of a message: one, or one for each plural form of the language; none where it has no entry."""
+    if entry is None or not entry.string:
+        return ()
+    return (entry.string,) if isinstance(entry.string, str) else tuple(entry.string)
+
+
 def read(locale: str) -> Catalog:
     """The catalogue as it is kept."""
     from babel.messages.pofile import read_po
 
     path = folder(locale) / "django.po"
-    text = path.read_bytes() if path.exists() else HEADER.format(locale=locale).encode()
+    text = path.read_bytes() if path.exists() else header(locale)
     return read_po(io.BytesIO(text), locale=locale)
 
 
@@ -168,15 +192,14 @@ def merged(locale: str) -> Catalog:
     catalog = Catalog(
         locale=locale, charset="utf-8", creation_date=known.creation_date, revision_date=known.revision_date
     )
-    catalog.mime_headers = known.mime_headers
     messages = collect_messages()
     for message in sorted(messages, key=lambda m: (messages[m][0], m)):
-        before = known.get(message.text, message.context or None)
-        known_string = (before.string if before else "") or ""
-        string = known_string if isinstance(known_string, str) else known_string[0]
+        strings = strings_of(known.get(message.text, message.context or None)) or ("",)
+        # A message that has got a plural keeps its text as the first form; the others are to be translated.
+        forms = (*strings, *[""] * catalog.num_plurals)[: catalog.num_plurals]
         catalog.add(
             (message.text, message.plural) if message.plural else message.text,
-            (string,) if message.plural else string,
+            forms if message.plural else strings[0],
             locations=[(place, 1) for place in messages[message]],
             context=message.context or None,
         )
@@ -189,7 +212,7 @@ def as_po(catalog: Catalog, locale: str) -> bytes:
 
     body = io.BytesIO()
     write_po(body, catalog, omit_header=True, include_lineno=False, width=120, ignore_obsolete=True)
-    return HEADER.format(locale=locale).encode() + body.getvalue()
+    return header(locale) + body.getvalue()
 
 
 def as_mo(locale: str) -> bytes:
@@ -202,12 +225,13 @@ def as_mo(locale: str) -> bytes:
 
 
 def untranslated(locale: str) -> list[Message]:
-    """Messages of the source that this language has no words for."""
+    """Messages of the source that this language has no words for, in each of its plural forms."""
     catalog = read(locale)
     missing = []
     for message in collect_messages():
         entry = catalog.get(message.text, message.context or None)
-        strings = (entry.string,) if entry and isinstance(entry.string, str) else (entry.string if entry else ())
-        if not entry or entry.fuzzy or not strings or not all(strings):
+        strings = strings_of(entry)
+        n_forms = catalog.num_plurals if message.plural else 1
+        if not entry or entry.fuzzy or len(strings) < n_forms or not all(strings):
             missing.append(message)
     return sorted(missing)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.utils.formats import get_format
 from django.utils.translation import get_language, gettext, override
 
 from consilium.core.from_english import from_english
-from consilium.core.phrases import Joined, Labelled, Phrase
-
-# Between phrases and after a label, where the language is not English.
-BETWEEN_PHRASES = "；"
-AFTER_LABEL = "："
+from consilium.core.phrases import AFTER_LABEL, BETWEEN_PHRASES, Joined, Labelled, Phrase
 
 
 def translate(text: Any) -> str:
@@ -20,12 +17,18 @@ def translate(text: Any) -> str:
     if not isinstance(text, Phrase | Labelled | Joined) or (get_language() or "en").startswith("en"):
         return str(text)
     if isinstance(text, Joined):
-        return BETWEEN_PHRASES.join(map(translate, text.parts))
+        return _punctuation("BETWEEN_PHRASES", BETWEEN_PHRASES).join(map(translate, text.parts))
     if isinstance(text, Labelled):
-        return f"{text.label}{AFTER_LABEL}{translate(text.phrase)}"
+        return f"{text.label}{_punctuation('AFTER_LABEL', AFTER_LABEL)}{translate(text.phrase)}"
     template = gettext(text.template)
     values = {name: translate(value) if isinstance(value, Phrase) else value for name, value in text.values.items()}
     return template % values if values else template
+
+
+def _punctuation(name: str, english: str) -> str:
+    """What the active language puts there, as its module in `consilium.formats` says; else as English."""
+    mark: str = get_format(name)
+    return english if mark == name else mark
 
 
 def translate_remark(text: str) -> str:

@@ -1,5 +1,8 @@
-"""Dates in the order of Chinese, in 24 hours as everywhere here."""
+"""Dates in the order of Chinese, in 24 hours as everywhere here, and Chinese punctuation."""
 
 DATE_FORMAT = "Y年n月j日"
 DATETIME_FORMAT = "Y年n月j日 H:i"
 MONTH_DAY_FORMAT = "n月j日"
+# Between remarks, and after the names that a remark is about (`consilium.core.i18n`).
+BETWEEN_PHRASES = "；"
+AFTER_LABEL = "："
