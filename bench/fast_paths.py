@@ -168,7 +168,7 @@ def routes() -> dict[str, Route]:
             "criterion": decision.criterion_id,
             "outcome": "met" if version % 2 else "not_met",
             "version": version,
-            "client_id": "00000000-0000-4000-8000-%012x" % random.getrandbits(48),
+            "client_id": f"00000000-0000-4000-8000-{random.getrandbits(48):012x}",
         }
         address = f"/work/{draft.public_id}/decisions/"
         answer = clients[physician.username].post(
