@@ -20,7 +20,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from annotation import access as work
+from annotation import access as annotation_access
 from annotation.qualification.keys import LARGEST_FILE as KEY_FILE
 from consilium.middleware import Handler, reads_json
 from rubrics import access
@@ -65,9 +65,9 @@ LONG_BODIES: dict[str, LongBody] = {
     "rubrics:rubric-lint": LongBody(DOCUMENT, access.get_case_to_write),
     "api:api-draft": LongBody(DOCUMENT, access.get_case_to_write),
     "api:api-draft-lint": LongBody(DOCUMENT, access.get_case_to_write),
-    "annotation:decisions": LongBody(DOCUMENT, work.get_own_work),
-    "annotation:submit": LongBody(DOCUMENT, work.get_own_work),
-    "api:api-decisions": LongBody(DOCUMENT, work.get_own_work),
+    "annotation:decisions": LongBody(DOCUMENT, annotation_access.get_own_work),
+    "annotation:submit": LongBody(DOCUMENT, annotation_access.get_own_work),
+    "api:api-decisions": LongBody(DOCUMENT, annotation_access.get_own_work),
 }
 
 

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from accounts.models import PhysicianProfile, User
 from agreement.models import Report
 from agreement.services import create_report
-from annotation import services as work
+from annotation import services as annotation_services
 from annotation.models import Adjudication, Batch, ExpertGroup, Membership
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.planning import WritingFilter, WritingOrder
@@ -36,9 +36,9 @@ from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import send_to_review
-from scoring.judges import services as judges
+from scoring.judges import services as judge_services
 from scoring.models import RunSlice, TrainedModel
-from scoring.runs import services as runs
+from scoring.runs import services as run_services
 from scoring.trained.fitting import fit
 from scoring.work.slice import work_on_slice
 
@@ -165,10 +165,10 @@ def _jsonl(rows: Iterable[dict[str, Any]]) -> io.BytesIO:
 def _groups(demo: Benchmark, people: dict[str, User]) -> list[ExpertGroup]:
     groups = []
     for name in GROUPS:
-        group = work.create_group(benchmark=demo, name=name)
+        group = annotation_services.create_group(benchmark=demo, name=name)
         for person in PEOPLE:
             if person.group == name:
-                work.add_member(group=group, role=person.role, user=people[person.email])
+                annotation_services.add_member(group=group, role=person.role, user=people[person.email])
         groups.append(group)
     return groups
 
@@ -185,12 +185,12 @@ def _run(events: list[tuple[datetime, Callable[[], None]]]) -> None:
 def _make_batch(
     simulation: PhysicianWork,
     group: ExpertGroup,
-    terms: work.BatchTerms,
-    response_filter: work.ResponseFilter,
+    terms: annotation_services.BatchTerms,
+    response_filter: annotation_services.ResponseFilter,
     at: datetime,
 ) -> Batch:
-    plan = work.plan_batch(group=group, terms=terms, filter=response_filter)
-    return work.create_batch(plan=plan, by=simulation.users["admin@example.org"], at=at)
+    plan = annotation_services.plan_batch(group=group, terms=terms, filter=response_filter)
+    return annotation_services.create_batch(plan=plan, by=simulation.users["admin@example.org"], at=at)
 
 
 def _keys(numbers: Sequence[str]) -> list[str]:
@@ -201,10 +201,10 @@ def _calibration_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int)
     """The physicians' own responses, graded once each and closed: what k is calibrated on."""
     calendar = simulation.calendar
     start = calendar.days_ago(50)
-    terms = work.BatchTerms(title="Calibration: physicians’ responses", check_policy="none", seed=seed)
-    batch = _make_batch(simulation, group, terms, work.ResponseFilter(kinds=["physician"]), start)
+    terms = annotation_services.BatchTerms(title="Calibration: physicians’ responses", check_policy="none", seed=seed)
+    batch = _make_batch(simulation, group, terms, annotation_services.ResponseFilter(kinds=["physician"]), start)
     _run(_hand_ins(simulation, simulation.tasks(batch), start, days=6))
-    work.close_batch(batch=batch, at=calendar.session(start, 8))
+    annotation_services.close_batch(batch=batch, at=calendar.session(start, 8))
 
 
 def _hand_ins(
@@ -226,14 +226,14 @@ def _closed_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> N
     """Two thirds of the candidates' responses: graded by two, a part of it checked, adjudicated, closed."""
     calendar = simulation.calendar
     start = calendar.days_ago(38)
-    terms = work.BatchTerms(
+    terms = annotation_services.BatchTerms(
         title="Main study, part 1",
         annotators_per_item=2,
         check_policy=Batch.CheckPolicy.SAMPLE,
         check_fraction=0.3,
         seed=seed,
     )
-    response_filter = work.ResponseFilter(kinds=["model"], cases=_keys(CLOSED_CASES))
+    response_filter = annotation_services.ResponseFilter(kinds=["model"], cases=_keys(CLOSED_CASES))
     batch = _make_batch(simulation, group, terms, response_filter, start)
     tasks = simulation.tasks(batch)
     events = _hand_ins(simulation, tasks, start, days=14)
@@ -247,20 +247,20 @@ def _closed_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> N
     for number, row in enumerate(Adjudication.objects.filter(group=group, status="open").order_by("agreement", "pk")):
         at = calendar.session(start, 18 + number % 2)
         simulation.adjudicate(row, adjudicator, at, faulty=number == 0 and group.name == GROUPS[0])
-    work.close_batch(batch=batch, at=calendar.session(start, 20))
+    annotation_services.close_batch(batch=batch, at=calendar.session(start, 20))
 
 
 def _open_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> None:
     """The last third, in every state that work can be in, so that everybody who signs in has something to do."""
     calendar = simulation.calendar
     start = calendar.days_ago(8)
-    terms = work.BatchTerms(
+    terms = annotation_services.BatchTerms(
         title="Main study, part 2",
         annotators_per_item=2,
         due_date=(calendar.now + timedelta(days=9)).date(),
         seed=seed,
     )
-    response_filter = work.ResponseFilter(kinds=["model"], cases=_keys(OPEN_CASES))
+    response_filter = annotation_services.ResponseFilter(kinds=["model"], cases=_keys(OPEN_CASES))
     tasks = simulation.tasks(_make_batch(simulation, group, terms, response_filter, start))
     ends = endings(
         Place(task.assignment.pk, task.assignment.response_id, task.person.email, task.assignment.position)
@@ -348,12 +348,12 @@ def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
 
     Both are done here and not by a worker: the run needs the fitted judge, and the reports need the run.
     """
-    judge = judges.create_trained_judge(
+    judge = judge_services.create_trained_judge(
         benchmark=demo, name=JUDGE, group=GROUPS[0], seed=SEED, held_out=[HELD_OUT], by=researcher, at=at, enqueue=False
     )
     model = TrainedModel.objects.get(judge=judge)
     fit(model.pk, clock=lambda: at)
-    run = runs.create_run(benchmark=demo, judge=judge, frame=runs.RunFrame(), by=researcher, at=at)
+    run = run_services.create_run(benchmark=demo, judge=judge, frame=run_services.RunFrame(), by=researcher, at=at)
     for part in RunSlice.objects.filter(run=run).order_by("number"):
         work_on_slice(run.pk, part.number, clock=lambda: at)
 

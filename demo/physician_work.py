@@ -10,7 +10,7 @@ from datetime import datetime
 
 from accounts.models import User
 from annotation import access
-from annotation import services as work
+from annotation import services as annotation_services
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, RulingOutcome
 from demo import PEOPLE, DemoPerson
 from demo.cases import DemoCase
@@ -87,7 +87,7 @@ class PhysicianWork:
     def decide(self, task: Task, count: int, at: datetime) -> None:
         """Begin a task at the moment ``at``, and save the first ``count`` decisions."""
         changes = [
-            work.DecisionInput(
+            annotation_services.DecisionInput(
                 criterion=criterion,
                 outcome=grading.outcome,
                 borderline=grading.borderline,
@@ -96,24 +96,24 @@ class PhysicianWork:
             )
             for criterion, grading in zip(task.criteria, self.gradings(task)[:count], strict=False)
         ]
-        work.save_decisions(assignment=task.assignment, annotator=task.user, changes=changes, at=at)
+        annotation_services.save_decisions(assignment=task.assignment, annotator=task.user, changes=changes, at=at)
 
     def hand_in(self, task: Task, *, start: datetime, end: datetime) -> None:
         """Decide every criterion and submit."""
         self.decide(task, len(task.criteria), start)
-        work.submit(assignment=task.assignment, annotator=task.user, at=end)
+        annotation_services.submit(assignment=task.assignment, annotator=task.user, at=end)
 
     def claim(self, task: Task, checker: User, at: datetime) -> list[Correction]:
         """Take a task for a check; what this checker would amend."""
         waiting = access.get_waiting_check(checker, task.assignment.public_id)
-        work.claim_check(checker=checker, waiting=waiting, at=at)
+        annotation_services.claim_check(checker=checker, waiting=waiting, at=at)
         task.assignment.refresh_from_db()
         return self.simulator.check(task.case, task.response, self.gradings(task), self.persons[checker.pk])
 
     def amend(self, task: Task, checker: User, corrections: Iterable[Correction], at: datetime) -> None:
         """Put the corrections over the annotator's decisions."""
         for correction in corrections:
-            work.amend(
+            annotation_services.amend(
                 assignment=task.assignment,
                 checker=checker,
                 criterion=task.criteria[correction.position],
@@ -125,20 +125,20 @@ class PhysicianWork:
     def check(self, task: Task, checker: User, at: datetime) -> None:
         """Check a task and accept it."""
         self.amend(task, checker, self.claim(task, checker, at), at)
-        work.accept_check(assignment=task.assignment, checker=checker, at=at)
+        annotation_services.accept_check(assignment=task.assignment, checker=checker, at=at)
 
     def send_back(self, task: Task, checker: User, at: datetime) -> None:
         """Check a task and return it with a note."""
         self.claim(task, checker, at)
         note = self.simulator.phrase(task.case, "return", random.Random(task.response.key))
-        work.return_check(assignment=task.assignment, checker=checker, note=note, at=at)
+        annotation_services.return_check(assignment=task.assignment, checker=checker, note=note, at=at)
 
     def adjudicate(
         self, row: Adjudication, adjudicator: User, at: datetime, *, only: int | None = None, faulty: bool = False
     ) -> None:
         """Rule on the conflicts of a response (the first ``only`` of them, and leave it open); ``faulty``: the first
         one is blamed on its criterion."""
-        work.claim_adjudication(adjudicator=adjudicator, waiting=Adjudication.objects.filter(pk=row.pk))
+        annotation_services.claim_adjudication(adjudicator=adjudicator, waiting=Adjudication.objects.filter(pk=row.pk))
         response = self.responses[row.response_id]
         case, criteria = self.cases[response.case], self.criteria[row.rubric_id]
         for number, criterion in enumerate(row.criteria[:only]):
@@ -147,8 +147,8 @@ class PhysicianWork:
             )
             if faulty and number == 0:
                 outcome, reason = RulingOutcome.FAULTY.value, FAULTY
-            work.rule(
+            annotation_services.rule(
                 adjudication=row, adjudicator=adjudicator, criterion=criterion, outcome=outcome, reason=reason, at=at
             )
         if only is None:
-            work.finish_adjudication(adjudication=row, adjudicator=adjudicator, at=at)
+            annotation_services.finish_adjudication(adjudication=row, adjudicator=adjudicator, at=at)

@@ -16,7 +16,7 @@ from accounts import access
 from accounts.forms import DeliveryForm
 from accounts.models import Notification
 from accounts.notices import words_of
-from accounts.services import notifications as service
+from accounts.services import notifications as notification_services
 from consilium.core.htmx import SignedInRequest, signed_in
 
 A_PAGE = 30
@@ -46,7 +46,7 @@ def notifications(request: SignedInRequest) -> HttpResponse:
 def notification(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Go to what it is about; it is read by that."""
     row = access.get_own_notification(request.user, public_id)
-    service.mark_read(notifications=Notification.objects.filter(pk=row.pk), at=timezone.now())
+    notification_services.mark_read(notifications=Notification.objects.filter(pk=row.pk), at=timezone.now())
     return redirect(row.url)
 
 
@@ -55,7 +55,7 @@ def notification(request: SignedInRequest, public_id: str) -> HttpResponse:
 def read(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Mark one as read."""
     row = access.get_own_notification(request.user, public_id)
-    service.mark_read(notifications=Notification.objects.filter(pk=row.pk), at=timezone.now())
+    notification_services.mark_read(notifications=Notification.objects.filter(pk=row.pk), at=timezone.now())
     return redirect("accounts:notifications")
 
 
@@ -63,7 +63,7 @@ def read(request: SignedInRequest, public_id: str) -> HttpResponse:
 @signed_in
 def read_all(request: SignedInRequest) -> HttpResponse:
     """Mark all as read."""
-    service.mark_read(notifications=access.own_notifications(request.user), at=timezone.now())
+    notification_services.mark_read(notifications=access.own_notifications(request.user), at=timezone.now())
     return redirect("accounts:notifications")
 
 
@@ -71,10 +71,10 @@ def read_all(request: SignedInRequest) -> HttpResponse:
 @signed_in
 def deliveries(request: SignedInRequest) -> HttpResponse:
     """For each kind: only here, in a daily mail, or by mail at once."""
-    current = service.settings_of(request.user)
+    current = notification_services.settings_of(request.user)
     form = DeliveryForm(request.POST if request.method == "POST" else None, current=current)
     if request.method == "POST" and form.is_valid():
-        service.choose_deliveries(user=request.user, choices=form.cleaned_data)
+        notification_services.choose_deliveries(user=request.user, choices=form.cleaned_data)
         messages.success(request, _("How you hear of your work was saved."))
         return redirect("accounts:deliveries")
     return render(request, "accounts/notices/deliveries.html", {"form": form}, status=422 if form.errors else 200)
@@ -85,11 +85,11 @@ def deliveries(request: SignedInRequest) -> HttpResponse:
 @never_cache
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """End mails from the mail. GET only asks: programs that look at links before people do must not answer for them."""
-    known = service.read_unsubscribe_token(token)
+    known = notification_services.read_unsubscribe_token(token)
     if known is None:
         return render(request, "accounts/notices/unsubscribe.html", {"unknown": True}, status=404)
     user, what = known
     if request.method == "POST":
-        service.unsubscribe(user=user, what=what)
-    label = "" if what == service.DAILY else Notification.Kind(what).label
+        notification_services.unsubscribe(user=user, what=what)
+    label = "" if what == notification_services.DAILY else Notification.Kind(what).label
     return render(request, "accounts/notices/unsubscribe.html", {"what": label, "done": request.method == "POST"})

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from agreement.planning import plan as planning
-from agreement.planning import presentation as planning_presentation
+from agreement.planning import presentation
 from agreement.planning.form import PlanForm, filled
 from agreement.reports.tables import Table
 from agreement.selectors.rater_choices import look_once
@@ -48,7 +48,7 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(error))
             status = error.status_code
         else:
-            context |= planning_presentation.shown(plan, chosen=request.GET.get("candidate", ""))
+            context |= presentation.shown(plan, chosen=request.GET.get("candidate", ""))
             context["query"] = urlencode({**given, "candidate": context["chosen"]})
             figure = context["figure"]
             context["svg"] = figure and inline_svg(figure.drawing, title=figure.title)
@@ -79,12 +79,12 @@ def _refused(why: str) -> HttpResponse:
 @login_required
 def planning_csv(request: SignedInRequest, slug: str, name: str) -> HttpResponseBase:
     """A table of the plan as CSV."""
-    if name not in planning_presentation.TABLES:
+    if name not in presentation.TABLES:
         raise Http404
     plan = _plan(request, slug)
     if isinstance(plan, HttpResponse):
         return plan
-    columns, text = planning_presentation.TABLES[name]
+    columns, text = presentation.TABLES[name]
     table = Table.of(columns, getattr(plan, name), text)
     response = StreamingHttpResponse(table.csv(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
@@ -100,7 +100,7 @@ def planning_figure(request: SignedInRequest, slug: str, suffix: str) -> HttpRes
     plan = _plan(request, slug)
     if isinstance(plan, HttpResponse):
         return plan
-    figure = planning_presentation.shown(plan, chosen=request.GET.get("candidate", ""))["figure"]
+    figure = presentation.shown(plan, chosen=request.GET.get("candidate", ""))["figure"]
     if figure is None:
         return _refused(_("There is no curve of this candidate: too few cases are graded."))
     make, kind = FILES[suffix]

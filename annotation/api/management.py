@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from accounts.models import User
 from accounts.services.invitations import IssuedInvitation
 from annotation import access, services
-from annotation.api import serializers as shapes
+from annotation.api import serializers
 from annotation.models import Batch, ExpertGroup, Membership, Physician
 from annotation.selectors.progress import conflicts_by_groups, progress_of
 from consilium.core.endpoints import PAGED, Pages
@@ -22,34 +22,34 @@ from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
 
 
-@extend_schema(methods=["GET"], responses=shapes.GroupSerializer(many=True), operation_id="groups_list")
-@extend_schema(methods=["POST"], request=shapes.GroupSerializer, responses={201: shapes.GroupSerializer})
+@extend_schema(methods=["GET"], responses=serializers.GroupSerializer(many=True), operation_id="groups_list")
+@extend_schema(methods=["POST"], request=serializers.GroupSerializer, responses={201: serializers.GroupSerializer})
 @api_view(["GET", "POST"])
 def groups(request: Request, slug: str) -> Response:
     """List the expert groups, or make one."""
     if request.method == "GET":
         rows = get_benchmark(request.user, slug).groups.all()
-        return Response(shapes.GroupSerializer(rows, many=True).data)
+        return Response(serializers.GroupSerializer(rows, many=True).data)
     benchmark = get_administered_benchmark(request.user, slug)
-    data = _valid(shapes.GroupSerializer(data=request.data))
+    data = _valid(serializers.GroupSerializer(data=request.data))
     new_group = services.create_group(benchmark=benchmark, name=data["name"])
-    return Response(shapes.GroupSerializer(new_group).data, status=status.HTTP_201_CREATED)
+    return Response(serializers.GroupSerializer(new_group).data, status=status.HTTP_201_CREATED)
 
 
-@extend_schema(methods=["GET"], responses=shapes.GroupSerializer)
-@extend_schema(methods=["PATCH"], request=shapes.GroupSerializer, responses=shapes.GroupSerializer)
+@extend_schema(methods=["GET"], responses=serializers.GroupSerializer)
+@extend_schema(methods=["PATCH"], request=serializers.GroupSerializer, responses=serializers.GroupSerializer)
 @api_view(["GET", "PATCH"])
 def group(request: Request, slug: str, public_id: str) -> Response:
     """Show a group, or rename it."""
     if request.method == "GET":
-        return Response(shapes.GroupSerializer(access.get_group(request.user, slug, public_id)).data)
+        return Response(serializers.GroupSerializer(access.get_group(request.user, slug, public_id)).data)
     row = access.get_administered_group(request.user, slug, public_id)
-    services.rename_group(group=row, name=_valid(shapes.GroupSerializer(data=request.data))["name"])
-    return Response(shapes.GroupSerializer(row).data)
+    services.rename_group(group=row, name=_valid(serializers.GroupSerializer(data=request.data))["name"])
+    return Response(serializers.GroupSerializer(row).data)
 
 
-@extend_schema(methods=["GET"], responses=shapes.MemberSerializer(many=True), operation_id="members_list")
-@extend_schema(methods=["POST"], request=shapes.MemberSerializer, responses={201: shapes.NewMemberSerializer})
+@extend_schema(methods=["GET"], responses=serializers.MemberSerializer(many=True), operation_id="members_list")
+@extend_schema(methods=["POST"], request=serializers.MemberSerializer, responses={201: serializers.NewMemberSerializer})
 @api_view(["GET", "POST"])
 def members(request: Request, slug: str, public_id: str) -> Response:
     """List the members of a group, or give a person a part in it.
@@ -67,7 +67,7 @@ def members(request: Request, slug: str, public_id: str) -> Response:
         group=row,
         by=request.user,
         at=timezone.now(),
-        **_valid(shapes.MemberSerializer(data=request.data)),
+        **_valid(serializers.MemberSerializer(data=request.data)),
     )
     answer = {**_members(row, [membership], administers=True)[0], **_invitation(issued)}
     return Response(answer, status=status.HTTP_201_CREATED, headers={"Cache-Control": "no-store"})
@@ -95,12 +95,12 @@ def _members(group: ExpertGroup, rows: list[Membership], *, administers: bool) -
     ]
 
 
-@extend_schema(request=shapes.MemberChangeSerializer, responses=shapes.MemberSerializer)
+@extend_schema(request=serializers.MemberChangeSerializer, responses=serializers.MemberSerializer)
 @api_view(["PATCH"])
 def member(request: Request, slug: str, public_id: str, membership: int) -> Response:
     """Stop a member, whose open work goes back for others to take, or let them work again; set a capacity."""
     row = access.get_administered_membership(request.user, slug, public_id, membership)
-    data = _valid(shapes.MemberChangeSerializer(data=request.data))
+    data = _valid(serializers.MemberChangeSerializer(data=request.data))
     if "capacity" in data:
         services.set_capacity(membership=row, capacity=data["capacity"])
     if "active" in data:
@@ -110,12 +110,12 @@ def member(request: Request, slug: str, public_id: str, membership: int) -> Resp
 
 
 @extend_schema(
-    methods=["GET"], responses=shapes.BatchSerializer(many=True), parameters=PAGED, operation_id="batches_list"
+    methods=["GET"], responses=serializers.BatchSerializer(many=True), parameters=PAGED, operation_id="batches_list"
 )
 @extend_schema(
     methods=["POST"],
-    request=shapes.NewBatchSerializer,
-    responses={200: shapes.BatchSerializer, 201: shapes.BatchSerializer},
+    request=serializers.NewBatchSerializer,
+    responses={200: serializers.BatchSerializer, 201: serializers.BatchSerializer},
 )
 @api_view(["GET", "POST"])
 def batches(request: Request, slug: str) -> Response:
@@ -132,7 +132,7 @@ def batches(request: Request, slug: str) -> Response:
         rows = pages.paginate_queryset(queryset, request) or []
         return pages.get_paginated_response(_batches(rows))
     benchmark = get_administered_benchmark(request.user, slug)
-    serializer = shapes.NewBatchSerializer(data=request.data)
+    serializer = serializers.NewBatchSerializer(data=request.data)
     try:
         batch, _plan = services.make_batch(
             **_chosen(request, benchmark, serializer),
@@ -145,34 +145,34 @@ def batches(request: Request, slug: str) -> Response:
     return Response(_batches([batch])[0], status=status.HTTP_201_CREATED)
 
 
-@extend_schema(request=shapes.NewBatchSerializer, responses=shapes.PlanSerializer)
+@extend_schema(request=serializers.NewBatchSerializer, responses=serializers.PlanSerializer)
 @api_view(["POST"])
 def batch_preview(request: Request, slug: str) -> Response:
     """What such a batch would hold, and the load of each physician; nothing is written."""
     benchmark = get_administered_benchmark(request.user, slug)
-    plan = services.plan_batch(**_chosen(request, benchmark, shapes.NewBatchSerializer(data=request.data)))
-    return Response(shapes.PlanSerializer(plan).data)
+    plan = services.plan_batch(**_chosen(request, benchmark, serializers.NewBatchSerializer(data=request.data)))
+    return Response(serializers.PlanSerializer(plan).data)
 
 
-def _chosen(request: Request, benchmark: Benchmark, serializer: shapes.NewBatchSerializer) -> dict[str, Any]:
+def _chosen(request: Request, benchmark: Benchmark, serializer: serializers.NewBatchSerializer) -> dict[str, Any]:
     data = _valid(serializer)
     row = access.get_administered_group(request.user, benchmark.slug, data["group"])
     return {"group": row, "terms": serializer.terms(), "filter": serializer.response_filter()}
 
 
-@extend_schema(methods=["GET"], responses=shapes.BatchSerializer)
-@extend_schema(methods=["PATCH"], request=shapes.BatchSerializer, responses=shapes.BatchSerializer)
+@extend_schema(methods=["GET"], responses=serializers.BatchSerializer)
+@extend_schema(methods=["PATCH"], request=serializers.BatchSerializer, responses=serializers.BatchSerializer)
 @api_view(["GET", "PATCH"])
 def batch(request: Request, slug: str, public_id: str) -> Response:
     """Show a batch, or set its due date."""
     if request.method == "GET":
         return Response(_batches([access.get_batch(request.user, slug, public_id)])[0])
     row = access.get_administered_batch(request.user, slug, public_id)
-    services.extend_batch(batch=row, **_valid(shapes.BatchSerializer(data=request.data)))
+    services.extend_batch(batch=row, **_valid(serializers.BatchSerializer(data=request.data)))
     return Response(_batches([row])[0])
 
 
-@extend_schema(request=None, responses=shapes.BatchSerializer)
+@extend_schema(request=None, responses=serializers.BatchSerializer)
 @api_view(["POST"])
 def batch_pause(request: Request, slug: str, public_id: str) -> Response:
     """Take no work for now."""
@@ -181,7 +181,7 @@ def batch_pause(request: Request, slug: str, public_id: str) -> Response:
     return Response(_batches([row])[0])
 
 
-@extend_schema(request=None, responses=shapes.BatchSerializer)
+@extend_schema(request=None, responses=serializers.BatchSerializer)
 @api_view(["POST"])
 def batch_open(request: Request, slug: str, public_id: str) -> Response:
     """Take work again."""
@@ -190,7 +190,7 @@ def batch_open(request: Request, slug: str, public_id: str) -> Response:
     return Response(_batches([row])[0])
 
 
-@extend_schema(request=None, responses=shapes.BatchSerializer)
+@extend_schema(request=None, responses=serializers.BatchSerializer)
 @api_view(["POST"])
 def batch_close(request: Request, slug: str, public_id: str) -> Response:
     """End the batch for good."""
@@ -203,25 +203,25 @@ def _batches(rows: list[Batch]) -> list[dict[str, Any]]:
     progress = progress_of(rows)
     for row in rows:
         row.progress = {**progress[row.pk].by_status, "free": progress[row.pk].free}  # type: ignore[attr-defined]  # for the serializer
-    return list(shapes.BatchSerializer(rows, many=True).data)
+    return list(serializers.BatchSerializer(rows, many=True).data)
 
 
-@extend_schema(methods=["GET"], responses=shapes.ConflictCountSerializer(many=True), operation_id="conflicts_list")
-@extend_schema(methods=["POST"], request=shapes.BetweenSerializer, responses={201: {"type": "object"}})
+@extend_schema(methods=["GET"], responses=serializers.ConflictCountSerializer(many=True), operation_id="conflicts_list")
+@extend_schema(methods=["POST"], request=serializers.BetweenSerializer, responses={201: {"type": "object"}})
 @api_view(["GET", "POST"])
 def conflicts(request: Request, slug: str) -> Response:
     """Count adjudications, or open those between two groups whose batches are closed."""
     if request.method == "GET":
         rows = conflicts_by_groups(get_benchmark(request.user, slug).pk)
-        return Response(shapes.ConflictCountSerializer(rows, many=True).data)
+        return Response(serializers.ConflictCountSerializer(rows, many=True).data)
     get_administered_benchmark(request.user, slug)  # before the body is looked at: a refusal tells nothing
-    data = _valid(shapes.BetweenSerializer(data=request.data))
+    data = _valid(serializers.BetweenSerializer(data=request.data))
     first = access.get_administered_group(request.user, slug, data["group"])
     second = access.get_administered_group(request.user, slug, data["other"])
     n_opened = services.open_conflicts_between(group=first, other=second, at=timezone.now())
     return Response({"opened": n_opened}, status=status.HTTP_201_CREATED)
 
 
-def _valid(serializer: shapes.Plain) -> dict[str, Any]:
+def _valid(serializer: serializers.Plain) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)

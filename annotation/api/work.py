@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from annotation import access, services
-from annotation.api import serializers as shapes
+from annotation.api import serializers
 from annotation.models import Adjudication, Assignment
 from annotation.selectors import reading_pages
 from annotation.services import slots
@@ -31,7 +31,7 @@ def _me(request: Request) -> User:
     return request.user
 
 
-def _valid(serializer: shapes.Plain) -> Any:
+def _valid(serializer: serializers.Plain) -> Any:
     serializer.is_valid(raise_exception=True)
     return serializer.validated_data
 
@@ -44,15 +44,15 @@ def _reading(case: Case, text: str) -> dict[str, Any]:
 # Grading --------------------------------------------------------------------------------------------------------------
 
 
-@extend_schema(responses=shapes.AssignmentSerializer(many=True), parameters=PAGED, operation_id="assignments_list")
+@extend_schema(responses=serializers.AssignmentSerializer(many=True), parameters=PAGED, operation_id="assignments_list")
 @api_view(["GET"])
 def assignments(request: Request) -> Response:
     """Your own work in the order of its queue, whatever its state."""
     rows = access.own_assignments(request.user).select_related("batch").order_by("batch", "position", "pk")
-    return page_of(request, rows, shapes.AssignmentSerializer)
+    return page_of(request, rows, serializers.AssignmentSerializer)
 
 
-@extend_schema(responses=shapes.AssignmentDetailSerializer)
+@extend_schema(responses=serializers.AssignmentDetailSerializer)
 @api_view(["GET"])
 def assignment(request: Request, public_id: str) -> Response:
     """One piece of your work: conversation, response, criteria and what you decided."""
@@ -64,19 +64,19 @@ def _assignment(row: Assignment) -> dict[str, Any]:
     row.returned_note = reading_pages.returned_note(row)  # type: ignore[attr-defined]
     row.reading = _reading(row.case, row.response.text)  # type: ignore[attr-defined]
     row.rows = reading_pages.grading_rows(row)  # type: ignore[attr-defined]
-    return dict(shapes.AssignmentDetailSerializer(row).data)
+    return dict(serializers.AssignmentDetailSerializer(row).data)
 
 
 @extend_schema(
-    request=shapes.DecisionSerializer(many=True),
-    responses={200: shapes.AssignmentDetailSerializer, 409: OpenApiTypes.OBJECT},
+    request=serializers.DecisionSerializer(many=True),
+    responses={200: serializers.AssignmentDetailSerializer, 409: OpenApiTypes.OBJECT},
 )
 @api_view(["POST"])
 def decisions(request: Request, public_id: str) -> Response:
     """Save decisions, all or none. 409 with ``current`` where one was saved elsewhere since you saw it."""
     row = access.get_own_assignment(request.user, public_id)
-    serializer = shapes.DecisionSerializer(data=request.data, many=True)
-    changes = [shapes.decision_input(data) for data in _valid(serializer)]
+    serializer = serializers.DecisionSerializer(data=request.data, many=True)
+    changes = [serializers.decision_input(data) for data in _valid(serializer)]
     try:
         services.save_decisions(assignment=row, annotator=_me(request), changes=changes, at=timezone.now())
     except StaleSave as stale:
@@ -92,7 +92,7 @@ def decisions(request: Request, public_id: str) -> Response:
     return Response(_assignment(row))
 
 
-@extend_schema(request=None, responses={200: shapes.AssignmentDetailSerializer, 422: OpenApiTypes.OBJECT})
+@extend_schema(request=None, responses={200: serializers.AssignmentDetailSerializer, 422: OpenApiTypes.OBJECT})
 @api_view(["POST"])
 def submit(request: Request, public_id: str) -> Response:
     """Hand the work in. 422 with ``missing`` (ids of criteria) while something is undecided."""
@@ -104,7 +104,7 @@ def submit(request: Request, public_id: str) -> Response:
     return Response(_assignment(row))
 
 
-@extend_schema(request=None, responses=shapes.AssignmentDetailSerializer)
+@extend_schema(request=None, responses=serializers.AssignmentDetailSerializer)
 @api_view(["POST"])
 def take(request: Request, public_id: str) -> Response:
     """Take what you do next in a batch: what is open, else a free response of its pool; 404 if nothing is left."""
@@ -115,12 +115,12 @@ def take(request: Request, public_id: str) -> Response:
     return Response(_assignment(access.get_own_assignment(request.user, row.public_id)))
 
 
-@extend_schema(request=shapes.SkipSerializer, responses={204: None})
+@extend_schema(request=serializers.SkipSerializer, responses={204: None})
 @api_view(["POST"])
 def skip(request: Request, public_id: str) -> Response:
     """Pass over a response: ``later`` puts it to the end of your queue, any other reason gives it back for good."""
     row = access.get_own_assignment(request.user, public_id)
-    data = _valid(shapes.SkipSerializer(data=request.data))
+    data = _valid(serializers.SkipSerializer(data=request.data))
     slots.skip(assignment=row, annotator=_me(request), at=timezone.now(), **data)
     return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -128,24 +128,24 @@ def skip(request: Request, public_id: str) -> Response:
 # Checking -------------------------------------------------------------------------------------------------------------
 
 
-@extend_schema(responses=shapes.CheckListSerializer(many=True), parameters=PAGED, operation_id="checks_list")
+@extend_schema(responses=serializers.CheckListSerializer(many=True), parameters=PAGED, operation_id="checks_list")
 @api_view(["GET"])
 def checks(request: Request) -> Response:
     """Work of your group that waits for a check, and what you hold."""
     ids = [*access.waiting_checks(request.user).values_list("pk", flat=True)]
     ids += access.held_checks(request.user).values_list("pk", flat=True)
     rows = Assignment.objects.filter(pk__in=ids).select_related("batch").order_by("submitted_at", "pk")
-    return page_of(request, rows, shapes.CheckListSerializer)
+    return page_of(request, rows, serializers.CheckListSerializer)
 
 
-@extend_schema(request=None, responses=shapes.CheckSerializer)
+@extend_schema(request=None, responses=serializers.CheckSerializer)
 @api_view(["POST"])
 def check_next(request: Request) -> Response:
     """Take the longest waiting check; 404 if nothing waits."""
     return _claimed_check(request, access.waiting_checks(request.user))
 
 
-@extend_schema(request=None, responses=shapes.CheckSerializer)
+@extend_schema(request=None, responses=serializers.CheckSerializer)
 @api_view(["POST"])
 def check_claim(request: Request, public_id: str) -> Response:
     """Take this check."""
@@ -159,7 +159,7 @@ def _claimed_check(request: Request, waiting: QuerySet[Assignment]) -> Response:
     return Response(_check(access.get_held_check(request.user, row.public_id)))
 
 
-@extend_schema(responses=shapes.CheckSerializer)
+@extend_schema(responses=serializers.CheckSerializer)
 @api_view(["GET"])
 def check(request: Request, public_id: str) -> Response:
     """A check that you hold: the response and the annotator's decisions."""
@@ -169,15 +169,17 @@ def check(request: Request, public_id: str) -> Response:
 def _check(row: Assignment) -> dict[str, Any]:
     row.reading = _reading(row.case, row.response.text)  # type: ignore[attr-defined]  # for the serializer
     row.rows = reading_pages.check_rows(row)  # type: ignore[attr-defined]
-    return dict(shapes.CheckSerializer(row).data)
+    return dict(serializers.CheckSerializer(row).data)
 
 
-@extend_schema(request=shapes.AmendmentSerializer, responses={200: shapes.CheckSerializer, 409: OpenApiTypes.OBJECT})
+@extend_schema(
+    request=serializers.AmendmentSerializer, responses={200: serializers.CheckSerializer, 409: OpenApiTypes.OBJECT}
+)
 @api_view(["POST"])
 def amendments(request: Request, public_id: str) -> Response:
     """Put another outcome over the annotator's, with the reason. 409 with ``current`` where ``version`` is old."""
     row = access.get_held_check(request.user, public_id)
-    data = _valid(shapes.AmendmentSerializer(data=request.data))
+    data = _valid(serializers.AmendmentSerializer(data=request.data))
     try:
         services.amend(assignment=row, checker=_me(request), at=timezone.now(), **data)
     except StaleSave as stale:
@@ -205,12 +207,12 @@ def check_accept(request: Request, public_id: str) -> Response:
     return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-@extend_schema(request=shapes.ReturnSerializer, responses={204: None})
+@extend_schema(request=serializers.ReturnSerializer, responses={204: None})
 @api_view(["POST"])
 def check_return(request: Request, public_id: str) -> Response:
     """Send the work back with a note."""
     row = access.get_held_check(request.user, public_id)
-    data = _valid(shapes.ReturnSerializer(data=request.data))
+    data = _valid(serializers.ReturnSerializer(data=request.data))
     services.return_check(assignment=row, checker=_me(request), at=timezone.now(), **data)
     return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -228,23 +230,23 @@ def check_release(request: Request, public_id: str) -> Response:
 
 
 @extend_schema(
-    responses=shapes.AdjudicationListSerializer(many=True), parameters=PAGED, operation_id="adjudications_list"
+    responses=serializers.AdjudicationListSerializer(many=True), parameters=PAGED, operation_id="adjudications_list"
 )
 @api_view(["GET"])
 def adjudications(request: Request) -> Response:
     """Conflicts that you hold or may take, lowest agreement first."""
     rows = access.open_adjudications(request.user).order_by("agreement", "pk")
-    return page_of(request, rows, shapes.AdjudicationListSerializer)
+    return page_of(request, rows, serializers.AdjudicationListSerializer)
 
 
-@extend_schema(request=None, responses=shapes.AdjudicationSerializer)
+@extend_schema(request=None, responses=serializers.AdjudicationSerializer)
 @api_view(["POST"])
 def adjudication_next(request: Request) -> Response:
     """Take the conflict of lowest agreement; 404 if none waits."""
     return _claimed_adjudication(request, access.open_adjudications(request.user))
 
 
-@extend_schema(request=None, responses=shapes.AdjudicationSerializer)
+@extend_schema(request=None, responses=serializers.AdjudicationSerializer)
 @api_view(["POST"])
 def adjudication_claim(request: Request, public_id: str) -> Response:
     """Take this conflict."""
@@ -258,7 +260,7 @@ def _claimed_adjudication(request: Request, waiting: QuerySet[Adjudication]) -> 
     return Response(_adjudication(access.get_held_adjudication(request.user, row.public_id)))
 
 
-@extend_schema(responses=shapes.AdjudicationSerializer)
+@extend_schema(responses=serializers.AdjudicationSerializer)
 @api_view(["GET"])
 def adjudication(request: Request, public_id: str) -> Response:
     """An adjudication that you hold: the response, and what the raters said, as A and B."""
@@ -268,17 +270,17 @@ def adjudication(request: Request, public_id: str) -> Response:
 def _adjudication(row: Adjudication) -> dict[str, Any]:
     row.reading = _reading(row.response.case, row.response.text)  # type: ignore[attr-defined]  # for the serializer
     row.rows = reading_pages.adjudication_rows(row, everything=True)  # type: ignore[attr-defined]
-    return dict(shapes.AdjudicationSerializer(row).data)
+    return dict(serializers.AdjudicationSerializer(row).data)
 
 
 @extend_schema(
-    request=shapes.RulingSerializer, responses={200: shapes.AdjudicationSerializer, 409: OpenApiTypes.OBJECT}
+    request=serializers.RulingSerializer, responses={200: serializers.AdjudicationSerializer, 409: OpenApiTypes.OBJECT}
 )
 @api_view(["POST"])
 def rulings(request: Request, public_id: str) -> Response:
     """Decide one conflict, or take the ruling back. 409 with ``current`` where ``version`` is old."""
     row = access.get_held_adjudication(request.user, public_id)
-    data = _valid(shapes.RulingSerializer(data=request.data))
+    data = _valid(serializers.RulingSerializer(data=request.data))
     try:
         services.rule(adjudication=row, adjudicator=_me(request), at=timezone.now(), **data)
     except StaleSave as stale:

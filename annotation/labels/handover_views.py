@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.dashboard.people import people_of
-from annotation.labels import handover as services
+from annotation.labels import handover
 from annotation.models import Batch
 from annotation.views.case_handover import called, handover_dialog, handover_message, refuse_nobody, taker_of
 from consilium.core.errors import DomainError
@@ -21,10 +21,10 @@ def hand_over_cases(request: SignedInRequest, batch: Batch) -> HttpResponse:
     people = people_of(batch.group.benchmark, names=True)
     params = request.POST if request.method == "POST" else request.GET
     holder = called(people, params.get("physician", ""))
-    tasks = services.movable_tasks(batch=batch, holder=holder.user) if holder else []
+    tasks = handover.movable_tasks(batch=batch, holder=holder.user) if holder else []
     if request.method == "POST":
         try:
-            number = services.hand_over_labels(
+            number = handover.hand_over_labels(
                 batch=batch,
                 holder=User.objects.get(pk=refuse_nobody(holder).user),
                 to=taker_of(people, params.get("to", "")),
@@ -42,6 +42,6 @@ def hand_over_cases(request: SignedInRequest, batch: Batch) -> HttpResponse:
         holder=holder,
         people=people,
         tasks=tasks,
-        takers=services.takers_of(batch=batch, tasks=tasks),
-        load=services.open_in(batch),
+        takers=handover.takers_of(batch=batch, tasks=tasks),
+        load=handover.open_in(batch),
     )

@@ -1,4 +1,4 @@
-"""Writes to label questions and to physicians' answers. `label_batches` gives cases out."""
+"""Writes to label questions and to physicians' answers. `batches` gives cases out."""
 
 from __future__ import annotations
 

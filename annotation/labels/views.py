@@ -16,9 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation import access
 from annotation.dashboard.views import csv_file
-from annotation.labels import batches as label_batches
-from annotation.labels import selectors as labels
-from annotation.labels import services
+from annotation.labels import batches, selectors, services
 from annotation.labels.figures import AnswerState
 from annotation.labels.forms import STARTERS, LabelBatchForm, OptionRows, QuestionForm
 from annotation.models import Batch, LabelAnswer, LabelQuestion
@@ -59,7 +57,7 @@ def questions(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _list(request: SignedInRequest, benchmark: Benchmark, refused: DomainError | None = None) -> HttpResponse:
-    counts = labels.question_counts(benchmark)
+    counts = selectors.question_counts(benchmark)
     tagged = Case.objects.filter(benchmark=benchmark).exclude(label_tags=[])
     context = {
         "benchmark": benchmark,
@@ -69,7 +67,7 @@ def _list(request: SignedInRequest, benchmark: Benchmark, refused: DomainError |
         "starters": STARTERS.values(),
         "batches": Batch.objects.filter(group__benchmark=benchmark, kind=Batch.Kind.LABEL).select_related("group")[:20],
         "tagged": tagged.count(),
-        "changes": len(labels.tag_changes(benchmark)),
+        "changes": len(selectors.tag_changes(benchmark)),
         "written_at": max(
             (count.question.tags_written_at for count in counts if count.question.tags_written_at), default=None
         ),
@@ -184,7 +182,7 @@ def _form(
         "rows": rows,
         "frozen": question is not None and form.fields["text"].disabled,
         "starters": STARTERS.values(),
-        "prefix": labels.TAG_PREFIX,
+        "prefix": selectors.TAG_PREFIX,
     }
     return render(request, FORM, context, status=status)
 
@@ -223,7 +221,7 @@ def restore(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
 def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """What the answers to one question come to, case by case."""
     question = access.get_label_question(request.user, slug, public_id)
-    question_results = labels.results_of(question)
+    question_results = selectors.results_of(question)
     show = request.GET.get("show", "")
     if show not in {*AnswerState}:
         show = ""
@@ -253,9 +251,12 @@ def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
 def cases_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """The table of cases as CSV, all of them."""
     question = access.get_label_question(request.user, slug, public_id)
-    rows = labels.case_rows(labels.results_of(question))
+    rows = selectors.case_rows(selectors.results_of(question))
     return csv_file(
-        f"{slug}-{question.name}-cases", labels.case_columns(question), rows, ("question", "case", "majority", "note")
+        f"{slug}-{question.name}-cases",
+        selectors.case_columns(question),
+        rows,
+        ("question", "case", "majority", "note"),
     )
 
 
@@ -264,8 +265,10 @@ def cases_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingH
 def agreement_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """How far the physicians agree, as CSV."""
     question = access.get_label_question(request.user, slug, public_id)
-    rows = labels.agreement_rows(labels.results_of(question))
-    return csv_file(f"{slug}-{question.name}-agreement", labels.AGREEMENT_COLUMNS, rows, ("question", "figure", "note"))
+    rows = selectors.agreement_rows(selectors.results_of(question))
+    return csv_file(
+        f"{slug}-{question.name}-agreement", selectors.AGREEMENT_COLUMNS, rows, ("question", "figure", "note")
+    )
 
 
 @require_safe
@@ -274,7 +277,10 @@ def answers_csv(request: SignedInRequest, slug: str, public_id: str) -> Streamin
     """Every answer that was handed in as CSV, under pseudonyms."""
     question = access.get_label_question(request.user, slug, public_id)
     return csv_file(
-        f"{slug}-{question.name}-answers", labels.ANSWER_COLUMNS, labels.answer_rows(question), labels.ANSWER_TEXT
+        f"{slug}-{question.name}-answers",
+        selectors.ANSWER_COLUMNS,
+        selectors.answer_rows(question),
+        selectors.ANSWER_TEXT,
     )
 
 
@@ -283,7 +289,7 @@ def answers_csv(request: SignedInRequest, slug: str, public_id: str) -> Streamin
 def write_tags(request: SignedInRequest, slug: str) -> HttpResponse:
     """Make what is agreed tags of the cases."""
     benchmark = get_administered_benchmark(request.user, slug)
-    number = label_batches.write_tags(benchmark=benchmark, at=timezone.now())
+    number = batches.write_tags(benchmark=benchmark, at=timezone.now())
     messages.success(
         request,
         ngettext("Tags written: %(number)d case changed.", "Tags written: %(number)d cases changed.", number)
@@ -312,7 +318,7 @@ def batch_new(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            batch = label_batches.make_label_batch(
+            batch = batches.make_label_batch(
                 **_chosen(form), by=request.user, at=timezone.now(), digest=form.cleaned_data["digest"]
             )
         except AlreadyCreated as repeated:
@@ -358,7 +364,7 @@ def batch_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"benchmark": benchmark}
     if form.is_valid():
         try:
-            context["plan"] = label_batches.plan_labels(**_chosen(form))
+            context["plan"] = batches.plan_labels(**_chosen(form))
         except DomainError as refused:
             context["refused"] = refused
     else:

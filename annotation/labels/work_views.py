@@ -14,8 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identity import opaque_name
 from annotation import access, payload
-from annotation.labels import selectors as labels
-from annotation.labels import services
+from annotation.labels import selectors, services
 from annotation.labels.forms import answer_of
 from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.selectors import reading_pages
@@ -122,7 +121,7 @@ def _stored(saved: LabelAnswer) -> dict[str, Any]:
 
 
 def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
-    lines = labels.question_lines(task)
+    lines = selectors.question_lines(task)
     return {
         "task": task,
         "batch": task.batch,
@@ -130,7 +129,7 @@ def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
         "reading": reading_pages.reading_of(task.case, ""),
         "lines": lines,
         "done": sum(line.answered for line in lines),
-        "place": labels.label_place(task),
+        "place": selectors.label_place(task),
         "writable": task.status in LabelTask.OPEN and task.batch.status == Batch.Status.OPEN,
         "saved_at": max((line.saved_at for line in lines if line.saved_at), default=None),
         "who": opaque_name(request.user),

@@ -24,7 +24,7 @@ from annotation.models import (
     QualificationAttempt,
     QualificationRule,
 )
-from annotation.qualification import keys as key_services
+from annotation.qualification import keys as qualification_keys
 from annotation.qualification.forms import KeyForm, KeyImportForm, RuleForm
 from annotation.qualification.services import marked_rows, start_attempt
 from annotation.selectors import reading_pages
@@ -52,7 +52,7 @@ def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
     form = RuleForm(request.POST, instance=QualificationRule(benchmark=benchmark))
     if form.is_valid():
         try:
-            key_services.set_rule(benchmark=benchmark, values=form.cleaned_data)
+            qualification_keys.set_rule(benchmark=benchmark, values=form.cleaned_data)
         except DomainError as refused:
             form.add_error(None, str(refused))
         else:
@@ -70,10 +70,10 @@ def _page(
     refused: ImportRefused | None = None,
 ) -> HttpResponse:
     rule = QualificationRule.objects.filter(benchmark=benchmark).first() or QualificationRule(benchmark=benchmark)
-    given = key_services.uses_of_keys(benchmark)
+    given = qualification_keys.uses_of_keys(benchmark)
     keys: dict[str, list[dict[str, Any]]] = {use: [] for use in KeyedResponse.Use.values}
     rows = KeyedResponse.objects.filter(benchmark=benchmark).select_related("response__case", "response__candidate")
-    sizes = key_services.sizes_of_keys(benchmark)
+    sizes = qualification_keys.sizes_of_keys(benchmark)
     for row in rows.order_by("-active", "response__case__key", "response__candidate__name", "pk"):
         keys[row.use].append({"key": row, "given": given.get(row.pk, 0), "size": sizes.get(row.pk, 0)})
     administers = is_admin(request.user, benchmark)
@@ -118,7 +118,7 @@ def choose(request: SignedInRequest, slug: str) -> HttpResponse:
     use = request.POST.get("use") or request.GET.get("use") or KeyedResponse.Use.QUALIFICATION
     if request.method == "POST":
         try:
-            keyed_responses = key_services.key_from_consensus(
+            keyed_responses = qualification_keys.key_from_consensus(
                 benchmark=benchmark, responses=request.POST.getlist("response"), use=use, by=request.user,
                 at=timezone.now(),
             )  # fmt: skip
@@ -128,7 +128,7 @@ def choose(request: SignedInRequest, slug: str) -> HttpResponse:
             text = ngettext("%(n)d response has a key now.", "%(n)d responses have a key now.", len(keyed_responses))
             messages.success(request, text % {"n": len(keyed_responses)})
             return redirect("annotation:qualification", slug)
-    agreed = key_services.agreed_responses(benchmark)
+    agreed = qualification_keys.agreed_responses(benchmark)
     sought = request.GET.get("q", "").strip()
     rows = Response.objects.filter(pk__in=agreed).select_related("case", "candidate")
     if sought:
@@ -136,7 +136,7 @@ def choose(request: SignedInRequest, slug: str) -> HttpResponse:
     page = Paginator(rows.order_by("case__key", "candidate__name", "setting", "sample"), PER_PAGE).get_page(
         request.GET.get("page")
     )
-    seen = key_services.annotators_behind([row.pk for row in page])
+    seen = qualification_keys.annotators_behind([row.pk for row in page])
     context = {
         "benchmark": benchmark,
         "page_obj": page,
@@ -158,7 +158,7 @@ def import_keys(request: SignedInRequest, slug: str) -> HttpResponse:
     form = KeyImportForm(request.POST, request.FILES)
     if form.is_valid():
         try:
-            new, known = key_services.import_keys(
+            new, known = qualification_keys.import_keys(
                 benchmark=benchmark, file=form.cleaned_data["file"], use=form.cleaned_data["use"], by=request.user,
                 at=timezone.now(),
             )  # fmt: skip
@@ -180,9 +180,11 @@ def keys_csv(request: SignedInRequest, slug: str, use: str) -> StreamingHttpResp
     benchmark = get_benchmark(request.user, slug)
     if use not in KeyedResponse.Use.values:
         raise Http404
-    columns = key_services.CSV_COLUMNS
+    columns = qualification_keys.CSV_COLUMNS
     chunks = stream_csv(
-        columns, key_services.key_rows(benchmark, use), text_columns=("case", "candidate", "explanation", "setting")
+        columns,
+        qualification_keys.key_rows(benchmark, use),
+        text_columns=("case", "candidate", "explanation", "setting"),
     )
     response = StreamingHttpResponse(chunks, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="keys-{use}-{benchmark.slug}.csv"'
@@ -207,7 +209,7 @@ def key(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     form = KeyForm(request.POST, criteria=sorted(row.decisions.values_list("criterion_id", flat=True)))
     if form.is_valid():
         try:
-            key_services.edit_key(keyed=row, decisions=form.decisions())
+            qualification_keys.edit_key(keyed=row, decisions=form.decisions())
         except DomainError as refused:
             form.add_error(None, str(refused))
         else:
@@ -237,7 +239,7 @@ def _key_page(
             for line in lines
         ],
         "reading": reading_pages.reading_of(row.response.case, row.response.text),
-        "given": key_services.uses_of_keys(benchmark).get(row.pk, 0),
+        "given": qualification_keys.uses_of_keys(benchmark).get(row.pk, 0),
         "other_use": next(pair for pair in KeyedResponse.Use.choices if pair[0] != row.use),
         "administers": is_admin(request.user, benchmark),
         "refused": refused,
@@ -253,7 +255,7 @@ def key_active(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     benchmark = get_administered_benchmark(request.user, slug)
     row = _key(benchmark, public_id)
     try:
-        key_services.set_key_active(keyed=row, active=request.POST.get("active") == "1")
+        qualification_keys.set_key_active(keyed=row, active=request.POST.get("active") == "1")
     except DomainError as refused:
         return _key_page(request, benchmark, row, refused=refused)
     return redirect("annotation:key", slug, public_id)
@@ -266,7 +268,7 @@ def key_use(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     benchmark = get_administered_benchmark(request.user, slug)
     row = _key(benchmark, public_id)
     try:
-        key_services.set_key_use(keyed=row, use=request.POST.get("use", ""))
+        qualification_keys.set_key_use(keyed=row, use=request.POST.get("use", ""))
     except DomainError as refused:
         return _key_page(request, benchmark, row, refused=refused)
     return redirect("annotation:key", slug, public_id)

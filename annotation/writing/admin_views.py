@@ -22,8 +22,7 @@ from annotation.services import new_seed
 from annotation.services.previews import AlreadyCreated
 from annotation.views.case_handover import called, handover_dialog, handover_message, refuse_nobody, taker_of
 from annotation.views.previews import to_existing_batch
-from annotation.writing import batches
-from annotation.writing import selectors as reading
+from annotation.writing import batches, selectors
 from annotation.writing.forms import WritingBatchForm
 from annotation.writing.planning import plan_writing
 from consilium.core.errors import DomainError
@@ -108,13 +107,13 @@ def writing_context(request: HttpRequest, batch: Batch, people: People) -> dict[
     if batch.kind != Batch.Kind.WRITE:
         return {}
     terms = WritingTerms.objects.select_related("candidate").get(batch=batch)
-    page = Paginator(reading.batch_tasks(batch), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(selectors.batch_tasks(batch), PER_PAGE).get_page(request.GET.get("page"))
     released = WritingTask.objects.filter(batch=batch, release_reason=WritingTask.Release.HAS_READ)
     return {
         "writing_terms": terms,
         "writing_references": [reference.name for reference in terms.references.all()],
         "writing_page": page,
-        "writing_lines": reading.task_lines(list(page.object_list), people),
+        "writing_lines": selectors.task_lines(list(page.object_list), people),
         "writing_lost": released.count(),
     }
 
@@ -127,7 +126,7 @@ def tasks_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingH
     get_object_or_404(WritingTerms, batch=batch)
     people = people_of(batch.group.benchmark, names=False)
     return csv_file(
-        f"writing-{batch.public_id}", reading.TASK_COLUMNS, reading.task_rows(batch, people), reading.TASK_TEXT
+        f"writing-{batch.public_id}", selectors.TASK_COLUMNS, selectors.task_rows(batch, people), selectors.TASK_TEXT
     )
 
 

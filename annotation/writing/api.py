@@ -21,8 +21,7 @@ from annotation.models import WritingTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
 from annotation.services import new_seed
-from annotation.writing import batches, services
-from annotation.writing import selectors as reading
+from annotation.writing import batches, selectors, services
 from annotation.writing.forms import WritingBatchForm
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of
@@ -122,7 +121,7 @@ def _me(request: Request) -> User:
 @api_view(["GET"])
 def tasks(request: Request) -> Response:
     """Cases that you write to, in the order of your queues."""
-    rows = reading.own_tasks(request.user).select_related("batch__writing_terms").order_by("batch", "position", "pk")
+    rows = selectors.own_tasks(request.user).select_related("batch__writing_terms").order_by("batch", "position", "pk")
     return page_of(request, rows, WritingTaskSerializer)
 
 
@@ -130,7 +129,7 @@ def tasks(request: Request) -> Response:
 @api_view(["GET"])
 def task(request: Request, public_id: str) -> Response:
     """One case: the conversation, the references if there are any, and your draft."""
-    row = reading.get_own_task(request.user, public_id)
+    row = selectors.get_own_task(request.user, public_id)
     services.release_if_read(task=row, at=timezone.now())
     return Response(_task(row))
 
@@ -138,8 +137,8 @@ def task(request: Request, public_id: str) -> Response:
 def _task(row: WritingTask) -> dict[str, Any]:
     released = row.status == WritingTask.Status.RELEASED
     row.conversation = reading_pages.reading_of(row.case, "").turns  # type: ignore[attr-defined]  # for the serializer
-    row.references = [] if released else reading.references_of(row)  # type: ignore[attr-defined]
-    row.reference = reading.reference_begun_from(row)  # type: ignore[attr-defined]
+    row.references = [] if released else selectors.references_of(row)  # type: ignore[attr-defined]
+    row.reference = selectors.reference_begun_from(row)  # type: ignore[attr-defined]
     return dict(WritingTaskDetailSerializer(row).data)
 
 
@@ -147,7 +146,7 @@ def _task(row: WritingTask) -> dict[str, Any]:
 @api_view(["POST"])
 def save(request: Request, public_id: str) -> Response:
     """Save your draft. 409 with ``current`` where it was saved elsewhere since you saw it."""
-    row = reading.get_own_task(request.user, public_id)
+    row = selectors.get_own_task(request.user, public_id)
     sent = DraftSerializer(data=request.data)
     sent.is_valid(raise_exception=True)
     change = services.TextInput(**sent.validated_data)
@@ -156,14 +155,14 @@ def save(request: Request, public_id: str) -> Response:
     except StaleSave as stale:
         current = {"text": stale.current.text, "version": stale.current.version}
         return Response({"detail": str(stale), "current": current}, status=stale.status_code)
-    return Response(_task(reading.get_own_task(request.user, public_id)))
+    return Response(_task(selectors.get_own_task(request.user, public_id)))
 
 
 @extend_schema(request=HandInSerializer, responses={200: WritingTaskDetailSerializer, 409: OpenApiTypes.OBJECT})
 @api_view(["POST"])
 def submit(request: Request, public_id: str) -> Response:
     """Hand your draft in; it can never change afterwards. Its task says ``released`` where it is not taken any more."""
-    row = reading.get_own_task(request.user, public_id)
+    row = selectors.get_own_task(request.user, public_id)
     sent = HandInSerializer(data=request.data)
     sent.is_valid(raise_exception=True)
     at = timezone.now()

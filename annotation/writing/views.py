@@ -18,8 +18,7 @@ from annotation import payload
 from annotation.models import Batch, WritingTask
 from annotation.selectors import reading_pages
 from annotation.views.saving import seconds_of, somebody_else
-from annotation.writing import selectors as reading
-from annotation.writing import services
+from annotation.writing import selectors, services
 from annotation.writing.forms import storable, text_of
 from annotation.writing.privacy import privacy_advice
 from consilium.core.errors import DomainError
@@ -42,7 +41,7 @@ def _has_read() -> str:
 @signed_in
 def task(request: SignedInRequest, public_id: str) -> HttpResponse:
     """The conversation and the references on the left, the editor on the right."""
-    row = reading.get_own_task(request.user, public_id)
+    row = selectors.get_own_task(request.user, public_id)
     if services.release_if_read(task=row, at=timezone.now()):
         messages.warning(request, _has_read())
         return redirect("annotation:work")
@@ -54,7 +53,7 @@ def task(request: SignedInRequest, public_id: str) -> HttpResponse:
 @signed_in
 def save(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Save ``{"who", "draft"}``. 409 with ``current`` where it was saved elsewhere since the page saw it."""
-    row = reading.get_own_task(request.user, public_id)
+    row = selectors.get_own_task(request.user, public_id)
     try:
         body = payload.body_of(request, required={"who", "draft"})
         if body["who"] != opaque_name(request.user):
@@ -70,7 +69,7 @@ def save(request: SignedInRequest, public_id: str) -> HttpResponse:
 @signed_in
 def check(request: SignedInRequest, public_id: str) -> HttpResponse:
     """What ``{"text"}`` looks like, and what in it may name a person: advice, nothing is saved."""
-    reading.get_own_task(request.user, public_id)
+    selectors.get_own_task(request.user, public_id)
     try:
         text = payload.body_of(request, required={"text"})["text"]
         if not isinstance(text, str) or len(text) > 2 * services.MAX_TEXT_LENGTH:
@@ -86,7 +85,7 @@ def check(request: SignedInRequest, public_id: str) -> HttpResponse:
 @signed_in
 def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Hand ``{"who", "version", "attested"}`` in, and say where the next case is."""
-    row = reading.get_own_task(request.user, public_id)
+    row = selectors.get_own_task(request.user, public_id)
     try:
         body = payload.body_of(request, required={"who", "version", "attested"})
         if body["who"] != opaque_name(request.user):
@@ -113,7 +112,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
 @signed_in
 def time(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Add ``{"seconds"}`` to the time spent at a case; its last minute is reported after submission."""
-    row = reading.get_own_task(request.user, public_id)
+    row = selectors.get_own_task(request.user, public_id)
     try:
         seconds = seconds_of(request)
     except DomainError as refused:
@@ -133,7 +132,7 @@ def _refusal(refused: DomainError) -> JsonResponse:
 def _stored(row: WritingTask) -> dict[str, Any]:
     return {
         "text": row.text,
-        "reference": reading.reference_begun_from(row),
+        "reference": selectors.reference_begun_from(row),
         "version": row.version,
         "client_id": str(row.client_id or ""),
         "at": timezone.localtime(row.saved_at).strftime("%H:%M:%S") if row.saved_at else "",
@@ -148,9 +147,9 @@ def _context(request: SignedInRequest, row: WritingTask) -> dict[str, Any]:
         "terms": terms,
         "benchmark": row.batch.group.benchmark,
         "reading": reading_pages.reading_of(row.case, ""),
-        "references": reading.references_of(row),
-        "begun_from": reading.reference_begun_from(row),
-        "place": reading.place_of(row),
+        "references": selectors.references_of(row),
+        "begun_from": selectors.reference_begun_from(row),
+        "place": selectors.place_of(row),
         "writable": row.status in WritingTask.OPEN and row.batch.status == Batch.Status.OPEN,
         "unaided": terms.mode == "unaided",
         "longest": services.MAX_TEXT_LENGTH,

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
 from consilium.core import i18n, languages, navigation
-from consilium.core import markdown as markdown_module
+from consilium.core import markdown as core_markdown
 from consilium.statistics.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ OUTCOME_LABELS: dict[str, Any] = {
 @register.filter
 def markdown(text: str | None) -> SafeString:
     """``{{ case.guidelines|markdown }}``: text from outside as inert HTML; wrap it in ``<div class="prose">``."""
-    return markdown_module.markdown(text)
+    return core_markdown.markdown(text)
 
 
 def _decimal(value: Any) -> float | None:

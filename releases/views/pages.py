@@ -17,7 +17,7 @@ from consilium.core.jobs import OPEN, JobStatus
 from releases import access, services
 from releases.forms import ReleaseForm
 from releases.models import Release
-from releases.selectors import archive as reading
+from releases.selectors import archive as archive_selectors
 from releases.selectors.preview import preview_of
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.views.benchmarks import csv_response
@@ -88,16 +88,16 @@ def release(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     row = access.get_release(request.user, slug, public_id)
     context = _context(request, row)
     if row.status == JobStatus.DONE:
-        line, bibtex = reading.citation_of(row)
+        line, bibtex = archive_selectors.citation_of(row)
         changes = row.facts.get("changes", {})
         context |= {
-            "card": reading.card_of(row),
+            "card": archive_selectors.card_of(row),
             "citation": line,
             "bibtex": bibtex,
-            "files": list(reading.file_rows(row)),
+            "files": list(archive_selectors.file_rows(row)),
             "counts": row.facts.get("counts", {}),
             "changes": changes,
-            "changed_cases": reading.change_rows(row)[:PER_PAGE],
+            "changed_cases": archive_selectors.change_rows(row)[:PER_PAGE],
         }
     return render(request, "releases/release.html", context)
 
@@ -151,7 +151,7 @@ def archive(request: SignedInRequest, slug: str, public_id: str) -> FileResponse
 def files_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """The files of a release with their sums."""
     row = access.get_release(request.user, slug, public_id)
-    rows = stream_csv(reading.FILE_COLUMNS, reading.file_rows(row), text_columns=("path",))
+    rows = stream_csv(archive_selectors.FILE_COLUMNS, archive_selectors.file_rows(row), text_columns=("path",))
     return csv_response(f"{services.archive_name(row)}-files.csv", rows)
 
 
@@ -160,5 +160,5 @@ def files_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingH
 def changes_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """The cases that are not as they were in the release before."""
     row = access.get_release(request.user, slug, public_id)
-    rows = stream_csv(reading.CHANGE_COLUMNS, reading.change_rows(row), text_columns=("case",))
+    rows = stream_csv(archive_selectors.CHANGE_COLUMNS, archive_selectors.change_rows(row), text_columns=("case",))
     return csv_response(f"{services.archive_name(row)}-changes.csv", rows)

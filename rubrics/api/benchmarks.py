@@ -18,9 +18,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.endpoints import PAGED, only, page_of, valid
-from rubrics import access, services
-from rubrics import models as rows
-from rubrics.api import serializers as shapes
+from rubrics import access, models, services
+from rubrics.api import serializers
 from rubrics.forms import CaseFilters, ImportForm
 from rubrics.selectors import lists
 
@@ -34,44 +33,51 @@ def me(request: Request) -> User:
 
 
 @extend_schema(
-    methods=["GET"], responses=shapes.BenchmarkSerializer(many=True), parameters=PAGED, operation_id="benchmarks_list"
+    methods=["GET"],
+    responses=serializers.BenchmarkSerializer(many=True),
+    parameters=PAGED,
+    operation_id="benchmarks_list",
 )
-@extend_schema(methods=["POST"], request=shapes.NewBenchmarkSerializer, responses={201: shapes.BenchmarkSerializer})
+@extend_schema(
+    methods=["POST"], request=serializers.NewBenchmarkSerializer, responses={201: serializers.BenchmarkSerializer}
+)
 @api_view(["GET", "POST"])
 def benchmarks(request: Request) -> Response:
     """List the benchmarks that you run, or make one (staff)."""
     if request.method == "GET":
         only(request)
         return page_of(
-            request, rows.Benchmark.objects.run_by(request.user).order_by("slug"), shapes.BenchmarkSerializer
+            request, models.Benchmark.objects.run_by(request.user).order_by("slug"), serializers.BenchmarkSerializer
         )
     if not me(request).is_staff:
         raise NotFound
-    benchmark = services.create_benchmark(by=me(request), **valid(shapes.NewBenchmarkSerializer(data=request.data)))
-    return Response(shapes.BenchmarkSerializer(benchmark).data, status=status.HTTP_201_CREATED)
+    benchmark = services.create_benchmark(
+        by=me(request), **valid(serializers.NewBenchmarkSerializer(data=request.data))
+    )
+    return Response(serializers.BenchmarkSerializer(benchmark).data, status=status.HTTP_201_CREATED)
 
 
-@extend_schema(methods=["GET"], responses=shapes.BenchmarkSerializer)
-@extend_schema(methods=["PATCH"], request=shapes.BenchmarkSerializer, responses=shapes.BenchmarkSerializer)
+@extend_schema(methods=["GET"], responses=serializers.BenchmarkSerializer)
+@extend_schema(methods=["PATCH"], request=serializers.BenchmarkSerializer, responses=serializers.BenchmarkSerializer)
 @api_view(["GET", "PATCH"])
 def benchmark(request: Request, slug: str) -> Response:
     """Show a benchmark, or change what describes it (admin)."""
     if request.method == "GET":
-        return Response(shapes.BenchmarkSerializer(access.get_benchmark(request.user, slug)).data)
+        return Response(serializers.BenchmarkSerializer(access.get_benchmark(request.user, slug)).data)
     benchmark = access.get_administered_benchmark(request.user, slug)
-    changes = valid(shapes.BenchmarkSerializer(data=request.data, partial=True))
+    changes = valid(serializers.BenchmarkSerializer(data=request.data, partial=True))
     stored = {
         name: getattr(benchmark, name) for name in ("title", "description", "guidelines", "rule_sheet", "licence")
     }
     services.update_benchmark(benchmark=benchmark, **{**stored, **changes})
-    return Response(shapes.BenchmarkSerializer(benchmark).data)
+    return Response(serializers.BenchmarkSerializer(benchmark).data)
 
 
 CASE_FILTERS = ("q", "difficulty", "register", "language", "tag", "state", "sort")
 
 
 @extend_schema(
-    responses=shapes.CaseSerializer(many=True),
+    responses=serializers.CaseSerializer(many=True),
     parameters=[*PAGED, *(OpenApiParameter(name, str) for name in CASE_FILTERS)],
     operation_id="cases_list",
 )
@@ -86,7 +92,7 @@ def cases(request: Request, slug: str) -> Response:
     sort = request.query_params.get("sort", "key")
     _known(sort.removeprefix("-"), lists.CASE_ORDERS, "sort")
     narrowed = lists.narrowed(lists.listed_cases(benchmark), form.cleaned_data)
-    return page_of(request, lists.in_order(narrowed, sort, lists.CASE_ORDERS, "key"), shapes.CaseSerializer)
+    return page_of(request, lists.in_order(narrowed, sort, lists.CASE_ORDERS, "key"), serializers.CaseSerializer)
 
 
 def _known(value: str, choices: Collection[str], name: str) -> None:
@@ -94,33 +100,35 @@ def _known(value: str, choices: Collection[str], name: str) -> None:
         raise ValidationError({name: [_("One of: %(names)s.") % {"names": ", ".join(choices)}]})
 
 
-@extend_schema(responses=shapes.CaseDetailSerializer)
+@extend_schema(responses=serializers.CaseDetailSerializer)
 @api_view(["GET"])
 def case(request: Request, slug: str, public_id: str) -> Response:
     """Show a case with its conversation and criteria."""
-    return Response(shapes.CaseDetailSerializer(access.get_case(request.user, slug, public_id)).data)
+    return Response(serializers.CaseDetailSerializer(access.get_case(request.user, slug, public_id)).data)
 
 
-@extend_schema(responses=shapes.CandidateSerializer(many=True), parameters=PAGED, operation_id="candidates_list")
+@extend_schema(responses=serializers.CandidateSerializer(many=True), parameters=PAGED, operation_id="candidates_list")
 @api_view(["GET"])
 def candidates(request: Request, slug: str) -> Response:
     """List the candidates."""
     benchmark = access.get_benchmark(request.user, slug)
     only(request)
-    return page_of(request, lists.listed_candidates(benchmark).order_by("name"), shapes.CandidateSerializer)
+    return page_of(request, lists.listed_candidates(benchmark).order_by("name"), serializers.CandidateSerializer)
 
 
-@extend_schema(responses=shapes.CandidateSerializer)
+@extend_schema(responses=serializers.CandidateSerializer)
 @api_view(["GET"])
 def candidate(request: Request, slug: str, public_id: str) -> Response:
     """Show a candidate."""
     candidate = access.get_candidate(request.user, slug, public_id)
-    return Response(shapes.CandidateSerializer(lists.listed_candidates(candidate.benchmark).get(pk=candidate.pk)).data)
+    return Response(
+        serializers.CandidateSerializer(lists.listed_candidates(candidate.benchmark).get(pk=candidate.pk)).data
+    )
 
 
 @extend_schema(
     methods=["GET"],
-    responses=shapes.ResponseSerializer(many=True),
+    responses=serializers.ResponseSerializer(many=True),
     parameters=[
         *PAGED,
         OpenApiParameter("candidate", str, description="id of a candidate"),
@@ -130,8 +138,8 @@ def candidate(request: Request, slug: str, public_id: str) -> Response:
 )
 @extend_schema(
     methods=["POST"],
-    request=shapes.NewResponsesSerializer,
-    responses={201: shapes.CountsSerializer, 422: OpenApiResponse()},
+    request=serializers.NewResponsesSerializer,
+    responses={201: serializers.CountsSerializer, 422: OpenApiResponse()},
 )
 @api_view(["GET", "POST"])
 def responses(request: Request, slug: str) -> Response:
@@ -139,12 +147,12 @@ def responses(request: Request, slug: str) -> Response:
     benchmark = access.get_benchmark(request.user, slug)
     if request.method == "GET":
         only(request, "candidate", "case")
-        listed = rows.Response.objects.filter(case__benchmark=benchmark).select_related("case", "candidate")
+        listed = models.Response.objects.filter(case__benchmark=benchmark).select_related("case", "candidate")
         for name in ("candidate", "case"):
             if value := request.query_params.get(name):
                 listed = listed.filter(**{f"{name}__public_id": value})
-        return page_of(request, listed.order_by("pk"), shapes.ResponseSerializer)
-    payload = valid(shapes.NewResponsesSerializer(data=request.data))
+        return page_of(request, listed.order_by("pk"), serializers.ResponseSerializer)
+    payload = valid(serializers.NewResponsesSerializer(data=request.data))
     lines = "\n".join(json.dumps(row) for row in payload["responses"])
     counts = services.import_responses(
         benchmark=benchmark,
@@ -157,20 +165,20 @@ def responses(request: Request, slug: str) -> Response:
     return Response({"counts": counts}, status=status.HTTP_201_CREATED)
 
 
-@extend_schema(responses=shapes.ResponseSerializer)
+@extend_schema(responses=serializers.ResponseSerializer)
 @api_view(["GET"])
 def response(request: Request, slug: str, public_id: str) -> Response:
     """Show a response."""
-    return Response(shapes.ResponseSerializer(access.get_response(request.user, slug, public_id)).data)
+    return Response(serializers.ResponseSerializer(access.get_response(request.user, slug, public_id)).data)
 
 
 @extend_schema(
-    methods=["GET"], responses=shapes.ImportSerializer(many=True), parameters=PAGED, operation_id="imports_list"
+    methods=["GET"], responses=serializers.ImportSerializer(many=True), parameters=PAGED, operation_id="imports_list"
 )
 @extend_schema(
     methods=["POST"],
-    request={"multipart/form-data": shapes.NewImportSerializer},
-    responses={201: shapes.ImportSerializer},
+    request={"multipart/form-data": serializers.NewImportSerializer},
+    responses={201: serializers.ImportSerializer},
 )
 @api_view(["GET", "POST"])
 @parser_classes([MultiPartParser])
@@ -179,8 +187,8 @@ def imports(request: Request, slug: str) -> Response:
     benchmark = access.get_benchmark(request.user, slug)
     if request.method == "GET":
         only(request)
-        return page_of(request, rows.ImportJob.objects.filter(benchmark=benchmark), shapes.ImportSerializer)
-    payload = valid(shapes.NewImportSerializer(data=request.data))
+        return page_of(request, models.ImportJob.objects.filter(benchmark=benchmark), serializers.ImportSerializer)
+    payload = valid(serializers.NewImportSerializer(data=request.data))
     job = services.create_import(
         benchmark=benchmark,
         kind=payload["kind"],
@@ -189,20 +197,20 @@ def imports(request: Request, slug: str) -> Response:
         options={name: payload[name] for name in ImportForm.OPTIONS if name in payload},
         by=me(request),
     )
-    return Response(shapes.ImportSerializer(job).data, status=status.HTTP_201_CREATED)
+    return Response(serializers.ImportSerializer(job).data, status=status.HTTP_201_CREATED)
 
 
-@extend_schema(responses=shapes.ImportSerializer)
+@extend_schema(responses=serializers.ImportSerializer)
 @api_view(["GET"])
 def import_job(request: Request, slug: str, public_id: str) -> Response:
     """Show an import: how far it is, what it created, or what is wrong with the file."""
-    return Response(shapes.ImportSerializer(access.get_import(request.user, slug, public_id)).data)
+    return Response(serializers.ImportSerializer(access.get_import(request.user, slug, public_id)).data)
 
 
-@extend_schema(request=None, responses=shapes.ImportSerializer)
+@extend_schema(request=None, responses=serializers.ImportSerializer)
 @api_view(["POST"])
 def import_restart(request: Request, slug: str, public_id: str) -> Response:
     """Try a refused or failed import again."""
     job = access.get_import(request.user, slug, public_id)
     services.restart_import(job=job)
-    return Response(shapes.ImportSerializer(job).data)
+    return Response(serializers.ImportSerializer(job).data)

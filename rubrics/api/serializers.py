@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from consilium.core.api import StrictSerializer
 from consilium.core.jobs import JobStatus
-from rubrics import models as rows
+from rubrics import models
 
 Plain = serializers.Serializer[Any]
 MAX_RESPONSES = 500
@@ -33,7 +33,7 @@ class BenchmarkSerializer(StrictSerializer, Plain):
 class NewBenchmarkSerializer(StrictSerializer, Plain):
     """A benchmark to be made."""
 
-    slug = serializers.CharField(max_length=80, validators=[rows.slug_characters])
+    slug = serializers.CharField(max_length=80, validators=[models.slug_characters])
     title = serializers.CharField(max_length=200)
     description = serializers.CharField(allow_blank=True, default="")
 
@@ -85,9 +85,9 @@ class CaseDetailSerializer(Plain):
     criteria = serializers.SerializerMethodField()
 
     @extend_schema_field(CriterionSerializer(many=True))
-    def get_criteria(self, case: rows.Case) -> list[dict[str, Any]]:
+    def get_criteria(self, case: models.Case) -> list[dict[str, Any]]:
         """The items of the published gold rubric."""
-        items = rows.RubricItem.objects.filter(rubric__in=case.rubrics.filter(status="published", track="gold"))
+        items = models.RubricItem.objects.filter(rubric__in=case.rubrics.filter(status="published", track="gold"))
         return list(CriterionSerializer(items.select_related("criterion").order_by("position"), many=True).data)
 
 
@@ -96,7 +96,7 @@ class CandidateSerializer(Plain):
 
     id = serializers.CharField(source="public_id")
     name = serializers.CharField()
-    kind = serializers.ChoiceField(choices=rows.Candidate.Kind.choices)
+    kind = serializers.ChoiceField(choices=models.Candidate.Kind.choices)
     response_count = serializers.IntegerField()
     case_count = serializers.IntegerField()
     flagged = serializers.IntegerField()
@@ -134,7 +134,7 @@ class NewResponsesSerializer(StrictSerializer, Plain):
     """Responses to be added, all of them or none."""
 
     responses = NewResponseSerializer(many=True)
-    candidate_kind = serializers.ChoiceField(choices=rows.Candidate.Kind.choices, required=False)
+    candidate_kind = serializers.ChoiceField(choices=models.Candidate.Kind.choices, required=False)
 
     def validate_responses(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Not empty, and no more than a request should carry; a file takes any number."""
@@ -161,7 +161,7 @@ class ImportSerializer(Plain):
     """An import and what became of it."""
 
     id = serializers.CharField(source="public_id")
-    kind = serializers.ChoiceField(choices=rows.ImportJob.Kind.choices)
+    kind = serializers.ChoiceField(choices=models.ImportJob.Kind.choices)
     file_name = serializers.CharField()
     options = serializers.DictField()
     status = serializers.ChoiceField(choices=JobStatus.choices)
@@ -180,7 +180,7 @@ class NewImportSerializer(StrictSerializer, Plain):
     bank ``bank``, ``licence``; rubrics ``author`` (the address of the author who wrote them).
     """
 
-    kind = serializers.ChoiceField(choices=rows.ImportJob.Kind.choices)
+    kind = serializers.ChoiceField(choices=models.ImportJob.Kind.choices)
     file = serializers.FileField(max_length=255)
     format = serializers.CharField(required=False)
     candidate = serializers.CharField(required=False)

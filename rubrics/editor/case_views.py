@@ -24,7 +24,7 @@ from consilium.core.languages import language_name
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access
-from rubrics.editor import case_content as contents
+from rubrics.editor import case_content
 from rubrics.editor.case_content import CaseContent, ContentInput, Turn
 from rubrics.editor.privacy import all_findings
 from rubrics.forms import NewCaseForm
@@ -65,8 +65,8 @@ def write_case(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     """The editor. POST is the form of a browser without scripts: it saves all, and turns are added and moved by it."""
     case = access.get_case_to_write(request.user, slug, public_id)
     if request.method != "POST":
-        return _page(request, case, contents.content_of(case))
-    reading = contents.read_form(request.POST, stored=contents.content_of(case))
+        return _page(request, case, case_content.content_of(case))
+    reading = case_content.read_form(request.POST, stored=case_content.content_of(case))
     content = _as_typed(reading, case)
     if reading.errors:
         return _page(request, case, content, reading.errors, status=422)
@@ -91,8 +91,8 @@ def write_case(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
 
 def _as_typed(reading: ContentInput, case: Case) -> CaseContent:
     """What can be shown again of a form with faults; nothing right of it is lost."""
-    stands = contents.content_of(case)
-    return CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in contents.FIELDS})
+    stands = case_content.content_of(case)
+    return CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in case_content.FIELDS})
 
 
 def _rearranged(content: CaseContent, data: Any) -> tuple[CaseContent, bool]:
@@ -115,7 +115,7 @@ def _rearranged(content: CaseContent, data: Any) -> tuple[CaseContent, bool]:
     else:
         return content, False
     return CaseContent(
-        **{name: getattr(content, name) for name in contents.FIELDS} | {"conversation": tuple(turns)}
+        **{name: getattr(content, name) for name in case_content.FIELDS} | {"conversation": tuple(turns)}
     ), True
 
 
@@ -132,8 +132,8 @@ def _page(
     prefetch_related_objects([case], Prefetch("rubrics", Rubric.objects.select_related("draft").order_by("version")))
     frozen = case_editing.why_frozen(case)
     rubrics = [rubric for rubric in case.rubrics.all() if rubric.track == "gold"]
-    kinds = contents.tags_by_kind(content.tags)
-    known = contents.tags_by_kind([tag for tag, _count in lists.tag_counts(benchmark, MAX_SUGGESTIONS)])
+    kinds = case_content.tags_by_kind(content.tags)
+    known = case_content.tags_by_kind([tag for tag, _count in lists.tag_counts(benchmark, MAX_SUGGESTIONS)])
     context = {
         "benchmark": benchmark,
         "case": case,
@@ -160,7 +160,7 @@ def _page(
         "stored": {
             "version": case.edit_version,
             "edit_id": str(case.edit_id or ""),
-            "case": contents.content_of(case).as_json(),
+            "case": case_content.content_of(case).as_json(),
         },
     }
     return render(request, "rubrics/writing/case.html", context, status=status)
@@ -218,7 +218,7 @@ def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
     if body["who"] != opaque_name(request.user):
         return JsonResponse({"reason": "somebody-else"}, status=409)
-    reading = contents.read_content(body["case"], stored=contents.content_of(case))
+    reading = case_content.read_content(body["case"], stored=case_content.content_of(case))
     if reading.errors:
         return JsonResponse(
             {"detail": _("Something on the page cannot be saved."), "errors": reading.errors}, status=422
@@ -235,7 +235,7 @@ def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     except StaleSave as stale:
         row = stale.current
         current = {
-            "case": contents.content_of(row).as_json(),
+            "case": case_content.content_of(row).as_json(),
             "client_id": str(row.edit_id or ""),
             "saved_at": _clock(row),
         }
@@ -266,9 +266,9 @@ def preview(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     body = _body(request, {"conversation", "reference_answer", "language"})
     if body is None:
         return JsonResponse({"detail": _("This is not what the page sends; load it again.")}, status=400)
-    stands = contents.content_of(case)
-    reading = contents.read_content(body, stored=stands)
-    content = CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in contents.FIELDS})
+    stands = case_content.content_of(case)
+    reading = case_content.read_content(body, stored=stands)
+    content = CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in case_content.FIELDS})
     context = {"content": content, "turns": _turns(content), "case": case}
     return render(request, "rubrics/writing/_preview.html", context)
 
@@ -300,7 +300,7 @@ def _uuid(value: Any) -> bool:
 def erratum(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """A new case that supersedes this one, under the key that was typed."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    reading = contents.read_content({"key": request.POST.get("key", "")}, stored=contents.content_of(case))
+    reading = case_content.read_content({"key": request.POST.get("key", "")}, stored=case_content.content_of(case))
     problem = " ".join(reading.errors.get("key", []))
     if not problem:
         try:
@@ -312,7 +312,7 @@ def erratum(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
             messages.success(request, _("This is the erratum of %(key)s. Change what was wrong.") % {"key": case.key})
             return redirect("rubrics:write-case", slug, erratum.public_id)
     again = {"key": request.POST.get("key", ""), "error": problem}
-    return _page(request, case, contents.content_of(case), erratum=again, status=422)
+    return _page(request, case, case_content.content_of(case), erratum=again, status=422)
 
 
 @require_POST

@@ -22,7 +22,7 @@ from consilium.core.versioning import StaleSave
 from rubrics import access, services
 from rubrics.api.benchmarks import me
 from rubrics.api.serializers import CaseTurnSerializer, Plain
-from rubrics.editor import case_content as contents
+from rubrics.editor import case_content
 from rubrics.editor.case_content import CaseContent, Turn
 from rubrics.editor.privacy import PlacedFinding, all_findings
 from rubrics.models import AuthoringRole, Case
@@ -146,7 +146,7 @@ class ActiveSerializer(StrictSerializer, Plain):
 
 
 def _content(sent: dict[str, Any], stored: CaseContent) -> CaseContent:
-    reading = contents.read_content(sent, stored=stored)
+    reading = case_content.read_content(sent, stored=stored)
     if reading.errors:
         raise ValidationError(reading.errors)
     return CaseContent(**reading.values)
@@ -191,7 +191,7 @@ def case(request: Request, slug: str, public_id: str) -> Response:
     try:
         saved = case_editing.save_case(
             case=case,
-            content=_content(sent, contents.content_of(case)),
+            content=_content(sent, case_content.content_of(case)),
             version=version,
             client_id=client_id or uuid.uuid4(),
             by=me(request),

@@ -18,7 +18,6 @@ from consilium.core.errors import Conflict, DomainError, LineError
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from consilium.core.transitions import transition
 from consilium.core.versioning import refuse_stale
-from rubrics import published as publications
 from rubrics.access import is_author
 from rubrics.editor.case_content import unready_content
 from rubrics.editor.drafting import DraftItem, digest_of, from_rubric, items_of, unready
@@ -34,6 +33,7 @@ from rubrics.models import (
     RubricItem,
     RubricReview,
 )
+from rubrics.published import notify_listeners
 from rubrics.services import rubric_notices
 from rubrics.services.drafts import CHANGED_ELSEWHERE
 from rubrics.services.exclusion import exclude_case
@@ -238,7 +238,7 @@ def publish(*, rubric: Rubric, draft: RubricDraft, by: User, at: datetime) -> No
         status=RevisionRequest.Status.DONE, answer=answer, closed_by=by, closed_at=at, taken_up_in=rubric
     )
     if before is not None:
-        publications.notify_listeners(before, rubric, at)
+        notify_listeners(before, rubric, at)
     _retire_the_mistaken(rubric.case, by, at)
 
 

@@ -22,7 +22,7 @@ from rubrics import access
 from rubrics.editor.drafting import items_of
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.services import publishing, publishing_many
-from rubrics.versions import selectors as versions
+from rubrics.versions import selectors
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -134,17 +134,17 @@ def _me(request: Request) -> User:
 
 
 def _open(case: Case, status: str) -> Rubric:
-    rubric = versions.versions_of(case).filter(status=status, draft__isnull=False).first()
+    rubric = selectors.versions_of(case).filter(status=status, draft__isnull=False).first()
     if rubric is None:
         raise Http404
     return rubric
 
 
 def _versions(case: Case) -> Response:
-    return Response(VersionSerializer([_row(row) for row in versions.history(case)], many=True).data)
+    return Response(VersionSerializer([_row(row) for row in selectors.history(case)], many=True).data)
 
 
-def _row(row: versions.Version) -> dict[str, Any]:
+def _row(row: selectors.Version) -> dict[str, Any]:
     diff = row.diff
     return {
         "version": row.rubric.version,
@@ -177,15 +177,15 @@ def history(request: Request, slug: str, public_id: str) -> Response:
 def difference(request: Request, slug: str, public_id: str) -> Response:
     """Say what became of each criterion from one version to another; by default to the newest from the one before."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    every = {rubric.version: rubric for rubric in versions.versions_of(case)}
+    every = {rubric.version: rubric for rubric in selectors.versions_of(case)}
     if not every:
         raise Http404
     after = _number(request, "to", max(every))
     before = _number(request, "from", max((number for number in every if number < after), default=0))
     if after not in every or (before and before not in every):
         raise Http404
-    rows = versions.csv_rows(versions.difference(every.get(before), every[after]))
-    return Response([dict(zip(versions.CSV_COLUMNS, row, strict=True)) for row in rows])
+    rows = selectors.csv_rows(selectors.difference(every.get(before), every[after]))
+    return Response([dict(zip(selectors.CSV_COLUMNS, row, strict=True)) for row in rows])
 
 
 def _number(request: Request, name: str, default: int) -> int:
@@ -278,7 +278,7 @@ def reviews(request: Request, slug: str) -> Response:
     benchmark = access.get_written_benchmark(request.user, slug)
     if request.method == "GET":
         offset = _number(request, "offset", 0)
-        rows = versions.reviewable_by(_me(request), benchmark)[offset : offset + 200]
+        rows = selectors.reviewable_by(_me(request), benchmark)[offset : offset + 200]
         return Response([_in_review(rubric) for rubric in rows])
     payload = valid(ApproveManySerializer(data=request.data))
     outcome = publishing_many.approve_many(

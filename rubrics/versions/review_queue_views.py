@@ -20,7 +20,7 @@ from rubrics.editor.drafting import items_of
 from rubrics.models import Benchmark, Rubric
 from rubrics.services import publishing_many
 from rubrics.services.publishing import what_is_in_the_way
-from rubrics.versions import selectors as versions
+from rubrics.versions import selectors
 
 PER_PAGE = 50
 DRAFTS_PER_PAGE = 200
@@ -77,13 +77,13 @@ def _queue(
 ) -> HttpResponse:
     is_author = access.is_author(request.user, benchmark)
     rows = (
-        versions.reviewable_by(request.user, benchmark)
+        selectors.reviewable_by(request.user, benchmark)
         if is_author
-        else versions.open_rubrics(benchmark, Rubric.Status.IN_REVIEW)
+        else selectors.open_rubrics(benchmark, Rubric.Status.IN_REVIEW)
     )
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    shown = [{"rubric": rubric, "diff": versions.difference(rubric.based_on, rubric)} for rubric in page]
-    in_review = versions.open_rubrics(benchmark, Rubric.Status.IN_REVIEW).count()
+    shown = [{"rubric": rubric, "diff": selectors.difference(rubric.based_on, rubric)} for rubric in page]
+    in_review = selectors.open_rubrics(benchmark, Rubric.Status.IN_REVIEW).count()
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "page_obj": page,
@@ -92,7 +92,7 @@ def _queue(
         # A single one is read beside its case before it is approved.
         "many": is_author and (page.paginator.count > 1 or bool(refused or not_done)),
         "in_review": in_review,
-        "drafts": versions.open_rubrics(benchmark, Rubric.Status.DRAFT).count(),
+        "drafts": selectors.open_rubrics(benchmark, Rubric.Status.DRAFT).count(),
         "refused": refused,
         "not_done": not_done or [],
         "comment": request.POST.get("comment", ""),
@@ -131,7 +131,7 @@ def _drafts(
     not_done: list[tuple[Rubric, DomainError]] | None = None,
     note: str = "",
 ) -> HttpResponse:
-    rows = versions.open_rubrics(benchmark, Rubric.Status.DRAFT)
+    rows = selectors.open_rubrics(benchmark, Rubric.Status.DRAFT)
     page = Paginator(rows, DRAFTS_PER_PAGE).get_page(request.GET.get("page"))
     shown = []
     for rubric in page:
@@ -139,7 +139,7 @@ def _drafts(
         shown.append(
             {
                 "rubric": rubric,
-                "diff": versions.difference(rubric.based_on, rubric),
+                "diff": selectors.difference(rubric.based_on, rubric),
                 "faults": what_is_in_the_way(rubric, items, privacy=False),
             }
         )

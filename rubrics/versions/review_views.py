@@ -18,8 +18,7 @@ from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from rubrics import access
 from rubrics.models import Case, Rubric
 from rubrics.services import publishing
-from rubrics.versions import reviewing
-from rubrics.versions import selectors as versions
+from rubrics.versions import reviewing, selectors
 
 
 def editor_address(case: Case) -> str:
@@ -68,7 +67,7 @@ def review(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 
 
 def _open_rubric(case: Case) -> Rubric | None:
-    return versions.versions_of(case).filter(status__in=["draft", "in_review"], draft__isnull=False).first()
+    return selectors.versions_of(case).filter(status__in=["draft", "in_review"], draft__isnull=False).first()
 
 
 def _page(
@@ -106,7 +105,7 @@ def send_to_review(request: SignedInRequest, slug: str, public_id: str) -> HttpR
     """Ask other physicians to read the draft; what is in the way is listed."""
     case = access.get_case_to_write(request.user, slug, public_id)
     rubric = get_object_or_404(
-        Rubric.objects.filter(case=case, track=versions.TRACK, draft__isnull=False, status="draft")
+        Rubric.objects.filter(case=case, track=selectors.TRACK, draft__isnull=False, status="draft")
     )
     note = _text(request, "note")
     try:
@@ -125,7 +124,7 @@ def send_to_review(request: SignedInRequest, slug: str, public_id: str) -> HttpR
 def take_back(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Make a draft of it again."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    rubric = get_object_or_404(Rubric, case=case, track=versions.TRACK, status=Rubric.Status.IN_REVIEW)
+    rubric = get_object_or_404(Rubric, case=case, track=selectors.TRACK, status=Rubric.Status.IN_REVIEW)
     try:
         publishing.take_back(rubric=rubric, by=request.user, at=timezone.now())
     except DomainError as refused:
@@ -139,7 +138,9 @@ def take_back(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
 def discard_draft(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Throw the draft away; what is published stays."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    rubric = get_object_or_404(Rubric, case=case, track=versions.TRACK, status=Rubric.Status.DRAFT, draft__isnull=False)
+    rubric = get_object_or_404(
+        Rubric, case=case, track=selectors.TRACK, status=Rubric.Status.DRAFT, draft__isnull=False
+    )
     try:
         seen = request.POST.get("version", "")
         version = int(seen) if seen.isdecimal() and len(seen) < 10 else None

@@ -13,7 +13,7 @@ from rubrics.lint.remark import Remark
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.selectors.conversation import turns_of
 from rubrics.services.publishing import approvals_missing, what_is_in_the_way
-from rubrics.versions import selectors as versions
+from rubrics.versions import selectors
 from rubrics.versions.diff import CriterionChange, Kind, compare
 from rubrics.versions.evidence import RewordingEvidence, evidence_for
 
@@ -42,11 +42,11 @@ class Row:
 
 def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> dict[str, Any]:
     """Everything that the page of one rubric shows; a fixed number of queries."""
-    draft = versions.draft_of(rubric)
+    draft = selectors.draft_of(rubric)
     assert draft is not None
     items = items_of(draft.content)
     before = rubric.based_on
-    diff = versions.difference(before, rubric)
+    diff = selectors.difference(before, rubric)
     evidence = evidence_for(user, case)
     reviews = list(rubric.reviews.all())
     mine = next((row for row in reviews if row.reviewer_id == user.pk and row.content is not None), None)
@@ -116,14 +116,14 @@ def _since(mine: RubricReview | None, items: list[DraftItem]) -> dict[str, str]:
 
 def next_to_review(user: User, case: Case) -> Case | None:
     """The case after this one that waits for ``user``, by key; then from the top."""
-    rows = versions.reviewable_by(user, case.benchmark).exclude(case=case).order_by("case__key", "pk")
+    rows = selectors.reviewable_by(user, case.benchmark).exclude(case=case).order_by("case__key", "pk")
     rubric = rows.filter(case__key__gt=case.key).first() or rows.first()
     return rubric.case if rubric is not None and access.is_author(user, case.benchmark) else None
 
 
 def _position(user: User, case: Case) -> dict[str, Any]:
     """How many wait for this reader, and the one after this."""
-    waiting = versions.reviewable_by(user, case.benchmark).order_by("case__key", "pk")
+    waiting = selectors.reviewable_by(user, case.benchmark).order_by("case__key", "pk")
     keys = list(waiting.values_list("case__public_id", flat=True))
     others = [key for key in keys if key != case.public_id]
     at = keys.index(case.public_id) if case.public_id in keys else -1

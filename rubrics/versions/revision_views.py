@@ -16,7 +16,7 @@ from consilium.core.limits import MAX_REVISION_ANSWER_LENGTH
 from rubrics import access
 from rubrics.models import Benchmark, RevisionRequest
 from rubrics.services.revisions import dismiss_revisions, take_up_revisions
-from rubrics.versions import revisions as revision_queries
+from rubrics.versions.revisions import CSV_COLUMNS, CSV_TEXT, csv_rows, faulty_criteria, state_counts
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25
@@ -34,10 +34,10 @@ def _page(
     request: SignedInRequest, benchmark: Benchmark, refused: DomainError | None = None, answer: str = ""
 ) -> HttpResponse:
     state = _state(request)
-    page, lines = revision_queries.faulty_criteria(
+    page, lines = faulty_criteria(
         benchmark, "" if state == ALL else state, page=request.GET.get("page"), per_page=PER_PAGE
     )
-    counts = revision_queries.state_counts(benchmark)
+    counts = state_counts(benchmark)
     context = {
         "benchmark": benchmark,
         "state": state,
@@ -64,10 +64,8 @@ def revisions_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """The requests of the list, all pages of it, as a file."""
     benchmark = access.get_benchmark(request.user, slug)
     state = _state(request)
-    rows = revision_queries.csv_rows(benchmark, "" if state == ALL else state)
-    return csv_response(
-        f"{slug}-revisions.csv", stream_csv(revision_queries.CSV_COLUMNS, rows, text_columns=revision_queries.CSV_TEXT)
-    )
+    rows = csv_rows(benchmark, "" if state == ALL else state)
+    return csv_response(f"{slug}-revisions.csv", stream_csv(CSV_COLUMNS, rows, text_columns=CSV_TEXT))
 
 
 @require_POST

@@ -11,7 +11,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access
 from rubrics.consequences import consequences
 from rubrics.models import Benchmark, Case, Rubric
-from rubrics.versions import selectors as versions
+from rubrics.versions import selectors
 from rubrics.versions.diff import Kind
 from rubrics.versions.review_views import editor_address
 from rubrics.views.benchmarks import csv_response
@@ -22,7 +22,7 @@ from rubrics.views.benchmarks import csv_response
 def history(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Every version with who wrote and who approved it."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    rows = versions.history(case)
+    rows = selectors.history(case)
     current = next((row for row in rows if row.rubric.status == Rubric.Status.PUBLISHED), None)
     runs = Benchmark.objects.run_by(request.user).filter(pk=case.benchmark_id).exists()
     context = {
@@ -42,7 +42,7 @@ def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Two versions side by side; by default the newest and the one before it."""
     case = access.get_case_to_write(request.user, slug, public_id)
     before, after, every = _chosen(request, case)
-    difference = versions.difference(before, after)
+    difference = selectors.difference(before, after)
     only = request.GET.get("show") == "changes"
     runs = Benchmark.objects.run_by(request.user).filter(pk=case.benchmark_id).exists()
     counts = after.status in (Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED)
@@ -54,7 +54,7 @@ def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "every": every,
         "diff": difference,
         "lines": [
-            {"line": line, "word": versions.kind_words()[line.kind]}
+            {"line": line, "word": selectors.kind_words()[line.kind]}
             for line in (difference.differing if only else difference.lines)
         ],
         "only": only,
@@ -71,14 +71,14 @@ def diff_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHt
     """The same as a file."""
     case = access.get_case_to_write(request.user, slug, public_id)
     before, after, _every = _chosen(request, case)
-    rows = versions.csv_rows(versions.difference(before, after))
+    rows = selectors.csv_rows(selectors.difference(before, after))
     name = f"{case.public_id}-v{before.version if before else 0}-v{after.version}.csv"
-    return csv_response(name, stream_csv(versions.CSV_COLUMNS, rows, text_columns=versions.CSV_TEXT))
+    return csv_response(name, stream_csv(selectors.CSV_COLUMNS, rows, text_columns=selectors.CSV_TEXT))
 
 
 def _chosen(request: SignedInRequest, case: Case) -> tuple[Rubric | None, Rubric, list[Rubric]]:
     """The two versions that the address names (``from``, ``to``), and all there are; 404 where one is not there."""
-    every = list(versions.versions_of(case))
+    every = list(selectors.versions_of(case))
     if not every:
         raise Http404
     by_number = {rubric.version: rubric for rubric in every}

@@ -26,7 +26,7 @@ from rubrics.bank.usage import Usage, rubrics_with, usage
 from rubrics.editor.drafting import items_of
 from rubrics.models import Bank, Benchmark, Case, RubricDraft
 from rubrics.parsing.bank import BankEntry, in_language
-from rubrics.services import banks as services
+from rubrics.services.banks import import_bank, item_from, set_bank_in_use
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 60
@@ -167,7 +167,7 @@ def bank_search(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def insertable(entry: BankEntry, language: str) -> dict[str, Any]:
     """An item as the editor takes it; the tag of its cluster is among its tags."""
-    item = services.item_from(entry, language)
+    item = item_from(entry, language)
     return {"text": item.text, "points": item.points, "tags": list(item.tags), "bank": item.bank}
 
 
@@ -188,7 +188,7 @@ def banks(request: SignedInRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _banks_page(request, benchmark, form, status=422)
     try:
-        counts = services.import_bank(
+        counts = import_bank(
             benchmark=benchmark,
             file=form.cleaned_data["file"],
             options={name: form.cleaned_data[name] for name in ("bank", "title", "licence")},
@@ -225,7 +225,7 @@ def bank_use(request: SignedInRequest, slug: str, bank: str) -> HttpResponse:
     """Take a bank out of use, or back (``active``: 1)."""
     benchmark = access.get_written_benchmark(request.user, slug)
     chosen_bank = access.get_bank(benchmark, bank)
-    services.set_bank_in_use(bank=chosen_bank, active=request.POST.get("active") == "1")
+    set_bank_in_use(bank=chosen_bank, active=request.POST.get("active") == "1")
     return redirect("rubrics:banks", slug)
 
 

@@ -15,7 +15,7 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics import access
 from rubrics.models import Benchmark, Case
-from rubrics.selectors import exclusion as excluded
+from rubrics.selectors import exclusion
 from rubrics.services.exclusion import exclude_case, restore_case
 from rubrics.views.benchmarks import csv_response
 
@@ -27,7 +27,7 @@ PER_PAGE = 50
 def excluded_cases(request: SignedInRequest, slug: str) -> HttpResponse:
     """The excluded cases, the latest first."""
     benchmark = access.get_benchmark(request.user, slug)
-    page = Paginator(excluded.excluded_cases(benchmark), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(exclusion.excluded_cases(benchmark), PER_PAGE).get_page(request.GET.get("page"))
     return render(request, "rubrics/cases/excluded.html", {"benchmark": benchmark, "page_obj": page})
 
 
@@ -36,7 +36,7 @@ def excluded_cases(request: SignedInRequest, slug: str) -> HttpResponse:
 def excluded_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """The list as a file."""
     benchmark = access.get_benchmark(request.user, slug)
-    table = stream_csv(excluded.CSV_COLUMNS, excluded.csv_rows(benchmark), text_columns=excluded.CSV_TEXT)
+    table = stream_csv(exclusion.CSV_COLUMNS, exclusion.csv_rows(benchmark), text_columns=exclusion.CSV_TEXT)
     return csv_response(f"{slug}-excluded.csv", table)
 
 

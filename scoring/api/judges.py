@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from consilium.core.endpoints import PAGED, Pages, valid
 from rubrics.access import get_benchmark
 from scoring import access
-from scoring.api import serializers as shapes
+from scoring.api import serializers
 from scoring.judges.config import InvalidConfig
 from scoring.judges.kinds.kind import KINDS
 from scoring.models import JudgeRun, Verdict
@@ -41,7 +41,7 @@ class _Cursor(CursorPagination):
 
 
 def _paged(
-    request: Request, queryset: QuerySet[Any], serializer: type[shapes.Plain], pages: BasePagination | None = None
+    request: Request, queryset: QuerySet[Any], serializer: type[serializers.Plain], pages: BasePagination | None = None
 ) -> Response:
     pages = pages or Pages()
     page = pages.paginate_queryset(queryset, request) or []
@@ -60,12 +60,12 @@ def _me(request: Request) -> User:
 
 
 @extend_schema(
-    methods=["GET"], responses=shapes.JudgeSerializer(many=True), parameters=PAGED, operation_id="judges_list"
+    methods=["GET"], responses=serializers.JudgeSerializer(many=True), parameters=PAGED, operation_id="judges_list"
 )
 @extend_schema(
     methods=["POST"],
-    request=shapes.NewJudgeSerializer,
-    responses={201: shapes.JudgeSerializer},
+    request=serializers.NewJudgeSerializer,
+    responses={201: serializers.JudgeSerializer},
     operation_id="judges_create",
 )
 @api_view(["GET", "POST"])
@@ -79,8 +79,8 @@ def judges(request: Request, slug: str) -> Response:
     if request.method == "GET":
         _only(request, "offset")
         judges = judges_and_runs.judges_on(request.user, benchmark).order_by("name", "-version", "pk")
-        return _paged(request, judges, shapes.JudgeSerializer)
-    payload = valid(shapes.NewJudgeSerializer(data=request.data))
+        return _paged(request, judges, serializers.JudgeSerializer)
+    payload = valid(serializers.NewJudgeSerializer(data=request.data))
     try:
         judge = KINDS[payload["kind"]].create(
             benchmark=benchmark,
@@ -92,24 +92,24 @@ def judges(request: Request, slug: str) -> Response:
     except InvalidConfig as error:
         raise ValidationError({"config": {name: [message] for name, message in error.fields.items()}}) from None
     judge = access.judges_for(request.user).get(pk=judge.pk)
-    return Response(shapes.JudgeSerializer(judge).data, status=status.HTTP_201_CREATED)
+    return Response(serializers.JudgeSerializer(judge).data, status=status.HTTP_201_CREATED)
 
 
-@extend_schema(responses=shapes.JudgeSerializer, operation_id="judges_retrieve")
+@extend_schema(responses=serializers.JudgeSerializer, operation_id="judges_retrieve")
 @api_view(["GET"])
 def judge(request: Request, slug: str, public_id: str) -> Response:
     """Show a judge, with its model card if it is a trained one."""
     _benchmark, judge = access.get_judge(request.user, slug, public_id)
-    return Response(shapes.JudgeSerializer(judge).data)
+    return Response(serializers.JudgeSerializer(judge).data)
 
 
 @extend_schema(
-    methods=["GET"], responses=shapes.JudgeRunSerializer(many=True), parameters=PAGED, operation_id="runs_list"
+    methods=["GET"], responses=serializers.JudgeRunSerializer(many=True), parameters=PAGED, operation_id="runs_list"
 )
 @extend_schema(
     methods=["POST"],
-    request=shapes.NewRunSerializer,
-    responses={200: shapes.JudgeRunDetailSerializer, 201: shapes.JudgeRunDetailSerializer},
+    request=serializers.NewRunSerializer,
+    responses={200: serializers.JudgeRunDetailSerializer, 201: serializers.JudgeRunDetailSerializer},
     operation_id="runs_create",
 )
 @api_view(["GET", "POST"])
@@ -121,8 +121,8 @@ def runs(request: Request, slug: str) -> Response:
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         _only(request, "offset")
-        return _paged(request, judges_and_runs.runs_on(benchmark), shapes.JudgeRunSerializer)
-    payload = valid(shapes.NewRunSerializer(data=request.data))
+        return _paged(request, judges_and_runs.runs_on(benchmark), serializers.JudgeRunSerializer)
+    payload = valid(serializers.NewRunSerializer(data=request.data))
     chosen = access.judges_for(request.user).filter(public_id=payload["judge"]).first()
     if chosen is None:
         raise ValidationError({"judge": [_("There is no such judge on a benchmark that you run.")]})
@@ -140,17 +140,17 @@ def runs(request: Request, slug: str) -> Response:
 
 def _detail(run: JudgeRun, code: int = status.HTTP_200_OK) -> Response:
     context = {"progress": judges_and_runs.progress_of(run, at=timezone.now()), "spending": spending_of([run])[run.pk]}
-    return Response(shapes.JudgeRunDetailSerializer(run, context=context).data, status=code)
+    return Response(serializers.JudgeRunDetailSerializer(run, context=context).data, status=code)
 
 
-@extend_schema(responses=shapes.JudgeRunDetailSerializer, operation_id="runs_retrieve")
+@extend_schema(responses=serializers.JudgeRunDetailSerializer, operation_id="runs_retrieve")
 @api_view(["GET"])
 def run(request: Request, slug: str, public_id: str) -> Response:
     """Show a run and how far it is; ask again until its status is finished, incomplete, cancelled or failed."""
     return _detail(access.get_run(request.user, slug, public_id))
 
 
-@extend_schema(request=None, responses=shapes.JudgeRunDetailSerializer, operation_id="runs_cancel")
+@extend_schema(request=None, responses=serializers.JudgeRunDetailSerializer, operation_id="runs_cancel")
 @api_view(["POST"])
 def run_cancel(request: Request, slug: str, public_id: str) -> Response:
     """Stop a run; what was written stays."""
@@ -160,34 +160,34 @@ def run_cancel(request: Request, slug: str, public_id: str) -> Response:
 
 
 @extend_schema(
-    request=shapes.ResumedRunSerializer, responses=shapes.JudgeRunDetailSerializer, operation_id="runs_resume"
+    request=serializers.ResumedRunSerializer, responses=serializers.JudgeRunDetailSerializer, operation_id="runs_resume"
 )
 @api_view(["POST"])
 def run_resume(request: Request, slug: str, public_id: str) -> Response:
     """Go on with what is missing of a run that was cancelled, is paused, could not finish or failed."""
     run = access.get_run(request.user, slug, public_id)
-    payload = valid(shapes.ResumedRunSerializer(data=request.data))
+    payload = valid(serializers.ResumedRunSerializer(data=request.data))
     run_services.resume_run(run=run, at=timezone.now(), budget=payload.get("budget"))
     return _detail(access.get_run(request.user, slug, public_id))
 
 
 @extend_schema(
-    request=shapes.ResumedRunSerializer,
-    responses={201: shapes.JudgeRunDetailSerializer},
+    request=serializers.ResumedRunSerializer,
+    responses={201: serializers.JudgeRunDetailSerializer},
     operation_id="runs_continue",
 )
 @api_view(["POST"])
 def run_continue(request: Request, slug: str, public_id: str) -> Response:
     """Go on with a finished run on newer versions of its rubrics: a new run with all verdicts that still stand."""
     run = access.get_run(request.user, slug, public_id)
-    payload = valid(shapes.ResumedRunSerializer(data=request.data))
+    payload = valid(serializers.ResumedRunSerializer(data=request.data))
     continuation = continue_run(run=run, by=_me(request), at=timezone.now(), budget=payload.get("budget"))
     body = _detail(access.get_run(request.user, slug, continuation.public_id))
     return Response(body.data, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(
-    responses=shapes.VerdictSerializer(many=True),
+    responses=serializers.VerdictSerializer(many=True),
     parameters=[
         OpenApiParameter("cursor", str, description="where to go on: from `next` of the page before"),
         OpenApiParameter("limit", int, description="at most so many (default 200, at most 1000)"),
@@ -208,4 +208,4 @@ def verdicts(request: Request, slug: str, public_id: str) -> Response:
         raise Http404
     rows = judges_and_runs.verdicts_of(run, outcome=outcome, candidate=candidate)
     rows = rows.select_related("response__case", "response__candidate", "criterion")
-    return _paged(request, rows, shapes.VerdictSerializer, _Cursor())
+    return _paged(request, rows, serializers.VerdictSerializer, _Cursor())

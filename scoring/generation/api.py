@@ -15,8 +15,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from rubrics.access import get_benchmark
-from scoring.generation import runs as services
-from scoring.generation import screens
+from scoring.generation import runs, screens
 from scoring.generation.frame import frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING
 from scoring.generation.views import get_generation
@@ -139,7 +138,7 @@ def generation(request: Request, slug: str) -> Response:
         return page_of(request, screens.runs_on(benchmark), GenerationRunSerializer)
     payload = valid(NewGenerationSerializer(data=request.data))
     try:
-        run = services.create_run(
+        run = runs.create_run(
             benchmark=benchmark,
             candidate=payload["candidate"],
             config=payload["config"],
@@ -166,7 +165,7 @@ def generation_run(request: Request, slug: str, public_id: str) -> Response:
 def generation_cancel(request: Request, slug: str, public_id: str) -> Response:
     """Ask for nothing more; what was written stays."""
     run = get_generation(cast("User", request.user), slug, public_id)
-    services.cancel_run(run=run, at=timezone.now())
+    runs.cancel_run(run=run, at=timezone.now())
     return _detail(run)
 
 
@@ -175,5 +174,5 @@ def generation_cancel(request: Request, slug: str, public_id: str) -> Response:
 def generation_resume(request: Request, slug: str, public_id: str) -> Response:
     """Ask for what is due and for what failed."""
     run = get_generation(cast("User", request.user), slug, public_id)
-    services.resume_run(run=run, at=timezone.now())
+    runs.resume_run(run=run, at=timezone.now())
     return _detail(run)

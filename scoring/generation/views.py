@@ -20,8 +20,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.i18n import translate
 from rubrics.access import get_benchmark
 from rubrics.models import Candidate, Case
-from scoring.generation import runs as services
-from scoring.generation import screens
+from scoring.generation import runs, screens
 from scoring.generation.forms import GenerationForm, initial_of
 from scoring.generation.frame import size_of
 from scoring.generation.trial import try_once
@@ -74,7 +73,7 @@ def generation_new(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            new_run = services.create_run(
+            new_run = runs.create_run(
                 benchmark=benchmark,
                 candidate=form.cleaned_data["candidate"],
                 config=form.config(),
@@ -147,7 +146,7 @@ def _context(run: GenerationRun) -> dict[str, Any]:
         "run": run,
         "progress": progress,
         "errors": [(kind, screens.error_words(kind), number) for kind, number in progress.errors],
-        "resumable": run.status in services.RESUMABLE and progress.counts.done < progress.counts.total,
+        "resumable": run.status in runs.RESUMABLE and progress.counts.done < progress.counts.total,
     }
 
 
@@ -184,14 +183,14 @@ def generation_progress(request: SignedInRequest, slug: str, public_id: str) -> 
 @signed_in
 def generation_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Ask for nothing more; what was written stays."""
-    return _switch(request, slug, public_id, lambda run, at: services.cancel_run(run=run, at=at))
+    return _switch(request, slug, public_id, lambda run, at: runs.cancel_run(run=run, at=at))
 
 
 @require_POST
 @signed_in
 def generation_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Ask for what is due and for what failed."""
-    return _switch(request, slug, public_id, lambda run, at: services.resume_run(run=run, at=at))
+    return _switch(request, slug, public_id, lambda run, at: runs.resume_run(run=run, at=at))
 
 
 def _switch(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from django.core.files.base import ContentFile
 
 from accounts.models import Invitation, Notification, User
-from agreement import services as reports
+from agreement import services as agreement_services
 from agreement.models import NamedSlice, Report
 from annotation.access import open_adjudications, waiting_checks
 from annotation.labels.batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
@@ -287,15 +287,15 @@ def build_world(suffix: str = "") -> World:
                 run=run, response=response, criterion_id=item.criterion_id, outcome="met",
                 explanation=canaries["verdict"], created_at=AT,
             )  # fmt: skip
-    report = reports.create_report(
+    report = agreement_services.create_report(
         benchmark=benchmark, kind="agreement", at=AT, by=users["admin"],
         parameters={"rater_a": "group:Group A@first", "rater_b": canaries["judge"]},
     )  # fmt: skip
-    items = reports.create_report(
+    items = agreement_services.create_report(
         benchmark=benchmark, kind="items", at=AT, by=users["admin"], parameters=report.parameters
     )
     for pending_report in (report, items):
-        reports.run(report_id=pending_report.pk, clock=lambda: AT)
+        agreement_services.run(report_id=pending_report.pk, clock=lambda: AT)
 
     def done() -> bool:  # a worker of the session may have taken it first
         report.refresh_from_db()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.models import PhysicianProfile, User
-from annotation import services as annotation
+from annotation import services as annotation_services
 from annotation.models import Assignment, Physician
 from rubrics.models import (
     AuditItem,
@@ -126,14 +126,14 @@ def _written_on(case: Case, author: User) -> None:
 
 def _graded(benchmark: Benchmark, physician: User) -> str:
     group = ExpertGroupFactory(benchmark=benchmark, name="A")
-    annotation.add_member(group=group, user=physician, role="annotator")
+    annotation_services.add_member(group=group, user=physician, role="annotator")
     make_batch(group, title=SECRETS["title of a batch"])
     assignment = Assignment.objects.get()
-    first, *others = annotation.criteria_of(assignment)
-    changes = [annotation.DecisionInput(criterion=first, outcome="met", note=SECRETS["note of a physician"])]
-    changes += [annotation.DecisionInput(criterion=criterion, outcome="not_met") for criterion in others]
-    annotation.save_decisions(assignment=assignment, annotator=physician, changes=changes, at=AT)
-    annotation.submit(assignment=assignment, annotator=physician, at=AT)
+    first, *others = annotation_services.criteria_of(assignment)
+    changes = [annotation_services.DecisionInput(criterion=first, outcome="met", note=SECRETS["note of a physician"])]
+    changes += [annotation_services.DecisionInput(criterion=criterion, outcome="not_met") for criterion in others]
+    annotation_services.save_decisions(assignment=assignment, annotator=physician, changes=changes, at=AT)
+    annotation_services.submit(assignment=assignment, annotator=physician, at=AT)
     return Physician.objects.get(benchmark=benchmark, user=physician).pseudonym
 
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from accounts.identity import opaque_name
 from accounts.models import Notification, User
 from agreement.counting.frame import read_frame
-from annotation.labels import selectors as labels
+from annotation.labels import selectors as label_selectors
 from annotation.labels.batches import (
     write_tags,
 )
@@ -242,7 +242,7 @@ def test_paused_and_closed_batches_take_nothing(ward: Ward) -> None:
     pause_batch(batch=ward.batch)
     with pytest.raises(Conflict, match="paused"):
         ward.say("a", "emergent")
-    [work] = labels.label_work(ward.people[0])
+    [work] = label_selectors.label_work(ward.people[0])
     assert not work.takes_work
     close_batch(batch=ward.batch, at=timezone.now())
     with pytest.raises(Conflict, match="closed"):
@@ -268,7 +268,7 @@ def test_label_work_counts_and_names_the_next(ward: Ward) -> None:
     assert (
         "4 cases to answer questions about were given to you" in signed_in(user).get("/notifications/").content.decode()
     )
-    [work] = labels.label_work(user, ward.benchmark)
+    [work] = label_selectors.label_work(user, ward.benchmark)
     assert (work.total, work.done, work.started, work.next_position) == (4, 0, False, 1)
     first = LabelTask.objects.get(public_id=work.next_id)
     assert (first.annotator, first.position) == (user, 1)
@@ -276,14 +276,14 @@ def test_label_work_counts_and_names_the_next(ward: Ward) -> None:
         change = AnswerInput(label_question.public_id, value, certainty)
         save_answer(task=first, annotator=user, change=change, at=timezone.now())
     submit_labels(task=first, annotator=user, at=timezone.now())
-    [work] = labels.label_work(user)
+    [work] = label_selectors.label_work(user)
     assert (work.done, work.open, work.started, work.next_position) == (1, 3, True, 2)
     page = signed_in(user).get("/work/").content.decode()
     assert f"/work/labels/{work.next_id}/" in page
     assert "Continue with case 2 of 4" in page
     assert "No work yet" not in page
     assert f"/work/labels/{work.next_id}/" in signed_in(user).get("/").content.decode()
-    assert labels.label_work(UserFactory()) == []
+    assert label_selectors.label_work(UserFactory()) == []
 
 
 def test_time_at_a_case_is_its_owners_and_never_more_than_the_clock_says(ward: Ward) -> None:
@@ -302,7 +302,7 @@ def test_time_at_a_case_is_its_owners_and_never_more_than_the_clock_says(ward: W
         clock.shift(100)
         assert report(40) == 204  # the last of it, once handed in
     assert report(-1) == 400
-    [work] = labels.label_work(task.annotator)
+    [work] = label_selectors.label_work(task.annotator)
     assert work.seconds == 190
     page = client.get("/work/in/ward/").content.decode()
     assert "3 min of your time" in page
@@ -339,10 +339,10 @@ def test_open_cases_of_who_leaves_go_to_others_and_nobody_is_asked_twice(ward: W
     assert dict(rows.values_list("case", "annotator")) == {task.case_id: second.pk, other.case_id: first.pk}
     assert set(LabelTask.objects.filter(batch=batch, annotator=leaver).values_list("status")) == {("released",)}
     assert LabelAnswer.objects.get().task == task
-    assert [labels.label_work(user)[0].open for user in (first, second)] == [2, 2]
+    assert [label_selectors.label_work(user)[0].open for user in (first, second)] == [2, 2]
     assert Notification.objects.filter(user=second, kind="new_work").latest("pk").values["count"] == 1
     # Of the ward's three each, and one here; the case that was asked about once more has one more.
-    counts_by_case = {case.key: case.n_annotators for case in labels.results_of(ward.urgency).cases}
+    counts_by_case = {case.key: case.n_annotators for case in label_selectors.results_of(ward.urgency).cases}
     assert counts_by_case == {key: 5 if key == task.case.key else 4 for key in "abcd"}
     again = client.post(f"{page}handover/", {"physician": name, "to": "spread"}, follow=True).content.decode()
     assert "handed in or given away already" in again

@@ -20,7 +20,7 @@ from rubrics.editor.drafting import items_of
 from rubrics.models import AuthoringRole, Benchmark, Case, Criterion, Response, Rubric, RubricItem
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing_many import approve_many, send_many
-from rubrics.versions import selectors as versions
+from rubrics.versions import selectors as version_selectors
 from scoring.models import JudgeRunItem, Verdict
 from scoring.runs.continuing import continue_run
 from tests.factories import JudgeRunFactory, UserFactory
@@ -84,7 +84,9 @@ def test_exactly_the_reworded_criteria_of_one_case_are_asked_again() -> None:
         save_draft(rubric=rubric, items=items, version=1, client_id=uuid.uuid4(), by=writer, at=at)
     ids = [case.public_id for case in cases]
     assert len(send_many(benchmark=benchmark, cases=ids, note="A tag", by=writer, at=at).done) == 120
-    digests = {rubric.case.public_id: rubric.draft.digest for rubric in versions.reviewable_by(reviewer, benchmark)}
+    digests = {
+        rubric.case.public_id: rubric.draft.digest for rubric in version_selectors.reviewable_by(reviewer, benchmark)
+    }
     result = approve_many(benchmark=benchmark, reviewer=reviewer, digests=digests, comment="", at=at)
     assert len(result.published) == 120 and not result.refused
 
@@ -94,8 +96,8 @@ def test_exactly_the_reworded_criteria_of_one_case_are_asked_again() -> None:
     assert dict(Criterion.objects.values_list("pk", "text")).items() > texts.items()
     assert list(Decision.objects.order_by("pk").values()) == decisions
 
-    second = versions.versions_of(chosen).get(version=2)
-    difference = versions.difference(versions.versions_of(chosen).get(version=1), second)
+    second = version_selectors.versions_of(chosen).get(version=2)
+    difference = version_selectors.difference(version_selectors.versions_of(chosen).get(version=1), second)
     assert (difference.reworded, difference.changed, difference.new, difference.removed, difference.moved) == (
         REWORDED,
         second.items.count() - REWORDED,
