@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from agreement.planning import plan as planning
+from agreement.planning import study_plan
 from agreement.planning.form import PlanForm, usual
 from rubrics.access import get_benchmark
 
@@ -49,7 +49,7 @@ class Planning(APIView):
         if not form.is_valid():
             faults = {name: [str(error) for error in errors] for name, errors in form.errors.items()}
             raise serializers.ValidationError(faults)
-        plan = planning.plan(benchmark, form.question)
+        plan = study_plan.plan(benchmark, form.question)
         return Response(
             {
                 "judge": plan.judge,

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from agreement.calibration.thresholds import LARGEST_K, suggested_k
 from agreement.forms import choose, grouped
 from agreement.kinds.powered import judges_and_references, settled_first
-from agreement.planning.plan import Question
+from agreement.planning.study_plan import Question
 from agreement.powered.scores import MEASURES
 from rubrics.models import Benchmark, Case
 

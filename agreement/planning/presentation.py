@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from agreement.kinds.kind import Figure
 from agreement.kinds.powered import digits_of, measure_name
-from agreement.planning.plan import (
+from agreement.planning.study_plan import (
     ALL,
     BUDGET_COLUMNS,
     BUDGET_TEXT,

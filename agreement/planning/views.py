@@ -12,8 +12,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from agreement.planning import plan as planning
-from agreement.planning import presentation
+from agreement.planning import presentation, study_plan
 from agreement.planning.form import PlanForm, filled
 from agreement.reports.tables import Table
 from agreement.selectors.rater_choices import look_once
@@ -43,7 +42,7 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
     status = 200
     if given and form.is_valid():
         try:
-            plan = planning.plan(benchmark, form.question)
+            plan = study_plan.plan(benchmark, form.question)
         except DomainError as error:
             form.add_error(None, str(error))
             status = error.status_code
@@ -57,7 +56,7 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "agreement/planning/planning.html", context, status=status)
 
 
-def _plan(request: SignedInRequest, slug: str) -> planning.Plan | HttpResponse:
+def _plan(request: SignedInRequest, slug: str) -> study_plan.Plan | HttpResponse:
     """The plan that an address asks for, or what is wrong with it."""
     benchmark = get_benchmark(request.user, slug)
     look_once(benchmark)
@@ -66,7 +65,7 @@ def _plan(request: SignedInRequest, slug: str) -> planning.Plan | HttpResponse:
         lines = [f"{name}: {error}" for name, errors in form.errors.items() for error in errors]
         return _refused("\n".join(lines))
     try:
-        return planning.plan(benchmark, form.question)
+        return study_plan.plan(benchmark, form.question)
     except DomainError as error:
         return _refused(str(error))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from agreement.planning import plan as planning
+from agreement.planning import study_plan
 from agreement.powered.scores import MEASURES
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         cases = benchmark.cases.included().count() if options["cases"] is None else options["cases"]
         if cases < 1:
             raise CommandError("--cases must be 1 or more")
-        question = planning.Question(
+        question = study_plan.Question(
             judge=options["judge"],
             reference=options["reference"],
             measure=options["measure"],
@@ -57,15 +57,15 @@ class Command(BaseCommand):
             seed=options["seed"],
         )
         try:
-            plan = planning.plan(benchmark, question)
+            plan = study_plan.plan(benchmark, question)
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
         files = OutFolder(out, options["overwrite"]).write(
             [
-                OutTable("budget", planning.BUDGET_COLUMNS, plan.budget, planning.BUDGET_TEXT),
-                OutTable("curve", planning.CURVE_COLUMNS, plan.curve, planning.CURVE_TEXT),
-                OutTable("detectable", planning.DETECTABLE_COLUMNS, plan.detectable, planning.DETECTABLE_TEXT),
+                OutTable("budget", study_plan.BUDGET_COLUMNS, plan.budget, study_plan.BUDGET_TEXT),
+                OutTable("curve", study_plan.CURVE_COLUMNS, plan.curve, study_plan.CURVE_TEXT),
+                OutTable("detectable", study_plan.DETECTABLE_COLUMNS, plan.detectable, study_plan.DETECTABLE_TEXT),
             ],
             {"plan": self._json(plan)},
         )
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Written to {out}: {files}")
 
     @staticmethod
-    def _json(plan: planning.Plan) -> dict[str, Any]:
+    def _json(plan: study_plan.Plan) -> dict[str, Any]:
         question = asdict(plan.question) | {"judge": plan.judge, "reference": plan.reference}
         return {
             "question": question,
@@ -86,7 +86,7 @@ class Command(BaseCommand):
             "input_digest": plan.digest,
         }
 
-    def _summary(self, plan: planning.Plan) -> str:
+    def _summary(self, plan: study_plan.Plan) -> str:
         from rich.console import Console
         from rich.table import Table
 
