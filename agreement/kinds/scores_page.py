@@ -15,8 +15,8 @@ from agreement.models import Report
 from agreement.reports.numbers import Number, number
 from agreement.reports.stored import pairs_url
 from agreement.reports.tables import Row
-from agreement.scoreboard.board import FAMILY_KINDS, RANKED
 from agreement.scoreboard.case_sets import SUBSET, named_slices
+from agreement.scoreboard.scoreboard import FAMILY_KINDS, RANKED
 from agreement.selectors.rater_choices import display_name, run_names
 from consilium.core.jobs import JobStatus
 from rubrics.selectors.consensus_criteria import CONSENSUS_TAG

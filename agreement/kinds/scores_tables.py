@@ -12,8 +12,7 @@ import numpy as np
 from agreement.judged.coverage import coverage_remarks
 from agreement.kinds.shared import raters_table
 from agreement.reports.tables import Result, Row, Table
-from agreement.scoreboard import annotators, graders, lengths
-from agreement.scoreboard import board as scoreboard
+from agreement.scoreboard import annotators, graders, lengths, scoreboard
 from agreement.scoreboard.case_sets import set_slices
 from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.bootstrap import RESAMPLES
