@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 from django.views.decorators.http import require_safe
 
-from annotation.dashboard import board as boards
-from annotation.dashboard import waiting
+from annotation.dashboard import boards, waiting
 from annotation.dashboard.counts import STAGES
 from annotation.dashboard.figures import days_chart
 from consilium.core.csvfile import stream_csv

@@ -15,8 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access, services
-from annotation.dashboard import board as boards
-from annotation.dashboard import pieces
+from annotation.dashboard import boards, pieces
 from annotation.dashboard.counts import STAGES
 from annotation.dashboard.people import people_of
 from annotation.dashboard.views import csv_file
