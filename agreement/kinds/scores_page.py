@@ -21,8 +21,8 @@ from agreement.selectors.rater_choices import display_name, run_names
 from consilium.core.jobs import JobStatus
 from rubrics.selectors.consensus_criteria import CONSENSUS_TAG
 from scoring.scores.points import DEFAULT_RULES
+from scoring.scores.score_tables import MEAN_OF_REPLICATES
 from scoring.scores.sheet import OVERALL
-from scoring.scores.tables import MEAN_OF_REPLICATES
 
 # Columns of the scoreboard that it can be sorted by, the best first; a minus in front turns that round.
 SORTABLE = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "worst_at_k", "gap_cacs", "n")

@@ -17,7 +17,7 @@ from agreement.scoreboard.case_sets import set_slices
 from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark, Candidate
-from scoring.scores import tables as scores
+from scoring.scores import score_tables
 from scoring.scores.scored import Scored, read_scored
 from scoring.scores.sheet import OVERALL
 from scoring.selectors.raters import require_verdicts, resolve_rater
@@ -47,7 +47,7 @@ def compute(
         keep_replicates=True,
     )
     progress(0.3)
-    score_tables = scores.tables_of(scored)
+    scores = score_tables.tables_of(scored)
     board = scoreboard.make_scoreboard(scored)
     progress(0.5)
     length = lengths.read_lengths(benchmark, scored.sheet.response_ids)
@@ -71,9 +71,9 @@ def compute(
         "length": Table.of(lengths.COLUMNS, lengths.length_rows(scored, length), lengths.TEXT),
         "robustness": Table.of(graders.COLUMNS, beside.rows, graders.TEXT),
         "graders": Table.of(graders.VALUE_COLUMNS, beside.values, graders.VALUE_TEXT),
-        "scores": Table.of(scores.SCORES_COLUMNS, score_tables.rows, scores.SCORES_TEXT),
-        "responses": Table.of(scores.RESPONSES_COLUMNS, score_tables.responses, scores.RESPONSES_TEXT),
-        "worst_at_k": Table.of(scores.WORST_COLUMNS, score_tables.worst_at_k, scores.WORST_TEXT),
+        "scores": Table.of(score_tables.SCORES_COLUMNS, scores.rows, score_tables.SCORES_TEXT),
+        "responses": Table.of(score_tables.RESPONSES_COLUMNS, scores.responses, score_tables.RESPONSES_TEXT),
+        "worst_at_k": Table.of(score_tables.WORST_COLUMNS, scores.worst_at_k, score_tables.WORST_TEXT),
         "raters": raters_table(resolved, *others),
     }
     behind = [annotators.digested(counts), groups.labels, groups.digest]
@@ -81,15 +81,15 @@ def compute(
     return Result(
         tables=tables,
         facts={
-            "rater": score_tables.rater,
+            "rater": scores.rater,
             "also": [other.label for other in others],
             "undecided_by": resolved.undecided_by,
             "raters": own.dicts(),
             "raters_beside": raters_table(*others).dicts(),
             "runs": [run.public_id for resolved_rater in (resolved, *others) for run in resolved_rater.runs],
-            "k": score_tables.k,
+            "k": scores.k,
             "worst_k": board.worst_k,
-            "rules": score_tables.rules,
+            "rules": scores.rules,
             "slices": [part.name for part in scored.slices],
             "family_kind": board.family_kind,
             "groups": groups.labels,
@@ -124,12 +124,12 @@ def _digest(inputs: list[Any]) -> str:
 
 
 def _own_inputs(scored: Scored) -> list[Any]:
-    sheet = scores.digest_of_sheet(scored.sheet, scored.rater.label, scored.names, scored.keys)
+    sheet = score_tables.digest_of_sheet(scored.sheet, scored.rater.label, scored.names, scored.keys)
     return [sheet, _slices(scored)]
 
 
 def _other_inputs(marks: Sequence[graders.Marks]) -> list[str]:
-    return [scores.digest_of_sheet(mark.sheet, mark.label, [], []) for mark in marks]
+    return [score_tables.digest_of_sheet(mark.sheet, mark.label, [], []) for mark in marks]
 
 
 def _slices(scored: Scored) -> list[Row]:

@@ -20,9 +20,9 @@ from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
 from consilium.statistics.rank_ranges import rank_ranges
 from consilium.statistics.worst_at_k import worst_at_k
 from scoring.scores.columns import CLIP, FIGURES
+from scoring.scores.score_tables import SCOREBOARD_COLUMNS
 from scoring.scores.scored import Scored
 from scoring.scores.sheet import Slice
-from scoring.scores.tables import SCOREBOARD_COLUMNS
 
 RANKED = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "worst_at_k")
 ENDS = ("", "_low", "_high")

@@ -27,7 +27,7 @@ from agreement.scoreboard.graders import Marks, read_marks
 from consilium.core.errors import Conflict
 from consilium.statistics.case_subsets import hardest, met_by_some
 from rubrics.models import Benchmark, Candidate, Case
-from scoring.scores.tables import digest_of_sheet
+from scoring.scores.score_tables import digest_of_sheet
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
 RESERVED = frozenset({"preview"})

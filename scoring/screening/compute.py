@@ -21,8 +21,8 @@ from consilium.core.reasons import Reason
 from rubrics.models import Benchmark, Candidate, Case, RubricItem
 from scoring.scores.grid import Grid, grid_of
 from scoring.scores.points import DEFAULT_RULES
+from scoring.scores.score_tables import digest_of_sheet
 from scoring.scores.sheet import OVERALL, Sheet, Slice, read_sheet
-from scoring.scores.tables import digest_of_sheet
 from scoring.selectors.raters import Rater, require_verdicts
 
 MEAN, MAX = "mean", "max"

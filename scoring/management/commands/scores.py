@@ -13,7 +13,7 @@ from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.management.lookups import benchmark_called
 from rubrics.selectors.exclusion import excluded_cases
 from scoring.runs.selectors import coverage_notes
-from scoring.scores.tables import (
+from scoring.scores.score_tables import (
     FIGURES,
     RESPONSES_COLUMNS,
     RESPONSES_TEXT,

@@ -37,7 +37,7 @@ from annotation.labels.services import (
 from annotation.models import Assignment, Batch, LabelAnswer, LabelQuestion, LabelTask, Membership, Physician
 from annotation.services import close_batch, pause_batch
 from consilium.core.errors import Conflict, DomainError
-from scoring.scores.tables import compute_scores
+from scoring.scores.score_tables import compute_scores
 from scoring.selectors.raters import resolve_rater
 from tests.annotation.labels.labels_world import LEVELS, URGENCY, Ward, build_ward, give_out, question
 from tests.factories import (

@@ -31,7 +31,7 @@ from scoring.models import Judge, JudgeRun, JudgeRunItem, TrainedModel
 from scoring.runs.selectors import run_sets
 from scoring.runs.services import RunFrame, create_run
 from scoring.scores.points import score_responses
-from scoring.scores.tables import compute_scores
+from scoring.scores.score_tables import compute_scores
 from scoring.selectors.raters import UnknownRater, jury_ratings, resolve_rater
 from tests.factories import BenchmarkRoleFactory, JudgeFactory, JudgeRunFactory, UserFactory, VerdictFactory
 from tests.scoring.conftest import decide

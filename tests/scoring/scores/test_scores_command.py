@@ -19,7 +19,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Adjudication, Ruling
 from rubrics.models import Benchmark, Response, Rubric
 from scoring.models import JudgeRun, JudgeRunItem
-from scoring.scores.tables import compute_scores
+from scoring.scores.score_tables import compute_scores
 from scoring.selectors.raters import resolve_rater
 from tests.factories import (
     BenchmarkFactory,

@@ -17,7 +17,7 @@ from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, ImportJob, Response
 from rubrics.services import import_jobs
 from scoring.models import JudgeRun, Verdict
-from scoring.scores.tables import compute_scores
+from scoring.scores.score_tables import compute_scores
 from scoring.selectors.raters import resolve_rater
 from tests.factories import BenchmarkRoleFactory
 from tests.scoring.verdict_files.verdict_lists import Row, load, put_json, put_lines, refused
