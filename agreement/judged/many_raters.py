@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from agreement.counting.frame import Frame
 from agreement.judged.alternative import Bench
-from agreement.label_files import tables as label_tables
+from agreement.label_files import label_tables
 from agreement.label_files.reading import JudgeFile, LabelFile
 from agreement.reports.tables import Row, Table
 

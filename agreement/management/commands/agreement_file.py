@@ -27,14 +27,14 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from agreement.label_files.reading import read_judge, read_labels
-        from agreement.label_files.tables import (
+        from agreement.label_files.label_tables import (
             AGREEMENT_COLUMNS,
             CEILING_COLUMNS,
             PHYSICIANS_COLUMNS,
             TEXT_COLUMNS,
             label_tables,
         )
+        from agreement.label_files.reading import read_judge, read_labels
 
         if options["seed"] < 0:
             raise CommandError("--seed must be 0 or more")
