@@ -14,8 +14,8 @@ from django.utils.translation import pgettext
 from django.views.decorators.http import require_safe
 
 from annotation.dashboard import boards, waiting
+from annotation.dashboard.bar_charts import days_chart
 from annotation.dashboard.counts import STAGES
-from annotation.dashboard.figures import days_chart
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark, is_admin

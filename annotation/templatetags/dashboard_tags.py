@@ -5,8 +5,8 @@ from __future__ import annotations
 from django import template
 from django.utils.safestring import SafeString
 
+from annotation.dashboard.bar_charts import stacked_bar
 from annotation.dashboard.counts import Work
-from annotation.dashboard.figures import stacked_bar
 
 register = template.Library()
 
