@@ -1,6 +1,6 @@
 """Reads case labels: a physician's own, and the results of a benchmark's questions.
 
-What the figures mean stands in `annotation.labels.figures`. Only handed-in answers count, one for each physician.
+`annotation.labels.answer_summary` says what the figures mean. Only handed-in answers count, one for each physician.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation import access
 from annotation.labels.agreement import Certainty, label_agreement
-from annotation.labels.figures import Answer, AnswerState, Summary, summarise
+from annotation.labels.answer_summary import Answer, AnswerState, Summary, summarise
 from annotation.models import Attention, LabelAnswer, LabelQuestion, LabelTask, Physician
 from annotation.selectors.case_work import CaseWork, case_work
 from consilium.statistics.estimate import Figure

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation import access
 from annotation.dashboard.views import csv_file
 from annotation.labels import batches, selectors, services
-from annotation.labels.figures import AnswerState
+from annotation.labels.answer_summary import AnswerState
 from annotation.labels.forms import STARTERS, LabelBatchForm, OptionRows, QuestionForm
 from annotation.models import Batch, LabelAnswer, LabelQuestion
 from annotation.services import new_seed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.labels.figures import Answer, AnswerState, Summary, summarise
+from annotation.labels.answer_summary import Answer, AnswerState, Summary, summarise
 
 LEVELS = ("routine", "soon", "urgent", "immediate")
 
