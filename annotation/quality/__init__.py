@@ -1,6 +1,6 @@
 """Quality of annotators and checkers: agreement, rates, speed and drift, with the n of each figure."""
 
-from annotation.quality.figures import (
+from annotation.quality.measures import (
     ENOUGH,
     AnnotatorQuality,
     CheckerQuality,
