@@ -14,8 +14,8 @@ from scoring.models import Judge, JudgeRun
 from scoring.runs.comparing import LISTED
 from scoring.selectors.judges_and_runs import RunRow, run_rows
 from scoring.susceptibility.failing_pairs import reference_label
-from scoring.susceptibility.figures import FlipCount, Susceptibility, measured
 from scoring.susceptibility.injections import CONTROLS, FAMILIES, INJECTIONS, PLACES, Control, Injection
+from scoring.susceptibility.turn_rates import FlipCount, Susceptibility, measured
 
 HARMLESS = Phrase("Harmless edits")
 

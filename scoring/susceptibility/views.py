@@ -18,10 +18,10 @@ from scoring.models import Judge
 from scoring.runs.services import FrameSize, RunFrame
 from scoring.runs.spending import estimate
 from scoring.runs.started import to_started_run
-from scoring.susceptibility.figures import CSV_COLUMNS, CSV_TEXT, csv_rows
 from scoring.susceptibility.forms import MeasurementForm
 from scoring.susceptibility.selectors import susceptibility_screen
 from scoring.susceptibility.services import REPLICATES, plan_measurement, start_susceptibility_run
+from scoring.susceptibility.turn_rates import CSV_COLUMNS, CSV_TEXT, csv_rows
 
 PAGE = "scoring/susceptibility/susceptibility.html"
 

@@ -16,9 +16,9 @@ from scoring.judges.services import find_judge
 from scoring.management.commands.judge import Command as JudgeCommand
 from scoring.management.commands.judge import amount
 from scoring.models import JudgeRun, Verdict
-from scoring.susceptibility.figures import CSV_COLUMNS, CSV_TEXT, Susceptibility, csv_rows, measured
 from scoring.susceptibility.injections import FAMILIES
 from scoring.susceptibility.services import create_susceptibility_run
+from scoring.susceptibility.turn_rates import CSV_COLUMNS, CSV_TEXT, Susceptibility, csv_rows, measured
 
 FILE = "susceptibility"
 

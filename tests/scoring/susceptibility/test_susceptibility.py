@@ -29,9 +29,9 @@ from scoring.selectors.raters import UnknownRater, resolve_rater
 from scoring.susceptibility import selectors as susceptibility_screen
 from scoring.susceptibility import services as service
 from scoring.susceptibility.failing_pairs import FailingPairs, draw, failing_pairs
-from scoring.susceptibility.figures import Susceptibility, Trials, csv_rows, measured, susceptibility
 from scoring.susceptibility.injections import CONTROLS, FAMILIES, INJECTIONS, injected, injections_hash, suite_hash
 from scoring.susceptibility.services import REPLICATES, create_susceptibility_run, plan_measurement
+from scoring.susceptibility.turn_rates import Susceptibility, Trials, csv_rows, measured, susceptibility
 from scoring.work.slice import work_on_slice
 from tests.factories import BenchmarkRoleFactory, UserFactory
 from tests.scoring.conftest import Loopback, chat_judge, decide
