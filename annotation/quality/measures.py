@@ -17,8 +17,8 @@ import numpy.typing as npt
 from django.utils.translation import gettext as _
 
 from annotation.qualification.marking import against_key, gold_pairs
-from annotation.quality import evidence
-from annotation.quality.evidence import Checks, Decisions, Work
+from annotation.quality import inputs
+from annotation.quality.inputs import Checks, Decisions, Work
 from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
@@ -117,11 +117,11 @@ def annotator_figures(
     """
     groups = list(benchmark.groups.order_by("pk"))
     quality_by_user = {user: AnnotatorQuality() for user in users}
-    decisions = evidence.decisions(benchmark, groups, own_view=own_view)
+    decisions = inputs.decisions(benchmark, groups, own_view=own_view)
     people = np.array(sorted(users), dtype=np.int64)
     _agreement(quality_by_user, decisions, people)
     _positive_rate(quality_by_user, decisions, people, compared or len(users))
-    _work_figures(quality_by_user, evidence.work(groups, own_view=own_view))
+    _work_figures(quality_by_user, inputs.work(groups, own_view=own_view))
     if not own_view:
         _gold(quality_by_user, benchmark, people)
     if len(users) == 1:
@@ -243,8 +243,8 @@ def checker_figures(benchmark: Benchmark, users: Sequence[int], *, own_view: boo
     """User id → figures, for checkers of the benchmark. Their own view leaves out what adjudicators ruled."""
     groups = list(benchmark.groups.order_by("pk"))
     quality_by_user = {user: CheckerQuality() for user in users}
-    rows: Checks = evidence.checks(groups, own_view=own_view)
-    ruled = evidence.ruled_amendments(groups) if not own_view else None
+    rows: Checks = inputs.checks(groups, own_view=own_view)
+    ruled = inputs.ruled_amendments(groups) if not own_view else None
     for user, quality in quality_by_user.items():
         mine = rows.user == user
         quality.finished = int(mine.sum())
