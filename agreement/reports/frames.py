@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agreement.models import Report
 from agreement.reports.stored import table_names, table_of
-from agreement.writers.frame import table_frame
+from agreement.writers.data_frame import table_frame
 
 if TYPE_CHECKING:
     import pandas as pd

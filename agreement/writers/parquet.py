@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import IO
 
 from agreement.writers.columns import Tabular
-from agreement.writers.frame import table_frame
+from agreement.writers.data_frame import table_frame
 
 
 def is_available() -> bool:

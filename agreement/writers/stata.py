@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import IO, TYPE_CHECKING
 
 from agreement.writers.columns import Tabular
-from agreement.writers.frame import table_frame
+from agreement.writers.data_frame import table_frame
 
 if TYPE_CHECKING:
     import pandas as pd

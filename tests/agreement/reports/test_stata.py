@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agreement.reports import files
 from agreement.reports.tables import Table
-from agreement.writers.frame import table_frame
+from agreement.writers.data_frame import table_frame
 from agreement.writers.stata import MAX_LABEL_LENGTH, MAX_NAME_LENGTH, stata_names, write_stata
 
 MAX_STR_LENGTH = 2045  # bytes; Stata stores longer text as strL
