@@ -16,7 +16,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from rubrics.access import get_benchmark
 from scoring.generation import runs, screens
-from scoring.generation.frame import frame_of
+from scoring.generation.due_responses import frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING
 from scoring.generation.views import get_generation
 from scoring.judges.config import InvalidConfig

@@ -15,7 +15,7 @@ from rubrics.models.cases import Difficulty, Register
 from rubrics.selectors.lists import languages, tag_counts
 from scoring.endpoint_forms import EndpointForm
 from scoring.generation.config import GenerationConfig, generation_config
-from scoring.generation.frame import CaseFrame, frame_of
+from scoring.generation.due_responses import CaseFrame, frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING, check_candidate
 from scoring.judges.config import InvalidConfig
 

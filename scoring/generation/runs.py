@@ -24,7 +24,7 @@ from consilium.core.locks import WorkerLock
 from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
 from scoring.generation.config import GenerationConfig, generation_config
-from scoring.generation.frame import DUE, CaseFrame, cases_in, due_parameters
+from scoring.generation.due_responses import DUE, CaseFrame, cases_in, due_parameters
 from scoring.generation.storing import TAKEN
 from scoring.models import GenerationItem, GenerationRun
 

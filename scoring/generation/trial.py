@@ -15,7 +15,7 @@ from rubrics.models import Benchmark, Case
 from rubrics.parsing.self_identification import self_identification
 from scoring.generation.asking import Answer, ResponseRequest, ask
 from scoring.generation.config import GenerationConfig
-from scoring.generation.frame import CaseFrame, cases_in
+from scoring.generation.due_responses import CaseFrame, cases_in
 
 # A page waits for it, and a web process has 60 s.
 MAX_SECONDS = 45.0

@@ -21,8 +21,8 @@ from consilium.core.i18n import translate
 from rubrics.access import get_benchmark
 from rubrics.models import Candidate, Case
 from scoring.generation import runs, screens
+from scoring.generation.due_responses import size_of
 from scoring.generation.forms import GenerationForm, initial_of
-from scoring.generation.frame import size_of
 from scoring.generation.trial import try_once
 from scoring.models import GenerationRun
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
-from scoring.generation.frame import frame_of
+from scoring.generation.due_responses import frame_of
 from scoring.generation.runs import SETTING, create_run
 from scoring.generation.screens import progress_of
 from scoring.generation.working import work_on_run

@@ -18,7 +18,7 @@ from django.utils import timezone
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, Case, Response
 from scoring.generation.config import generation_config
-from scoring.generation.frame import CaseFrame, cases_in
+from scoring.generation.due_responses import CaseFrame, cases_in
 from scoring.generation.runs import GENERATIONS, cancel_run, create_run, resume_run
 from scoring.generation.working import work_on_run
 from scoring.judges.config import InvalidConfig
