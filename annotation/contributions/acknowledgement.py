@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import ngettext
 
 from accounts.models import PhysicianProfile
-from annotation.contributions.work import Contributor, people_behind
+from annotation.contributions.counted_work import Contributor, people_behind
 from rubrics.models import Benchmark
 
 

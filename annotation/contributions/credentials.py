@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.countries import country_choices
 from accounts.models import PhysicianProfile, User
-from annotation.contributions.work import people_behind
+from annotation.contributions.counted_work import people_behind
 from rubrics.models import Benchmark
 
 MIN_CELL = 3

@@ -8,8 +8,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.contributions.counted_work import ITEMS, ROLES, Period
 from annotation.contributions.payment import Rates
-from annotation.contributions.work import ITEMS, ROLES, Period
 
 
 def _day(label: Any) -> forms.DateField:

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 
 from django.db import transaction
 
-from annotation.contributions.work import CENT, ROLES, Contributor
+from annotation.contributions.counted_work import CENT, ROLES, Contributor
 from annotation.models import Physician
 from annotation.services.groups import new_pseudonym
 from rubrics.models import Benchmark

@@ -11,10 +11,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.contributions.acknowledgement import acknowledgement_of
+from annotation.contributions.counted_work import ITEMS, ROLES, Contributor, Period, contributors, totals
 from annotation.contributions.credentials import MIN_CELL, Table, credential_tables
 from annotation.contributions.forms import PeriodForm, RatesForm
 from annotation.contributions.payment import COLUMNS, TEXT, payment_rows, pseudonyms_of
-from annotation.contributions.work import ITEMS, ROLES, Contributor, Period, contributors, totals
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark

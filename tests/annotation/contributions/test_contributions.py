@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from accounts.models import PhysicianProfile, User
 from annotation.contributions import acknowledged_names, credential_counts
+from annotation.contributions.counted_work import Contributor, Period, Work, contributors
 from annotation.contributions.credentials import MIN_CELL, merged
 from annotation.contributions.payment import Rates, payment_rows
-from annotation.contributions.work import Contributor, Period, Work, contributors
 from annotation.models import Assignment, Attention, Batch, ExpertGroup
 from rubrics.models import Benchmark, Candidate, Response
 from rubrics.models.drafts import AuthoringTime, RubricContributor, RubricReview
