@@ -20,7 +20,7 @@ from annotation.contributions import acknowledged_names
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.version import VERSION
-from releases.content import work
+from releases.content import optional_content
 from releases.content.card import CardFacts, data_card
 from releases.content.cases import cases_to_release, released_cases
 from releases.content.citation import Cited, bibtex, cff, one_line
@@ -77,7 +77,7 @@ def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
         )
     if not cases_to_release(benchmark).exists():
         raise DomainError(_("No case has a published rubric yet, so there is nothing to release."))
-    work.check_names(benchmark, options)
+    optional_content.check_names(benchmark, options)
 
 
 def build(spec: ReleaseOrder, root: Path, progress: Progress = no_progress) -> Built:
@@ -184,20 +184,20 @@ def _write_work(
     if benchmark.rule_sheet.strip():
         folder.text("prompts/rule_sheet.md", benchmark.rule_sheet.rstrip() + "\n")
     if options.responses:
-        counts["responses"] = folder.jsonl("responses.jsonl", work.response_rows(benchmark, options))
+        counts["responses"] = folder.jsonl("responses.jsonl", optional_content.response_rows(benchmark, options))
     if options.decisions:
         counts["decisions"] = folder.csv(
             "decisions.csv",
-            work.decision_columns(benchmark),
-            work.decision_rows(benchmark, options, keys, left_out),
-            text_columns=work.DECISION_TEXT,
+            optional_content.decision_columns(benchmark),
+            optional_content.decision_rows(benchmark, options, keys, left_out),
+            text_columns=optional_content.DECISION_TEXT,
         )
     if options.verdicts:
         counts["verdicts"] = folder.csv(
             "verdicts.csv",
-            work.verdict_columns(benchmark),
-            work.verdict_rows(benchmark, options, left_out),
-            text_columns=work.VERDICT_TEXT,
+            optional_content.verdict_columns(benchmark),
+            optional_content.verdict_rows(benchmark, options, left_out),
+            text_columns=optional_content.VERDICT_TEXT,
         )
 
 

@@ -8,8 +8,8 @@ from django.db.models import Count
 
 from annotation.contributions import acknowledged_names
 from releases.content.cases import cases_to_release
+from releases.content.optional_content import raters_of
 from releases.content.options import ReleaseOptions
-from releases.content.work import raters_of
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
 from scoring.models import JudgeRun
 

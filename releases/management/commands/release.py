@@ -17,8 +17,8 @@ from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
 from releases import services
 from releases.content import build
+from releases.content.optional_content import runs_behind
 from releases.content.options import PARTS, ReleaseOptions
-from releases.content.work import runs_behind
 from releases.models import Release
 from releases.selectors.archive import citation_of
 from releases.services import set_licence
