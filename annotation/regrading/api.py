@@ -15,7 +15,7 @@ from annotation import access
 from annotation.api.serializers import Plain
 from annotation.models import Batch
 from annotation.regrading.lacking import lacks_of
-from annotation.regrading.planning import make_regrading
+from annotation.regrading.regrading_plan import make_regrading
 from annotation.services.planning import BatchTerms, new_seed
 from consilium.core.api import StrictSerializer
 from rubrics.access import get_administered_benchmark, get_benchmark

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.models import Batch, ExpertGroup
 from annotation.regrading.form import RegradingForm
 from annotation.regrading.lacking import lacking_in, lacks_of
-from annotation.regrading.planning import make_regrading, plan_regrading
+from annotation.regrading.regrading_plan import make_regrading, plan_regrading
 from annotation.services.previews import AlreadyCreated
 from annotation.views.previews import to_existing_batch
 from consilium.core.csvfile import stream_csv

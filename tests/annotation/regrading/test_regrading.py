@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import User
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup, Membership
 from annotation.regrading.lacking import consequences, lacking_in
-from annotation.regrading.planning import create_regrading, plan_regrading
+from annotation.regrading.regrading_plan import create_regrading, plan_regrading
 from annotation.selectors.ratings import group_ratings
 from annotation.services import claim_adjudication, finish_adjudication, rule
 from annotation.services.planning import BatchTerms
