@@ -22,7 +22,7 @@ from agreement.services import create_report
 from annotation import services as annotation_services
 from annotation.models import Adjudication, Batch, ExpertGroup, Membership
 from annotation.writing.batches import create_writing_batch
-from annotation.writing.planning import WritingFilter, WritingOrder
+from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.errors import DomainError
 from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, benchmark
 from demo.cases import DemoCase, read_cases

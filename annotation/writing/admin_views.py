@@ -24,7 +24,7 @@ from annotation.views.case_handover import called, handover_dialog, handover_mes
 from annotation.views.previews import to_existing_batch
 from annotation.writing import batches, selectors
 from annotation.writing.forms import WritingBatchForm
-from annotation.writing.planning import plan_writing
+from annotation.writing.writing_plan import plan_writing
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark

@@ -18,7 +18,7 @@ from annotation.services.notices import notify_of_writing
 from annotation.services.previews import refuse_repeated
 from annotation.services.rules import readable_constraint_errors
 from annotation.writing.exclusions import excluded_writers
-from annotation.writing.planning import WritingFilter, WritingOrder, WritingPlan, order_shown, plan_writing
+from annotation.writing.writing_plan import WritingFilter, WritingOrder, WritingPlan, order_shown, plan_writing
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate

@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.case_forms import CaseBatchForm
 from annotation.models import Batch
 from annotation.payload import HALVES, LARGEST_VERSION, Malformed
-from annotation.writing.planning import DEFAULT_CANDIDATE, MAX_REFERENCES, WritingFilter, WritingOrder
 from annotation.writing.services import MAX_TEXT_LENGTH, TextInput
+from annotation.writing.writing_plan import DEFAULT_CANDIDATE, MAX_REFERENCES, WritingFilter, WritingOrder
 from rubrics.models import Benchmark, Candidate
 
 

@@ -16,7 +16,7 @@ from annotation.models import WritingTask
 from annotation.selectors.case_work import following
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.writing.exclusions import has_read_an_answer
-from annotation.writing.planning import UNAIDED
+from annotation.writing.writing_plan import UNAIDED
 from consilium.core.active_time import add_seconds
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition

@@ -45,7 +45,7 @@ from annotation.services import (
     submit,
 )
 from annotation.writing.batches import create_writing_batch
-from annotation.writing.planning import WritingFilter, WritingOrder
+from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from releases.models import Release
 from rubrics.audits.services import AuditTerms, create_audit, take_case
 from rubrics.editor.drafting import DraftItem

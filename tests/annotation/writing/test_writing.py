@@ -21,9 +21,9 @@ from annotation.models import Assignment, Batch, Physician, WritingTask
 from annotation.services import BatchTerms, ResponseFilter, close_batch, pause_batch, plan_batch
 from annotation.writing.batches import create_writing_batch, take_back
 from annotation.writing.exclusions import ExclusionReason, excluded_writers
-from annotation.writing.planning import WritingFilter
 from annotation.writing.selectors import count_words
 from annotation.writing.services import TextInput, hand_in, record_time, save_text
+from annotation.writing.writing_plan import WritingFilter
 from consilium.core.errors import Conflict, DomainError
 from rubrics.models import AuthoringTime, Candidate, Response, Rubric, RubricContributor
 from tests.annotation.writing.writing_world import WritingWorld, build_writing_world

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from annotation.models import Batch, ExpertGroup, WritingTask
 from annotation.writing.batches import create_writing_batch
-from annotation.writing.planning import WritingFilter, WritingOrder, WritingPlan, plan_writing
+from annotation.writing.writing_plan import WritingFilter, WritingOrder, WritingPlan, plan_writing
 from rubrics.models import Benchmark, Candidate, Case
 from tests.factories import (
     BenchmarkFactory,

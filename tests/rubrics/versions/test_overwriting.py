@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.identity import opaque_name
 from accounts.models import User
 from annotation.writing.batches import create_writing_batch
-from annotation.writing.planning import WritingFilter, WritingOrder
+from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.errors import Conflict
 from rubrics.editor.case_content import CaseContent, Turn, content_of
 from rubrics.editor.drafting import DraftItem
