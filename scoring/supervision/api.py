@@ -16,7 +16,7 @@ from consilium.core.api import StrictSerializer
 from consilium.llm.prompts import TEMPLATES
 from rubrics.access import get_benchmark
 from scoring.supervision.export import PROMPT, SupervisionTerms, zipped_supervision
-from scoring.trained.decisions import DEV_SHARE
+from scoring.trained.training_data import DEV_SHARE
 
 
 class SupervisionSerializer(StrictSerializer, serializers.Serializer[Any]):

@@ -35,7 +35,7 @@ from consilium.core.version import VERSION
 from consilium.llm.prompts import TEMPLATES, JudgeItem, Template, messages_for, nonce_for, prompt_hash
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark, Candidate, Criterion, Response, RubricItem
-from scoring.trained.decisions import DEV_SHARE, LEFT_OUT, STAGE, Split, checked_ratings, split_candidates
+from scoring.trained.training_data import DEV_SHARE, LEFT_OUT, STAGE, Split, checked_ratings, split_candidates
 from scoring.work.chat import nonce_key
 
 PROMPT = "healthbench"

@@ -11,7 +11,7 @@ from consilium.core.i18n import translate
 from consilium.llm.prompts import TEMPLATES
 from rubrics.models import Benchmark
 from scoring.supervision.export import PROMPT, SupervisionTerms
-from scoring.trained.decisions import DEV_SHARE
+from scoring.trained.training_data import DEV_SHARE
 
 
 class SupervisionForm(forms.Form):

@@ -17,8 +17,8 @@ from rubrics.models import Benchmark
 from scoring.judges.config import TrainedConfig, trained_config
 from scoring.judges.services import TRAININGS
 from scoring.models import TrainedModel
-from scoring.trained.decisions import read_decisions, split_candidates
 from scoring.trained.learning import fit_judge
+from scoring.trained.training_data import read_decisions, split_candidates
 
 log = structlog.get_logger(__name__)
 

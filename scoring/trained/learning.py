@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from consilium.core.errors import DomainError
 from scoring.trained.calibrating import calibrate
 from scoring.trained.card import Truth, best_threshold
-from scoring.trained.decisions import STAGE, Decisions, Split
 from scoring.trained.features import FEATURES, FeatureMaker, Rarity, word_overlap
 from scoring.trained.model import FittedJudge, Forest, Platt
+from scoring.trained.training_data import STAGE, Decisions, Split
 from scoring.trained.wording import wording_rows
 
 Array = NDArray[Any]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scoring.models import JudgeRun, TrainedModel, Verdict
-from scoring.trained.decisions import prompt_text
 from scoring.trained.features import Texts
 from scoring.trained.model import FittedJudge
+from scoring.trained.training_data import prompt_text
 from scoring.work.missing import Question
 from scoring.work.store import JudgedRequest, JudgeVerdict
 

@@ -11,7 +11,7 @@ from consilium.core.errors import DomainError
 from consilium.llm.prompts import TEMPLATES
 from rubrics.management.lookups import benchmark_called
 from scoring.supervision.export import PROMPT, SupervisionTerms, export_supervision
-from scoring.trained.decisions import DEV_SHARE
+from scoring.trained.training_data import DEV_SHARE
 
 
 class Command(BaseCommand):

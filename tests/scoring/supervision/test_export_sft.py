@@ -25,7 +25,7 @@ from consilium.llm.prompts import TEMPLATES, JudgeItem, messages_for, nonce_for,
 from rubrics.models import Benchmark, Criterion, Response
 from scoring.runs.services import RunFrame, create_run
 from scoring.supervision import export as supervision
-from scoring.trained.decisions import split_candidates
+from scoring.trained.training_data import split_candidates
 from scoring.work.chat import nonce_key
 from scoring.work.slice import work_on_slice
 from tests.factories import (

@@ -30,11 +30,11 @@ from scoring.selectors.raters import resolve_rater
 from scoring.trained import fitting, learning
 from scoring.trained.calibrating import calibrate, fit_platt
 from scoring.trained.card import best_threshold
-from scoring.trained.decisions import Decisions, Split, read_decisions, split_candidates
 from scoring.trained.features import FEATURES, FeatureMaker, Rarity, Texts, sentences, words
 from scoring.trained.fitting import fit
 from scoring.trained.learning import fit_judge
 from scoring.trained.model import FittedJudge, Forest
+from scoring.trained.training_data import Decisions, Split, read_decisions, split_candidates
 from tests.factories import (
     BenchmarkFactory,
     BenchmarkRoleFactory,
