@@ -16,7 +16,7 @@ from agreement.judged.coverage import coverage_remarks
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import raters_table
 from agreement.models import Report
-from agreement.powered import scores as powered
+from agreement.powered import powered_scores
 from agreement.reports.numbers import Number, number
 from agreement.reports.parameters import WrongParameters, checked_k, named_raters
 from agreement.reports.sentences import SCORES, capital, counted, listed, rater_in_words, threshold
@@ -84,18 +84,20 @@ def compute(
     benchmark: Benchmark, *, judge: str, reference: str, k: int, seed: int = 0, progress: Progress = no_progress
 ) -> Result:
     """Every candidate three ways: prediction-powered, by the physicians alone, by the judge alone."""
-    scores = powered.powered_scores(benchmark, judge=judge, reference=reference, k=k, progress=progress)
+    scores = powered_scores.powered_scores(benchmark, judge=judge, reference=reference, k=k, progress=progress)
     predictor, physicians = scores.inputs.judge, scores.inputs.reference
     raters = raters_table(predictor, physicians)
     overall = [row for row in scores.rows if row["slice"] == OVERALL]
     return Result(
         tables={
-            "powered": Table.of(powered.COLUMNS, scores.rows, powered.TEXT_COLUMNS),
+            "powered": Table.of(powered_scores.COLUMNS, scores.rows, powered_scores.TEXT_COLUMNS),
             **{
                 f"overall_{measure}": Table.of(
-                    powered.COLUMNS, [row for row in overall if row["measure"] == measure], powered.TEXT_COLUMNS
+                    powered_scores.COLUMNS,
+                    [row for row in overall if row["measure"] == measure],
+                    powered_scores.TEXT_COLUMNS,
                 )
-                for measure in powered.MEASURES
+                for measure in powered_scores.MEASURES
             },
             "raters": raters,
         },
@@ -146,7 +148,7 @@ def body(report: Report, sort: str) -> Context:
     facts = report.result["facts"]
     rows = table_of(report, "powered").dicts()
     sections = []
-    for measure in powered.MEASURES:
+    for measure in powered_scores.MEASURES:
         own = [row for row in rows if row["measure"] == measure]
         overall = [row for row in own if row["slice"] == OVERALL]
         parts = [row for row in own if row["slice"] != OVERALL and row["low"] is not None]
@@ -205,7 +207,7 @@ def remarks_of_none(row: Row) -> str:
 def figures(report: Report) -> Iterator[Figure]:
     facts = report.result["facts"]
     names = {"value": _("Prediction-powered"), "physicians": _("Physicians alone"), "judge": _("Judge alone")}
-    for measure in powered.MEASURES:
+    for measure in powered_scores.MEASURES:
         rows = table_of(report, f"overall_{measure}").dicts()
         if not any(row["value"] is not None for row in rows):
             continue
@@ -248,7 +250,7 @@ def pairs(report: Report, side: str) -> Read:
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
     """Of what `compute` would read now."""
-    return powered.read_inputs(benchmark, **given).digest
+    return powered_scores.read_inputs(benchmark, **given).digest
 
 
 def methods(report: Report) -> list[str]:

@@ -12,7 +12,7 @@ from agreement.calibration.thresholds import LARGEST_K, suggested_k
 from agreement.forms import choose, grouped
 from agreement.kinds.powered import judges_and_references, settled_first
 from agreement.planning.study_plan import Question
-from agreement.powered.scores import MEASURES
+from agreement.powered.powered_scores import MEASURES
 from rubrics.models import Benchmark, Case
 
 _HALF_WIDTHS = {"rubric_score": 0.05, "rubric_accuracy": 5.0, "cacs_at_k": 5.0}

@@ -1,8 +1,8 @@
 """Plans how many responses physicians should grade, and the detectable differences, from decisions so far.
 
 The pilot is the decisions that are there: variances of the physicians' scores between cases, and of what the judge
-leaves of them (`agreement.powered.scores`). The plan grades, for each candidate, as many responses a case and criteria
-a response as the pilot did.
+leaves of them (`agreement.powered.powered_scores`). The plan grades, for each candidate, as many responses a case and
+criteria a response as the pilot did.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from agreement.counting.inputs import join
 from agreement.counting.pairs import LAST_COUNTED, Pairs, PairStatus, positions
 from agreement.judged.coverage import coverage_remarks
-from agreement.powered.scores import Inputs, powered_figures, read_inputs
+from agreement.powered.powered_scores import Inputs, powered_figures, read_inputs
 from agreement.reports.tables import Row
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.planning import study_plan
-from agreement.powered.scores import MEASURES
+from agreement.powered.powered_scores import MEASURES
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.management.lookups import benchmark_called

@@ -16,8 +16,7 @@ from django.utils import timezone
 from agreement import services, tasks
 from agreement.kinds import kind_of
 from agreement.models import Report
-from agreement.powered import scores as powered
-from agreement.powered.scores import MEASURES, powered_scores
+from agreement.powered.powered_scores import MEASURES, powered_scores
 from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_of
 from annotation.models import Assignment, Batch, BatchItem, Decision
@@ -210,7 +209,7 @@ def accuracy(study: Study, judge: str = "Judge") -> list[dict]:
 
 
 def test_no_figure_for_a_candidate_that_the_judge_was_trained_on(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(powered, "learned_candidates", lambda benchmark, runs: ["alpha"])
+    monkeypatch.setattr("agreement.powered.powered_scores.learned_candidates", lambda benchmark, runs: ["alpha"])
     learned, other = accuracy(study)
     assert (learned["candidate"], learned["value"], learned["low"], learned["width_ratio"]) == ("alpha", *[None] * 3)
     assert learned["note"] == "the judge learned from decisions on this candidate"
