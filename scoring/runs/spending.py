@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from consilium.llm.meter import BYTES_PER_TOKEN, LIKELY_TOKENS_OUT, Allowance
 from rubrics.models import Benchmark, Response, RubricItem
 from scoring.judges.config import ChatConfig, chat_config
-from scoring.judges.previews import request_about
+from scoring.judges.prompt_previews import request_about
 from scoring.models import Judge, JudgeCall, JudgeRun, RunSlice, Verdict
 from scoring.runs.services import FrameSize, RunFrame, frame_pairs
 from scoring.susceptibility.failing_pairs import FailingPairs
