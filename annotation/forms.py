@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from annotation.dashboard.counts import STAGES
-from annotation.dashboard.people import Person
+from annotation.dashboard.names import Person
 from annotation.dashboard.pieces import PieceFilter
 from annotation.models import Assignment, Batch, ExpertGroup, Membership, Outcome, RulingOutcome
 from annotation.services import BatchTerms, ResponseFilter

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.dashboard.counts import STAGES, Table, Work, count_work, days_of, summed
 from annotation.dashboard.forecast import Forecast, forecast
-from annotation.dashboard.people import People, Person, people_of
+from annotation.dashboard.names import People, Person, people_of
 from annotation.dashboard.waiting import Scene, Section, waits_of
 from annotation.models import Adjudication, Batch, ExpertGroup, QualificationAttempt
 from consilium.core.i18n import translate

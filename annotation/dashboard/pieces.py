@@ -13,7 +13,7 @@ from django.db.models import Count, QuerySet
 from accounts.models import PhysicianProfile
 from annotation.allocation.specialties import case_specialty, matching
 from annotation.dashboard.counts import OPEN
-from annotation.dashboard.people import People, Person
+from annotation.dashboard.names import People, Person
 from annotation.models import Assignment, Batch, Slot
 from annotation.selectors.eligibility import eligibilities
 from annotation.services.slots.eligibility import annotators_of, refusals, stuck_slots

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.dashboard.counts import Table
-from annotation.dashboard.people import People
+from annotation.dashboard.names import People
 from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
 from rubrics.models import Benchmark
 

@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from accounts.models import User
-from annotation.dashboard.people import people_of
+from annotation.dashboard.names import people_of
 from annotation.labels import handover
 from annotation.models import Batch
 from annotation.views.case_handover import called, handover_dialog, handover_message, refuse_nobody, taker_of

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation import access, services
 from annotation.dashboard import boards, pieces
 from annotation.dashboard.counts import STAGES
-from annotation.dashboard.people import people_of
+from annotation.dashboard.names import people_of
 from annotation.dashboard.views import csv_file
 from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm
 from annotation.models import Adjudication, Batch

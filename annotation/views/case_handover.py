@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from annotation.dashboard.people import People, Person
+from annotation.dashboard.names import People, Person
 from annotation.models import Batch, LabelTask
 from annotation.selectors.case_work import Task
 from consilium.core.errors import DomainError

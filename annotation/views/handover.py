@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
 from annotation import access
-from annotation.dashboard.people import people_of
+from annotation.dashboard.names import people_of
 from annotation.dashboard.pieces import HandOver, hand_over_of, movable
 from annotation.labels.handover_views import hand_over_cases
 from annotation.models import Batch

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from annotation import access
-from annotation.dashboard.people import People, Person, people_of
+from annotation.dashboard.names import People, Person, people_of
 from annotation.dashboard.views import csv_file
 from annotation.models import Batch, WritingTask, WritingTerms
 from annotation.services import new_seed

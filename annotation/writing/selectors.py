@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.access import AnyUser
-from annotation.dashboard.people import People, Person
+from annotation.dashboard.names import People, Person
 from annotation.models import Batch, Membership, WritingTask
 from annotation.selectors.case_work import CaseWork, case_work
 from rubrics.models import Benchmark, Response
