@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agreement.planning import study_plan
-from agreement.planning.form import PlanForm, usual
+from agreement.planning.forms import PlanForm, usual
 from rubrics.access import get_benchmark
 
 

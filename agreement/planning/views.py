@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from agreement.planning import presentation, study_plan
-from agreement.planning.form import PlanForm, filled
+from agreement.planning.forms import PlanForm, filled
 from agreement.reports.tables import Table
 from agreement.selectors.rater_choices import look_once
 from consilium.core.errors import DomainError

@@ -17,7 +17,7 @@ from agreement.models import NamedSlice
 from agreement.reports.tables import Table
 from agreement.scoreboard import subsets
 from agreement.scoreboard.case_sets import counted_slices
-from agreement.scoreboard.form import SubsetForm
+from agreement.scoreboard.forms import SubsetForm
 from agreement.selectors.rater_choices import display_name, run_names
 from consilium.core.errors import DomainError
 from rubrics.access import get_benchmark

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from agreement import access
 from agreement.calibration import thresholds
-from agreement.calibration.form import SignForm
+from agreement.calibration.forms import SignForm
 from agreement.models import Report
 from agreement.selectors.rater_choices import display_name
 from consilium.core.csvfile import stream_csv

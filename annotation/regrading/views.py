@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.models import Batch, ExpertGroup
-from annotation.regrading.form import RegradingForm
+from annotation.regrading.forms import RegradingForm
 from annotation.regrading.lacking import lacking_in, lacks_of
 from annotation.regrading.regrading_plan import make_regrading, plan_regrading
 from annotation.services.previews import AlreadyCreated
