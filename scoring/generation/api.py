@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
 from rubrics.access import get_benchmark
-from scoring.generation import runs, screens
+from scoring.generation import runs, selectors
 from scoring.generation.due_responses import frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING
 from scoring.generation.views import get_generation
@@ -102,7 +102,7 @@ class GenerationRunDetailSerializer(GenerationRunSerializer):
     @extend_schema_field(GenerationProgressSerializer)
     def get_progress(self, run: GenerationRun) -> dict[str, Any]:
         """As the page shows it."""
-        progress = screens.progress_of(run, at=timezone.now())
+        progress = selectors.progress_of(run, at=timezone.now())
         return {
             "total": progress.counts.total,
             "done": progress.counts.done,
@@ -135,7 +135,7 @@ def generation(request: Request, slug: str) -> Response:
     """List the runs that ask for responses, the newest first; or begin one."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        return page_of(request, screens.runs_on(benchmark), GenerationRunSerializer)
+        return page_of(request, selectors.runs_on(benchmark), GenerationRunSerializer)
     payload = valid(NewGenerationSerializer(data=request.data))
     try:
         run = runs.create_run(

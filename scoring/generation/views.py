@@ -20,7 +20,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.i18n import translate
 from rubrics.access import get_benchmark
 from rubrics.models import Candidate, Case
-from scoring.generation import runs, screens
+from scoring.generation import runs, selectors
 from scoring.generation.due_responses import size_of
 from scoring.generation.forms import GenerationForm, initial_of
 from scoring.generation.trial import try_once
@@ -41,8 +41,8 @@ def get_generation(user: User, slug: str, public_id: str) -> GenerationRun:
 def generation(request: SignedInRequest, slug: str) -> HttpResponse:
     """The runs of a benchmark."""
     benchmark = get_benchmark(request.user, slug)
-    page = Paginator(screens.runs_on(benchmark), PER_PAGE).get_page(request.GET.get("page"))
-    counts = screens.counts_of(list(page))
+    page = Paginator(selectors.runs_on(benchmark), PER_PAGE).get_page(request.GET.get("page"))
+    counts = selectors.counts_of(list(page))
     context = {
         "benchmark": benchmark,
         "page": page,
@@ -133,19 +133,19 @@ def generation_trial(request: SignedInRequest, slug: str) -> HttpResponse:
         except DomainError as refused:
             context["problems"] = [translate(refused.args[0])]
         else:
-            context |= {"trial": trial, "words": screens.error_words(trial.answer.kind)}
+            context |= {"trial": trial, "words": selectors.error_words(trial.answer.kind)}
     else:
         context["problems"] = _problems(form)
     return render(request, "scoring/generation/_trial.html", context)
 
 
 def _context(run: GenerationRun) -> dict[str, Any]:
-    progress = screens.progress_of(run, at=timezone.now())
+    progress = selectors.progress_of(run, at=timezone.now())
     return {
         "benchmark": run.benchmark,
         "run": run,
         "progress": progress,
-        "errors": [(kind, screens.error_words(kind), number) for kind, number in progress.errors],
+        "errors": [(kind, selectors.error_words(kind), number) for kind, number in progress.errors],
         "resumable": run.status in runs.RESUMABLE and progress.counts.done < progress.counts.total,
     }
 
@@ -160,8 +160,8 @@ def generation_run(request: SignedInRequest, slug: str, public_id: str) -> HttpR
 def _page(request: SignedInRequest, run: GenerationRun, refused: DomainError | None = None) -> HttpResponse:
     context = {
         **_context(run),
-        "frame": screens.frame_words(run),
-        "settings": screens.settings_of(run),
+        "frame": selectors.frame_words(run),
+        "settings": selectors.settings_of(run),
         "refused": refused,
     }
     return render(request, "scoring/generation/run.html", context, status=refused.status_code if refused else 200)
@@ -209,7 +209,7 @@ def _switch(
 def generation_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """A row for each response that the run asks for, and what became of it; without the texts."""
     run = get_generation(request.user, slug, public_id)
-    pieces = stream_csv(screens.CSV_COLUMNS, screens.csv_rows(run), text_columns=screens.CSV_TEXT)
+    pieces = stream_csv(selectors.CSV_COLUMNS, selectors.csv_rows(run), text_columns=selectors.CSV_TEXT)
     response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
     name = f"{slug}-generation-{slugify(run.candidate.name) or 'candidate'}-{run.public_id}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -17,7 +17,7 @@ from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.limits import MAX_EXCLUSION_REASON_LENGTH
 from rubrics.access import get_benchmark
 from scoring.models import Screening
-from scoring.screening import screen
+from scoring.screening import selectors
 from scoring.screening.compute import AGGREGATES, MEAN
 from scoring.screening.services import (
     DECISIONS,
@@ -92,7 +92,7 @@ class ScreeningDecisionSerializer(StrictSerializer, Plain):
 
 
 def _shown(screening: Screening) -> dict[str, Any]:
-    row = screen.tallied(Screening.objects.filter(pk=screening.pk)).get()
+    row = selectors.tallied(Screening.objects.filter(pk=screening.pk)).get()
     return dict(ScreeningSerializer(row).data)
 
 
@@ -111,7 +111,7 @@ def screenings(request: Request, slug: str) -> Response:
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         only(request)
-        screenings = screen.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
+        screenings = selectors.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
         return page_of(request, screenings, ScreeningSerializer)
     terms = ScreeningTerms(**valid(NewScreeningSerializer(data=request.data)))
     screening = create_screening(benchmark=benchmark, terms=terms, by=cast("User", request.user), at=timezone.now())
@@ -127,7 +127,7 @@ def screening(request: Request, slug: str, public_id: str) -> Response:
 
 @extend_schema(
     responses=ScreenedCaseSerializer(many=True),
-    parameters=[*PAGED, OpenApiParameter("show", str, enum=screen.SHOWS, description="default all")],
+    parameters=[*PAGED, OpenApiParameter("show", str, enum=selectors.SHOWS, description="default all")],
     operation_id="screened_cases_list",
 )
 @api_view(["GET"])
@@ -136,9 +136,9 @@ def screened_cases(request: Request, slug: str, public_id: str) -> Response:
     screening = get_screening(cast("User", request.user), slug, public_id)
     only(request, "show")
     show = request.query_params.get("show", "all")
-    if show not in screen.SHOWS:
-        raise ValidationError({"show": [", ".join(screen.SHOWS)]})
-    return page_of(request, screen.shown_cases(screening, show), ScreenedCaseSerializer)
+    if show not in selectors.SHOWS:
+        raise ValidationError({"show": [", ".join(selectors.SHOWS)]})
+    return page_of(request, selectors.shown_cases(screening, show), ScreenedCaseSerializer)
 
 
 @extend_schema(request=ScreeningDecisionSerializer, responses=ScreenedCaseSerializer(many=True))

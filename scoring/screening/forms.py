@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from rubrics.models import Benchmark, Candidate
 from scoring.screening.compute import MAX, MEAN
-from scoring.screening.screen import raters_on_offer
+from scoring.screening.selectors import raters_on_offer
 from scoring.screening.services import MIN_CANDIDATES, ScreeningTerms
 
 

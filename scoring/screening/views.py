@@ -23,7 +23,7 @@ from consilium.figures.render import inline_svg
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring.models import Screening
-from scoring.screening import screen
+from scoring.screening import selectors
 from scoring.screening.forms import ScreeningForm
 from scoring.screening.services import UNDO, close_screening, create_screening, decide
 
@@ -42,9 +42,9 @@ def get_screening(user: User, slug: str, public_id: str) -> Screening:
 def screenings(request: SignedInRequest, slug: str) -> HttpResponse:
     """The screenings of a benchmark, the newest first."""
     benchmark = get_benchmark(request.user, slug)
-    rows = screen.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
+    rows = selectors.tallied(Screening.objects.filter(benchmark=benchmark)).order_by("-created_at", "-pk")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    context = {"benchmark": benchmark, "page_obj": page, "can_screen": bool(screen.raters_on_offer(benchmark))}
+    context = {"benchmark": benchmark, "page_obj": page, "can_screen": bool(selectors.raters_on_offer(benchmark))}
     return render(request, "scoring/screening/screenings.html", context)
 
 
@@ -78,28 +78,28 @@ def screening(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
     """The cases of a screening, flagged first, and what was decided."""
     screening = get_screening(request.user, slug, public_id)
     show = _show(request.GET.get("show", ""))
-    page = Paginator(screen.shown_cases(screening, show), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(selectors.shown_cases(screening, show), PER_PAGE).get_page(request.GET.get("page"))
     for row in page:
         row.by_candidate = sorted(row.scores.items())
-    bins = screen.distribution(screening)
+    bins = selectors.distribution(screening)
     title = _("Scores of the cases")
     context = {
         **_counts(screening),
         "show": show,
         "page_obj": page,
         "figure_title": title,
-        "svg": inline_svg(screen.drawing_of(screening, bins), title=title),
+        "svg": inline_svg(selectors.drawing_of(screening, bins), title=title),
         "bins": [(f"{low:.2f}–{high:.2f}", n) for low, high, n in bins],
     }
     return render(request, PAGE, context)
 
 
 def _show(given: str) -> str:
-    return given if given in screen.SHOWS else "flagged"
+    return given if given in selectors.SHOWS else "flagged"
 
 
 def _counts(screening: Screening) -> dict[str, Any]:
-    tally = screen.tally_of(screening)
+    tally = selectors.tally_of(screening)
     labels = {
         "flagged": _("Flagged"),
         "undecided": _("Undecided"),
@@ -122,7 +122,9 @@ def _counts(screening: Screening) -> dict[str, Any]:
 def screening_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """Every case with its scores and what was decided."""
     screening = get_screening(request.user, slug, public_id)
-    pieces = stream_csv(screen.csv_columns(screening), screen.csv_rows(screening), text_columns=screen.CSV_TEXT)
+    pieces = stream_csv(
+        selectors.csv_columns(screening), selectors.csv_rows(screening), text_columns=selectors.CSV_TEXT
+    )
     return _file(pieces, f"{slug}-screening-{screening.public_id}.csv")
 
 
@@ -131,7 +133,7 @@ def screening_csv(request: SignedInRequest, slug: str, public_id: str) -> Stream
 def distribution_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """The table behind the figure."""
     screening = get_screening(request.user, slug, public_id)
-    pieces = stream_csv(("score_from", "score_to", "n_cases"), screen.distribution(screening), text_columns=())
+    pieces = stream_csv(("score_from", "score_to", "n_cases"), selectors.distribution(screening), text_columns=())
     return _file(pieces, f"{slug}-screening-{screening.public_id}-distribution.csv")
 
 

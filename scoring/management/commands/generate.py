@@ -15,7 +15,7 @@ from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from scoring.generation.due_responses import frame_of
 from scoring.generation.runs import SETTING, create_run
-from scoring.generation.screens import progress_of
+from scoring.generation.selectors import progress_of
 from scoring.generation.working import work_on_run
 from scoring.models import GenerationRun
 
