@@ -18,8 +18,7 @@ from scoring import access
 from scoring.forms import PromptForm
 from scoring.judges import services
 from scoring.judges.kinds.kind import KINDS, JudgeKind
-from scoring.judges.previews import preview_prompt
-from scoring.judges.prompt_previews import preview_of, preview_prompt
+from scoring.judges.prompt_previews import preview_prompt
 from scoring.models import Judge
 from scoring.runs.comparing_views import beside
 from scoring.selectors import judges_and_runs

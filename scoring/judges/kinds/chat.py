@@ -23,7 +23,7 @@ from rubrics.models import Benchmark
 from scoring.forms import ChatJudgeForm
 from scoring.judges.config import ChatConfig, chat_config
 from scoring.judges.kinds.kind import JudgeKind, Row
-from scoring.judges.previews import preview_of
+from scoring.judges.prompt_previews import preview_of
 from scoring.judges.services import create_chat_judge
 from scoring.models import Judge, JudgeRun
 from scoring.work.chat import template_of
