@@ -19,7 +19,7 @@ from consilium.statistics.bootstrap import RatioFigures, percentile_intervals, r
 from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
 from consilium.statistics.rank_ranges import rank_ranges
 from consilium.statistics.worst_at_k import worst_at_k
-from scoring.scores.columns import CLIP, FIGURES
+from scoring.scores.score_columns import CLIP, FIGURES
 from scoring.scores.score_tables import SCOREBOARD_COLUMNS
 from scoring.scores.scored import Scored
 from scoring.scores.sheet import Slice

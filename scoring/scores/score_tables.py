@@ -13,9 +13,9 @@ from consilium.statistics.cacs import cacs_values
 from consilium.statistics.worst_at_k import worst_at_k
 from rubrics.models import Benchmark
 from scoring.runs.selectors import coverage_notes
-from scoring.scores.columns import FIGURES, MEAN_OF_REPLICATES
 from scoring.scores.grid import Grid
 from scoring.scores.points import DEFAULT_RULES, CountingRules
+from scoring.scores.score_columns import FIGURES, MEAN_OF_REPLICATES
 from scoring.scores.scored import Scored, read_scored
 from scoring.scores.sheet import OVERALL, Row, Sheet, Slice
 from scoring.selectors.raters import Rater

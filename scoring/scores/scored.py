@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from rubrics.models import Benchmark, Candidate, Case
-from scoring.scores.columns import MEAN_OF_REPLICATES, Columns
 from scoring.scores.grid import Grid, grid_of
 from scoring.scores.points import DEFAULT_RULES, CountingRules
+from scoring.scores.score_columns import MEAN_OF_REPLICATES, Columns
 from scoring.scores.sheet import Row, Sheet, Slice, read_sheet, slices_of
 from scoring.selectors.raters import Rater, require_verdicts
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.outcomes import Outcome
-from scoring.scores.columns import Columns
 from scoring.scores.grid import grid_of
 from scoring.scores.points import DEFAULT_RULES
+from scoring.scores.score_columns import Columns
 from scoring.scores.sheet import OVERALL, Sheet, Slice
 
 
