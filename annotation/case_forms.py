@@ -7,31 +7,20 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.batches import CaseFilter
 from annotation.models import ExpertGroup
-from rubrics.models import Benchmark, Difficulty
+from consilium.core.commands import CommandForm, form_field
+from rubrics.models import Benchmark
 
 
-class CaseBatchForm(forms.Form):
+class CaseBatchForm(CommandForm):
     """Who gets which cases until when; the same fields draw the preview and give them out."""
 
-    title = forms.CharField(label=_("Title"), max_length=200, help_text=_("Physicians see it."))
+    field_order: tuple[str, ...] = ("title", "group", "tags", "languages", "difficulties", "due_date", "seed", "digest")
     group = forms.ModelChoiceField(
         label=_("Expert group"), queryset=ExpertGroup.objects.none(), to_field_name="public_id"
     )
-    tags = forms.MultipleChoiceField(label=_("Tags"), required=False, widget=forms.SelectMultiple(attrs={"size": 6}))
-    languages = forms.MultipleChoiceField(label=_("Language"), required=False, widget=forms.CheckboxSelectMultiple)
-    difficulties = forms.MultipleChoiceField(
-        label=_("Difficulty"), choices=Difficulty.choices, required=False, widget=forms.CheckboxSelectMultiple
-    )
-    due_date = forms.DateField(
-        label=_("Due"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
-    )
-    seed = forms.IntegerField(
-        label=_("Seed"),
-        min_value=0,
-        max_value=2**63 - 1,
-        help_text=_("The same seed over the same cases gives them to the same physicians."),
-    )
+    tags = form_field(CaseFilter, "tags", widget=forms.SelectMultiple(attrs={"size": 6}))
     digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, benchmark: Benchmark, tags: list[tuple[str, int]], **kwargs: Any) -> None:

@@ -14,8 +14,9 @@ from annotation.dashboard.names import Person
 from annotation.dashboard.pieces import PieceFilter
 from annotation.models import Assignment, Batch, ExpertGroup, Membership, Outcome, RulingOutcome
 from annotation.services import BatchTerms, ResponseFilter
+from consilium.core.commands import CommandForm, command_of, form_field
 from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
-from rubrics.models import Benchmark, Candidate, Difficulty, Register
+from rubrics.models import Benchmark, Candidate
 
 
 class SeenForm(forms.Form):
@@ -142,83 +143,36 @@ class BatchChoice(forms.ModelChoiceField):
         return f"{obj.group}: {obj}"
 
 
-class BatchForm(forms.Form):
+class BatchForm(CommandForm):
     """What goes into a batch, and how it is worked on; the same fields draw the preview and make the batch."""
 
-    title = forms.CharField(label=_("Title"), max_length=200, help_text=_("Physicians see it: name no model in it."))
+    commands = (BatchTerms, ResponseFilter)
+    exclude = ("check_fraction", "overlap_share")  # in percent here
+    field_order = (
+        *("title", "group", "candidates", "kinds", "difficulties", "registers", "languages", "tags", "cases", "draw"),
+        *("skip_given", "annotators_per_item", "check_policy", "check_percent", "order", "due_date", "strategy"),
+        *("lease_hours", "specialty_match", "gold_per_annotator", "overlap_with", "overlap_percent", "seed", "digest"),
+    )
     group = forms.ModelChoiceField(
         label=_("Expert group"), queryset=ExpertGroup.objects.none(), to_field_name="public_id"
     )
-    candidates = forms.ModelMultipleChoiceField(
-        label=_("Candidates"), queryset=Candidate.objects.none(), to_field_name="public_id", required=False,
-        widget=forms.CheckboxSelectMultiple,
+    candidates = form_field(
+        ResponseFilter, "candidates", forms.ModelMultipleChoiceField, queryset=Candidate.objects.none(),
+        to_field_name="public_id", widget=forms.CheckboxSelectMultiple,
     )  # fmt: skip
-    kinds = forms.MultipleChoiceField(
-        label=_("Kind of candidate"),
-        choices=Candidate.Kind.choices,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    difficulties = forms.MultipleChoiceField(
-        label=_("Difficulty"), choices=Difficulty.choices, required=False, widget=forms.CheckboxSelectMultiple
-    )
-    registers = forms.MultipleChoiceField(
-        label=_("Register"), choices=Register.choices, required=False, widget=forms.CheckboxSelectMultiple
-    )
-    languages = forms.MultipleChoiceField(label=_("Language"), required=False, widget=forms.CheckboxSelectMultiple)
-    tags = forms.CharField(
-        label=_("Tags"), required=False, help_text=_("Cases with any of these, separated by commas: theme:hedging, …"),
+    tags = form_field(
+        ResponseFilter, "tags", forms.CharField,
         widget=forms.TextInput(attrs={"list": "known-tags", "autocomplete": "off"}),
     )  # fmt: skip
-    cases = forms.CharField(
-        label=_("Cases"), required=False, help_text=_("Keys, separated by commas or line breaks."),
-        widget=forms.Textarea(attrs={"rows": 2}),
-    )  # fmt: skip
-    draw = forms.IntegerField(
-        label=_("How many"), min_value=1, required=False, help_text=_("Drawn at random from what matches; empty: all.")
-    )
-    skip_given = forms.BooleanField(label=_("Leave out what this group was given before"), required=False, initial=True)
-    annotators_per_item = forms.IntegerField(label=_("Annotators per response"), min_value=1, max_value=20, initial=1)
-    check_policy = forms.ChoiceField(
-        label=_("Secondary check"), choices=Batch.CheckPolicy.choices, initial=Batch.CheckPolicy.ALL
-    )
+    cases = form_field(ResponseFilter, "cases", forms.CharField, widget=forms.Textarea(attrs={"rows": 2}))
     check_percent = forms.FloatField(
         label=_("Share to check, %"), min_value=0, max_value=100, initial=25, required=False,
         help_text=_("Only for a random share."),
     )  # fmt: skip
-    order = forms.ChoiceField(label=_("Order of the queue"), choices=Batch.Order.choices, initial=Batch.Order.BY_CASE)
-    due_date = forms.DateField(
-        label=_("Due"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
-    )
-    strategy = forms.ChoiceField(
-        label=_("How work is given out"), choices=Batch.Strategy.choices, initial=Batch.Strategy.PLANNED,
-        help_text=_(
-            "Handed out: everybody gets an even share at once. Pool: whoever has time takes the next response, so that "
-            "the quick do more and nothing waits for somebody who is away."
-        ),
-    )  # fmt: skip
-    lease_hours = forms.IntegerField(
-        label=_("Back to the pool after, hours"), min_value=1, max_value=8760, required=False,
-        help_text=_(
-            "Open work that its physician has not touched for so long goes back for others to take; their draft is "
-            "kept. Empty: never by itself."
-        ),
-    )  # fmt: skip
-    specialty_match = forms.ChoiceField(
-        label=_("Specialty"), choices=Batch.SpecialtyMatch.choices, initial=Batch.SpecialtyMatch.NONE,
-        help_text=_(
-            "Compares the physician’s specialty with the first specialty tag of the case, by the benchmark’s map of "
-            "specialties to larger groups."
-        ),
-    )  # fmt: skip
-    gold_per_annotator = forms.IntegerField(
-        label=_("Gold items for each annotator"), min_value=0, max_value=100, initial=0, required=False,
-        help_text=_("Responses with agreed decisions, mixed in so that nothing shows; they feed the quality page."),
-    )  # fmt: skip
-    overlap_with = BatchChoice(
-        label=_("Same responses as"), queryset=Batch.objects.none(), to_field_name="public_id", required=False,
+    gold_per_annotator = form_field(BatchTerms, "gold_per_annotator", required=False)
+    overlap_with = form_field(
+        ResponseFilter, "overlap_with", BatchChoice, queryset=Batch.objects.none(), to_field_name="public_id",
         empty_label=_("No overlap"),
-        help_text=_("A batch of the other group: what both grade is what their agreement is computed on."),
     )  # fmt: skip
     overlap_percent = forms.FloatField(
         label=_("Share that overlaps, %"), min_value=0.1, max_value=100, initial=100, required=False,
@@ -226,10 +180,6 @@ class BatchForm(forms.Form):
             "The rest is drawn fresh, from what that batch does not hold. Without “How many” the new batch is as large "
             "as that one."
         ),
-    )  # fmt: skip
-    seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=2**63 - 1,
-        help_text=_("The same seed over the same responses draws the same batch."),
     )  # fmt: skip
     digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
 
@@ -264,16 +214,12 @@ class BatchForm(forms.Form):
     def response_filter(self) -> ResponseFilter:
         """The cleaned filter."""
         data = self.cleaned_data
-        return ResponseFilter(
+        return command_of(
+            ResponseFilter,
+            data,
             candidates=[candidate.public_id for candidate in data["candidates"]],
-            kinds=data["kinds"],
-            difficulties=data["difficulties"],
-            registers=data["registers"],
-            languages=data["languages"],
             tags=_words(data["tags"]),
             cases=_words(data["cases"]),
-            skip_given=data["skip_given"],
-            draw=data["draw"],
             overlap_with=other.public_id if (other := data.get("overlap_with")) else "",
             overlap_share=(data.get("overlap_percent") or 100) / 100,
         )
@@ -281,19 +227,7 @@ class BatchForm(forms.Form):
     def terms(self) -> BatchTerms:
         """The cleaned terms; a title that is not written yet does not keep the preview from being drawn."""
         data = self.cleaned_data
-        return BatchTerms(
-            title=data.get("title", ""),
-            annotators_per_item=data["annotators_per_item"],
-            check_policy=data["check_policy"],
-            check_fraction=(data["check_percent"] or 0) / 100,
-            order=data["order"],
-            due_date=data["due_date"],
-            seed=data["seed"],
-            strategy=data["strategy"],
-            specialty_match=data["specialty_match"],
-            lease_hours=data["lease_hours"],
-            gold_per_annotator=data.get("gold_per_annotator") or 0,
-        )
+        return command_of(BatchTerms, data, check_fraction=(data["check_percent"] or 0) / 100)
 
 
 def _words(text: str) -> list[str]:

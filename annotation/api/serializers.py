@@ -8,11 +8,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.models import Batch, Membership, Outcome, RulingOutcome, Skip
-from annotation.services import BatchTerms, DecisionInput, ResponseFilter, new_seed
+from annotation.models import Membership, Outcome, RulingOutcome, Skip
+from annotation.services import BatchTerms, DecisionInput, ResponseFilter
 from consilium.core.api import StrictSerializer
+from consilium.core.commands import CommandSerializer, command_of
 from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
-from rubrics.models import Candidate, Difficulty, Register
 
 Plain = serializers.Serializer[Any]
 
@@ -63,41 +63,23 @@ class MemberChangeSerializer(StrictSerializer, Plain):
     capacity = serializers.IntegerField(min_value=1, max_value=10_000, allow_null=True, required=False)
 
 
-class FilterSerializer(StrictSerializer, Plain):
+class FilterSerializer(StrictSerializer, CommandSerializer):
     """Which responses a batch draws from; what is left out leaves nothing out."""
 
-    candidates = serializers.ListField(child=serializers.CharField(), default=list, help_text="Public ids.")
-    kinds = serializers.ListField(child=serializers.ChoiceField(choices=Candidate.Kind.choices), default=list)
-    difficulties = serializers.ListField(child=serializers.ChoiceField(choices=Difficulty.choices), default=list)
-    registers = serializers.ListField(child=serializers.ChoiceField(choices=Register.choices), default=list)
-    languages = serializers.ListField(child=serializers.CharField(), default=list)
-    tags = serializers.ListField(child=serializers.CharField(), default=list, help_text="Cases with any of them.")
-    cases = serializers.ListField(child=serializers.CharField(), default=list, help_text="Keys.")
-    skip_given = serializers.BooleanField(default=True, help_text="Leave out what the group was given before.")
-    draw = serializers.IntegerField(min_value=1, allow_null=True, default=None, help_text="How many, at random.")
-    overlap_with = serializers.CharField(
-        allow_blank=True, default="", help_text="Public id of a batch of another group, to share responses with."
-    )
-    overlap_share = serializers.FloatField(
-        min_value=0, max_value=1, default=1.0, help_text="How much of this batch is shared; the rest is fresh."
-    )
+    commands = (ResponseFilter,)
 
 
-class NewBatchSerializer(StrictSerializer, Plain):
+class NewBatchSerializer(StrictSerializer, CommandSerializer):
     """A batch to be made, or only previewed."""
 
-    title = serializers.CharField(max_length=200)
+    commands = (BatchTerms,)
+    exclude = ("gold_per_annotator",)
+    field_order = (
+        *("title", "group", "filter", "annotators_per_item", "check_policy", "check_fraction", "order", "due_date"),
+        *("strategy", "specialty_match", "lease_hours", "seed", "digest"),
+    )
     group = serializers.CharField(help_text="Public id.")
     filter = FilterSerializer(required=False)
-    annotators_per_item = serializers.IntegerField(min_value=1, max_value=20, default=1)
-    check_policy = serializers.ChoiceField(choices=Batch.CheckPolicy.choices, default=Batch.CheckPolicy.ALL)
-    check_fraction = serializers.FloatField(min_value=0, max_value=1, default=1.0)
-    order = serializers.ChoiceField(choices=Batch.Order.choices, default=Batch.Order.BY_CASE)
-    due_date = serializers.DateField(allow_null=True, default=None)
-    strategy = serializers.ChoiceField(choices=Batch.Strategy.choices, default=Batch.Strategy.PLANNED)
-    specialty_match = serializers.ChoiceField(choices=Batch.SpecialtyMatch.choices, default=Batch.SpecialtyMatch.NONE)
-    lease_hours = serializers.IntegerField(min_value=1, max_value=8760, allow_null=True, default=None)
-    seed = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
     digest = serializers.CharField(required=False, default="", help_text="Of the preview that this batch shall equal.")
 
     def response_filter(self) -> ResponseFilter:
@@ -106,12 +88,7 @@ class NewBatchSerializer(StrictSerializer, Plain):
 
     def terms(self) -> BatchTerms:
         """The terms for the service."""
-        data = self.validated_data
-        names = (
-            *("title", "annotators_per_item", "check_policy", "check_fraction", "order", "due_date"),
-            *("strategy", "specialty_match", "lease_hours"),
-        )
-        return BatchTerms(**{name: data[name] for name in names}, seed=data.get("seed", new_seed()))
+        return command_of(BatchTerms, self.validated_data)
 
 
 class LoadSerializer(Plain):

@@ -4,35 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from hashlib import sha256
+from typing import Annotated
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
+from pydantic import Field
+from pydantic.dataclasses import dataclass as command
 
 from accounts.models import User
 from annotation.allocation.allocate import Allocation, Infeasible, Item, allocate
 from annotation.labels.selectors import TAG_PREFIX, tag_changes
 from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician
 from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
+from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
 from annotation.services.notices import notify_of_cases
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
+from consilium.core.commands import Label, OneOf
 from consilium.core.errors import Conflict, DomainError
+from consilium.core.limits import MAX_TAG_LENGTH
 from consilium.core.order import natural
-from rubrics.models import Benchmark, Case
+from rubrics.models import Benchmark, Case, Difficulty
+
+# What chooses the cases of a batch. A case with any of the tags, its own or agreed ones.
+CaseTags = Annotated[Sequence[Annotated[str, Field(max_length=MAX_TAG_LENGTH)]], Label(gettext_lazy("Tags"))]
+CaseLanguages = Annotated[Sequence[Annotated[str, Field(max_length=10)]], Label(gettext_lazy("Language"))]
+CaseDifficulties = Annotated[Sequence[Annotated[str, OneOf(Difficulty)]], Label(gettext_lazy("Difficulty"))]
 
 
-@dataclass(frozen=True, slots=True)
+@command(frozen=True, slots=True)
 class CaseFilter:
-    """Which cases of the benchmark are given out; an empty field leaves nothing out."""
+    """Which cases of the benchmark are given out; an empty field leaves nothing out.
 
-    tags: Sequence[str] = ()  # a case with any of them, its own or agreed ones
-    languages: Sequence[str] = ()
-    difficulties: Sequence[str] = ()
-    skip_given: bool = True  # leave out cases that the group was asked one of these questions about
+    With ``skip_given``, cases that the group was asked one of these questions about are left out.
+    """
+
+    tags: CaseTags = ()
+    languages: CaseLanguages = ()
+    difficulties: CaseDifficulties = ()
+    skip_given: Annotated[bool, Label(gettext_lazy("Leave out cases that this group was asked about before"))] = True
 
     def cases(self, group: ExpertGroup, questions: Sequence[LabelQuestion]) -> QuerySet[Case]:
         """The frame, in the order of keys."""
@@ -54,14 +68,16 @@ class CaseFilter:
         return {name: list(values) for name, values in chosen.items() if values}
 
 
-@dataclass(frozen=True, slots=True)
+@command(frozen=True, slots=True)
 class LabelTerms:
-    """How cases are given out."""
+    """How cases are given out. A title may be empty in a preview."""
 
-    title: str
-    annotators_per_case: int
-    seed: int
-    due_date: date | None = None
+    title: CaseBatchTitle
+    annotators_per_case: Annotated[
+        int, Field(ge=1, le=20), Label(gettext_lazy("Annotators per case"), gettext_lazy("Each answers alone."))
+    ]
+    seed: CaseBatchSeed
+    due_date: DueDate = None
 
 
 @dataclass(frozen=True, slots=True)

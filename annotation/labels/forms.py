@@ -25,6 +25,7 @@ from annotation.labels.services import (
 )
 from annotation.models import LabelQuestion
 from annotation.payload import LARGEST_VERSION, Malformed, note_of
+from consilium.core.commands import command_of, form_field
 from consilium.core.limits import MAX_NOTE_LENGTH
 from rubrics.models import Benchmark, slug_characters
 
@@ -200,18 +201,14 @@ class OptionRows:
 class LabelBatchForm(CaseBatchForm):
     """Which cases a group answers which questions about; the same fields draw the preview and give them out."""
 
+    commands = (LabelTerms, CaseFilter)
     questions = forms.ModelMultipleChoiceField(
         label=_("Questions"),
         queryset=LabelQuestion.objects.none(),
         to_field_name="public_id",
         widget=forms.CheckboxSelectMultiple,
     )
-    annotators_per_case = forms.IntegerField(
-        label=_("Annotators per case"), min_value=1, max_value=20, initial=3, help_text=_("Each answers alone.")
-    )
-    skip_given = forms.BooleanField(
-        label=_("Leave out cases that this group was asked about before"), required=False, initial=True
-    )
+    annotators_per_case = form_field(LabelTerms, "annotators_per_case", initial=3)
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, benchmark=benchmark, **kwargs)
@@ -221,13 +218,11 @@ class LabelBatchForm(CaseBatchForm):
 
     def case_filter(self) -> CaseFilter:
         """The cleaned filter."""
-        data = self.cleaned_data
-        return CaseFilter(data["tags"], data["languages"], data["difficulties"], data["skip_given"])
+        return command_of(CaseFilter, self.cleaned_data)
 
     def terms(self) -> LabelTerms:
         """The cleaned terms; a title that is not written yet does not keep the preview from being drawn."""
-        data = self.cleaned_data
-        return LabelTerms(data.get("title", ""), data["annotators_per_case"], data["seed"], data["due_date"])
+        return command_of(LabelTerms, self.cleaned_data)
 
 
 def answer_of(row: Any) -> AnswerInput:

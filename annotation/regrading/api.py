@@ -13,11 +13,11 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api.serializers import Plain
-from annotation.models import Batch
 from annotation.regrading.lacking import lacks_of
 from annotation.regrading.regrading_plan import make_regrading
-from annotation.services.planning import BatchTerms, new_seed
+from annotation.services.batch_terms import BatchTerms
 from consilium.core.api import StrictSerializer
+from consilium.core.commands import command_of, serializer_field
 from rubrics.access import get_administered_benchmark, get_benchmark
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ class RegradingSerializer(StrictSerializer, Plain):
     """A batch of what a group lacks; of some cases only, by id, where they are named."""
 
     group = serializers.CharField(max_length=16)
-    title = serializers.CharField(max_length=200)
+    title = serializer_field(BatchTerms, "title")
     cases = serializers.ListField(child=serializers.CharField(max_length=16), required=False, default=list)
-    check_policy = serializers.ChoiceField(choices=Batch.CheckPolicy.choices, default=Batch.CheckPolicy.ALL)
-    check_fraction = serializers.FloatField(min_value=0, max_value=1, default=1.0)
-    due_date = serializers.DateField(required=False, allow_null=True, default=None)
-    seed = serializers.IntegerField(min_value=0, max_value=2**53, required=False)
+    check_policy = serializer_field(BatchTerms, "check_policy")
+    check_fraction = serializer_field(BatchTerms, "check_fraction")
+    due_date = serializer_field(BatchTerms, "due_date")
+    seed = serializer_field(BatchTerms, "seed", max_value=2**53)
 
 
 class MadeSerializer(Plain):
@@ -69,16 +69,13 @@ def regrading(request: Request, slug: str) -> Response:
     serializer = RegradingSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
     data: dict[str, Any] = serializer.validated_data
-    terms = BatchTerms(
-        title=data["title"],
-        check_policy=data["check_policy"],
-        check_fraction=data["check_fraction"],
-        due_date=data["due_date"],
-        seed=data.get("seed", new_seed()),
-    )
     group = access.get_administered_group(request.user, benchmark.slug, data["group"])
     batch, plan = make_regrading(
-        group=group, terms=terms, cases=data["cases"], by=cast("User", request.user), at=timezone.now()
+        group=group,
+        terms=command_of(BatchTerms, data),
+        cases=data["cases"],
+        by=cast("User", request.user),
+        at=timezone.now(),
     )
     payload = {
         "batch": batch.public_id,

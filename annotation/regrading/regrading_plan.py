@@ -17,8 +17,9 @@ from annotation.allocation.allocate import NO_CHECKER, drawn_places, keyed
 from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Involvement, Membership, Physician, Slot
 from annotation.regrading.lacking import Lacking, graders_of, lacking_in
 from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
+from annotation.services.batch_terms import BatchTerms
 from annotation.services.notices import notify_of_new_work
-from annotation.services.planning import BatchTerms, without_account
+from annotation.services.planning import without_account
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
 from consilium.core.errors import Conflict, DomainError

@@ -1,6 +1,7 @@
 """Writes to groups, batches and physicians' work; each function is one transaction."""
 
 from annotation.services.adjudications import claim_adjudication, finish_adjudication, rule
+from annotation.services.batch_terms import BatchTerms, new_seed
 from annotation.services.batches import close_batch, create_batch, extend_batch, make_batch, open_batch, pause_batch
 from annotation.services.checks import accept_check, amend, claim_check, release_check, return_check
 from annotation.services.conflicts import open_conflicts_between, unclosed_batches
@@ -25,7 +26,7 @@ from annotation.services.groups import (
     set_capacity,
     set_member_active,
 )
-from annotation.services.planning import BatchPlan, BatchTerms, PhysicianLoad, new_seed, plan_batch
+from annotation.services.planning import BatchPlan, PhysicianLoad, plan_batch
 from annotation.services.previews import AlreadyCreated
 
 __all__ = [

@@ -14,10 +14,11 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Slot
 from annotation.qualification.gold import mix_in_gold
+from annotation.services.batch_terms import BatchTerms
 from annotation.services.conflicts import settle_closed_batch
 from annotation.services.drawing import ResponseFilter
 from annotation.services.notices import notify_of_new_work
-from annotation.services.planning import BatchPlan, BatchTerms, plan_batch
+from annotation.services.planning import BatchPlan, plan_batch
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import lock_batch_exclusive, readable_constraint_errors
 from consilium.core.errors import Conflict, DomainError

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+from pydantic.dataclasses import dataclass as command
 
 from annotation.allocation.allocate import check_sample_size, keyed
 from annotation.models import Batch, BatchItem, ExpertGroup
+from consilium.core.commands import Label, OneOf
 from consilium.core.errors import DomainError
-from rubrics.models import Response, Rubric, RubricItem
+from rubrics.models import Candidate, Difficulty, Register, Response, Rubric, RubricItem
 
 
-@dataclass(frozen=True, slots=True)
+@command(frozen=True, slots=True)
 class ResponseFilter:
     """Which responses of the benchmark a batch draws from; an empty field leaves nothing out.
 
@@ -23,17 +27,42 @@ class ResponseFilter:
     that batch and the rest from what it does not hold; ``draw`` None then stands for as many as it holds.
     """
 
-    candidates: Sequence[str] = ()  # public ids
-    kinds: Sequence[str] = ()
-    difficulties: Sequence[str] = ()
-    registers: Sequence[str] = ()
-    languages: Sequence[str] = ()
-    tags: Sequence[str] = ()  # a case with any of them
-    cases: Sequence[str] = ()  # keys
-    skip_given: bool = True  # leave out what this group was given before
-    draw: int | None = None  # take this many at random; None: all
-    overlap_with: str = ""
-    overlap_share: float = 1.0
+    candidates: Annotated[Sequence[str], Field(description="Public ids."), Label(gettext_lazy("Candidates"))] = ()
+    kinds: Annotated[Sequence[Annotated[str, OneOf(Candidate.Kind)]], Label(gettext_lazy("Kind of candidate"))] = ()
+    difficulties: Annotated[Sequence[Annotated[str, OneOf(Difficulty)]], Label(gettext_lazy("Difficulty"))] = ()
+    registers: Annotated[Sequence[Annotated[str, OneOf(Register)]], Label(gettext_lazy("Register"))] = ()
+    languages: Annotated[Sequence[str], Label(gettext_lazy("Language"))] = ()
+    tags: Annotated[
+        Sequence[str],
+        Field(description="Cases with any of them."),
+        Label(gettext_lazy("Tags"), gettext_lazy("Cases with any of these, separated by commas: theme:hedging, …")),
+    ] = ()
+    cases: Annotated[
+        Sequence[str],
+        Field(description="Keys."),
+        Label(gettext_lazy("Cases"), gettext_lazy("Keys, separated by commas or line breaks.")),
+    ] = ()
+    skip_given: Annotated[
+        bool,
+        Field(description="Leave out what the group was given before."),
+        Label(gettext_lazy("Leave out what this group was given before")),
+    ] = True
+    draw: Annotated[
+        int | None,
+        Field(ge=1, description="How many, at random."),
+        Label(gettext_lazy("How many"), gettext_lazy("Drawn at random from what matches; empty: all.")),
+    ] = None
+    overlap_with: Annotated[
+        str,
+        Field(description="Public id of a batch of another group, to share responses with."),
+        Label(
+            gettext_lazy("Same responses as"),
+            gettext_lazy("A batch of the other group: what both grade is what their agreement is computed on."),
+        ),
+    ] = ""
+    overlap_share: Annotated[
+        float, Field(ge=0, le=1, description="How much of this batch is shared; the rest is fresh.")
+    ] = 1.0
 
     def responses(self, group: ExpertGroup) -> QuerySet[Response]:
         """The frame: matching responses whose case counts and has a published rubric, and that no key is known of."""
@@ -105,8 +134,6 @@ class Sample:
 
 def draw_sample(*, group: ExpertGroup, filter: ResponseFilter, seed: int) -> Sample:
     """The responses of a batch, drawn by its seed. `DomainError` names what is missing."""
-    if filter.draw is not None and filter.draw < 1:
-        raise DomainError(_("At least one response is needed."))
     frame = _frame(filter.responses(group))
     if not frame:
         raise DomainError(

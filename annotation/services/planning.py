@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from django.db.models import Count
@@ -24,43 +22,12 @@ from annotation.allocation.allocate import (
 from annotation.allocation.specialties import case_specialty, matching
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Physician
 from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
+from annotation.services.batch_terms import BatchTerms
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
 from annotation.writing.exclusions import pledged_to_write
 from consilium.core.errors import DomainError
 from consilium.core.order import natural
 from rubrics.models import Case, Rubric, RubricItem
-
-
-def new_seed() -> int:
-    """A seed for a new batch; it is a field of the form, so that the preview and the batch are drawn alike."""
-    return secrets.randbelow(2**53)  # exact in JSON and JavaScript, too
-
-
-@dataclass(frozen=True, slots=True)
-class BatchTerms:
-    """How a batch is worked on."""
-
-    title: str
-    annotators_per_item: int = 1
-    check_policy: str = Batch.CheckPolicy.ALL
-    check_fraction: float = 1.0
-    order: str = Batch.Order.BY_CASE
-    due_date: date | None = None
-    seed: int = field(default_factory=new_seed)
-    strategy: str = Batch.Strategy.PLANNED
-    specialty_match: str = Batch.SpecialtyMatch.NONE
-    lease_hours: int | None = None
-    gold_per_annotator: int = 0
-
-    @property
-    def fraction(self) -> float:
-        """The share that is checked, by the policy."""
-        return {"none": 0.0, "all": 1.0}.get(self.check_policy, self.check_fraction)
-
-    @property
-    def pool(self) -> bool:
-        """Nobody is given anything until they take it."""
-        return self.strategy == Batch.Strategy.POOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +99,6 @@ class BatchPlan:
 
 def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter) -> BatchPlan:
     """Draw the responses and allocate them, without writing anything. `DomainError` names what is missing."""
-    if not 0 <= terms.fraction <= 1:
-        raise DomainError(_("The share to check lies between 0 and 1."))
-    if terms.lease_hours is not None and terms.lease_hours < 1:
-        raise DomainError(_("A lease lasts at least one hour."))
     sample = draw_sample(group=group, filter=filter, seed=terms.seed)
     team = _team(group)
     if not team.annotators:

@@ -23,9 +23,11 @@ from annotation.forms import BatchForm, BetweenForm, ExtendForm, PieceForm
 from annotation.models import Adjudication, Batch
 from annotation.selectors.progress import conflicts_by_groups, conflicts_of
 from annotation.services.adjudications import open_within
+from annotation.services.drawing import ResponseFilter
 from annotation.services.slots import stuck_slots
 from annotation.views.previews import to_existing_batch
 from annotation.writing.admin_views import writing_context
+from consilium.core.commands import command_fields, form_field
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
@@ -166,11 +168,12 @@ def _frame(row: Batch) -> list[tuple[str, str]]:
     """By which filter the responses were chosen, in the form's words; candidates by name."""
     chosen: dict[str, Any] = row.frame.get("filter", {})
     lines = []
-    for name, field in BatchForm.base_fields.items():
+    for name in command_fields(ResponseFilter):
         if name == "skip_given" or not chosen.get(name):
             continue
         values = chosen[name] if isinstance(chosen[name], list) else [chosen[name]]
-        shown = dict(field.choices) if name in BatchForm.FILTERS[1:-1] else {}  # type: ignore[attr-defined]
+        field = form_field(ResponseFilter, name)
+        shown = dict(getattr(field, "choices", ()))
         if name == "candidates":
             shown = dict(Candidate.objects.filter(public_id__in=values).values_list("public_id", "name"))
         lines.append((str(field.label), ", ".join(str(shown.get(value, value)) for value in values)))

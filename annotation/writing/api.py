@@ -17,13 +17,15 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from annotation.api.serializers import Plain
-from annotation.models import WritingTask
+from annotation.models import Batch, WritingTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
 from annotation.services import new_seed
 from annotation.writing import batches, selectors, services
 from annotation.writing.forms import WritingBatchForm
+from annotation.writing.planning import WritingFilter, WritingOrder
 from consilium.core.api import StrictSerializer
+from consilium.core.commands import CommandSerializer, serializer_field
 from consilium.core.endpoints import PAGED, page_of
 from consilium.core.versioning import StaleSave
 from rubrics.access import get_administered_benchmark
@@ -82,25 +84,19 @@ class HandInSerializer(StrictSerializer, Plain):
     attested = serializers.BooleanField(default=False)
 
 
-class WritingBatchSerializer(StrictSerializer, Plain):
+class WritingBatchSerializer(StrictSerializer, CommandSerializer):
     """A batch to be made; ``group`` and ``references`` are ids, ``candidate`` is a name."""
 
-    title = serializers.CharField(max_length=200)
+    commands = (WritingOrder, WritingFilter)
+    field_order = (
+        *("title", "group", "candidate", "mode", "mode_name", "references", "instructions", "writers_per_case"),
+        *("specialty_match", "tags", "languages", "difficulties", "skip_written", "draw", "due_date", "seed"),
+    )
     group = serializers.CharField(max_length=16)
-    candidate = serializers.CharField(max_length=200, default="physician")
-    mode = serializers.ChoiceField(choices=["unaided", "aided"], default="unaided")
-    mode_name = serializers.CharField(max_length=100, allow_blank=True, default="")
     references = serializers.ListField(child=serializers.CharField(max_length=16), default=list)
-    instructions = serializers.CharField(max_length=5000, allow_blank=True, default="")
-    writers_per_case = serializers.IntegerField(min_value=1, max_value=20, default=1)
-    specialty_match = serializers.ChoiceField(choices=["none", "preferred", "required"], default="none")
-    tags = serializers.ListField(child=serializers.CharField(max_length=300), default=list)
-    languages = serializers.ListField(child=serializers.CharField(max_length=10), default=list)
+    specialty_match = serializer_field(WritingOrder, "specialty_match", choices=Batch.SpecialtyMatch.values)
     difficulties = serializers.ListField(child=serializers.CharField(max_length=10), default=list)
-    skip_written = serializers.BooleanField(default=True)
-    draw = serializers.IntegerField(min_value=1, allow_null=True, default=None)
-    due_date = serializers.DateField(allow_null=True, default=None)
-    seed = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
+    seed = serializer_field(WritingOrder, "seed", required=False)
 
 
 class MadeWritingBatchSerializer(Plain):

@@ -10,67 +10,44 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from annotation.case_forms import CaseBatchForm
-from annotation.models import Batch
 from annotation.payload import HALVES, LARGEST_VERSION, Malformed
+from annotation.writing.planning import MAX_REFERENCES, WritingFilter, WritingOrder
 from annotation.writing.services import MAX_TEXT_LENGTH, TextInput
 from annotation.writing.writing_plan import DEFAULT_CANDIDATE, MAX_REFERENCES, WritingFilter, WritingOrder
+from consilium.core.commands import command_of, form_field
 from rubrics.models import Benchmark, Candidate
 
 
 class WritingBatchForm(CaseBatchForm):
     """Which cases a group writes to, and beside what; the same fields draw the preview and give the cases out."""
 
-    candidate = forms.CharField(
-        label=_("Written for the candidate"),
-        max_length=200,
-        initial=DEFAULT_CANDIDATE,
-        help_text=_("A physician’s candidate of the benchmark, or a new name; each response is a sample of it."),
-        widget=forms.TextInput(attrs={"list": "physicians", "autocomplete": "off"}),
+    commands = (WritingOrder, WritingFilter)
+    field_order = (
+        *CaseBatchForm.field_order,
+        *("candidate", "mode", "mode_name", "references", "instructions", "writers_per_case", "specialty_match"),
+        *("skip_written", "draw"),
     )
-    mode = forms.ChoiceField(
-        label=_("How it is written"),
+    candidate = form_field(
+        WritingOrder, "candidate", widget=forms.TextInput(attrs={"list": "physicians", "autocomplete": "off"})
+    )
+    mode = form_field(
+        WritingOrder,
+        "mode",
         choices=[
             ("unaided", _("Unaided: the writer sees the conversation alone")),
             ("aided", _("With references: answers of chosen candidates stand beside the editor")),
         ],
-        initial="unaided",
         widget=forms.RadioSelect,
     )
-    mode_name = forms.CharField(
-        label=_("Name of the mode"),
-        max_length=100,
-        required=False,
-        help_text=_("As the study calls it, such as “older models”; kept with each response."),
-    )
-    references = forms.ModelMultipleChoiceField(
-        label=_("References"),
+    references = form_field(
+        WritingOrder,
+        "references",
+        forms.ModelMultipleChoiceField,
         queryset=Candidate.objects.none(),
         to_field_name="public_id",
-        required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    instructions = forms.CharField(
-        label=_("Instructions"),
-        required=False,
-        max_length=5000,
-        widget=forms.Textarea(attrs={"rows": 4}),
-        help_text=_("Stand above the editor, after what every writer is told. Markdown."),
-    )
-    writers_per_case = forms.IntegerField(
-        label=_("Writers per case"), min_value=1, max_value=20, initial=1, help_text=_("Each writes alone.")
-    )
-    specialty_match = forms.ChoiceField(
-        label=_("Specialty"),
-        choices=Batch.SpecialtyMatch.choices,
-        initial=Batch.SpecialtyMatch.NONE,
-        help_text=_("The writer’s specialty beside the first specialty tag of the case."),
-    )
-    skip_written = forms.BooleanField(
-        label=_("Leave out cases that have, or are to get, such a response"), required=False, initial=True
-    )
-    draw = forms.IntegerField(
-        label=_("How many"), min_value=1, required=False, help_text=_("Drawn at random from what matches; empty: all.")
-    )
+    instructions = form_field(WritingOrder, "instructions", widget=forms.Textarea(attrs={"rows": 4}))
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, benchmark=benchmark, **kwargs)
@@ -91,24 +68,16 @@ class WritingBatchForm(CaseBatchForm):
 
     def case_filter(self) -> WritingFilter:
         """The cleaned filter."""
-        data = self.cleaned_data
-        return WritingFilter(data["tags"], data["languages"], data["difficulties"], data["skip_written"], data["draw"])
+        return command_of(WritingFilter, self.cleaned_data)
 
     def order(self) -> WritingOrder:
         """The cleaned order; a title that is not written yet does not keep the preview from being drawn."""
         data = self.cleaned_data
-        return WritingOrder(
-            group=data["group"],
-            title=data.get("title", ""),
-            seed=data["seed"],
-            mode=data["mode"],
-            candidate=data["candidate"],
-            mode_name=data["mode_name"],
+        return command_of(
+            WritingOrder,
+            data,
             references=list(data["references"]),
             instructions=data["instructions"].replace("\r\n", "\n"),
-            writers_per_case=data["writers_per_case"],
-            specialty_match=data["specialty_match"],
-            due_date=data["due_date"],
         )
 
 

@@ -5,37 +5,49 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from hashlib import sha256
+from typing import Annotated, Literal
 
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as command
 
 from accounts.models import PhysicianProfile, User
 from annotation.allocation.allocate import Allocation, Infeasible, Item, allocate, keyed
 from annotation.allocation.specialties import case_specialty, matching
-from annotation.labels.batches import CaseFilter, able_annotators
+from annotation.labels.batches import CaseDifficulties, CaseFilter, CaseLanguages, CaseTags, able_annotators
 from annotation.models import Batch, ExpertGroup, Physician, WritingTask
+from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
 from annotation.writing.exclusions import ExclusionReason, Pair, excluded_writers
+from consilium.core.commands import Label, OneOf
 from consilium.core.errors import DomainError
 from consilium.core.order import natural
 from rubrics.models import Candidate, Case, Response
 
 UNAIDED, AIDED = "unaided", "aided"
-DEFAULT_CANDIDATE = "physician"
 MAX_REFERENCES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@command(frozen=True, slots=True)
 class WritingFilter:
-    """Which cases are written to; an empty field leaves nothing out. Excluded cases never are."""
+    """Which cases are written to; an empty field leaves nothing out. Excluded cases never are.
 
-    tags: Sequence[str] = ()  # a case with any of them, its own or agreed ones
-    languages: Sequence[str] = ()
-    difficulties: Sequence[str] = ()
-    skip_written: bool = True  # leave out what has, or is to get, a response of the candidate in this mode
-    draw: int | None = None  # how many, drawn at random from what is left; None: all
+    With ``skip_written``, what has, or is to get, a response of the candidate in this mode is left out.
+    """
+
+    tags: CaseTags = ()
+    languages: CaseLanguages = ()
+    difficulties: CaseDifficulties = ()
+    skip_written: Annotated[bool, Label(gettext_lazy("Leave out cases that have, or are to get, such a response"))] = (
+        True
+    )
+    draw: Annotated[
+        int | None,
+        Field(ge=1),
+        Label(gettext_lazy("How many"), gettext_lazy("Drawn at random from what matches; empty: all.")),
+    ] = None
 
     def cases(self, group: ExpertGroup, order: WritingOrder) -> QuerySet[Case]:
         """What matches, in the order of keys."""
@@ -58,21 +70,51 @@ class WritingFilter:
         return {name: list(values) for name, values in chosen.items() if values}
 
 
-@dataclass(frozen=True, slots=True)
+@command(frozen=True, slots=True, config=ConfigDict(arbitrary_types_allowed=True))
 class WritingOrder:
-    """What is to be written, by how many, and beside what."""
+    """What is to be written, by how many, and beside what. A new ``candidate`` is made with the batch."""
 
     group: ExpertGroup
-    title: str
-    seed: int
-    mode: str = UNAIDED
-    candidate: str = DEFAULT_CANDIDATE  # by name; a new one is made with the batch
-    mode_name: str = ""
-    references: Sequence[Candidate] = ()
-    instructions: str = ""
-    writers_per_case: int = 1
-    specialty_match: str = "none"
-    due_date: date | None = None
+    title: CaseBatchTitle
+    seed: CaseBatchSeed
+    mode: Annotated[Literal["unaided", "aided"], Label(gettext_lazy("How it is written"))] = "unaided"
+    candidate: Annotated[
+        str,
+        Field(max_length=200),
+        Label(
+            gettext_lazy("Written for the candidate"),
+            gettext_lazy("A physician’s candidate of the benchmark, or a new name; each response is a sample of it."),
+        ),
+    ] = "physician"
+    mode_name: Annotated[
+        str,
+        Field(max_length=100),
+        Label(
+            gettext_lazy("Name of the mode"),
+            gettext_lazy("As the study calls it, such as “older models”; kept with each response."),
+        ),
+    ] = ""
+    references: Annotated[Sequence[Candidate], Label(gettext_lazy("References"))] = ()
+    instructions: Annotated[
+        str,
+        Field(max_length=5000),
+        Label(
+            gettext_lazy("Instructions"),
+            gettext_lazy("Stand above the editor, after what every writer is told. Markdown."),
+        ),
+    ] = ""
+    writers_per_case: Annotated[
+        int, Field(ge=1, le=20), Label(gettext_lazy("Writers per case"), gettext_lazy("Each writes alone."))
+    ] = 1
+    specialty_match: Annotated[
+        str,
+        OneOf(Batch.SpecialtyMatch),
+        Label(
+            gettext_lazy("Specialty"),
+            gettext_lazy("The writer’s specialty beside the first specialty tag of the case."),
+        ),
+    ] = Batch.SpecialtyMatch.NONE
+    due_date: DueDate = None
 
     def known_candidate(self) -> Candidate | None:
         """The candidate of this name, if there is one."""

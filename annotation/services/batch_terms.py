@@ -1,0 +1,98 @@
+"""How a batch is worked on: what its form, the API and the service that makes it take."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import field
+from datetime import date
+from typing import Annotated
+
+from django.utils.translation import gettext_lazy as _
+from pydantic import Field
+from pydantic.dataclasses import dataclass as command
+
+from annotation.models import Batch
+from consilium.core.commands import Label, OneOf
+
+MAX_SEED = 2**63 - 1
+DueDate = Annotated[date | None, Label(_("Due"))]
+# Of a batch of cases, for label questions or for writing.
+CaseBatchTitle = Annotated[str, Field(max_length=200), Label(_("Title"), _("Physicians see it."))]
+CaseBatchSeed = Annotated[
+    int,
+    Field(ge=0, le=MAX_SEED),
+    Label(_("Seed"), _("The same seed over the same cases gives them to the same physicians.")),
+]
+
+
+def new_seed() -> int:
+    """A seed for a new batch; it is a field of the form, so that the preview and the batch are drawn alike."""
+    return secrets.randbelow(2**53)  # exact in JSON and JavaScript, too
+
+
+@command(frozen=True, slots=True)
+class BatchTerms:
+    """How a batch is worked on. A title may be empty in a preview."""
+
+    title: Annotated[str, Field(max_length=200), Label(_("Title"), _("Physicians see it: name no model in it."))]
+    annotators_per_item: Annotated[int, Field(ge=1, le=20), Label(_("Annotators per response"))] = 1
+    check_policy: Annotated[str, OneOf(Batch.CheckPolicy), Label(_("Secondary check"))] = Batch.CheckPolicy.ALL
+    check_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
+    order: Annotated[str, OneOf(Batch.Order), Label(_("Order of the queue"))] = Batch.Order.BY_CASE
+    due_date: DueDate = None
+    seed: Annotated[
+        int,
+        Field(ge=0, le=MAX_SEED),
+        Label(_("Seed"), _("The same seed over the same responses draws the same batch.")),
+    ] = field(default_factory=new_seed)
+    strategy: Annotated[
+        str,
+        OneOf(Batch.Strategy),
+        Label(
+            _("How work is given out"),
+            _(
+                "Handed out: everybody gets an even share at once. Pool: whoever has time takes the next response, so "
+                "that the quick do more and nothing waits for somebody who is away."
+            ),
+        ),
+    ] = Batch.Strategy.PLANNED
+    specialty_match: Annotated[
+        str,
+        OneOf(Batch.SpecialtyMatch),
+        Label(
+            _("Specialty"),
+            _(
+                "Compares the physician’s specialty with the first specialty tag of the case, by the benchmark’s map "
+                "of specialties to larger groups."
+            ),
+        ),
+    ] = Batch.SpecialtyMatch.NONE
+    lease_hours: Annotated[
+        int | None,
+        Field(ge=1, le=8760),
+        Label(
+            _("Back to the pool after, hours"),
+            _(
+                "Open work that its physician has not touched for so long goes back for others to take; their draft "
+                "is kept. Empty: never by itself."
+            ),
+        ),
+    ] = None
+    gold_per_annotator: Annotated[
+        int,
+        Field(ge=0, le=100),
+        Label(
+            _("Gold items for each annotator"),
+            _("Responses with agreed decisions, mixed in so that nothing shows; they feed the quality page."),
+        ),
+    ] = 0
+
+    @property
+    def fraction(self) -> float:
+        """The share that is checked, by the policy."""
+        return {"none": 0.0, "all": 1.0}.get(self.check_policy, self.check_fraction)
+
+    @property
+    def pool(self) -> bool:
+        """Nobody is given anything until they take it."""
+        return self.strategy == Batch.Strategy.POOL
