@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any, get_args
 
 from django import forms
@@ -10,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accounts.models import User
+from consilium.core.commands import CommandForm, command_of, form_field
 from consilium.core.errors import DomainError
 from consilium.core.i18n import translate
 from consilium.llm.endpoint import ResponseFormat
@@ -18,7 +18,7 @@ from rubrics.models import Benchmark, Candidate
 from scoring.endpoint_forms import EndpointForm, SettingsForm
 from scoring.judges.config import ChatConfig, InvalidConfig, chat_config, check_judge_name
 from scoring.models import Judge, Verdict
-from scoring.runs.services import RunFrame
+from scoring.runs.services import MAX_DRAW_SEED, RunFrame, RunTerms
 from scoring.selectors.judges_and_runs import judges_to_run
 
 CRITERIA_PER_REQUEST = {
@@ -232,52 +232,16 @@ class TrainedJudgeForm(JudgeForm):
         held_out.choices = [(name, name) for name in answered.values_list("name", flat=True)]
 
 
-class RunForm(forms.Form):
+class RunForm(CommandForm):
     """Which judge, over which responses; the same fields count them and make the run."""
 
+    commands = (RunTerms, RunFrame)
+    field_order = ("judge", "replicates", "batch", "candidates", "kinds", "sample", "seed", "budget")
     judge = forms.ChoiceField(label=_("Judge"))
-    replicates = forms.IntegerField(
-        label=_("Times each is asked"),
-        min_value=1,
-        max_value=20,
-        initial=1,
-        help_text=_("More than once shows how steady a chat model is."),
-    )
-    batch = forms.ChoiceField(
-        label=_("Batch"),
-        required=False,
-        help_text=_("The responses that a group was given, by the rubrics that it graded by."),
-    )
-    candidates = forms.MultipleChoiceField(label=_("Candidates"), required=False, widget=forms.CheckboxSelectMultiple)
-    kinds = forms.MultipleChoiceField(
-        label=_("Kind of candidate"),
-        choices=Candidate.Kind.choices,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    sample = forms.IntegerField(
-        label=_("Only so many responses"),
-        min_value=1,
-        max_value=1_000_000,
-        required=False,
-        help_text=_("Drawn at random; empty: all."),
-    )
-    seed = forms.IntegerField(
-        label=_("Seed of the draw"),
-        min_value=0,
-        max_value=2**31 - 1,
-        required=False,
-        help_text=_("The same seed draws the same responses."),
-    )
-    budget = forms.DecimalField(
-        label=_("Budget"),
-        min_value=Decimal("0.0001"),
-        max_digits=12,
-        decimal_places=4,
-        required=False,
-        help_text=_("In the currency of the judge’s prices. The run stops before it could spend more."),
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
+    batch = form_field(RunFrame, "batch", forms.ChoiceField)
+    sample = form_field(RunFrame, "sample", min_value=1, max_value=1_000_000, required=False, initial=None)
+    seed = form_field(RunFrame, "seed", max_value=MAX_DRAW_SEED, required=False, initial=None)
+    budget = form_field(RunTerms, "budget", widget=forms.NumberInput(attrs={"step": "any"}))
 
     def __init__(self, *args: Any, benchmark: Benchmark, user: User, also: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -309,14 +273,11 @@ class RunForm(forms.Form):
 
     def frame(self) -> RunFrame:
         """The frame, once the form is valid."""
-        data = self.cleaned_data
-        return RunFrame(
-            batch=data["batch"],
-            candidates=tuple(data["candidates"]),
-            kinds=tuple(data["kinds"]),
-            sample=data["sample"] or 0,
-            seed=data["seed"] or 0,
-        )
+        return command_of(RunFrame, self.cleaned_data)
+
+    def terms(self) -> RunTerms:
+        """The terms, once the form is valid."""
+        return command_of(RunTerms, self.cleaned_data)
 
 
 class ResumeForm(forms.Form):

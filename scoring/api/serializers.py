@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.fields import empty
 
 from consilium.core.api import StrictSerializer
-from rubrics.models import Candidate
+from consilium.core.commands import CommandSerializer, serializer_field
 from scoring.judges.kinds.kind import KINDS
 from scoring.models import Judge, JudgeRun, Verdict
+from scoring.runs.services import MAX_DRAW_SEED, RunFrame, RunTerms
 
 Plain = serializers.Serializer[Any]
 # Kinds that can be made here; imported judges come with their verdicts.
@@ -64,35 +65,32 @@ class NewJudgeSerializer(StrictSerializer, Plain):
     config = serializers.DictField()
 
 
-class RunFrameSerializer(StrictSerializer, Plain):
+class RunFrameSerializer(StrictSerializer, CommandSerializer):
     """Which responses a run is over; what is empty leaves nothing out."""
 
-    batch = serializers.CharField(default="", allow_blank=True, help_text="Id of a batch.")
-    candidates = serializers.ListField(child=serializers.CharField(), default=list, help_text="Names.")
-    kinds = serializers.ListField(child=serializers.ChoiceField(choices=Candidate.Kind.choices), default=list)
-    sample = serializers.IntegerField(min_value=1, required=False, help_text="Only so many, drawn by the seed.")
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+    commands = (RunFrame,)
+    field_order = ("batch", "candidates", "kinds", "sample", "seed")
+    sample = serializer_field(RunFrame, "sample", min_value=1, required=False, default=empty)
+    seed = serializer_field(RunFrame, "seed", max_value=MAX_DRAW_SEED)
 
 
-class NewRunSerializer(StrictSerializer, Plain):
+class NewRunSerializer(StrictSerializer, CommandSerializer):
     """A run to be begun."""
 
+    commands = (RunTerms,)
     judge = serializers.CharField(help_text="Id of a judge, of this benchmark or of another that you run.")
     frame = RunFrameSerializer(required=False)
-    replicates = serializers.IntegerField(min_value=1, max_value=20, default=1)
-    budget = serializers.DecimalField(
-        max_digits=12, decimal_places=4, min_value=Decimal("0.0001"), allow_null=True, default=None
-    )
 
 
 class ResumedRunSerializer(StrictSerializer, Plain):
     """How a run goes on."""
 
-    budget = serializers.DecimalField(
-        max_digits=12,
-        decimal_places=4,
-        min_value=Decimal("0.0001"),
+    budget = serializer_field(
+        RunTerms,
+        "budget",
         required=False,
+        allow_null=False,
+        default=empty,
         help_text="Takes the place of the run's budget.",
     )
 

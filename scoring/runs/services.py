@@ -11,14 +11,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+from pydantic.dataclasses import dataclass as command
 
 from accounts.models import User
 from annotation.models import Batch
+from consilium.core.commands import Label, OneOf, command_of
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import register
 from consilium.core.locked_jobs import LockedKind
@@ -36,10 +40,12 @@ RESUMABLE = (
     JudgeRun.Status.FAILED,
     JudgeRun.Status.PAUSED,
 )
+MAX_REPLICATES = 20
+MAX_DRAW_SEED = 2**31 - 1  # on the page and in the API
 MAX_BUDGET = 10**8  # what its column holds
 
 
-@dataclass(frozen=True, slots=True)
+@command(frozen=True, slots=True)
 class RunFrame:
     """Which responses a run is over: those of a batch, or of the benchmark, with a published rubric.
 
@@ -47,11 +53,45 @@ class RunFrame:
     ``sample``: only so many of them, drawn by ``seed``; 0 for all.
     """
 
-    batch: str = ""
-    candidates: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    sample: int = 0
-    seed: int = 0
+    batch: Annotated[
+        str,
+        Field(description="Id of a batch."),
+        Label(
+            gettext_lazy("Batch"),
+            gettext_lazy("The responses that a group was given, by the rubrics that it graded by."),
+        ),
+    ] = ""
+    candidates: Annotated[tuple[str, ...], Field(description="Names."), Label(gettext_lazy("Candidates"))] = ()
+    kinds: Annotated[tuple[Annotated[str, OneOf(Candidate.Kind)], ...], Label(gettext_lazy("Kind of candidate"))] = ()
+    sample: Annotated[
+        int,
+        Field(ge=0, description="Only so many, drawn by the seed."),
+        Label(gettext_lazy("Only so many responses"), gettext_lazy("Drawn at random; empty: all.")),
+    ] = 0
+    seed: Annotated[
+        int,
+        Field(ge=0),
+        Label(gettext_lazy("Seed of the draw"), gettext_lazy("The same seed draws the same responses.")),
+    ] = 0
+
+
+@command(frozen=True, slots=True)
+class RunTerms:
+    """How often each pair is asked about, and the most that this may cost, in the currency of the judge's prices."""
+
+    replicates: Annotated[
+        int,
+        Field(ge=1, le=MAX_REPLICATES),
+        Label(gettext_lazy("Times each is asked"), gettext_lazy("More than once shows how steady a chat model is.")),
+    ] = 1
+    budget: Annotated[
+        Decimal | None,
+        Field(ge=Decimal("0.0001"), max_digits=12, decimal_places=4),
+        Label(
+            gettext_lazy("Budget"),
+            gettext_lazy("In the currency of the judge’s prices. The run stops before it could spend more."),
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +262,7 @@ def create_run(
 
     With ``budget``, in the currency of the judge's prices, it stops before it could spend more.
     """
-    if replicates < 1 or replicates > 20:
+    if not 1 <= replicates <= MAX_REPLICATES:
         raise DomainError(_("A run has 1 to 20 replicates."))
     judge.kind_info.check_replicates(replicates)
     check_budget(judge, budget)
@@ -411,10 +451,4 @@ def tried_again_at(run: JudgeRun) -> datetime | None:
 
 def frame_of(values: Mapping[str, Any]) -> RunFrame:
     """A frame as it was stored with a run."""
-    return RunFrame(
-        batch=str(values.get("batch", "")),
-        candidates=tuple(values.get("candidates", ())),
-        kinds=tuple(values.get("kinds", ())),
-        sample=int(values.get("sample", 0)),
-        seed=int(values.get("seed", 0)),
-    )
+    return command_of(RunFrame, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -44,8 +45,7 @@ def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
                 benchmark=benchmark,
                 judge=form.chosen,
                 frame=form.frame(),
-                replicates=form.cleaned_data["replicates"],
-                budget=form.cleaned_data["budget"],
+                **asdict(form.terms()),
                 by=request.user,
                 at=timezone.now(),
             )
@@ -66,15 +66,15 @@ def run_size(request: SignedInRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"benchmark": benchmark}
     if form.is_valid():
         try:
-            replicates = form.cleaned_data["replicates"]
-            size = services.frame_size(benchmark=benchmark, frame=form.frame(), replicates=replicates)
-            services.check_budget(form.chosen, form.cleaned_data["budget"])
+            frame, terms = form.frame(), form.terms()
+            size = services.frame_size(benchmark=benchmark, frame=frame, replicates=terms.replicates)
+            services.check_budget(form.chosen, terms.budget)
             context["size"], context["judge"] = size, form.chosen
             context["estimate"] = estimate(
-                benchmark=benchmark, judge=form.chosen, frame=form.frame(), size=size, replicates=replicates
+                benchmark=benchmark, judge=form.chosen, frame=frame, size=size, replicates=terms.replicates
             )
-            budget, likely = form.cleaned_data["budget"], context["estimate"]
-            context["over_budget"] = bool(budget and likely and likely.money and likely.money > budget)
+            likely = context["estimate"]
+            context["over_budget"] = bool(terms.budget and likely and likely.money and likely.money > terms.budget)
         except DomainError as refused:
             context["problems"] = [str(refused)]
     else:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.commands import form_field
 from rubrics.models import Benchmark
 from scoring.models import Judge
+from scoring.runs.services import RunTerms
 from scoring.susceptibility.failing_pairs import references
 from scoring.susceptibility.services import MAX_PAIRS
 
@@ -38,12 +39,10 @@ class MeasurementForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(reference.rater, reference.label) for reference in self._references]
         if has_prices(judge):
-            self.fields["budget"] = forms.DecimalField(
+            self.fields["budget"] = form_field(
+                RunTerms,
+                "budget",
                 label=_("At most"),
-                min_value=Decimal("0.0001"),
-                max_digits=12,
-                decimal_places=4,
-                required=False,
                 help_text=_("In the currency of the judge’s prices; there the run stops. Empty: no limit."),
             )
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
+from rubrics.models import Candidate
 from scoring.judges.services import find_judge
 from scoring.models import JudgeRun, RunSlice, Verdict
 from scoring.runs.services import RunFrame, create_run
@@ -40,7 +41,7 @@ class Command(BaseCommand):
         parser.add_argument("--benchmark", required=True, metavar="SLUG")
         parser.add_argument("--judge", required=True, metavar="NAME", help="of this benchmark, else of any other")
         parser.add_argument("--candidate", action="append", default=[], metavar="NAME", help="may be repeated")
-        parser.add_argument("--kind", action="append", default=[], choices=["model", "physician", "reference"])
+        parser.add_argument("--kind", action="append", default=[], choices=Candidate.Kind.values)
         parser.add_argument("--batch", default="", metavar="ID", help="public id of a batch: only its responses")
         parser.add_argument("--replicates", type=int, default=1)
         parser.add_argument("--sample", type=int, metavar="N", help="only so many responses, drawn at random")
