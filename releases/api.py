@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from django.http import FileResponse
 from django.utils import timezone
@@ -14,9 +14,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consilium.core.api import StrictSerializer
+from consilium.core.commands import CommandSerializer
 from consilium.core.endpoints import Pages
 from releases import access, services
-from releases.content.options import read_options
+from releases.content.options import ReleaseOptions, read_options
 from releases.models import Release
 from releases.views.pages import archive_response
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -46,21 +47,19 @@ class ReleaseSerializer(serializers.Serializer[Release]):
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
-class NewReleaseSerializer(StrictSerializer, serializers.Serializer[Any]):
+class NewReleaseSerializer(StrictSerializer, CommandSerializer):
     """A release to be made. Everything beside cases, rubrics and prompts is in it only where it is asked for."""
 
+    commands = (ReleaseOptions,)
+    field_order = (
+        *("version", "release_notes", "reference_answers", "responses", "decisions", "verdicts", "notes", "names"),
+        *("raters", "judges", "candidates", "no_licence", "url"),
+    )
     version = serializers.CharField(max_length=40)
     release_notes = serializers.CharField(default="", allow_blank=True, max_length=services.MAX_NOTES_LENGTH)
-    reference_answers = serializers.BooleanField(default=False)
-    responses = serializers.BooleanField(default=False)
-    decisions = serializers.BooleanField(default=False)
-    verdicts = serializers.BooleanField(default=False)
-    notes = serializers.BooleanField(default=False, help_text="With physicians' notes on their decisions.")
-    names = serializers.BooleanField(default=False, help_text="Of contributors who agreed to be named.")
     raters = _names()
     judges = _names()
     candidates = _names()
-    no_licence = serializers.BooleanField(default=False)
     url = serializers.URLField(default="", allow_blank=True, max_length=500)
 
 

@@ -8,15 +8,22 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from consilium.core.commands import CommandForm, command_of, form_field
 from releases.content.options import ReleaseOptions
 from releases.selectors.preview import Preview
 from releases.services import MAX_NOTES_LENGTH
 from rubrics.models import Benchmark
 
 
-class ReleaseForm(forms.Form):
+class ReleaseForm(CommandForm):
     """What is in a release beside cases and rubrics; what there is none of cannot be asked for."""
 
+    commands = (ReleaseOptions,)
+    exclude = ("raters",)
+    field_order = (
+        *("version", "licence", "no_licence", "notes", "url", "reference_answers", "responses", "decisions"),
+        *("physicians_notes", "verdicts", "names", "candidates", "judges"),
+    )
     version = forms.CharField(
         label=_("Version"), max_length=40, help_text=_("As it is cited. A version never changes once it is released.")
     )
@@ -24,27 +31,12 @@ class ReleaseForm(forms.Form):
         label=_("Released under"), max_length=200, required=False,
         help_text=_("An SPDX id such as CC-BY-4.0, or the terms in a few words. It stays with the benchmark."),
     )  # fmt: skip
-    no_licence = forms.BooleanField(label=_("Release it without a licence: all rights stay with you"), required=False)
     notes = forms.CharField(
         label=_("What this version brings"), required=False, max_length=MAX_NOTES_LENGTH,
         widget=forms.Textarea(attrs={"rows": 3}), help_text=_("Stands at the top of the data card, for everybody."),
     )  # fmt: skip
-    url = forms.URLField(
-        label=_("Where it will be found"), required=False, assume_scheme="https",
-        help_text=_("For the citation and the metadata, such as a DOI."),
-    )  # fmt: skip
-    reference_answers = forms.BooleanField(label=_("Reference answers"), required=False)
-    responses = forms.BooleanField(label=_("Responses of candidates"), required=False)
-    decisions = forms.BooleanField(label=_("Physicians’ decisions, under pseudonyms"), required=False)
-    physicians_notes = forms.BooleanField(label=_("… with the notes that physicians wrote on them"), required=False)
-    verdicts = forms.BooleanField(label=_("Verdicts of judges"), required=False)
-    names = forms.BooleanField(label=_("Names of contributors who agreed to be named"), required=False)
-    candidates = forms.MultipleChoiceField(
-        label=_("Only these candidates"), required=False, widget=forms.CheckboxSelectMultiple
-    )
-    judges = forms.MultipleChoiceField(
-        label=_("Only these judges"), required=False, widget=forms.CheckboxSelectMultiple
-    )
+    physicians_notes = form_field(ReleaseOptions, "notes")
+    url = form_field(ReleaseOptions, "url", forms.URLField, assume_scheme="https")
 
     PARTS = ("reference_answers", "responses", "decisions", "physicians_notes", "verdicts", "names")
 
@@ -110,15 +102,4 @@ class ReleaseForm(forms.Form):
     def options(self) -> ReleaseOptions:
         """What was asked for."""
         given = self.cleaned_data
-        return ReleaseOptions(
-            reference_answers=given["reference_answers"],
-            responses=given["responses"],
-            decisions=given["decisions"],
-            verdicts=given["verdicts"],
-            notes=given["physicians_notes"],
-            names=given["names"],
-            judges=tuple(given.get("judges", ())),
-            candidates=tuple(given.get("candidates", ())),
-            no_licence=not given["licence"],
-            url=given["url"],
-        )
+        return command_of(ReleaseOptions, given, notes=given["physicians_notes"], no_licence=not given["licence"])

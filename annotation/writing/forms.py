@@ -11,9 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.case_forms import CaseBatchForm
 from annotation.payload import HALVES, LARGEST_VERSION, Malformed
-from annotation.writing.planning import MAX_REFERENCES, WritingFilter, WritingOrder
 from annotation.writing.services import MAX_TEXT_LENGTH, TextInput
-from annotation.writing.writing_plan import DEFAULT_CANDIDATE, MAX_REFERENCES, WritingFilter, WritingOrder
+from annotation.writing.writing_plan import MAX_REFERENCES, WritingFilter, WritingOrder
 from consilium.core.commands import command_of, form_field
 from rubrics.models import Benchmark, Candidate
 

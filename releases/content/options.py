@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, fields
+from typing import Annotated, Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+from pydantic.dataclasses import dataclass as command
 
+from consilium.core.commands import Label
 from consilium.core.errors import DomainError
 
 PARTS = ("responses", "decisions", "verdicts")
 
 
-@dataclass(frozen=True, slots=True)
+@command(frozen=True, slots=True)
 class ReleaseOptions:
     """Cases, rubrics and prompts are always in it; everything else only where it is asked for.
 
@@ -22,17 +26,30 @@ class ReleaseOptions:
     all).
     """
 
-    reference_answers: bool = False
-    responses: bool = False
-    decisions: bool = False
-    verdicts: bool = False
-    notes: bool = False  # physicians' notes on their decisions
-    names: bool = False  # of contributors who agreed to be named
+    reference_answers: Annotated[bool, Label(gettext_lazy("Reference answers"))] = False
+    responses: Annotated[bool, Label(gettext_lazy("Responses of candidates"))] = False
+    decisions: Annotated[bool, Label(gettext_lazy("Physicians’ decisions, under pseudonyms"))] = False
+    verdicts: Annotated[bool, Label(gettext_lazy("Verdicts of judges"))] = False
+    notes: Annotated[
+        bool,
+        Field(description="With physicians' notes on their decisions."),
+        Label(gettext_lazy("… with the notes that physicians wrote on them")),
+    ] = False
+    names: Annotated[
+        bool,
+        Field(description="Of contributors who agreed to be named."),
+        Label(gettext_lazy("Names of contributors who agreed to be named")),
+    ] = False
     raters: tuple[str, ...] = ()
-    judges: tuple[str, ...] = ()
-    candidates: tuple[str, ...] = ()
-    no_licence: bool = False
-    url: str = ""  # where it will be found
+    judges: Annotated[tuple[str, ...], Label(gettext_lazy("Only these judges"))] = ()
+    candidates: Annotated[tuple[str, ...], Label(gettext_lazy("Only these candidates"))] = ()
+    no_licence: Annotated[bool, Label(gettext_lazy("Release it without a licence: all rights stay with you"))] = False
+    url: Annotated[
+        str,
+        Label(
+            gettext_lazy("Where it will be found"), gettext_lazy("For the citation and the metadata, such as a DOI.")
+        ),
+    ] = ""
 
     def as_json(self) -> dict[str, Any]:
         """As `Release.options` holds it."""
