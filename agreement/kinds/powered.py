@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement.calibration.thresholds import suggested_k
+from agreement.calibration.thresholds import LARGEST_K, suggested_k
 from agreement.counting.inputs import join
 from agreement.forms import ReportForm, choose, grouped
 from agreement.judged.coverage import coverage_remarks
@@ -57,7 +57,7 @@ class PoweredForm(ReportForm):
     kind = Report.Kind.POWERED
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
     reference = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
-    k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=1000)
+    k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)
     field_order = ["judge", "reference", "k", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:

@@ -10,7 +10,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement.calibration.thresholds import suggested_k
+from agreement.calibration.thresholds import LARGEST_K, suggested_k
 from agreement.counting.frame import read_frame
 from agreement.counting.pairs import Pairs, pair
 from agreement.forms import ReportForm, choose, grouped
@@ -41,7 +41,7 @@ class ScoresForm(ReportForm):
 
     kind = Report.Kind.SCORES
     rater = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
-    k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=1000)
+    k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)
     also = forms.MultipleChoiceField(
         label=gettext_lazy("Ranks beside those by"),
         required=False,
