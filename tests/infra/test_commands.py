@@ -131,6 +131,15 @@ def test_a_field_has_label_help_and_first_value_of_the_command() -> None:
     assert serializer_field(Order, "count").help_text == "How many."
 
 
+@pytest.mark.parametrize("share", ["nan", "inf", "-1e400", 1.01, -0.01])
+def test_a_share_that_is_no_number_within_its_bounds_is_refused_by_its_field(share: Any) -> None:
+    serializer = OrderSerializer(data={"name": "Ann", "share": share})
+    assert not serializer.is_valid()
+    assert set(serializer.errors) == {"share"}
+    with pytest.raises(forms.ValidationError):
+        form_field(Order, "share").clean(str(share))
+
+
 def test_a_bound_that_a_form_would_not_check_is_refused() -> None:
     @dataclass
     class Other:
