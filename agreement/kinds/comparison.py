@@ -27,6 +27,7 @@ from agreement.selectors.rater_choices import display_name, rater_choices
 from consilium.core import phrases
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import Progress, no_progress
+from consilium.core.labels import OUTCOME_LABELS
 from consilium.core.reasons import Reason
 from consilium.figures import charts
 from consilium.figures.style import Palette
@@ -200,7 +201,7 @@ def _disagreement(rows: list[Row]) -> list[Context]:
         cell = CELLS[(0 if right_b else 1) if right_a else (2 if right_b else 3)]
         for reference in (row["reference"], ""):
             cells_by_reference[reference][cell] += row["n"]
-    labels = {"met": _("Met"), "not_met": _("Not met"), "": _("All")}
+    labels = {"met": OUTCOME_LABELS["met"], "not_met": OUTCOME_LABELS["not_met"], "": _("All")}
     return [
         {"label": labels[reference], "is_all": not reference, "cells": list(cells.values()), "n": sum(cells.values())}
         for reference, cells in cells_by_reference.items()

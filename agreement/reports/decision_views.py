@@ -19,6 +19,7 @@ from agreement.scoreboard.case_sets import parted
 from agreement.selectors.rater_choices import display_name
 from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
+from consilium.core.labels import OUTCOME_LABELS
 
 if TYPE_CHECKING:
     from accounts.views import SignedInRequest
@@ -28,8 +29,8 @@ _WORDS = {
     "differ": gettext_lazy("Differ"),
     "agree": gettext_lazy("Agree"),
     "left_out": gettext_lazy("Left out"),
-    "not_met": gettext_lazy("Not met"),
-    "met": gettext_lazy("Met"),
+    "not_met": OUTCOME_LABELS["not_met"],
+    "met": OUTCOME_LABELS["met"],
     "other": gettext_lazy("Other"),
 }
 

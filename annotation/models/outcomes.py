@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.labels import OUTCOME_LABELS
 from consilium.statistics.outcomes import Outcome as OutcomeCode
 
 
@@ -18,17 +19,17 @@ class OutcomeChoices(models.TextChoices):
 class Outcome(OutcomeChoices):
     """What a physician says of a (response, criterion) pair."""
 
-    MET = OutcomeCode.MET.word, _("Met")
-    NOT_MET = OutcomeCode.NOT_MET.word, _("Not met")
-    CANNOT_ASSESS = OutcomeCode.CANNOT_ASSESS.word, _("Cannot assess")
+    MET = OutcomeCode.MET.word, OUTCOME_LABELS["met"]
+    NOT_MET = OutcomeCode.NOT_MET.word, OUTCOME_LABELS["not_met"]
+    CANNOT_ASSESS = OutcomeCode.CANNOT_ASSESS.word, OUTCOME_LABELS["cannot_assess"]
 
 
 class RulingOutcome(OutcomeChoices):
     """An adjudicator's outcome of a conflict."""
 
-    MET = OutcomeCode.MET.word, _("Met")
-    NOT_MET = OutcomeCode.NOT_MET.word, _("Not met")
-    CANNOT_ASSESS = OutcomeCode.CANNOT_ASSESS.word, _("Cannot assess")
+    MET = OutcomeCode.MET.word, OUTCOME_LABELS["met"]
+    NOT_MET = OutcomeCode.NOT_MET.word, OUTCOME_LABELS["not_met"]
+    CANNOT_ASSESS = OutcomeCode.CANNOT_ASSESS.word, OUTCOME_LABELS["cannot_assess"]
     FAULTY = OutcomeCode.FAULTY.word, _("The criterion is faulty")
 
 

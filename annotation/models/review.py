@@ -7,7 +7,6 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.groups import ExpertGroup
 from annotation.models.labels import LabelTask
@@ -15,6 +14,7 @@ from annotation.models.outcomes import Outcome, RulingOutcome
 from annotation.models.work import Assignment, play_a_part
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
+from consilium.core.labels import STATUS_LABELS
 from rubrics.models import Criterion, Response, Rubric
 
 
@@ -23,8 +23,8 @@ class Check(models.Model):
     """A secondary check of one round; its amendments stand beside the decisions and overwrite none."""
 
     class Result(models.TextChoices):
-        ACCEPTED = "accepted", _("Accepted")
-        RETURNED = "returned", _("Returned")
+        ACCEPTED = "accepted", STATUS_LABELS["accepted"]
+        RETURNED = "returned", STATUS_LABELS["returned"]
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="checks")
     round = models.PositiveSmallIntegerField()
@@ -73,8 +73,8 @@ class Adjudication(models.Model):
     """Conflicts about one response, given to one person: within a group, or between two (the consensus)."""
 
     class Status(models.TextChoices):
-        OPEN = "open", _("Conflict")
-        DONE = "done", _("Adjudicated")
+        OPEN = "open", STATUS_LABELS["conflict"]
+        DONE = "done", STATUS_LABELS["adjudicated"]
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="adjudications")

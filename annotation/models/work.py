@@ -9,12 +9,12 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from annotation.models.groups import ExpertGroup
 from annotation.models.outcomes import Outcome
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
+from consilium.core.labels import STATUS_LABELS
 from rubrics.models import Case, Criterion, Response, Rubric
 
 
@@ -34,9 +34,9 @@ class Batch(models.Model):
         ALL = "all", _("Every response")
 
     class Status(models.TextChoices):
-        OPEN = "open", pgettext_lazy("status", "Open")
-        PAUSED = "paused", _("Paused")
-        CLOSED = "closed", _("Closed")
+        OPEN = "open", STATUS_LABELS["open"]
+        PAUSED = "paused", STATUS_LABELS["paused"]
+        CLOSED = "closed", STATUS_LABELS["closed"]
 
     class Order(models.TextChoices):
         BY_CASE = "by_case", _("Case by case")
@@ -209,10 +209,10 @@ def play_a_part(user: str, part: str, group: str) -> str:
 class CaseWorkStatus(models.TextChoices):
     """States of one physician's work on a whole case: answers to questions about it, or a response to it."""
 
-    NOT_STARTED = "not_started", _("Not started")
-    DRAFT = "draft", _("Draft")
-    SUBMITTED = "submitted", _("Submitted")
-    RELEASED = "released", _("Released")
+    NOT_STARTED = "not_started", STATUS_LABELS["not_started"]
+    DRAFT = "draft", STATUS_LABELS["draft"]
+    SUBMITTED = "submitted", STATUS_LABELS["submitted"]
+    RELEASED = "released", STATUS_LABELS["released"]
 
 
 @audited
@@ -220,14 +220,14 @@ class Assignment(models.Model):
     """One physician's work on one response: not started → draft → submitted → in check → returned / accepted."""
 
     class Status(models.TextChoices):
-        NOT_STARTED = "not_started", _("Not started")
-        DRAFT = "draft", _("Draft")
-        SUBMITTED = "submitted", _("Submitted")
-        IN_CHECK = "in_check", _("In check")
-        RETURNED = "returned", _("Returned")
-        ACCEPTED = "accepted", _("Accepted")
+        NOT_STARTED = "not_started", STATUS_LABELS["not_started"]
+        DRAFT = "draft", STATUS_LABELS["draft"]
+        SUBMITTED = "submitted", STATUS_LABELS["submitted"]
+        IN_CHECK = "in_check", STATUS_LABELS["in_check"]
+        RETURNED = "returned", STATUS_LABELS["returned"]
+        ACCEPTED = "accepted", STATUS_LABELS["accepted"]
         # Given to somebody else or back to the pool; what was decided stays on record and counts nowhere.
-        RELEASED = "released", _("Released")
+        RELEASED = "released", STATUS_LABELS["released"]
 
     class Purpose(models.TextChoices):
         WORK = "work", _("Work")

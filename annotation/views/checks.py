@@ -29,7 +29,11 @@ from consilium.core.versioning import StaleSave
 from rubrics.models import Benchmark
 
 PAGE = "annotation/checks/check.html"
-BUTTONS = ((Outcome.MET, _lazy("Met")), (Outcome.NOT_MET, _lazy("Not met")), (Outcome.CANNOT_ASSESS, _lazy("Cannot")))
+BUTTONS = (
+    (Outcome.MET, Outcome.MET.label),
+    (Outcome.NOT_MET, Outcome.NOT_MET.label),
+    (Outcome.CANNOT_ASSESS, _lazy("Cannot")),
+)
 
 
 @require_safe

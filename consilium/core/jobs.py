@@ -54,10 +54,10 @@ from django.core import checks
 from django.db import connection, models
 from django.db.models import F, Q
 from django.utils.module_loading import autodiscover_modules
-from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
 from consilium.core.i18n import language_of
+from consilium.core.labels import STATUS_LABELS
 from consilium.core.transitions import transition
 
 if TYPE_CHECKING:
@@ -87,11 +87,11 @@ def no_progress(_amount: float) -> None:
 class JobStatus(models.TextChoices):
     """States of a job: the row is there before any task is."""
 
-    PENDING = "pending", _("Waiting")
-    RUNNING = "running", _("Running")
-    DONE = "done", _("Done")
-    REFUSED = "refused", _("Refused")
-    FAILED = "failed", _("Failed")
+    PENDING = "pending", STATUS_LABELS["pending"]
+    RUNNING = "running", STATUS_LABELS["running"]
+    DONE = "done", STATUS_LABELS["done"]
+    REFUSED = "refused", STATUS_LABELS["refused"]
+    FAILED = "failed", STATUS_LABELS["failed"]
 
 
 OPEN = (JobStatus.PENDING, JobStatus.RUNNING)

@@ -18,11 +18,11 @@ from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
+from django.utils.translation import pgettext
 
 from consilium.core import i18n, languages, navigation
 from consilium.core import markdown as core_markdown
-from consilium.statistics.outcomes import Outcome
+from consilium.core.labels import OUTCOME_LABELS, STATUS_LABELS
 
 if TYPE_CHECKING:
     from django.core.paginator import Page
@@ -33,37 +33,6 @@ register = template.Library()
 DASH = "–"
 MINUS = "\N{MINUS SIGN}"
 RECENT_DAYS = 7
-
-# The words that people see; the keys are the values stored in the database.
-STATUS_LABELS: dict[str, Any] = {
-    "not_started": gettext_lazy("Not started"),
-    "draft": gettext_lazy("Draft"),
-    "submitted": gettext_lazy("Submitted"),
-    "in_check": gettext_lazy("In check"),
-    "in_review": gettext_lazy("In review"),
-    "returned": gettext_lazy("Returned"),
-    "accepted": gettext_lazy("Accepted"),
-    "published": gettext_lazy("Published"),
-    "superseded": gettext_lazy("Superseded"),
-    "open": pgettext_lazy("status", "Open"),
-    "paused": gettext_lazy("Paused"),
-    "closed": gettext_lazy("Closed"),
-    "pending": gettext_lazy("Waiting"),
-    "running": gettext_lazy("Running"),
-    "done": gettext_lazy("Done"),
-    "failed": gettext_lazy("Failed"),
-    "cancelled": gettext_lazy("Cancelled"),
-    "partial": gettext_lazy("Incomplete"),
-    "conflict": gettext_lazy("Conflict"),
-    "adjudicated": gettext_lazy("Adjudicated"),
-}
-OUTCOME_LABELS: dict[str, Any] = {
-    Outcome.MET.word: gettext_lazy("Met"),
-    Outcome.NOT_MET.word: gettext_lazy("Not met"),
-    Outcome.CANNOT_ASSESS.word: gettext_lazy("Cannot assess"),
-    Outcome.INVALID.word: gettext_lazy("Invalid"),
-    Outcome.FAULTY.word: gettext_lazy("Criterion faulty"),
-}
 
 
 @register.filter
@@ -159,6 +128,12 @@ def status_badge(status: Any, label: Any = "") -> SafeString:
     """``{% status_badge assignment.status %}``: a status as a badge; ``label`` where the stored word is not enough."""
     key = slugify(str(status)).replace("-", "_")
     return format_html('<span class="badge is-{}">{}</span>', key, label or STATUS_LABELS.get(key, str(status)))
+
+
+@register.simple_tag
+def outcome_label(outcome: str) -> str:
+    """``{% outcome_label "not_met" %}``: the word for an outcome."""
+    return str(OUTCOME_LABELS[outcome])
 
 
 @register.simple_tag

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
+from consilium.core.labels import STATUS_LABELS
 from rubrics.models.benchmarks import Benchmark
 from rubrics.models.cases import Case, Rubric
 
@@ -18,7 +19,7 @@ class CaseAudit(models.Model):
 
     class Status(models.TextChoices):
         OPEN = "open", _("Open")
-        CLOSED = "closed", _("Closed")
+        CLOSED = "closed", STATUS_LABELS["closed"]
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="audits")

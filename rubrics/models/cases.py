@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.audit import audited_fields, audited_in_bulk
 from consilium.core.identifiers import new_public_id
+from consilium.core.labels import STATUS_LABELS
 from rubrics.models.benchmarks import Benchmark
 
 
@@ -154,10 +155,10 @@ class Rubric(models.Model):
     """A version of the criteria of a case on one track: draft → in review → published → superseded."""
 
     class Status(models.TextChoices):
-        DRAFT = "draft", _("Draft")
-        IN_REVIEW = "in_review", _("In review")
-        PUBLISHED = "published", _("Published")
-        SUPERSEDED = "superseded", _("Superseded")
+        DRAFT = "draft", STATUS_LABELS["draft"]
+        IN_REVIEW = "in_review", STATUS_LABELS["in_review"]
+        PUBLISHED = "published", STATUS_LABELS["published"]
+        SUPERSEDED = "superseded", STATUS_LABELS["superseded"]
 
     # Found by the indexes of the constraints below, which begin with it.
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="rubrics", db_index=False)

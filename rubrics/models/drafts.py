@@ -9,6 +9,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.audit import audited
+from consilium.core.labels import STATUS_LABELS
 from rubrics.models.cases import Case, Rubric
 
 
@@ -91,7 +92,7 @@ class RubricReview(models.Model):
 
     class Outcome(models.TextChoices):
         APPROVED = "approved", _("Approved")
-        RETURNED = "returned", _("Returned")
+        RETURNED = "returned", STATUS_LABELS["returned"]
 
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="reviews")
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="rubric_reviews")

@@ -29,6 +29,7 @@ from django.db.models.functions import Coalesce, Length, Substr
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from consilium.core.labels import STATUS_LABELS
 from consilium.core.prepared import Prepared, kept
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor
 
@@ -49,9 +50,9 @@ CASE_ORDERS = {
 # What the rubric of a case may be at; beside a published one there may be a draft of the next.
 STATES = {
     "none": _("No rubric"),
-    "draft": _("Draft"),
-    "in_review": _("In review"),
-    "published": _("Published"),
+    "draft": STATUS_LABELS["draft"],
+    "in_review": STATUS_LABELS["in_review"],
+    "published": STATUS_LABELS["published"],
     "excluded": _("Excluded"),
 }
 MAX_PAGES = 1_000_000  # what the database can count to has an end; an address has none

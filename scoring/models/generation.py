@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.identifiers import new_public_id
+from consilium.core.labels import STATUS_LABELS
 from rubrics.models import Benchmark, Candidate, Case, Response
 
 
@@ -15,13 +16,13 @@ class GenerationRun(models.Model):
     """A candidate at work on a set of cases, by an OpenAI-compatible endpoint. Its items say what is left to do."""
 
     class Status(models.TextChoices):
-        PENDING = "pending", _("Waiting")
-        RUNNING = "running", _("Running")
-        PAUSED = "paused", _("Paused")
-        CANCELLED = "cancelled", _("Cancelled")
-        INCOMPLETE = "incomplete", _("Incomplete")
-        FINISHED = "finished", _("Finished")
-        FAILED = "failed", _("Failed")
+        PENDING = "pending", STATUS_LABELS["pending"]
+        RUNNING = "running", STATUS_LABELS["running"]
+        PAUSED = "paused", STATUS_LABELS["paused"]
+        CANCELLED = "cancelled", STATUS_LABELS["cancelled"]
+        INCOMPLETE = "incomplete", STATUS_LABELS["incomplete"]
+        FINISHED = "finished", STATUS_LABELS["finished"]
+        FAILED = "failed", STATUS_LABELS["failed"]
 
     LIVE = (Status.PENDING, Status.RUNNING, Status.PAUSED)
 
@@ -62,8 +63,8 @@ class GenerationItem(models.Model):
 
     class Status(models.TextChoices):
         DUE = "due", _("Due")
-        DONE = "done", _("Done")
-        FAILED = "failed", _("Failed")
+        DONE = "done", STATUS_LABELS["done"]
+        FAILED = "failed", STATUS_LABELS["failed"]
 
     run = models.ForeignKey(GenerationRun, on_delete=models.CASCADE, related_name="items")
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="+")

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models.outcomes import OutcomeChoices
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
+from consilium.core.labels import OUTCOME_LABELS, STATUS_LABELS
 from consilium.statistics.outcomes import Outcome as OutcomeCode
 from rubrics.models import Benchmark, Criterion, Response, Rubric
 from scoring.judges.kinds.kind import KINDS, JudgeKind, kind_named
@@ -77,14 +78,15 @@ class JudgeRun(models.Model):
     """A judge at work on a set of responses. What is missing is asked of the verdicts, never of the broker."""
 
     class Status(models.TextChoices):
-        PENDING = "pending", _("Waiting")
-        RUNNING = "running", _("Running")
-        PAUSED = "paused", _("Paused")  # the endpoint is down; tried again by itself, later and later, then incomplete
+        PENDING = "pending", STATUS_LABELS["pending"]
+        RUNNING = "running", STATUS_LABELS["running"]
+        # The endpoint is down; tried again by itself, later and later, then incomplete.
+        PAUSED = "paused", STATUS_LABELS["paused"]
         CANCELLING = "cancelling", _("Cancelling")
-        CANCELLED = "cancelled", _("Cancelled")
-        INCOMPLETE = "incomplete", _("Incomplete")
-        FINISHED = "finished", _("Finished")
-        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", STATUS_LABELS["cancelled"]
+        INCOMPLETE = "incomplete", STATUS_LABELS["incomplete"]
+        FINISHED = "finished", STATUS_LABELS["finished"]
+        FAILED = "failed", STATUS_LABELS["failed"]
 
     class Purpose(models.TextChoices):
         GRADE = "grade", _("Grading")
@@ -142,9 +144,9 @@ class RunSlice(models.Model):
     """A worker's share of a run: the items whose response falls into it. One worker at a time, by an advisory lock."""
 
     class Status(models.TextChoices):
-        PENDING = "pending", _("Waiting")
-        RUNNING = "running", _("Running")
-        DONE = "done", _("Done")
+        PENDING = "pending", STATUS_LABELS["pending"]
+        RUNNING = "running", STATUS_LABELS["running"]
+        DONE = "done", STATUS_LABELS["done"]
         STOPPED = "stopped", _("Stopped")
 
     OPEN = (Status.PENDING, Status.RUNNING)
@@ -220,9 +222,9 @@ class Verdict(models.Model):
     """A judge's verdict on one (response, criterion) pair. Missing is the absence of the row; invalid is a state."""
 
     class Outcome(OutcomeChoices):
-        MET = OutcomeCode.MET.word, _("Met")
-        NOT_MET = OutcomeCode.NOT_MET.word, _("Not met")
-        INVALID = OutcomeCode.INVALID.word, _("Invalid")
+        MET = OutcomeCode.MET.word, OUTCOME_LABELS["met"]
+        NOT_MET = OutcomeCode.NOT_MET.word, OUTCOME_LABELS["not_met"]
+        INVALID = OutcomeCode.INVALID.word, OUTCOME_LABELS["invalid"]
 
     run = models.ForeignKey(JudgeRun, on_delete=models.PROTECT, related_name="verdicts")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="+")

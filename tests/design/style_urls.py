@@ -12,7 +12,7 @@ from django.utils.safestring import mark_safe
 from accounts.forms import ProfileForm
 from config.urls import urlpatterns as project_urlpatterns
 from consilium.core.errors import LineError
-from consilium.templatetags.consilium_tags import STATUS_LABELS
+from consilium.core.labels import STATUS_LABELS
 from rubrics.models import Benchmark
 
 CHART = mark_safe(
