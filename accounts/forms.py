@@ -20,6 +20,7 @@ from accounts.models import Notification, NotificationSetting, PhysicianProfile,
 from accounts.notices import ABOUT
 from accounts.services.mails import has_mail_server
 from accounts.tasks import mail_password_link
+from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SPECIALTY_LENGTH
 
 CONTINENTS = (
     "Africa",
@@ -59,7 +60,7 @@ class ProfileForm(forms.ModelForm[User]):
 
     name = forms.CharField(
         label=_("Name"),
-        max_length=200,
+        max_length=MAX_PERSON_NAME_LENGTH,
         required=False,
         help_text=_("As admins of your benchmarks see it. Decisions are exported under a pseudonym."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
@@ -108,7 +109,7 @@ class WelcomeForm(forms.Form):
 
     name = forms.CharField(
         label=_("Your name"),
-        max_length=200,
+        max_length=MAX_PERSON_NAME_LENGTH,
         help_text=_("As admins of your benchmarks see it. Decisions are exported under a pseudonym."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
@@ -156,7 +157,7 @@ class PhysicianWelcomeForm(WelcomeForm):
 
     specialty = forms.CharField(
         label=_("Specialty"),
-        max_length=100,
+        max_length=MAX_SPECIALTY_LENGTH,
         required=False,
         help_text=_("Cases of your own field come to you first where a benchmark asks for that."),
     )

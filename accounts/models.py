@@ -10,6 +10,7 @@ from django.utils.translation import pgettext_lazy
 
 from consilium.core.audit import audited_fields
 from consilium.core.identifiers import new_public_id
+from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SLUG_LENGTH, MAX_SPECIALTY_LENGTH, MAX_TITLE_LENGTH
 
 
 class User(AbstractUser):
@@ -19,7 +20,7 @@ class User(AbstractUser):
     ``is_staff`` lets a user create benchmarks; it gives no access to anybody else's.
     """
 
-    name = models.CharField(_("name"), max_length=200, blank=True)
+    name = models.CharField(_("name"), max_length=MAX_PERSON_NAME_LENGTH, blank=True)
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
     language = models.CharField(_("language"), max_length=10, default="en")
 
@@ -46,12 +47,12 @@ class PhysicianProfile(models.Model):
         OTHER = "other", _("Other")
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="physician_profile")
-    specialty = models.CharField(_("specialty"), max_length=100, blank=True)
+    specialty = models.CharField(_("specialty"), max_length=MAX_SPECIALTY_LENGTH, blank=True)
     licence_country = models.CharField(_("country of licence"), max_length=2, blank=True)
     years_in_practice = models.PositiveSmallIntegerField(_("years in practice"), null=True, blank=True)
     seniority = models.CharField(_("seniority"), max_length=12, choices=Seniority.choices, blank=True)
     acknowledge = models.BooleanField(_("name me in acknowledgements"), default=False)
-    acknowledged_as = models.CharField(_("name to print"), max_length=200, blank=True)
+    acknowledged_as = models.CharField(_("name to print"), max_length=MAX_PERSON_NAME_LENGTH, blank=True)
 
     def __str__(self) -> str:
         return str(self.user)
@@ -71,8 +72,8 @@ class Invitation(models.Model):
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="invitations")
-    scope = models.CharField(max_length=80)
-    title = models.CharField(max_length=200)  # of the benchmark, as it was when the mail was written
+    scope = models.CharField(max_length=MAX_SLUG_LENGTH)
+    title = models.CharField(max_length=MAX_TITLE_LENGTH)  # of the benchmark, as it was when the mail was written
     part = models.CharField(max_length=15)  # a key of `accounts.notices.PARTS`
     invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     token_hash = models.CharField(max_length=64, blank=True)
@@ -115,7 +116,7 @@ class Notification(models.Model):
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")
     kind = models.CharField(max_length=15, choices=Kind.choices)
-    benchmark_title = models.CharField(max_length=200)
+    benchmark_title = models.CharField(max_length=MAX_TITLE_LENGTH)
     url = models.CharField(max_length=500)
     values = models.JSONField(default=dict)
     key = models.CharField(max_length=100, blank=True)

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Job
+from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SLICE_SLUG_LENGTH, MAX_TITLE_LENGTH
 from rubrics.models import Benchmark
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class ThresholdChoice(models.Model):
     input_digest = models.CharField(max_length=64, blank=True)
     reason = models.TextField(blank=True)
     signed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    signed_as = models.CharField(max_length=200)  # the name as it was then
+    signed_as = models.CharField(max_length=MAX_PERSON_NAME_LENGTH)  # the name as it was then
     signed_at = models.DateTimeField()
 
     class Meta:
@@ -146,8 +147,8 @@ class NamedSlice(models.Model):
         EARLIER_ABOVE_ZERO = "consensus", _("Cases on which some candidate scores above 0")
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="named_slices")
-    slug = models.SlugField(max_length=60)
-    title = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=MAX_SLICE_SLUG_LENGTH)
+    title = models.CharField(max_length=MAX_TITLE_LENGTH)
     rule = models.CharField(max_length=12, choices=Rule.choices)
     parameters = models.JSONField(default=dict)  # the rater, the candidates, how many cases
     case_ids = ArrayField(models.BigIntegerField())  # in ascending order

@@ -15,7 +15,13 @@ from annotation.dashboard.pieces import PieceFilter
 from annotation.models import Assignment, Batch, ExpertGroup, Membership, Outcome, RulingOutcome
 from annotation.services import BatchTerms, ResponseFilter
 from consilium.core.commands import CommandForm, command_of, form_field
-from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
+from consilium.core.limits import (
+    MAX_GROUP_NAME_LENGTH,
+    MAX_KEY_LENGTH,
+    MAX_NOTE_LENGTH,
+    MAX_PERSON_NAME_LENGTH,
+    MAX_REASON_LENGTH,
+)
 from rubrics.models import Benchmark, Candidate
 
 
@@ -58,7 +64,7 @@ class GroupForm(forms.Form):
 
     name = forms.CharField(
         label=pgettext_lazy("of a thing", "Name"),
-        max_length=100,
+        max_length=MAX_GROUP_NAME_LENGTH,
         help_text=_("Its members see it; the other group’s members do not."),
     )
 
@@ -68,7 +74,10 @@ class MemberForm(forms.Form):
 
     email = forms.EmailField(label=_("E-mail address"))
     name = forms.CharField(
-        label=_("Name"), max_length=200, required=False, help_text=_("For a person without an account yet.")
+        label=_("Name"),
+        max_length=MAX_PERSON_NAME_LENGTH,
+        required=False,
+        help_text=_("For a person without an account yet."),
     )
     role = forms.ChoiceField(label=_("Part"), choices=Membership.Role.choices)
 
@@ -92,7 +101,7 @@ class PieceForm(forms.Form):
 
     status = forms.ChoiceField(label=_("State"), required=False)
     physician = forms.ChoiceField(label=_("Physician"), required=False)
-    case = forms.CharField(label=_("Case"), max_length=200, required=False)
+    case = forms.CharField(label=_("Case"), max_length=MAX_KEY_LENGTH, required=False)
 
     STATES = (
         ("", _("All")),

@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer
 from consilium.core.endpoints import Pages
+from consilium.core.limits import MAX_RELEASE_VERSION_LENGTH, MAX_TAG_LENGTH
 from releases import access, services
 from releases.content.options import ReleaseOptions, read_options
 from releases.models import Release
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _names() -> serializers.ListField:
-    return serializers.ListField(child=serializers.CharField(max_length=300), default=list, max_length=500)
+    return serializers.ListField(child=serializers.CharField(max_length=MAX_TAG_LENGTH), default=list, max_length=500)
 
 
 class ReleaseSerializer(serializers.Serializer[Release]):
@@ -55,7 +56,7 @@ class NewReleaseSerializer(StrictSerializer, CommandSerializer):
         *("version", "release_notes", "reference_answers", "responses", "decisions", "verdicts", "notes", "names"),
         *("raters", "judges", "candidates", "no_licence", "url"),
     )
-    version = serializers.CharField(max_length=40)
+    version = serializers.CharField(max_length=MAX_RELEASE_VERSION_LENGTH)
     release_notes = serializers.CharField(default="", allow_blank=True, max_length=services.MAX_NOTES_LENGTH)
     raters = _names()
     judges = _names()

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from consilium.core.commands import CommandForm, command_of, form_field
+from consilium.core.limits import MAX_LICENCE_LENGTH, MAX_RELEASE_VERSION_LENGTH
 from releases.content.options import ReleaseOptions
 from releases.selectors.preview import Preview
 from releases.services import MAX_NOTES_LENGTH
@@ -25,10 +26,12 @@ class ReleaseForm(CommandForm):
         *("physicians_notes", "verdicts", "names", "candidates", "judges"),
     )
     version = forms.CharField(
-        label=_("Version"), max_length=40, help_text=_("As it is cited. A version never changes once it is released.")
+        label=_("Version"),
+        max_length=MAX_RELEASE_VERSION_LENGTH,
+        help_text=_("As it is cited. A version never changes once it is released."),
     )
     licence = forms.CharField(
-        label=_("Released under"), max_length=200, required=False,
+        label=_("Released under"), max_length=MAX_LICENCE_LENGTH, required=False,
         help_text=_("An SPDX id such as CC-BY-4.0, or the terms in a few words. It stays with the benchmark."),
     )  # fmt: skip
     notes = forms.CharField(

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Job
+from consilium.core.limits import MAX_RELEASE_VERSION_LENGTH
 from rubrics.models import Benchmark
 
 
@@ -16,7 +17,7 @@ class Release(Job):
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="releases")
-    version = models.CharField(_("version"), max_length=40)  # as it is cited: 1.0
+    version = models.CharField(_("version"), max_length=MAX_RELEASE_VERSION_LENGTH)  # as it is cited: 1.0
     notes = models.TextField(_("notes"), blank=True)
     options = models.JSONField(default=dict)  # what was asked to be in it
     archive = models.FileField(upload_to="releases/", blank=True)

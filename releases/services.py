@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, JobStatus, Superseded, register
+from consilium.core.limits import MAX_LICENCE_LENGTH
 from releases.content import build
 from releases.content.cases import cases_to_release
 from releases.content.changes import changes_since
@@ -53,7 +54,7 @@ def new_canary() -> str:
 def set_licence(*, benchmark: Benchmark, licence: str) -> None:
     """Name the licence under which a benchmark is released from now on; earlier releases keep theirs."""
     licence = licence.strip()
-    if len(licence) > 200:
+    if len(licence) > MAX_LICENCE_LENGTH:
         raise DomainError(_("A licence is an SPDX id, such as CC-BY-4.0, or at most 200 characters."))
     benchmark.licence = licence
     benchmark.save(update_fields=["licence"])

@@ -13,6 +13,14 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from consilium.core.languages import language_name
+from consilium.core.limits import (
+    MAX_GROUP_NAME_LENGTH,
+    MAX_KEY_LENGTH,
+    MAX_LICENCE_LENGTH,
+    MAX_PERSON_NAME_LENGTH,
+    MAX_SLUG_LENGTH,
+    MAX_TITLE_LENGTH,
+)
 from rubrics import imports
 from rubrics.editor.drafting import HIGHEST, LOWEST
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
@@ -24,10 +32,10 @@ from rubrics.selectors import lists
 class NewBenchmarkForm(forms.Form):
     """What a new benchmark needs."""
 
-    title = forms.CharField(label=_("Title"), max_length=200)
+    title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_LENGTH)
     slug = forms.CharField(
         label=_("Short name"),
-        max_length=80,
+        max_length=MAX_SLUG_LENGTH,
         validators=[slug_characters],
         help_text=_("Stands in addresses and commands, and cannot be changed later. For example: neurology-2026"),
     )
@@ -167,7 +175,7 @@ class NewCaseForm(forms.Form):
 
     key = forms.CharField(
         label=_("Key"),
-        max_length=200,
+        max_length=MAX_KEY_LENGTH,
         help_text=_("A short name for people and files. You may take the one offered."),
         widget=forms.TextInput(attrs={"autofocus": True}),
     )
@@ -193,7 +201,7 @@ class ImportForm(forms.Form):
     )
     candidate = forms.CharField(
         label=_("Candidate"),
-        max_length=200,
+        max_length=MAX_KEY_LENGTH,
         required=False,
         help_text=_("Only if all rows belong to one candidate, whatever the rows say."),
     )
@@ -203,11 +211,14 @@ class ImportForm(forms.Form):
         choices=[("", _("As it is; a new one is a model")), *Candidate.Kind.choices],
     )
     group = forms.CharField(
-        label=_("Expert group"), max_length=100, required=False, help_text=_("Made if it is not there yet.")
+        label=_("Expert group"),
+        max_length=MAX_GROUP_NAME_LENGTH,
+        required=False,
+        help_text=_("Made if it is not there yet."),
     )
     judge = forms.CharField(
         label=_("Judge"),
-        max_length=200,
+        max_length=MAX_KEY_LENGTH,
         required=False,
         help_text=_(
             "Made if it is not there yet. Each file becomes a run of it. Its name stands for all of them together: the "
@@ -223,9 +234,12 @@ class ImportForm(forms.Form):
     )
 
     bank = forms.CharField(
-        label=_("Bank"), max_length=80, required=False, help_text=_("Its short name; made if it is not there yet.")
+        label=_("Bank"),
+        max_length=MAX_SLUG_LENGTH,
+        required=False,
+        help_text=_("Its short name; made if it is not there yet."),
     )
-    licence = forms.CharField(label=_("Licence"), max_length=200, required=False)
+    licence = forms.CharField(label=_("Licence"), max_length=MAX_LICENCE_LENGTH, required=False)
     author = forms.ChoiceField(
         label=_("Written by"), required=False, help_text=_("Who wrote the rubrics. Another physician approves them.")
     )
@@ -270,7 +284,10 @@ class AuthoringRoleForm(forms.Form):
 
     email = forms.EmailField(label=_("E-mail address"))
     name = forms.CharField(
-        label=_("Name"), max_length=200, required=False, help_text=_("For a person without an account yet.")
+        label=_("Name"),
+        max_length=MAX_PERSON_NAME_LENGTH,
+        required=False,
+        help_text=_("For a person without an account yet."),
     )
     role = forms.ChoiceField(label=_("Role"), choices=AuthoringRole.Role.choices)
 
@@ -280,6 +297,9 @@ class RoleForm(forms.Form):
 
     email = forms.EmailField(label=_("E-mail address"))
     name = forms.CharField(
-        label=_("Name"), max_length=200, required=False, help_text=_("For a person without an account yet.")
+        label=_("Name"),
+        max_length=MAX_PERSON_NAME_LENGTH,
+        required=False,
+        help_text=_("For a person without an account yet."),
     )
     role = forms.ChoiceField(label=_("Role"), choices=BenchmarkRole.Role.choices)

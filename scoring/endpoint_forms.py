@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
+from consilium.core.limits import MAX_ENDPOINT_LENGTH, MAX_MODEL_NAME_LENGTH, MAX_VARIABLE_NAME_LENGTH
 from consilium.llm.endpoint import PRIVATE
 from scoring.judges.config import EndpointConfig, InvalidConfig
 
@@ -31,11 +32,15 @@ class EndpointForm(SettingsForm):
 
     settings_of: ClassVar[type[EndpointConfig]]
 
-    endpoint = forms.CharField(label=_("Endpoint"), max_length=500, widget=forms.URLInput(attrs={"inputmode": "url"}))
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."))
+    endpoint = forms.CharField(
+        label=_("Endpoint"), max_length=MAX_ENDPOINT_LENGTH, widget=forms.URLInput(attrs={"inputmode": "url"})
+    )
+    model = forms.CharField(
+        label=_("Model"), max_length=MAX_MODEL_NAME_LENGTH, help_text=_("As the endpoint calls it.")
+    )
     key_env = forms.CharField(
         label=_("Environment variable of the key"),
-        max_length=100,
+        max_length=MAX_VARIABLE_NAME_LENGTH,
         required=False,
         help_text=_(
             "Its name, such as OPENAI_API_KEY, as set where the worker runs; empty where the endpoint needs no key. "

@@ -12,6 +12,7 @@ from accounts.models import User
 from consilium.core.commands import CommandForm, command_of, form_field
 from consilium.core.errors import DomainError
 from consilium.core.i18n import translate
+from consilium.core.limits import MAX_JUDGE_NAME_LENGTH
 from consilium.llm.endpoint import ResponseFormat
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 from rubrics.models import Benchmark, Candidate
@@ -42,7 +43,7 @@ class JudgeForm(SettingsForm):
 
     name = forms.CharField(
         label=pgettext_lazy("of a thing", "Name"),
-        max_length=100,
+        max_length=MAX_JUDGE_NAME_LENGTH,
         help_text=_("Reports and files call it so. A name that is there already gets a new version."),
     )
 

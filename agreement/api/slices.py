@@ -20,6 +20,7 @@ from agreement.scoreboard import subsets
 from agreement.scoreboard.case_sets import counted_slices
 from agreement.views.subsets import case_table
 from consilium.core.api import StrictSerializer
+from consilium.core.limits import MAX_SLICE_SLUG_LENGTH, MAX_TITLE_LENGTH
 from rubrics.access import get_benchmark
 from rubrics.models import Case
 
@@ -49,8 +50,8 @@ class DrawingSerializer(StrictSerializer, serializers.Serializer[Any]):
 class NewSliceSerializer(DrawingSerializer):
     """A slice to be kept. ``slug`` is made from the title where it is missing."""
 
-    title = serializers.CharField(max_length=200)
-    slug = serializers.SlugField(max_length=60, default="")
+    title = serializers.CharField(max_length=MAX_TITLE_LENGTH)
+    slug = serializers.SlugField(max_length=MAX_SLICE_SLUG_LENGTH, default="")
 
 
 class DrawnSerializer(serializers.Serializer[Any]):

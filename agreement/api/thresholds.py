@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 from agreement.calibration.thresholds import LARGEST_K, sign_threshold, threshold_choices
 from agreement.models import Report, ThresholdChoice
 from consilium.core.api import StrictSerializer
+from consilium.core.limits import MAX_REASON_LENGTH
 from rubrics.access import get_benchmark
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class NewThresholdSerializer(StrictSerializer, serializers.Serializer[Any]):
 
     k = serializers.IntegerField(min_value=1, max_value=LARGEST_K)
     report = serializers.CharField(default="", allow_blank=True)
-    reason = serializers.CharField(default="", allow_blank=True, max_length=2000)
+    reason = serializers.CharField(default="", allow_blank=True, max_length=MAX_REASON_LENGTH)
     seen = serializers.IntegerField(min_value=0)
 
 

@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from agreement.calibration.thresholds import LARGEST_K
+from consilium.core.limits import MAX_REASON_LENGTH
 
 
 class SignForm(forms.Form):
@@ -17,7 +18,7 @@ class SignForm(forms.Form):
     reason = forms.CharField(
         label=_("Reason"),
         required=False,
-        max_length=2000,
+        max_length=MAX_REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("Needed where k is not the calibrated one, or comes from no calibration."),
     )

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from agreement.forms import choose, grouped
 from agreement.models import NamedSlice
 from agreement.selectors.rater_choices import rater_choices
+from consilium.core.limits import MAX_SLICE_SLUG_LENGTH, MAX_TITLE_LENGTH
 from rubrics.models import Benchmark, Candidate
 
 USUAL_SIZE = 100
@@ -28,10 +29,10 @@ class SubsetForm(forms.Form):
     )
     rater = forms.ChoiceField(label=_("By the decisions of"))
     candidates = forms.MultipleChoiceField(label=_("Candidates"), widget=forms.CheckboxSelectMultiple)
-    title = forms.CharField(label=_("Title"), max_length=200)
+    title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_LENGTH)
     slug = forms.SlugField(
         label=_("Short name"),
-        max_length=60,
+        max_length=MAX_SLICE_SLUG_LENGTH,
         required=False,
         help_text=_("Stands in tables as subset:NAME. Made from the title where it is empty."),
     )

@@ -25,13 +25,13 @@ from agreement.reports.parameters import WrongParameters
 from agreement.reports.tables import Row
 from agreement.scoreboard.graders import Marks, read_marks
 from consilium.core.errors import Conflict
+from consilium.core.limits import MAX_SLICE_SLUG_LENGTH
 from consilium.statistics.case_subsets import hardest, met_by_some
 from rubrics.models import Benchmark, Candidate, Case
 from scoring.scores.score_tables import digest_of_sheet
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
 RESERVED = frozenset({"preview"})
-MAX_SLUG_LENGTH = NamedSlice._meta.get_field("slug").max_length or 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,14 +173,14 @@ def draw_up_slice(
     title = title.strip()
     if not title:
         raise WrongParameters(_("Give the slice a title."))
-    slug = slug or slugify(title)[:MAX_SLUG_LENGTH].strip("-_")
+    slug = slug or slugify(title)[:MAX_SLICE_SLUG_LENGTH].strip("-_")
     if not slug:
         raise WrongParameters(_("Give the slice a short name of Latin letters and digits: it stands in tables."))
     if slug in RESERVED:
         raise WrongParameters(
             _("“%(slug)s” is the address of something else: choose another short name.") % {"slug": slug}
         )
-    if slug != slugify(slug) or len(slug) > MAX_SLUG_LENGTH:
+    if slug != slugify(slug) or len(slug) > MAX_SLICE_SLUG_LENGTH:
         raise WrongParameters(_("A short name has small Latin letters, digits, hyphens and underscores."))
     drawn = draw(benchmark=benchmark, rule=rule, rater=rater, candidates=candidates, n=n)
     try:

@@ -12,7 +12,12 @@ from annotation.models import Membership, Outcome, RulingOutcome, Skip
 from annotation.services import BatchTerms, DecisionInput, ResponseFilter
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, command_of
-from consilium.core.limits import MAX_NOTE_LENGTH, MAX_REASON_LENGTH
+from consilium.core.limits import (
+    MAX_GROUP_NAME_LENGTH,
+    MAX_NOTE_LENGTH,
+    MAX_PERSON_NAME_LENGTH,
+    MAX_REASON_LENGTH,
+)
 
 Plain = serializers.Serializer[Any]
 
@@ -24,7 +29,7 @@ class GroupSerializer(StrictSerializer, Plain):
     """An expert group."""
 
     id = serializers.CharField(source="public_id", read_only=True)
-    name = serializers.CharField(max_length=100)
+    name = serializers.CharField(max_length=MAX_GROUP_NAME_LENGTH)
 
 
 class MemberSerializer(StrictSerializer, Plain):
@@ -33,7 +38,7 @@ class MemberSerializer(StrictSerializer, Plain):
     id = serializers.IntegerField(source="pk", read_only=True)
     pseudonym = serializers.CharField(read_only=True)
     email = serializers.EmailField()
-    name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
+    name = serializers.CharField(max_length=MAX_PERSON_NAME_LENGTH, required=False, allow_blank=True, default="")
     role = serializers.ChoiceField(choices=Membership.Role.choices)
     active = serializers.BooleanField(read_only=True)
     capacity = serializers.IntegerField(read_only=True, allow_null=True, help_text="Most responses open at a time.")

@@ -16,6 +16,7 @@ from annotation.imports.votes import Vote, VoteWriter
 from annotation.models import ExpertGroup, Membership
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress
+from consilium.core.limits import MAX_GROUP_NAME_LENGTH
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts
@@ -25,7 +26,6 @@ from rubrics.parsing.faults import Faults
 
 CHUNK = 1000
 CHUNK_CHARACTERS = 4 << 20  # a text may be long, also one that is not kept
-GROUP_NAME_LENGTH = 100
 
 
 @dataclass(slots=True)
@@ -114,8 +114,8 @@ class Places:
 def group_called(benchmark: Benchmark, name: str) -> tuple[ExpertGroup, bool]:
     """The expert group of that name, and whether it was made for this."""
     name = name.strip()
-    if not name or len(name) > GROUP_NAME_LENGTH:
-        raise DomainError(_("Name the expert group, in at most %(n)s characters.") % {"n": GROUP_NAME_LENGTH})
+    if not name or len(name) > MAX_GROUP_NAME_LENGTH:
+        raise DomainError(_("Name the expert group, in at most %(n)s characters.") % {"n": MAX_GROUP_NAME_LENGTH})
     return ExpertGroup.objects.get_or_create(benchmark=benchmark, name=name)
 
 

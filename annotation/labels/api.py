@@ -24,7 +24,7 @@ from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of
-from consilium.core.limits import MAX_NOTE_LENGTH
+from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.versioning import StaleSave
 from consilium.statistics.estimate import Figure
 from rubrics.access import get_benchmark
@@ -174,7 +174,7 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
     """The whole state of one answer; ``version`` is the one that you saw, 0 for none."""
 
     question = serializers.CharField(max_length=16)
-    value = serializers.CharField(max_length=60)
+    value = serializers.CharField(max_length=MAX_LABEL_VALUE_LENGTH)
     certainty = serializers.IntegerField(min_value=0, max_value=100, allow_null=True, default=None)
     note = serializers.CharField(max_length=MAX_NOTE_LENGTH, allow_blank=True, default="")
     version = serializers.IntegerField(min_value=0, max_value=LARGEST_VERSION, default=0)

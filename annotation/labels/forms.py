@@ -17,7 +17,6 @@ from annotation.labels.services import (
     MAX_HELP_LENGTH,
     MAX_LABEL_LENGTH,
     MAX_OPTIONS,
-    MAX_VALUE_LENGTH,
     AnswerInput,
     Option,
     OptionRefused,
@@ -26,7 +25,7 @@ from annotation.labels.services import (
 from annotation.models import LabelQuestion
 from annotation.payload import LARGEST_VERSION, Malformed, note_of
 from consilium.core.commands import command_of, form_field
-from consilium.core.limits import MAX_NOTE_LENGTH
+from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH, MAX_QUESTION_NAME_LENGTH
 from rubrics.models import Benchmark, slug_characters
 
 Row = tuple[str, Promise | str, Promise | str]
@@ -104,7 +103,7 @@ class QuestionForm(forms.Form):
 
     name = forms.CharField(
         label=_("Short name"),
-        max_length=60,
+        max_length=MAX_QUESTION_NAME_LENGTH,
         validators=[slug_characters],
         help_text=_("For tables and files, such as urgency."),
     )
@@ -149,7 +148,7 @@ class OptionForm(forms.Form):
 
     value = forms.CharField(
         label=_("Value"),
-        max_length=MAX_VALUE_LENGTH,
+        max_length=MAX_LABEL_VALUE_LENGTH,
         validators=[slug_characters],
         widget=forms.TextInput(attrs={"autocapitalize": "off", "autocomplete": "off", "spellcheck": "false"}),
     )

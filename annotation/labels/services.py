@@ -18,7 +18,7 @@ from annotation.models import LabelAnswer, LabelQuestion, LabelTask
 from annotation.selectors.case_work import following
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from consilium.core.errors import Conflict, DomainError
-from consilium.core.limits import MAX_NOTE_LENGTH
+from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.locks import RowLock, lock_exclusive, lock_shared
 from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
@@ -26,7 +26,7 @@ from rubrics.models import Benchmark, slug_characters
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 9
 ACUITY_LEVELS = 4
-MAX_VALUE_LENGTH, MAX_LABEL_LENGTH, MAX_HELP_LENGTH = 60, 120, 500
+MAX_LABEL_LENGTH, MAX_HELP_LENGTH = 120, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,8 @@ def _refuse_impossible(benchmark: Benchmark, question_input: QuestionInput, own:
             slug_characters(option.value)
         except ValidationError as error:
             raise OptionRefused(row, "value", error.messages[0]) from error
-        if len(option.value) > MAX_VALUE_LENGTH:
-            raise OptionRefused(row, "value", _("At most %(most)d characters.") % {"most": MAX_VALUE_LENGTH})
+        if len(option.value) > MAX_LABEL_VALUE_LENGTH:
+            raise OptionRefused(row, "value", _("At most %(most)d characters.") % {"most": MAX_LABEL_VALUE_LENGTH})
         if option.value in seen:
             raise OptionRefused(row, "value", _("Two options cannot have the same value."))
         if option.value in taken:

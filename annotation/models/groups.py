@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
+from consilium.core.limits import MAX_GROUP_NAME_LENGTH, MAX_PERSON_NAME_LENGTH
 from consilium.core.locks import RowLock, exclusive_lock_sql
 from rubrics.models import Benchmark
 
@@ -19,7 +20,7 @@ class ExpertGroup(models.Model):
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="groups")
-    name = models.CharField(_("name"), max_length=100)
+    name = models.CharField(_("name"), max_length=MAX_GROUP_NAME_LENGTH)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -35,7 +36,7 @@ class Physician(models.Model):
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="physicians")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="pseudonyms")
-    pseudonym = models.CharField(_("pseudonym"), max_length=200)
+    pseudonym = models.CharField(_("pseudonym"), max_length=MAX_PERSON_NAME_LENGTH)
 
     class Meta:
         ordering = ["pseudonym"]

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models.work import Batch, CaseWorkStatus
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
+from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_QUESTION_NAME_LENGTH
 from rubrics.models import Benchmark, Case, slug_characters
 
 
@@ -24,7 +25,7 @@ class LabelQuestion(models.Model):
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="label_questions")
-    name = models.CharField(_("short name"), max_length=60, validators=[slug_characters])
+    name = models.CharField(_("short name"), max_length=MAX_QUESTION_NAME_LENGTH, validators=[slug_characters])
     text = models.TextField(_("question"))
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices, default=Kind.CHOICE)
     # [{"value": "emergent", "label": "Emergent", "help": "…"}], 2 to 9 of them; of acuity exactly 4, lowest first
@@ -93,7 +94,7 @@ class LabelAnswer(models.Model):
 
     task = models.ForeignKey(LabelTask, on_delete=models.PROTECT, related_name="answers")
     question = models.ForeignKey(LabelQuestion, on_delete=models.PROTECT, related_name="answers")
-    value = models.CharField(max_length=60)
+    value = models.CharField(max_length=MAX_LABEL_VALUE_LENGTH)
     certainty = models.PositiveSmallIntegerField(null=True, blank=True)  # 0 to 100, of acuity only
     note = models.TextField(blank=True)
     version = models.PositiveIntegerField(default=1)

@@ -15,6 +15,7 @@ from annotation.models.outcomes import Outcome
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
 from consilium.core.labels import STATUS_LABELS
+from consilium.core.limits import MAX_TITLE_LENGTH
 from rubrics.models import Case, Criterion, Response, Rubric
 
 
@@ -53,7 +54,7 @@ class Batch(models.Model):
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     group = models.ForeignKey(ExpertGroup, on_delete=models.PROTECT, related_name="batches")
-    title = models.CharField(_("title"), max_length=200)
+    title = models.CharField(_("title"), max_length=MAX_TITLE_LENGTH)
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.GRADE)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
     order = models.CharField(_("order"), max_length=10, choices=Order.choices, default=Order.BY_CASE)

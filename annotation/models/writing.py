@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models.work import Batch, CaseWorkStatus
 from consilium.core.audit import audited_fields
 from consilium.core.identifiers import new_public_id
+from consilium.core.limits import MAX_MODE_NAME_LENGTH
 from rubrics.models import Candidate, Case, Response
 
 
@@ -26,7 +27,7 @@ class WritingTerms(models.Model):
     mode = models.CharField(
         _("mode"), max_length=10, choices=[("unaided", _("Unaided")), ("aided", _("With references"))]
     )
-    mode_name = models.CharField(_("name of the mode"), max_length=100, blank=True)
+    mode_name = models.CharField(_("name of the mode"), max_length=MAX_MODE_NAME_LENGTH, blank=True)
     references = models.ManyToManyField(Candidate, blank=True, related_name="+")
     instructions = models.TextField(_("instructions"), blank=True)
 

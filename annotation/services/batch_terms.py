@@ -13,11 +13,12 @@ from pydantic.dataclasses import dataclass as command
 
 from annotation.models import Batch
 from consilium.core.commands import Label, OneOf
+from consilium.core.limits import MAX_TITLE_LENGTH
 
 MAX_SEED = 2**63 - 1
 DueDate = Annotated[date | None, Label(_("Due"))]
 # Of a batch of cases, for label questions or for writing.
-CaseBatchTitle = Annotated[str, Field(max_length=200), Label(_("Title"), _("Physicians see it."))]
+CaseBatchTitle = Annotated[str, Field(max_length=MAX_TITLE_LENGTH), Label(_("Title"), _("Physicians see it."))]
 CaseBatchSeed = Annotated[
     int,
     Field(ge=0, le=MAX_SEED),
@@ -34,7 +35,9 @@ def new_seed() -> int:
 class BatchTerms:
     """How a batch is worked on. A title may be empty in a preview."""
 
-    title: Annotated[str, Field(max_length=200), Label(_("Title"), _("Physicians see it: name no model in it."))]
+    title: Annotated[
+        str, Field(max_length=MAX_TITLE_LENGTH), Label(_("Title"), _("Physicians see it: name no model in it."))
+    ]
     annotators_per_item: Annotated[int, Field(ge=1, le=20), Label(_("Annotators per response"))] = 1
     check_policy: Annotated[str, OneOf(Batch.CheckPolicy), Label(_("Secondary check"))] = Batch.CheckPolicy.ALL
     check_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0

@@ -23,6 +23,7 @@ from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDa
 from annotation.writing.exclusions import ExclusionReason, Pair, excluded_writers
 from consilium.core.commands import Label, OneOf
 from consilium.core.errors import DomainError
+from consilium.core.limits import MAX_INSTRUCTIONS_LENGTH, MAX_KEY_LENGTH, MAX_MODE_NAME_LENGTH
 from consilium.core.order import natural
 from rubrics.models import Candidate, Case, Response
 
@@ -80,7 +81,7 @@ class WritingOrder:
     mode: Annotated[Literal["unaided", "aided"], Label(gettext_lazy("How it is written"))] = "unaided"
     candidate: Annotated[
         str,
-        Field(max_length=200),
+        Field(max_length=MAX_KEY_LENGTH),
         Label(
             gettext_lazy("Written for the candidate"),
             gettext_lazy("A physician’s candidate of the benchmark, or a new name; each response is a sample of it."),
@@ -88,7 +89,7 @@ class WritingOrder:
     ] = "physician"
     mode_name: Annotated[
         str,
-        Field(max_length=100),
+        Field(max_length=MAX_MODE_NAME_LENGTH),
         Label(
             gettext_lazy("Name of the mode"),
             gettext_lazy("As the study calls it, such as “older models”; kept with each response."),
@@ -97,7 +98,7 @@ class WritingOrder:
     references: Annotated[Sequence[Candidate], Label(gettext_lazy("References"))] = ()
     instructions: Annotated[
         str,
-        Field(max_length=5000),
+        Field(max_length=MAX_INSTRUCTIONS_LENGTH),
         Label(
             gettext_lazy("Instructions"),
             gettext_lazy("Stand above the editor, after what every writer is told. Markdown."),

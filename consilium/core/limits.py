@@ -4,10 +4,28 @@ Pages get them as ``limits`` from `consilium.context.limits`. Lengths that only 
 """
 
 MAX_KEY_LENGTH = 200  # what cases, candidates and raters are called
+MAX_EXTERNAL_ID_LENGTH = 200  # of a response, in the system that it comes from
+MAX_SETTING_LENGTH = 40  # under which a response was generated
 MAX_TAG_LENGTH = 300
+MAX_SLUG_LENGTH = 80  # of benchmarks and banks
+MAX_SLICE_SLUG_LENGTH = 60
+MAX_TITLE_LENGTH = 200  # of benchmarks, banks, batches, audits, screenings and slices
+MAX_PERSON_NAME_LENGTH = 200
+MAX_SPECIALTY_LENGTH = 100
+MAX_GROUP_NAME_LENGTH = 100
+MAX_JUDGE_NAME_LENGTH = 100
+MAX_RATER_LENGTH = 300  # the text of a rater, such as ``jury:A+B``
+MAX_LICENCE_LENGTH = 200
+MAX_RELEASE_VERSION_LENGTH = 40
+
+MAX_QUESTION_NAME_LENGTH = 60
+MAX_LABEL_VALUE_LENGTH = 60  # of an answer to a question about a case
+MAX_MODE_NAME_LENGTH = 100  # of writing
+MAX_INSTRUCTIONS_LENGTH = 5_000  # to writers
 
 MAX_NOTE_LENGTH = 5_000  # of a physician: on a decision, an answer, a skipped response or returned work
-MAX_REASON_LENGTH = 2_000  # for an amendment or a ruling, or for what may stay in spite of a privacy warning
+# For an amendment, a ruling or a threshold, or for what may stay in spite of a privacy warning.
+MAX_REASON_LENGTH = 2_000
 MAX_EXCLUSION_REASON_LENGTH = 5_000  # for excluding a case, by hand, by an audit or by a screening
 
 MAX_CRITERION_LENGTH = 20_000
@@ -15,6 +33,14 @@ MAX_AXIS_LENGTH = 200
 # What a criterion rests on, by the name of the field.
 MAX_TRACEABILITY_LENGTHS = {"source": 2_000, "element": 2_000, "expectation": 2_000, "bank": 200}
 
+# Of an item in a bank of criteria.
+MAX_BANK_KEY_LENGTH, MAX_SECTION_LENGTH, MAX_DIMENSION_LENGTH = 100, 100, 200
+
 MAX_REVIEW_COMMENT_LENGTH = 10_000  # on a draft that is sent to review, approved or returned
 MAX_AUDIT_COMMENT_LENGTH = 5_000
 MAX_REVISION_ANSWER_LENGTH = 5_000  # why a criterion stays although somebody asked for a revision
+
+# How a model is asked, by judges and in generation.
+MAX_ENDPOINT_LENGTH = 500
+MAX_MODEL_NAME_LENGTH = 200
+MAX_VARIABLE_NAME_LENGTH = 100  # of the environment variable with the key

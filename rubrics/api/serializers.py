@@ -10,6 +10,14 @@ from rest_framework import serializers
 
 from consilium.core.api import StrictSerializer
 from consilium.core.jobs import JobStatus
+from consilium.core.limits import (
+    MAX_EXTERNAL_ID_LENGTH,
+    MAX_KEY_LENGTH,
+    MAX_LICENCE_LENGTH,
+    MAX_SETTING_LENGTH,
+    MAX_SLUG_LENGTH,
+    MAX_TITLE_LENGTH,
+)
 from rubrics import models
 
 Plain = serializers.Serializer[Any]
@@ -20,11 +28,11 @@ class BenchmarkSerializer(StrictSerializer, Plain):
     """A benchmark."""
 
     slug = serializers.CharField(read_only=True)
-    title = serializers.CharField(max_length=200)
+    title = serializers.CharField(max_length=MAX_TITLE_LENGTH)
     description = serializers.CharField(allow_blank=True, required=False)
     guidelines = serializers.CharField(allow_blank=True, required=False)
     rule_sheet = serializers.CharField(allow_blank=True, required=False)
-    licence = serializers.CharField(allow_blank=True, required=False, max_length=200)
+    licence = serializers.CharField(allow_blank=True, required=False, max_length=MAX_LICENCE_LENGTH)
     maps = serializers.DictField(read_only=True)
     is_demo = serializers.BooleanField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
@@ -33,8 +41,8 @@ class BenchmarkSerializer(StrictSerializer, Plain):
 class NewBenchmarkSerializer(StrictSerializer, Plain):
     """A benchmark to be made."""
 
-    slug = serializers.CharField(max_length=80, validators=[models.slug_characters])
-    title = serializers.CharField(max_length=200)
+    slug = serializers.CharField(max_length=MAX_SLUG_LENGTH, validators=[models.slug_characters])
+    title = serializers.CharField(max_length=MAX_TITLE_LENGTH)
     description = serializers.CharField(allow_blank=True, default="")
 
 
@@ -120,12 +128,12 @@ class ResponseSerializer(Plain):
 class NewResponseSerializer(StrictSerializer, Plain):
     """A response to be added, in the fields of the file format."""
 
-    case = serializers.CharField(max_length=200, help_text="Key of the case.")
-    candidate = serializers.CharField(max_length=200)
+    case = serializers.CharField(max_length=MAX_KEY_LENGTH, help_text="Key of the case.")
+    candidate = serializers.CharField(max_length=MAX_KEY_LENGTH)
     sample = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
     response = serializers.CharField(allow_blank=True, trim_whitespace=False)
-    setting = serializers.CharField(max_length=40, default="chat")
-    external_id = serializers.CharField(max_length=200, required=False)
+    setting = serializers.CharField(max_length=MAX_SETTING_LENGTH, default="chat")
+    external_id = serializers.CharField(max_length=MAX_EXTERNAL_ID_LENGTH, required=False)
     writing_mode = serializers.ChoiceField(choices=["unaided", "aided"], required=False)
     metadata = serializers.DictField(required=False)
 

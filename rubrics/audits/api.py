@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.limits import MAX_TAG_LENGTH, MAX_TITLE_LENGTH
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.audits import access, report
 from rubrics.audits.drawing import ALL, STATES, CaseFilter
@@ -76,12 +77,12 @@ class AuditDetailSerializer(AuditSerializer):
 class NewAuditSerializer(StrictSerializer, Plain):
     """How an audit is drawn; ``share`` from 0 to 1."""
 
-    title = serializers.CharField(max_length=200)
+    title = serializers.CharField(max_length=MAX_TITLE_LENGTH)
     share = serializers.FloatField(min_value=0.000001, max_value=1, default=0.2)
     seed = serializers.IntegerField(min_value=0, max_value=LARGEST_SEED, default=1)
     auditors_per_case = serializers.IntegerField(min_value=1, max_value=MAX_AUDITORS, default=1)
     state = serializers.ChoiceField(choices=STATES, default=ALL)
-    tags = serializers.ListField(child=serializers.CharField(max_length=300), max_length=100, default=list)
+    tags = serializers.ListField(child=serializers.CharField(max_length=MAX_TAG_LENGTH), max_length=100, default=list)
     difficulties = serializers.ListField(child=serializers.ChoiceField(choices=Difficulty.choices), default=list)
     registers = serializers.ListField(child=serializers.ChoiceField(choices=Register.choices), default=list)
     languages = serializers.ListField(child=serializers.CharField(max_length=10), max_length=100, default=list)

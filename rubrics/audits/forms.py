@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.languages import language_name
+from consilium.core.limits import MAX_TITLE_LENGTH
 from rubrics.audits.drawing import ALL, NEVER_AUDITED, CaseFilter
 from rubrics.audits.services import LARGEST_SEED, MAX_AUDITORS, AuditTerms
 from rubrics.models import Benchmark, Difficulty, Register
@@ -20,7 +21,7 @@ from rubrics.selectors import lists
 class AuditForm(forms.Form):
     """Share, seed and filter."""
 
-    title = forms.CharField(label=_("Title"), max_length=200)
+    title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_LENGTH)
     share = forms.FloatField(
         label=_("Share in %"),
         min_value=0.1,

@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.limits import MAX_LICENCE_LENGTH, MAX_SLUG_LENGTH, MAX_TITLE_LENGTH
 from rubrics.bank.catalogue import CLUSTER, NEGATIVE, POSITIVE, SECTIONS, BankQuery, section_label
 from rubrics.bank.consensus import NAME
 from rubrics.models import Bank, slug_characters
@@ -62,11 +63,14 @@ class BankForm(forms.Form):
     file = forms.FileField(label=_("File"), help_text=_("CSV or JSONL in UTF-8."))
     bank = forms.CharField(
         label=_("Short name"),
-        max_length=80,
+        max_length=MAX_SLUG_LENGTH,
         validators=[slug_characters],
         help_text=_("Made if it is not there yet; otherwise new criteria are added to it."),
     )
-    title = forms.CharField(label=_("Title"), max_length=200, required=False)
+    title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_LENGTH, required=False)
     licence = forms.CharField(
-        label=_("Licence"), max_length=200, required=False, help_text=_("Under which others may use its criteria.")
+        label=_("Licence"),
+        max_length=MAX_LICENCE_LENGTH,
+        required=False,
+        help_text=_("Under which others may use its criteria."),
     )

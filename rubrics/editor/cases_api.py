@@ -17,7 +17,7 @@ from accounts.services import person_of
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.i18n import translate
-from consilium.core.limits import MAX_REASON_LENGTH
+from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_REASON_LENGTH
 from consilium.core.versioning import StaleSave
 from rubrics import access, services
 from rubrics.api.benchmarks import me
@@ -135,7 +135,7 @@ class NewAuthoringRoleSerializer(StrictSerializer, Plain):
     """A part to be given; somebody without an account gets one, and no mail."""
 
     email = serializers.EmailField()
-    name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
+    name = serializers.CharField(max_length=MAX_PERSON_NAME_LENGTH, required=False, allow_blank=True, default="")
     role = serializers.ChoiceField(choices=AuthoringRole.Role.choices)
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
 from consilium.core.labels import STATUS_LABELS
+from consilium.core.limits import MAX_TITLE_LENGTH
 from rubrics.models.benchmarks import Benchmark
 from rubrics.models.cases import Case, Rubric
 
@@ -23,7 +24,7 @@ class CaseAudit(models.Model):
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="audits")
-    title = models.CharField(_("title"), max_length=200)
+    title = models.CharField(_("title"), max_length=MAX_TITLE_LENGTH)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
     share = models.FloatField(_("share"), default=0.2)
     seed = models.BigIntegerField(_("seed"))

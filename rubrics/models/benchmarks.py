@@ -11,6 +11,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.audit import audited
+from consilium.core.limits import MAX_LICENCE_LENGTH, MAX_SLUG_LENGTH, MAX_TITLE_LENGTH
 from consilium.core.locks import RowLock, exclusive_lock_sql
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
 class Benchmark(models.Model):
     """A set of cases with rubrics, the candidates that answered them, and the people who judge the answers."""
 
-    slug = models.CharField(_("short name"), max_length=80, unique=True, validators=[slug_characters])
-    title = models.CharField(_("title"), max_length=200)
+    slug = models.CharField(_("short name"), max_length=MAX_SLUG_LENGTH, unique=True, validators=[slug_characters])
+    title = models.CharField(_("title"), max_length=MAX_TITLE_LENGTH)
     description = models.TextField(_("description"), blank=True)
     guidelines = models.TextField(_("guidelines"), blank=True, help_text=_("Markdown, shown beside the grading page."))
     rule_sheet = models.TextField(
@@ -65,7 +66,9 @@ class Benchmark(models.Model):
     maps = models.JSONField(_("maps"), default=dict, blank=True)
     # What its rubrics must keep to, as `rubrics.editor.rules` reads it: target, points, safety criteria, reviewers.
     authoring = models.JSONField(_("rules for rubrics"), default=dict, blank=True)
-    licence = models.CharField(_("licence"), max_length=200, blank=True, help_text=_("Under which it is released."))
+    licence = models.CharField(
+        _("licence"), max_length=MAX_LICENCE_LENGTH, blank=True, help_text=_("Under which it is released.")
+    )
     is_demo = models.BooleanField(default=False, help_text=_("Made up, and marked so on every page."))
     canary = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

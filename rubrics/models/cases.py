@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from consilium.core.audit import audited_fields, audited_in_bulk
 from consilium.core.identifiers import new_public_id
 from consilium.core.labels import STATUS_LABELS
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_TAG_LENGTH
 from rubrics.models.benchmarks import Benchmark
 
 
@@ -52,15 +53,15 @@ class Case(models.Model):
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     # Found by the indexes below, which begin with it.
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="cases", db_index=False)
-    key = models.CharField(_("key"), max_length=200)
+    key = models.CharField(_("key"), max_length=MAX_KEY_LENGTH)
     conversation = models.JSONField(_("conversation"))  # [{"role": "user"|"assistant"|"system", "content": text}, …]
     reference_answer = models.TextField(_("reference answer"), blank=True)
     difficulty = models.CharField(_("difficulty"), max_length=10, choices=Difficulty.choices, blank=True)
     register = models.CharField(_("register"), max_length=15, choices=Register.choices, blank=True)
     language = models.CharField(_("language"), max_length=10, blank=True)
-    tags = ArrayField(models.CharField(max_length=300), default=list, blank=True)
+    tags = ArrayField(models.CharField(max_length=MAX_TAG_LENGTH), default=list, blank=True)
     # Tags that physicians' answers about the case have agreed on; beside ``tags``, which came with the case.
-    label_tags = ArrayField(models.CharField(max_length=300), default=list, blank=True)
+    label_tags = ArrayField(models.CharField(max_length=MAX_TAG_LENGTH), default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     supersedes = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="errata")
     created_by = models.ForeignKey(
@@ -292,7 +293,7 @@ class RubricItem(models.Model):
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="items", db_index=False)
     position = models.PositiveIntegerField(_("position"))  # from 1
     points = models.SmallIntegerField(_("points"))
-    tags = ArrayField(models.CharField(max_length=300), default=list, blank=True)
+    tags = ArrayField(models.CharField(max_length=MAX_TAG_LENGTH), default=list, blank=True)
     source_note = models.TextField(_("source"), blank=True)  # the guideline or paper it rests on
     case_element = models.TextField(_("element of the case"), blank=True, default="", db_default="")
     expectation = models.TextField(_("what it checks"), blank=True, default="", db_default="")

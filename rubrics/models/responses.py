@@ -8,6 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.identifiers import new_public_id
+from consilium.core.limits import MAX_EXTERNAL_ID_LENGTH, MAX_KEY_LENGTH, MAX_SETTING_LENGTH
 from rubrics.models.benchmarks import Benchmark
 from rubrics.models.cases import Case
 
@@ -22,7 +23,7 @@ class Candidate(models.Model):
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="candidates")
-    name = models.CharField(_("name"), max_length=200)
+    name = models.CharField(_("name"), max_length=MAX_KEY_LENGTH)
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices, default=Kind.MODEL)
     metadata = models.JSONField(default=dict, blank=True)
 
@@ -45,10 +46,10 @@ class Response(models.Model):
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="responses")
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="responses")
-    setting = models.CharField(_("setting"), max_length=40, default="chat")
+    setting = models.CharField(_("setting"), max_length=MAX_SETTING_LENGTH, default="chat")
     sample = models.PositiveIntegerField(_("sample"), default=0)
     text = models.TextField(_("text"))
-    external_id = models.CharField(_("external id"), max_length=200, blank=True)
+    external_id = models.CharField(_("external id"), max_length=MAX_EXTERNAL_ID_LENGTH, blank=True)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="responses"
     )

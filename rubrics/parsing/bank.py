@@ -7,15 +7,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from consilium.core.limits import MAX_CRITERION_LENGTH
+from consilium.core.limits import (
+    MAX_BANK_KEY_LENGTH,
+    MAX_CRITERION_LENGTH,
+    MAX_DIMENSION_LENGTH,
+    MAX_SECTION_LENGTH,
+    MAX_TAG_LENGTH,
+)
 from consilium.core.phrases import Phrase
 from rubrics.parsing.decisions import read_table, starts_with_object
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import TAG_LENGTH, Fields, Ids, kind
+from rubrics.parsing.fields import Fields, Ids, kind
 from rubrics.parsing.language import detect_language
 from rubrics.parsing.reader import Limits, RecordReader
 
-MAX_BANK_KEY_LENGTH, MAX_SECTION_LENGTH, MAX_DIMENSION_LENGTH = 100, 100, 200
 MAX_TAGS = 50
 LOWEST, HIGHEST, USUAL = -10, 10, 5
 # Characters of URLs and of the tag ``cluster:KEY``.
@@ -160,7 +165,7 @@ def _list(fields: Fields, name: str, is_json: bool) -> tuple[str, ...]:
     value = fields.record.get(name)
     if not is_json and isinstance(value, str):
         fields.record[name] = [part.strip() for part in value.split(";") if part.strip()]
-    values = tuple(dict.fromkeys(each.strip() for each in fields.texts(name, longest=TAG_LENGTH)))
+    values = tuple(dict.fromkeys(each.strip() for each in fields.texts(name, longest=MAX_TAG_LENGTH)))
     if len(values) > MAX_TAGS:
         fields.fault(name, Phrase("There are at most %(n)s of these.", n=MAX_TAGS))
     return values

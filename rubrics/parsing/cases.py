@@ -8,10 +8,11 @@ from dataclasses import field as made_by
 from functools import lru_cache
 from typing import Any, BinaryIO, Literal
 
+from consilium.core.limits import MAX_TAG_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.parsing import as_imported
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import TAG_LENGTH, Fields, Ids, kind, size_of
+from rubrics.parsing.fields import Fields, Ids, kind, size_of
 from rubrics.parsing.language import detect_language
 from rubrics.parsing.reader import Limits, RecordReader
 
@@ -194,7 +195,7 @@ def _plain(element: Any) -> CriterionRecord | None:
 
 @lru_cache(maxsize=4096)
 def _sound_tags(tags: tuple[str, ...]) -> bool:
-    return all(tag.strip() and len(tag) <= TAG_LENGTH for tag in tags)
+    return all(tag.strip() and len(tag) <= MAX_TAG_LENGTH for tag in tags)
 
 
 def _healthbench_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[CriterionRecord, ...], dict[str, Any]]:

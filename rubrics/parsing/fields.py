@@ -7,12 +7,11 @@ from array import array
 from collections.abc import Collection
 from typing import Any
 
-from consilium.core.limits import MAX_KEY_LENGTH
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_TAG_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
 
 _EACH = 50  # bytes that a value takes, whatever it holds
-TAG_LENGTH = 300
 _64_BITS = (1 << 64) - 1
 
 
@@ -104,7 +103,7 @@ class Fields:
             self.fault(name, Phrase("%(value)s is not between %(low)s and %(high)s.", value=value, low=low, high=high))
         return value
 
-    def texts(self, name: str, *, required: bool = False, longest: int = TAG_LENGTH) -> list[str]:
+    def texts(self, name: str, *, required: bool = False, longest: int = MAX_TAG_LENGTH) -> list[str]:
         """A list of short texts; empty where it is missing or null and not ``required``."""
         value = self.take(name)
         if value is None and not required:

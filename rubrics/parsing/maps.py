@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
+from consilium.core.limits import MAX_TAG_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.parsing.decisions import read_table
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.fields import TAG_LENGTH, Fields
+from rubrics.parsing.fields import Fields
 from rubrics.parsing.reader import Limits
 
 MAPS = ("specialty", "task", "register")
@@ -24,8 +25,8 @@ def read_maps(file: BinaryIO, faults: Faults) -> dict[str, dict[str, str]]:
     for line, record in read_table(file, faults, limits=LIMITS, columns=COLUMNS):
         fields = Fields(line, record, faults)
         name = fields.choice("map", MAPS)
-        source = fields.text("from", longest=TAG_LENGTH).strip()
-        target = fields.text("to", longest=TAG_LENGTH).strip()
+        source = fields.text("from", longest=MAX_TAG_LENGTH).strip()
+        target = fields.text("to", longest=MAX_TAG_LENGTH).strip()
         if name == "register" and target and target not in REGISTERS:
             fields.fault("to", Phrase("A register is one of: %(names)s.", names=", ".join(REGISTERS)))
         for unknown in fields.rest():

@@ -10,6 +10,7 @@ from rest_framework.fields import empty
 
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, serializer_field
+from consilium.core.limits import MAX_JUDGE_NAME_LENGTH
 from scoring.judges.kinds.kind import KINDS
 from scoring.models import Judge, JudgeRun, Verdict
 from scoring.runs.services import MAX_DRAW_SEED, RunFrame, RunTerms
@@ -60,7 +61,7 @@ class NewJudgeSerializer(StrictSerializer, Plain):
     (``majority`` or ``unanimous``).
     """
 
-    name = serializers.CharField(max_length=100, trim_whitespace=False)
+    name = serializers.CharField(max_length=MAX_JUDGE_NAME_LENGTH, trim_whitespace=False)
     kind = serializers.ChoiceField(choices=MADE_HERE)
     config = serializers.DictField()
 

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_SETTING_LENGTH
 from rubrics.access import get_benchmark
 from scoring.generation import runs, selectors
 from scoring.generation.due_responses import frame_of
@@ -47,11 +48,13 @@ class NewGenerationSerializer(StrictSerializer, Plain):
     ``concurrency``, ``requests_per_minute``, ``timeout_s``, ``attempts``, ``pauses``.
     """
 
-    candidate = serializers.CharField(max_length=200, trim_whitespace=False, help_text="Made where it is not there.")
+    candidate = serializers.CharField(
+        max_length=MAX_KEY_LENGTH, trim_whitespace=False, help_text="Made where it is not there."
+    )
     config = serializers.DictField()
     frame = GenerationFrameSerializer(required=False)
     samples = serializers.IntegerField(min_value=1, max_value=MAX_SAMPLES, default=1)
-    setting = serializers.CharField(max_length=40, default=SETTING)
+    setting = serializers.CharField(max_length=MAX_SETTING_LENGTH, default=SETTING)
 
 
 class GenerationErrorsSerializer(Plain):

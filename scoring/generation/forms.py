@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_SETTING_LENGTH
 from consilium.core.strict_json import read_json
 from rubrics.models import Benchmark, Candidate
 from rubrics.models.cases import Difficulty, Register
@@ -35,7 +36,7 @@ class GenerationForm(EndpointForm):
 
     candidate = forms.CharField(
         label=_("Candidate"),
-        max_length=200,
+        max_length=MAX_KEY_LENGTH,
         strip=True,
         help_text=_("The name under which its responses stand. One that is there already gets more of them."),
         widget=forms.TextInput(attrs={"list": "candidates", "autocomplete": "off"}),
@@ -67,7 +68,7 @@ class GenerationForm(EndpointForm):
     )
     setting = forms.CharField(
         label=_("Setting"),
-        max_length=40,
+        max_length=MAX_SETTING_LENGTH,
         required=False,
         help_text=_("A word that tells apart ways in which a candidate answers, such as chat or search. Empty: chat."),
     )

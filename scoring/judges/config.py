@@ -12,6 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from consilium.core.errors import DomainError
 from consilium.core.i18n import translate
+from consilium.core.limits import (
+    MAX_ENDPOINT_LENGTH,
+    MAX_GROUP_NAME_LENGTH,
+    MAX_JUDGE_NAME_LENGTH,
+    MAX_MODEL_NAME_LENGTH,
+    MAX_VARIABLE_NAME_LENGTH,
+)
 from consilium.llm.endpoint import Endpoint, RetryPolicy, check_key_name, check_url
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 
@@ -28,9 +35,9 @@ class StrictConfig(BaseModel):
 class EndpointConfig(StrictConfig):
     """What is called. The key is named by its environment variable and is nowhere else."""
 
-    endpoint: str = Field(min_length=8, max_length=500)
-    model: str = Field(min_length=1, max_length=200)
-    key_env: str = Field(default="", max_length=100)
+    endpoint: str = Field(min_length=8, max_length=MAX_ENDPOINT_LENGTH)
+    model: str = Field(min_length=1, max_length=MAX_MODEL_NAME_LENGTH)
+    key_env: str = Field(default="", max_length=MAX_VARIABLE_NAME_LENGTH)
 
     @field_validator("endpoint")
     @classmethod
@@ -142,7 +149,7 @@ class ChatConfig(EndpointConfig):
 class TrainedConfig(StrictConfig):
     """A judge of kind ``trained``: whose decisions it learns from, and how they are split."""
 
-    group: str = Field(default="", max_length=100)  # empty: all groups of the benchmark
+    group: str = Field(default="", max_length=MAX_GROUP_NAME_LENGTH)  # empty: all groups of the benchmark
     seed: int = Field(default=0, ge=0, lt=2**31)
     held_out: list[str] = Field(default_factory=list, max_length=100)  # empty: chosen by the seed
 
@@ -230,7 +237,7 @@ def checked_config(kind: type[C], values: dict[str, Any]) -> C:
 
 def check_judge_name(name: str) -> str:
     """A judge's name is part of rater texts such as ``jury:A+B``; `DomainError` if it could be misread there."""
-    if not name or len(name) > 100 or RESERVED_NAME.search(name):
+    if not name or len(name) > MAX_JUDGE_NAME_LENGTH or RESERVED_NAME.search(name):
         raise DomainError(
             _(
                 "A judge’s name has 1 to 100 characters, no “+”, no blank at its ends, and does not begin with "

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.identifiers import new_public_id
 from consilium.core.labels import STATUS_LABELS
+from consilium.core.limits import MAX_SETTING_LENGTH
 from rubrics.models import Benchmark, Candidate, Case, Response
 
 
@@ -29,7 +30,7 @@ class GenerationRun(models.Model):
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="generation_runs")
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="generation_runs")
-    setting = models.CharField(_("setting"), max_length=40, default="chat")
+    setting = models.CharField(_("setting"), max_length=MAX_SETTING_LENGTH, default="chat")
     # Endpoint, model, name of the key's variable, system prompt, decoding settings: all that a response depends on.
     config = models.JSONField(default=dict)
     frame = models.JSONField(default=dict)  # by which filter the cases were chosen

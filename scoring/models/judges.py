@@ -13,6 +13,7 @@ from annotation.models.outcomes import OutcomeChoices
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
 from consilium.core.labels import OUTCOME_LABELS, STATUS_LABELS
+from consilium.core.limits import MAX_JUDGE_NAME_LENGTH
 from consilium.statistics.outcomes import Outcome as OutcomeCode
 from rubrics.models import Benchmark, Criterion, Response, Rubric
 from scoring.judges.kinds.kind import KINDS, JudgeKind, kind_named
@@ -30,7 +31,7 @@ class Judge(models.Model):
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     # Where it is at home. Who runs this benchmark may use it on any other benchmark that they run.
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="judges")
-    name = models.CharField(_("name"), max_length=100)
+    name = models.CharField(_("name"), max_length=MAX_JUDGE_NAME_LENGTH)
     version = models.PositiveIntegerField(default=1)
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices)
     # What it is made of, as `scoring.judges.config` reads it.

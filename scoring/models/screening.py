@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
 from consilium.core.labels import STATUS_LABELS
+from consilium.core.limits import MAX_RATER_LENGTH, MAX_TITLE_LENGTH
 from rubrics.models import Benchmark, Case
 
 
@@ -22,9 +23,9 @@ class Screening(models.Model):
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="screenings")
-    title = models.CharField(_("title"), max_length=200)
+    title = models.CharField(_("title"), max_length=MAX_TITLE_LENGTH)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
-    rater = models.CharField(_("rater"), max_length=300)
+    rater = models.CharField(_("rater"), max_length=MAX_RATER_LENGTH)
     candidates = models.JSONField(default=list)  # names
     threshold = models.FloatField(_("threshold"), default=0.5)  # of the aggregated rubric score, 0 to 1
     aggregate = models.CharField(_("aggregated by"), max_length=10, default="mean")  # mean or max over candidates

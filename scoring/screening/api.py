@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
-from consilium.core.limits import MAX_EXCLUSION_REASON_LENGTH
+from consilium.core.limits import MAX_EXCLUSION_REASON_LENGTH, MAX_KEY_LENGTH, MAX_RATER_LENGTH, MAX_TITLE_LENGTH
 from rubrics.access import get_benchmark
 from scoring.models import Screening
 from scoring.screening import selectors
@@ -60,9 +60,11 @@ class ScreeningSerializer(Plain):
 class NewScreeningSerializer(StrictSerializer, Plain):
     """What a screening is made by: ``candidates`` by name, ``rater`` as reports take it."""
 
-    title = serializers.CharField(max_length=200)
-    rater = serializers.CharField(max_length=300)
-    candidates = serializers.ListField(child=serializers.CharField(max_length=200), min_length=1, max_length=200)
+    title = serializers.CharField(max_length=MAX_TITLE_LENGTH)
+    rater = serializers.CharField(max_length=MAX_RATER_LENGTH)
+    candidates = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_KEY_LENGTH), min_length=1, max_length=200
+    )
     threshold = serializers.FloatField(min_value=0, max_value=1, default=0.5)
     aggregate = serializers.ChoiceField(choices=AGGREGATES, default=MEAN)
     at_least = serializers.IntegerField(min_value=1, max_value=200, default=MIN_CANDIDATES)

@@ -10,6 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
+from consilium.core.limits import MAX_TITLE_LENGTH
 from rubrics.models import Benchmark, Candidate
 from scoring.screening.compute import MAX, MEAN
 from scoring.screening.selectors import raters_on_offer
@@ -19,7 +20,7 @@ from scoring.screening.services import MIN_CANDIDATES, ScreeningTerms
 class ScreeningForm(forms.Form):
     """Rater, candidates, threshold. ``ready`` tells whether there is anything to choose from."""
 
-    title = forms.CharField(label=_("Title"), max_length=200)
+    title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_LENGTH)
     rater = forms.ChoiceField(label=_("Scored by"), help_text=_("A judge, a jury, or the grades of an expert group."))
     candidates = forms.MultipleChoiceField(
         label=_("Candidates"),

@@ -13,6 +13,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 
 from consilium.core.api import StrictSerializer
+from consilium.core.limits import MAX_GROUP_NAME_LENGTH, MAX_KEY_LENGTH
 from consilium.llm.prompts import TEMPLATES
 from rubrics.access import get_benchmark
 from scoring.supervision.export import PROMPT, SupervisionTerms, zipped_supervision
@@ -22,8 +23,10 @@ from scoring.trained.training_data import DEV_SHARE
 class SupervisionSerializer(StrictSerializer, serializers.Serializer[Any]):
     """What is to be written; without ``held_out`` a quarter of the candidates is held out by the seed."""
 
-    group = serializers.CharField(max_length=100)
-    held_out = serializers.ListField(child=serializers.CharField(max_length=200), max_length=100, default=list)
+    group = serializers.CharField(max_length=MAX_GROUP_NAME_LENGTH)
+    held_out = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_KEY_LENGTH), max_length=100, default=list
+    )
     prompt = serializers.ChoiceField(choices=sorted(TEMPLATES), default=PROMPT)
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
     dev_share = serializers.FloatField(min_value=0.01, max_value=0.99, default=DEV_SHARE)
