@@ -1,20 +1,21 @@
-"""A worker of a generation run: requests what is due, stores every second, stops when cancelled, records its end.
+"""A Celery worker's work on a generation run, from its task to the end of the turn.
 
-Safe to run twice and to be killed anywhere: the lock goes with the connection, a response is unique, and the next
-worker asks again what is due. What a kill costs is what was in the air or not yet written.
+It is safe to run twice and to be killed anywhere: the lock goes with the connection, a response is unique, and the next
+worker asks again what is due. A kill costs the requests in flight and the responses not yet written. The loop that asks
+is shared with judge runs: `scoring.work.turn`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import cached_property
 
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -30,77 +31,52 @@ from scoring.generation.runs import GENERATIONS
 from scoring.generation.storing import store_answers
 from scoring.models import GenerationItem, GenerationRun
 from scoring.work.dispatcher import Dispatcher
+from scoring.work.turn import ACTIVE_FOR, MAX_STARTS_WITHOUT_PROGRESS, TASK_BUDGET_S, Turn, ask_all, pause_after
 
 log = structlog.get_logger(__name__)
 
 CHUNK = 200
-WRITE_EVERY_S = 1.0
-HEARTBEAT_S = 2.0
-COLLECT_WITHIN_S = 0.25
-# Then the task gives its place to others and is enqueued again: it must end well before Celery's time limit.
-TASK_BUDGET_S = 300.0
-# A task whose time is up waits for what is in the air: the endpoint's time-out, and this for a back-off.
-DRAIN_S = 60.0
-# Where the endpoint is down the run rests, each time for longer.
-PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
-# Beyond the pauses: so often may a worker begin in a row without a single response.
-MAX_STARTS_WITHOUT_PROGRESS = 5
-ACTIVE_FOR = timedelta(seconds=30)
-
-Asking = Dispatcher[ResponseRequest, Answer]
 
 
-@dataclass(slots=True)
-class _Worker:
-    """What one task knows while it works on a run."""
+class GenerationTurn(Turn[Answer]):
+    """A worker's turn at a generation run."""
 
-    run: GenerationRun
-    clock: Clock
-    starts: int  # in a row without a response, this one among them
-    buffer: list[Answer] = field(default_factory=list)
-    wrote_at: float = field(default_factory=time.monotonic)
-    beat_at: float = field(default_factory=time.monotonic)
-    stored: int = 0
-    cancelled: bool = False
-    kind: str = ""  # of the last failure
-    last: str = ""
-    may_recover: list[int] = field(default_factory=list)  # items that failed in a way that may pass
+    def __init__(self, run: GenerationRun, clock: Clock, starts: int) -> None:
+        super().__init__(clock)
+        self.run = run
+        self.starts = starts  # in a row without a response, this one among them
+        self.may_recover: list[int] = []  # items that failed in a way that may pass
 
-    def take(self, config: GenerationConfig, answers: Sequence[Answer], *, now: bool = False) -> int:
-        """Keep answers, and write once a second; how many calls were written."""
-        for answer in answers:
-            if answer.failed:
-                self.kind, self.last = answer.kind, f"{answer.kind}: {answer.error}"
-                if may_pass(answer.kind):
-                    self.may_recover.append(answer.task.item)
-        self.buffer += answers
-        written = 0
-        if self.buffer and (now or time.monotonic() - self.wrote_at > WRITE_EVERY_S):
-            self.stored += store_answers(self.run, config, self.buffer, at=self.clock())
-            written = sum(len(answer.calls) for answer in self.buffer)
-            self.buffer = []
-            self.wrote_at = time.monotonic()
-            self.check()
-        elif time.monotonic() - self.beat_at > HEARTBEAT_S:
-            self.check()
-        return written
+    @cached_property
+    def config(self) -> GenerationConfig:
+        """The settings of the run; `DomainError` where the operator no longer allows them."""
+        return generation_config(self.run.config)
 
-    def check(self) -> None:
-        """Say that we are alive, and see whether the run is still wanted."""
+    @property
+    def pauses(self) -> int:
+        """How often the run has rested since its last response."""
+        return 0 if self.stored else self.starts - 1
+
+    def store(self, results: Sequence[Answer]) -> int:
+        """Write responses and the states of their items; how many responses."""
+        self.may_recover += [answer.task.item for answer in results if answer.failed and may_pass(answer.kind)]
+        return store_answers(self.run, self.config, results, at=self.clock())
+
+    def heartbeat(self) -> bool:
+        """Write the run's heartbeat; False where it was cancelled."""
         fresh = {"attempts": 0} if self.stored else {}
-        mine = GenerationRun.objects.filter(pk=self.run.pk, status=GenerationRun.Status.RUNNING)
-        self.cancelled = not mine.update(heartbeat_at=self.clock(), **fresh)
-        self.beat_at = time.monotonic()
+        running = GenerationRun.objects.filter(pk=self.run.pk, status=GenerationRun.Status.RUNNING)
+        return bool(running.update(heartbeat_at=self.clock(), **fresh))
 
-    def active_workers(self) -> int:
-        """Runs that ask the same model of the same endpoint now, this one among them."""
+    def others_at_work(self) -> QuerySet[GenerationRun]:
+        """The other runs that ask this endpoint for this model."""
         others = GenerationRun.objects.filter(
             status=GenerationRun.Status.RUNNING,
             heartbeat_at__gt=self.clock() - ACTIVE_FOR,
             config__endpoint=self.run.config.get("endpoint"),
             config__model=self.run.config.get("model"),
         )
-        return 1 + others.exclude(pk=self.run.pk).count()
+        return others.exclude(pk=self.run.pk)
 
 
 def work_on_run(run_id: int, *, clock: Clock, budget_s: float = TASK_BUDGET_S) -> bool:
@@ -108,21 +84,22 @@ def work_on_run(run_id: int, *, clock: Clock, budget_s: float = TASK_BUDGET_S) -
     with GENERATIONS.hold(run_id) as held:
         if not held:
             return False
-        worker = _begin(run_id, clock)
-        if worker is None:
+        turn = _begin(run_id, clock)
+        if turn is None:
             return False
-        with language_of(worker.run.created_by):
-            return _work_to_the_end(worker, budget_s)
+        with language_of(turn.run.created_by):
+            return _work_to_the_end(turn, budget_s)
 
 
 @transaction.atomic
-def _begin(run_id: int, clock: Clock) -> _Worker | None:
+def _begin(run_id: int, clock: Clock) -> GenerationTurn | None:
     """Mark the run as running; None where nothing is to be done."""
     at = clock()
     run = GenerationRun.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
     if run is None or run.status not in GenerationRun.LIVE or (run.resume_at and run.resume_at > at):
         return None
     rows = GenerationRun.objects.filter(pk=run_id)
+    # Each pause takes a start as well.
     if run.attempts >= MAX_STARTS_WITHOUT_PROGRESS + int(run.config.get("pauses", 0)):
         with language_of(run.created_by):
             reason = _("The worker died %(times)s times here without a single response; its log says more.")
@@ -142,33 +119,32 @@ def _begin(run_id: int, clock: Clock) -> _Worker | None:
         attempts=F("attempts") + 1,
     )
     run.status = GenerationRun.Status.RUNNING
-    return _Worker(run, clock, run.attempts + 1)
+    return GenerationTurn(run, clock, run.attempts + 1)
 
 
-def _work_to_the_end(worker: _Worker, budget_s: float) -> bool:
+def _work_to_the_end(turn: GenerationTurn, budget_s: float) -> bool:
     """Work, and write down how it ended; True where the time was up."""
     try:
-        config = generation_config(worker.run.config)
-        down = _keep_asking(worker, config, time.monotonic() + budget_s)
+        down = _ask_endpoint(turn, time.monotonic() + budget_s)
     except DomainError as refused:
-        _end(worker, GenerationRun.Status.INCOMPLETE, translate(refused.args[0]))
+        _end(turn, GenerationRun.Status.INCOMPLETE, translate(refused.args[0]))
         return False
     except DatabaseError:
         raise  # nothing can be written down; the sweep enqueues it again
     except Exception as error:
-        log.exception("generation_failed", run=worker.run.public_id)
+        log.exception("generation_failed", run=turn.run.public_id)
         reason = _("The worker failed (%(error)s); its log says more.") % {"error": type(error).__name__}
-        _end(worker, GenerationRun.Status.FAILED, reason)
+        _end(turn, GenerationRun.Status.FAILED, reason)
         return False
-    if worker.cancelled:
+    if turn.cancelled:
         # Whoever cancelled it may have gone on with it while the last answers came.
-        return GenerationRun.objects.filter(pk=worker.run.pk, status=GenerationRun.Status.PENDING).exists()
-    left = worker.run.items.exclude(status=GenerationItem.Status.DONE)
+        return GenerationRun.objects.filter(pk=turn.run.pk, status=GenerationRun.Status.PENDING).exists()
+    left = turn.run.items.exclude(status=GenerationItem.Status.DONE)
     due = left.filter(status=GenerationItem.Status.DUE).count()
     if down:
-        _endpoint_is_down(worker, config)
+        _endpoint_is_down(turn)
     elif due:
-        _end(worker, GenerationRun.Status.PENDING)
+        _end(turn, GenerationRun.Status.PENDING)
         return True
     elif failed := left.count():
         reason = ngettext(
@@ -176,84 +152,53 @@ def _work_to_the_end(worker: _Worker, budget_s: float) -> bool:
             "%(n)s requests failed after their tries; “Go on” asks again.",
             failed,
         )
-        _end(worker, GenerationRun.Status.INCOMPLETE, reason % {"n": failed})
+        _end(turn, GenerationRun.Status.INCOMPLETE, reason % {"n": failed})
     else:
-        _end(worker, GenerationRun.Status.FINISHED)
+        _end(turn, GenerationRun.Status.FINISHED)
     return False
 
 
-def _endpoint_is_down(worker: _Worker, config: GenerationConfig) -> None:
-    if not may_pass(worker.kind):
-        reason = _("The endpoint refuses. The last answer: %(last)s") % {"last": worker.last}
-        _end(worker, GenerationRun.Status.INCOMPLETE, reason)
+def _endpoint_is_down(turn: GenerationTurn) -> None:
+    if not may_pass(turn.failures.kind):
+        reason = _("The endpoint refuses. The last answer: %(last)s") % {"last": turn.failures.last}
+        _end(turn, GenerationRun.Status.INCOMPLETE, reason)
         return
-    reason = _("The endpoint does not answer. The last failure: %(last)s") % {"last": worker.last}
-    pauses = 0 if worker.stored else worker.starts - 1
-    if pauses >= config.pauses:
-        _end(worker, GenerationRun.Status.INCOMPLETE, reason)
+    reason = _("The endpoint does not answer. The last failure: %(last)s") % {"last": turn.failures.last}
+    if turn.pauses >= turn.config.pauses:
+        _end(turn, GenerationRun.Status.INCOMPLETE, reason)
         return
-    rest = PAUSES[min(pauses, len(PAUSES) - 1)]
+    resume_at = turn.clock() + pause_after(turn.pauses)
     with transaction.atomic():
-        again = worker.run.items.filter(pk__in=worker.may_recover, status=GenerationItem.Status.FAILED)
+        again = turn.run.items.filter(pk__in=turn.may_recover, status=GenerationItem.Status.FAILED)
         again.update(status=GenerationItem.Status.DUE, error_kind="", error="", finished_at=None)
-        _end(worker, GenerationRun.Status.PAUSED, reason, resume_at=worker.clock() + rest)
+        _end(turn, GenerationRun.Status.PAUSED, reason, resume_at=resume_at)
 
 
-def _end(worker: _Worker, status: str, reason: str = "", *, resume_at: datetime | None = None) -> None:
+def _end(turn: GenerationTurn, status: str, reason: str = "", *, resume_at: datetime | None = None) -> None:
     """Write down how the turn ended, unless the run was cancelled or resumed meanwhile."""
-    at = worker.clock()
+    at = turn.clock()
     over = status not in GenerationRun.LIVE
-    starts = {"attempts": 1 if status == GenerationRun.Status.PAUSED else 0} if worker.stored else {}
-    GenerationRun.objects.filter(pk=worker.run.pk, status=GenerationRun.Status.RUNNING).update(
+    starts = {"attempts": 1 if status == GenerationRun.Status.PAUSED else 0} if turn.stored else {}
+    GenerationRun.objects.filter(pk=turn.run.pk, status=GenerationRun.Status.RUNNING).update(
         status=status, error=reason, heartbeat_at=at, resume_at=resume_at, finished_at=at if over else None, **starts
     )
 
 
-def _keep_asking(worker: _Worker, config: GenerationConfig, until: float) -> bool:
-    """Ask until nothing is due, or there is a reason to stop; then await what is in the air, which may be paid for.
-
-    True where the endpoint is down.
-    """
+def _ask_endpoint(turn: GenerationTurn, until: float) -> bool:
+    """Ask for the responses that are due; True where the endpoint is down."""
+    config = turn.config
 
     async def ask_model(client: ChatClient, task: ResponseRequest) -> Answer:
         return await ask(client, config, task)
 
-    chunks = _due(worker.run)
-    allowance = Allowance(requests_per_minute=config.requests_per_minute, fresh=worker.run.started_at is None)
+    allowance = Allowance(requests_per_minute=config.requests_per_minute, fresh=turn.run.started_at is None)
     with Dispatcher(
         config.for_client(), ask_model, Answer, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS, allowance=allowance
     ) as dispatcher:
-        if worker.starts > 1:
+        if turn.starts > 1:
             dispatcher.probe()
-        try:
-            _dispatch(worker, config, dispatcher, chunks, until)
-        finally:
-            worker.take(config, dispatcher.findings(), now=True)
+        ask_all(turn, dispatcher, _due(turn.run), until=until, timeout_s=config.timeout_s)
     return dispatcher.down
-
-
-def _dispatch(
-    worker: _Worker, config: GenerationConfig, dispatcher: Asking, chunks: Iterator[list[ResponseRequest]], until: float
-) -> None:
-    exhausted = closing = False
-    shared_at = 0.0
-    while True:
-        if time.monotonic() - shared_at > HEARTBEAT_S:
-            dispatcher.share(worker.active_workers())
-            shared_at = time.monotonic()
-        while not (exhausted or closing) and dispatcher.outstanding <= dispatcher.concurrency * 2:
-            chunk = next(chunks, None)
-            exhausted = chunk is None
-            dispatcher.submit(chunk or [])
-        if dispatcher.outstanding == 0:
-            return
-        dispatcher.written(worker.take(config, dispatcher.collect(COLLECT_WITHIN_S)))
-        now = time.monotonic()
-        if not closing and (now > until or worker.cancelled or dispatcher.down):
-            closing, until = True, now
-            dispatcher.close()
-        if closing and now > until + config.timeout_s + DRAIN_S:
-            return
 
 
 def _due(run: GenerationRun) -> Iterator[list[ResponseRequest]]:

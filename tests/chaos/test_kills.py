@@ -30,7 +30,7 @@ from scoring.models import JudgeCall, JudgeRun, Verdict
 from scoring.runs.services import RunFrame, create_run, resume_run
 from scoring.tasks import judge_slice
 from scoring.work.dispatcher import MAX_UNWRITTEN
-from scoring.work.slice import WRITE_AT, WRITE_EVERY_S
+from scoring.work.turn import WRITE_AT, WRITE_EVERY_S
 from tests.chaos import FULL
 from tests.chaos.beat import Beat
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory

@@ -7,13 +7,14 @@ import io
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from annotation.models import Batch
@@ -37,9 +38,6 @@ from tests.factories import (
 )
 from tests.processes import Worker
 from tests.scoring.conftest import Loopback, chat_judge, learnable
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page, expect
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 BASE = "/b/answered/judges/"

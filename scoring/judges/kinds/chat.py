@@ -27,7 +27,8 @@ from scoring.judges.prompt_previews import preview_of
 from scoring.judges.services import create_chat_judge
 from scoring.models import Judge, JudgeRun
 from scoring.work.chat import template_of
-from scoring.work.slice import Worker, ask_endpoint
+from scoring.work.lease import SliceTurn
+from scoring.work.slice import ask_endpoint
 
 
 class ChatJudge(JudgeKind):
@@ -98,9 +99,9 @@ class ChatJudge(JudgeKind):
             )
         ]
 
-    def work(self, worker: Worker, until: float) -> bool:
+    def work(self, turn: SliceTurn, until: float) -> bool:
         """Send the requests, within the limits of the judge and the budget of the run."""
-        return ask_endpoint(worker, until)
+        return ask_endpoint(turn, until)
 
     def create(
         self, *, benchmark: Benchmark, name: str, config: Mapping[str, Any], by: User | None, at: datetime

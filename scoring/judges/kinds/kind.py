@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rubrics.models import Benchmark
     from scoring.forms import JudgeForm
     from scoring.models import Judge, JudgeRun
-    from scoring.work.slice import Worker
+    from scoring.work.lease import SliceTurn
 
 Row = tuple[int, str, int]  # criterion, text, points
 
@@ -91,7 +91,7 @@ class JudgeKind:
         known = {row[0] for row in old}
         return [row[0] for row in new if row[0] in known]
 
-    def work(self, worker: Worker, until: float) -> bool:
+    def work(self, turn: SliceTurn, until: float) -> bool:
         """Work off what a slice lacks; True where the time (``until``, of `time.monotonic`) was up first."""
         raise NotImplementedError
 

@@ -20,8 +20,8 @@ from scoring.judges.config import InvalidConfig, TrainedConfig, trained_config
 from scoring.judges.kinds.kind import JudgeKind, Row
 from scoring.judges.services import create_trained_judge
 from scoring.models import Judge, JudgeRun, TrainedModel
+from scoring.work.lease import SliceTurn
 from scoring.work.missing import missing_questions
-from scoring.work.slice import Worker
 
 
 class TrainedJudge(JudgeKind):
@@ -73,14 +73,14 @@ class TrainedJudge(JudgeKind):
         points = {criterion: value for criterion, _text, value in old}
         return [criterion for criterion, _text, value in new if points.get(criterion) == value]
 
-    def work(self, worker: Worker, until: float) -> bool:
+    def work(self, turn: SliceTurn, until: float) -> bool:
         """Let the model judge chunk by chunk."""
         from scoring.work.trained import load_model, predict  # scikit-learn delays every start
 
-        model = load_model(worker.run)
-        for chunk in missing_questions(worker.run, worker.row.number, worker.run.slices.count()):
-            worker.take(predict(model, chunk), now=True)
-            if worker.cancelled:
+        model = load_model(turn.run)
+        for chunk in missing_questions(turn.run, turn.row.number, turn.run.slices.count()):
+            turn.take(predict(model, chunk), now=True)
+            if turn.cancelled:
                 return False
             if time.monotonic() > until:
                 return True

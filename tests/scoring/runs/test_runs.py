@@ -13,7 +13,7 @@ from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Response
 from scoring.models import JudgeCall, JudgeRun, RunSlice, Verdict
 from scoring.runs.services import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run
-from scoring.work import slice as slice_module
+from scoring.work import lease, turn
 from scoring.work.slice import work_on_slice
 from tests.scoring.conftest import Loopback, chat_judge
 
@@ -168,11 +168,11 @@ def test_a_cancelled_run_keeps_what_it_has_and_goes_on(answered: Benchmark, loop
 def test_a_worker_sees_the_cancellation_between_writes(
     answered: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slice_module, "WRITE_AT", 5)
-    monkeypatch.setattr(slice_module, "COLLECT_WITHIN_S", 0.01)
+    monkeypatch.setattr(turn, "WRITE_AT", 5)
+    monkeypatch.setattr(turn, "COLLECT_WITHIN_S", 0.01)
     loopback.start_afresh(latency=0.02)
     run = start(answered, chat_judge(answered, loopback, concurrency=1))
-    store = slice_module.store_findings
+    store = lease.store_findings
 
     def cancel_then_store(the_run: JudgeRun, findings: Any, **more: Any) -> None:
         store(the_run, findings, **more)
@@ -180,11 +180,11 @@ def test_a_worker_sees_the_cancellation_between_writes(
             cancel_run(run=run, at=timezone.now())
             assert run.status == "cancelling"
 
-    monkeypatch.setattr(slice_module, "store_findings", cancel_then_store)
+    monkeypatch.setattr(lease, "store_findings", cancel_then_store)
     work(run)
     assert run.status == "cancelled"
     assert 5 <= Verdict.objects.filter(run=run).count() < 36
-    monkeypatch.setattr(slice_module, "store_findings", store)
+    monkeypatch.setattr(lease, "store_findings", store)
     resume_run(run=run, at=timezone.now())
     assert work(run).status == "finished"
     assert Verdict.objects.filter(run=run).count() == 36
@@ -260,7 +260,7 @@ def test_the_sweep_ends_a_cancelled_run_whose_worker_died(answered: Benchmark, l
 
 def test_a_slice_that_kills_its_workers_is_given_up(answered: Benchmark, loopback: Loopback) -> None:
     run = start(answered, chat_judge(answered, loopback))
-    RunSlice.objects.update(status="running", starts_without_progress=slice_module.MAX_STARTS_WITHOUT_PROGRESS)
+    RunSlice.objects.update(status="running", starts_without_progress=turn.MAX_STARTS_WITHOUT_PROGRESS)
     work(run)
     assert run.status == "failed"
     assert "died 5 times" in run.error
@@ -274,7 +274,7 @@ def test_a_fault_of_our_own_has_its_own_kind(
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr(slice_module, "store_findings", fail)
+    monkeypatch.setattr(lease, "store_findings", fail)
     run = work(start(answered, chat_judge(answered, loopback)))
     assert run.status == "failed"
     assert "ZeroDivisionError" in run.error
