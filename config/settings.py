@@ -156,7 +156,7 @@ _database.setdefault("OPTIONS", {})
 _database["TEST"] = {"NAME": _test_database}
 if WEB_PROCESS:
     _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 10, "timeout": 10}
-    # A connection keeps the plans of what every page asks from the second time on (consilium.core.prepared).
+    # A connection keeps the plans of what every page asks from the second time on (consilium.core.compiled_queries).
     _database["OPTIONS"]["prepare_threshold"] = 1 if env.bool("DATABASE_PREPARE", default=True) else None
 else:
     _database["CONN_MAX_AGE"] = 60
@@ -324,7 +324,6 @@ CONTENT_SECURITY_POLICY = {
 }
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_ENGINE = "consilium.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"

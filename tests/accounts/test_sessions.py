@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _in_the_database(settings) -> None:
-    settings.SESSION_ENGINE = "consilium.sessions"
+    settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"
 
 
 def test_a_session_holds_until_it_expires_or_is_ended(client: Client) -> None:
