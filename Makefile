@@ -19,6 +19,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Every sixth second of a test is waiting, so two cores have room for a third process.
 TEST_PROCESSES ?= 3
+# Those of `make check` wait little, and each process takes eight seconds to import and collect.
+CHECK_PROCESSES ?= 2
 PYTEST_ARGS ?=
 # Which tests `make test` runs, such as T=tests/annotation; all without it.
 T ?=
@@ -57,7 +59,7 @@ check: $(STAMP) $(NODE_STAMP) ## lint, and run the tests not marked slow, before
 
 quick: $(STAMP) node
 	@node --test --test-reporter=dot $(JS_TESTS)
-	@exec $(PY) -m pytest -q -n $(TEST_PROCESSES) -m "not slow" $(T) $(PYTEST_ARGS)
+	@exec $(PY) -m pytest -q -n $(CHECK_PROCESSES) -m "not slow" $(T) $(PYTEST_ARGS)
 
 test: $(STAMP) browser node ## run the tests: all, or T=tests/annotation
 	@node --test --test-reporter=dot $(JS_TESTS)

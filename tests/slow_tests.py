@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-# Tests above half of this carry the marker, so that a test beside the limit does not fail by chance.
+# Tests above a third of this carry the marker, so that a test beside the limit does not fail by chance.
 LIMIT_S = 0.3
 # A test above the limit runs again: what is imported, compiled or rendered for the first time counts only once.
 REPEATS = 2

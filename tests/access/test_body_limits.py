@@ -73,6 +73,7 @@ def test_each_listed_route_has_a_limit_of_its_own(world: World) -> None:
         assert too_long(client, address(name, world), route.limit + 1)[0] == 413, name
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_3_mb_pass_and_a_byte_more_does_not(client: Client) -> None:
     assert too_long(client, SIGN_IN, settings.MAX_BODY_BYTES)[0] == 200

@@ -111,6 +111,7 @@ def test_a_refused_profile_names_the_field_and_changes_nothing(client: Client, c
     assert (user.name, user.time_zone, user.language) == ("Ana", "UTC", "en")
 
 
+@pytest.mark.slow
 def test_fields_outside_the_form_cannot_be_set(client: Client) -> None:
     user = UserFactory()
     client.force_login(user)

@@ -52,6 +52,7 @@ def link() -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_an_unknown_address_gets_a_mail_that_says_who_what_and_how_long(admin: Client, group: str, commit: Any) -> None:
     with commit():
         page = add(admin, group).content.decode()
@@ -171,6 +172,7 @@ def test_a_second_mail_has_to_wait_and_two_parts_need_one(admin: Client, group: 
     assert len(mail.outbox) == 1
 
 
+@pytest.mark.slow
 def test_who_has_signed_in_gets_a_notification_instead(admin: Client, group: str, commit: Any) -> None:
     known = UserFactory(email="bo@example.org", last_login=timezone.now())
     with commit():
@@ -183,6 +185,7 @@ def test_who_has_signed_in_gets_a_notification_instead(admin: Client, group: str
     assert "You were added as annotator." in theirs.get("/notifications/").content.decode()
 
 
+@pytest.mark.slow
 def test_a_mail_that_could_not_be_sent_is_shown(admin: Client, group: str, commit: Any, settings: Any) -> None:
     settings.EMAIL_BACKEND = "tests.accounts.refusing.EmailBackend"
     with commit():

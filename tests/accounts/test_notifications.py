@@ -59,6 +59,7 @@ def test_the_daily_mail_comes_at_seven_where_the_reader_is_and_once() -> None:
     assert sweep_mails(at=SEVEN_IN_SHANGHAI + timedelta(days=1)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_send_one_digest_of_everything() -> None:
     user = person()
@@ -186,6 +187,7 @@ def test_the_page_lists_reads_and_leads_on(client: Client) -> None:
     assert Notification.objects.get(pk=foreign.pk).read_at is None
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_notification_menu_costs_the_same_however_many_there_are(client: Client) -> None:
     user = person()

@@ -20,6 +20,7 @@ def _in_the_database(settings) -> None:
     settings.SESSION_ENGINE = "django.contrib.sessions.backends.db"
 
 
+@pytest.mark.slow
 def test_a_session_holds_until_it_expires_or_is_ended(client: Client) -> None:
     client.force_login(UserFactory())
     row = Session.objects.get()

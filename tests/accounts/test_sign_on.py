@@ -57,6 +57,7 @@ def signed_in(client: Client) -> bool:
     return bool(client.get("/session").json()["signed_in"])
 
 
+@pytest.mark.slow
 def test_first_sign_on_leads_to_the_account_and_keeps_its_password(
     client: Client, provider: Provider, ana: User
 ) -> None:
@@ -81,6 +82,7 @@ def test_the_next_sign_on_leads_to_the_same_account_whatever_its_address_is_now(
     assert SocialAccount.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_a_second_identity_with_the_same_address_is_refused(client: Client, provider: Provider, ana: User) -> None:
     provider.says({"sub": "person-1", **TRUE})
     sign_on(Client())

@@ -97,6 +97,7 @@ def test_the_same_inputs_give_the_same_bytes_and_another_seed_only_other_interva
     assert third["all"]["mf1"] == second["all"]["mf1"]
 
 
+@pytest.mark.slow
 def test_raters_without_anything_in_common_get_a_row_that_says_so(tmp_path: Path) -> None:
     study = make_study(cases=2)
     group = study.group("A", coin(1, "met"))

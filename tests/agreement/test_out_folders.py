@@ -88,6 +88,7 @@ def test_a_file_of_something_else_stops_the_command_before_it_writes(
     assert contents(tmp_path)[name] != kept[name]
 
 
+@pytest.mark.slow
 def test_json_with_other_keys_stops_the_command(study: Study, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(json.dumps({"mine": 1}), encoding="utf-8")
     with pytest.raises(CommandError, match=r"plan\.json"):

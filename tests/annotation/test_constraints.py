@@ -30,6 +30,7 @@ def refused(sql: str, *parameters: object, name: str = "") -> None:
         assert diagnosis.constraint_name == name
 
 
+@pytest.mark.slow
 def test_one_person_plays_one_part_for_a_response() -> None:
     workshop = build_workshop(check_policy="all")
     row = workshop.queue()[0]
@@ -47,6 +48,7 @@ def test_one_person_plays_one_part_for_a_response() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_nobody_grades_their_own_response() -> None:
     workshop = build_workshop()
     own = ResponseFactory(case=workshop.cases[0], author=workshop.annotator)
@@ -69,6 +71,7 @@ def test_who_runs_the_benchmark_is_in_no_group_and_nobody_is_in_two() -> None:
             other.pk, workshop.annotator.pk, name="annotation_membership_one_group")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_decisions_and_memberships_are_never_deleted_and_the_trail_never_changes() -> None:
     workshop = build_workshop()
     decide(workshop.queue()[0])
@@ -82,6 +85,7 @@ def test_decisions_and_memberships_are_never_deleted_and_the_trail_never_changes
     refused("TRUNCATE annotation_decisionevent")
 
 
+@pytest.mark.slow
 def test_a_returned_check_has_a_note_and_an_amendment_a_reason() -> None:
     workshop = build_workshop(check_policy="all")
     decide(workshop.queue()[0])
@@ -97,6 +101,7 @@ def test_a_returned_check_has_a_note_and_an_amendment_a_reason() -> None:
             name="annotation_amendment_has_a_reason")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_each_refusal_has_a_sentence(workshop: Workshop) -> None:
     with pytest.raises(DomainError, match="sees the candidates’ names"):
         member(workshop.group, "annotator", workshop.admin)

@@ -60,6 +60,7 @@ def test_each_stage_once_on_the_readers_own_days(due: Workshop) -> None:
     assert set(day.replace(",", "").split()) == {"20", "March", "2026"}
 
 
+@pytest.mark.slow
 def test_who_is_done_paused_or_gone_is_left_in_peace(due: Workshop) -> None:
     at = datetime(2026, 3, 17, 12, 0, tzinfo=UTC)
     for row in due.queue():
@@ -75,6 +76,7 @@ def test_who_is_done_paused_or_gone_is_left_in_peace(due: Workshop) -> None:
     assert reminders(due.people()[1]) == ["3"]
 
 
+@pytest.mark.slow
 def test_a_new_due_date_is_reminded_of_anew(due: Workshop) -> None:
     at = datetime(2026, 3, 17, 12, 0, tzinfo=UTC)
     remind(at=at)
@@ -100,6 +102,7 @@ def test_open_cases_are_reminded_of_as_responses_are() -> None:
     assert 'class="overdue">was due' in client.get("/work/").content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_one_notice_of_a_batch_each_and_one_of_a_return() -> None:
     workshop = build_workshop(responses=4, check_policy="all")

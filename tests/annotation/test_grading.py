@@ -49,6 +49,7 @@ def save_all(client: Client, row: Assignment, decisions: list[dict[str, Any]], e
     return answer
 
 
+@pytest.mark.slow
 def test_a_decision_saves_and_the_page_resumes_with_it(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
@@ -67,6 +68,7 @@ def test_a_decision_saves_and_the_page_resumes_with_it(workshop: Workshop, clien
     assert "1 / 3" in page
 
 
+@pytest.mark.slow
 def test_the_same_save_twice_changes_nothing(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
@@ -76,6 +78,7 @@ def test_the_same_save_twice_changes_nothing(workshop: Workshop, client: Client)
     assert Decision.objects.get().version == 1
 
 
+@pytest.mark.slow
 def test_a_stale_save_gets_the_stored_version_and_holds_up_no_other(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first, second, third = services.criteria_of(row)
@@ -98,6 +101,7 @@ def test_a_stale_save_gets_the_stored_version_and_holds_up_no_other(workshop: Wo
     assert Decision.objects.get(criterion=first).outcome == "not_met"
 
 
+@pytest.mark.slow
 def test_a_decision_can_be_cleared(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
@@ -106,6 +110,7 @@ def test_a_decision_can_be_cleared(workshop: Workshop, client: Client) -> None:
     assert Decision.objects.get().outcome is None
 
 
+@pytest.mark.slow
 def test_every_save_is_on_record_with_who_made_it(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
@@ -116,6 +121,7 @@ def test_every_save_is_on_record_with_who_made_it(workshop: Workshop, client: Cl
     assert {context["user"] for context in events.values_list("pgh_context", flat=True)} == {workshop.annotator.pk}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "status"),
     [
@@ -146,6 +152,7 @@ def test_what_cannot_be_is_refused(workshop: Workshop, client: Client, wrong: di
     assert not Decision.objects.exists()
 
 
+@pytest.mark.slow
 def test_half_a_character_in_a_note_does_not_hold_up_the_outcome(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     first = services.criteria_of(row)[0]
@@ -155,6 +162,7 @@ def test_half_a_character_in_a_note_does_not_hold_up_the_outcome(workshop: Works
     assert (saved.outcome, saved.note) == ("met", "😀 a\ufffdb\ufffd")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["[]", "{", "{}", '{"decisions": [], "have": "", "seconds": 1}'])
 def test_a_request_that_no_page_sends_is_refused(workshop: Workshop, client: Client, body: str) -> None:
     for endpoint in ("decisions", "submit", "time"):
@@ -169,6 +177,7 @@ def test_evidence_counts_code_points_beyond_the_basic_plane(workshop: Workshop, 
     assert Decision.objects.get().evidence[0]["quote"] == "😀 Do you"
 
 
+@pytest.mark.slow
 def test_a_criterion_of_another_rubric_is_refused(workshop: Workshop, client: Client) -> None:
     other = build_workshop()
     row = workshop.queue()[0]
@@ -205,6 +214,7 @@ def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Wor
     assert save_all(client, upcoming, [], "submit").json() == {"results": [], "next": None, "work": "/work/"}
 
 
+@pytest.mark.slow
 def test_a_stale_decision_keeps_the_response_from_being_handed_in(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     decide(row, submit=False)
@@ -220,6 +230,7 @@ def test_the_session_endpoint_tells_whose_browser_it_is(workshop: Workshop, clie
     assert Client().get("/session").json()["who"] == ""
 
 
+@pytest.mark.slow
 def test_a_drawn_response_waits_for_its_check() -> None:
     workshop = build_workshop(check_policy="sample", check_fraction=0.5)
     rows = Assignment.objects.filter(batch=workshop.batch).select_related("annotator")
@@ -229,6 +240,7 @@ def test_a_drawn_response_waits_for_its_check() -> None:
         assert row.status == ("submitted" if row.to_check else "accepted")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["paused", "closed"])
 def test_a_paused_or_closed_batch_can_be_read_and_not_written(workshop: Workshop, client: Client, state: str) -> None:
     row = workshop.queue()[0]
@@ -248,6 +260,7 @@ def test_a_paused_or_closed_batch_can_be_read_and_not_written(workshop: Workshop
     assert row.status == "draft"
 
 
+@pytest.mark.slow
 def test_who_is_signed_out_gets_401_from_htmx_and_the_sign_in_page_otherwise(workshop: Workshop) -> None:
     row = workshop.queue()[0]
     criterion = services.criteria_of(row)[0]
@@ -274,6 +287,7 @@ def test_nobody_else_reaches_the_work(workshop: Workshop) -> None:
         assert client.get(f"/work/{row.public_id}/next/").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_member_who_was_stopped_loses_access_and_their_decisions_are_kept(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     save(client, row, services.criteria_of(row)[0])
@@ -347,6 +361,7 @@ def test_pages_cost_the_same_at_any_size(client: Client) -> None:
     assert saving <= 6, "an autosave has to be cheap"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("db")
 def test_time_on_task_is_never_more_than_the_clock_allows() -> None:
     workshop = build_workshop(responses=4)

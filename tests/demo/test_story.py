@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def test_working_days_skip_the_weekend() -> None:
     assert workday(friday, 6) == datetime(2026, 3, 16, tzinfo=UTC)
 
 
+@pytest.mark.slow
 @given(
     now=st.integers(0, 10_000_000).map(lambda minutes: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)),
     ago=st.integers(0, 60),

@@ -239,6 +239,7 @@ def remarks_in(source: str) -> Iterator[str]:
             yield text
 
 
+@pytest.mark.slow
 def test_remarks_of_statistics_are_translated_where_they_are_shown() -> None:
     shown = "mf1, kappa: constant ratings: rater B gave one answer throughout; 2 pairs left out: undecided"
     assert in_words(shown) == shown

@@ -72,6 +72,7 @@ def test_every_channel_gets_its_messages(loop: Loop, url: str) -> None:  # noqa:
     assert loop.payloads() == list(range(9))
 
 
+@pytest.mark.slow
 def test_no_more_than_the_prefetch_until_one_is_acknowledged(loop: Loop, url: str) -> None:  # noqa: F811
     loop.consume("few", prefetch=2)
     put(url, "few", range(5))

@@ -91,6 +91,7 @@ class Thread(threading.Thread):
             raise self._error
 
 
+@pytest.mark.slow
 def test_of_two_workers_one_gets_each_job(benchmark: Benchmark) -> None:
     rows = [make_report(benchmark) for _number in range(20)]
     kind, start = Computing(), threading.Barrier(2)
@@ -163,6 +164,7 @@ def test_a_lost_worker_is_replaced_and_writes_nothing_more(benchmark: Benchmark)
     assert benchmark.title != "of the lost worker"
 
 
+@pytest.mark.slow
 def test_an_old_worker_does_not_write_into_a_restarted_job(benchmark: Benchmark) -> None:
     kind, now = Computing(), timezone.now()
     report = make_report(benchmark)

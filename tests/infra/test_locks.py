@@ -24,6 +24,7 @@ def held_locks() -> set[tuple[int, int, int, str]]:
         return set(cursor.fetchall())
 
 
+@pytest.mark.slow
 def test_only_one_module_writes_the_sql_of_a_lock() -> None:
     packages = [path.parent for path in ROOT.glob("*/__init__.py") if path.parent.name != "tests"]
     files = [file.relative_to(ROOT) for package in packages for file in package.rglob("*.py")]

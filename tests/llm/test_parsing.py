@@ -128,6 +128,7 @@ def test_fuzzed_answers_neither_crash_nor_are_coerced(text: str) -> None:
     assert (verdict.explanation, verdict.criteria_met) == (value["explanation"], value["criteria_met"])
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.characters(), max_size=50))
 def test_what_is_kept_can_be_stored(text: str) -> None:
     kept = storable(text + "\x00\ud800")

@@ -121,6 +121,7 @@ def test_a_release_without_a_licence_says_that_it_has_none(tmp_path: Path) -> No
 # Frozen -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_finished_release_cannot_change_and_its_version_is_taken() -> None:
     benchmark = imported("hb", [healthbench(1)])
     release = services.create_release(
@@ -245,6 +246,7 @@ def publish_again(case: Case, items: list[DraftItem]) -> None:
     Rubric.objects.filter(pk=rubric.pk).update(status="published", published_at=AT)
 
 
+@pytest.mark.slow
 def test_metadata_of_criteria_from_the_file_is_exported(tmp_path: Path) -> None:
     row = healthbench(1)
     row["rubrics"] = [{**each, "id": f"k{n}"} for n, each in enumerate(row["rubrics"])]
@@ -298,6 +300,7 @@ def test_an_admin_releases_and_a_researcher_reads(study: Study, monkeypatch: pyt
     assert "1.0" in researcher.get("/b/secret/releases/").content.decode()
 
 
+@pytest.mark.slow
 def test_the_api_makes_one_and_refuses_what_it_does_not_know(study: Study) -> None:
     admin = Client()
     admin.force_login(study.admin)

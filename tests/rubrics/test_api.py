@@ -109,6 +109,7 @@ def test_candidates_and_responses_are_read(researcher, benchmark) -> None:
     assert researcher.get("bench/responses/?case=elsewhere").json()["results"] == []
 
 
+@pytest.mark.slow
 def test_responses_are_added_all_or_none(researcher, benchmark) -> None:
     CaseFactory(benchmark=benchmark, key="k")
     body = {

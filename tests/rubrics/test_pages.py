@@ -147,6 +147,7 @@ def test_staff_make_benchmarks_and_nobody_else(admin, client) -> None:
     assert "You run no benchmark" in text(client, "/benchmarks/")
 
 
+@pytest.mark.slow
 def test_settings_are_the_admins(admin, benchmark, client) -> None:
     fields = {"title": "Renamed", "description": "d", "guidelines": "g", "rule_sheet": "r", "slug": "moved"}
     assert admin.post("/b/bench/settings/", fields).status_code == 302

@@ -73,6 +73,7 @@ def test_a_member_of_an_expert_group_stays_out_and_a_former_researcher_does_not_
     assert group.memberships.count() == 1
 
 
+@pytest.mark.slow
 def test_the_first_person_comes_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSWORD", "a long enough secret")
     call_command("add_person", "first@example.org", "--creates-benchmarks", stdout=StringIO())

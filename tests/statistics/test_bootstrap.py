@@ -175,6 +175,7 @@ def test_sums_by_case_places_values():
     assert sums.tolist() == [[1, 8], [0, 0], [0, 6]]
 
 
+@pytest.mark.slow
 def test_all_slices_of_a_benchmark_in_milliseconds():
     rng = np.random.default_rng(6)
     counts = ConfusionCounts(*(rng.integers(0, 40, size=(250, 12)) for _ in range(4)))

@@ -59,6 +59,7 @@ def codes_of(text: str) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 @given(note=notes)
 def test_a_stored_text_gives_its_codes_back(note: str) -> None:
     stored = str(note)
@@ -96,6 +97,7 @@ def test_a_missing_parameter_is_an_error() -> None:
         Reason.INTERVAL_CASES(cases=3)
 
 
+@pytest.mark.slow
 @given(note=notes)
 def test_codes_survive_copies(note: str) -> None:
     for other in (copy.deepcopy(note), pickle.loads(pickle.dumps(note))):  # noqa: S301

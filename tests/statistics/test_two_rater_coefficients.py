@@ -124,6 +124,7 @@ def test_unused_class_options_equal_scikit_learn_zero_division():
             assert macro_f1(table, option).value == expected
 
 
+@pytest.mark.slow
 @given(cells)
 def test_every_coefficient_is_a_finite_value_or_a_reason(numbers):
     table = ConfusionCounts.single(*numbers)
@@ -137,6 +138,7 @@ def test_every_coefficient_is_a_finite_value_or_a_reason(numbers):
             assert -1 - 1e-12 <= figure.value <= 1, name
 
 
+@pytest.mark.slow
 @given(cells)
 def test_swapping_raters_swaps_only_what_must(numbers):
     table = ConfusionCounts.single(*numbers)

@@ -127,6 +127,7 @@ def shared_study(rows_of_the_module: None) -> Study:
     return study
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("a", "b"),

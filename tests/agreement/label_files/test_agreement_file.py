@@ -100,6 +100,7 @@ def test_two_physicians_and_a_judge_by_hand(tmp_path):
     assert "0.828571" in output  # (4/5 + 6/7) / 2
 
 
+@pytest.mark.slow
 def test_figures_equal_scikit_learn_on_listed_pairs(tmp_path):
     from itertools import permutations
 

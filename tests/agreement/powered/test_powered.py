@@ -141,6 +141,7 @@ def test_the_judges_own_interval_stays_in_bounds_though_a_tie_keeps_it_apart() -
     assert all(high <= 100 for _value, high in ends)
 
 
+@pytest.mark.slow
 def test_unequal_inclusion_probabilities_weigh(study: Study) -> None:
     rng = random.Random(4)
     weights = {}
@@ -174,6 +175,7 @@ def test_the_report_names_what_is_unknown_about_the_sample(study: Study) -> None
     assert any("came by several draws" in row["note"] for row in accuracy(study))
 
 
+@pytest.mark.slow
 def test_what_cannot_be_assessed_counts_as_ungraded_and_a_broken_verdict_against(study: Study) -> None:
     drawn = {response for response, _criterion in study.outcomes["A"]}
     response = next(
@@ -299,6 +301,7 @@ def test_a_plan_that_cannot_be_made_says_why(study: Study, tmp_path: Path) -> No
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_difference_of_macro_f1_is_planned_from_the_bootstrap(study: Study, tmp_path: Path) -> None:
     study.judge("Other", noisy(study, "Judge", 3, 0.4))
     call_command(

@@ -133,6 +133,7 @@ def test_a_name_that_stata_refuses_is_changed_and_stands_in_the_label() -> None:
     assert frame.iloc[0].tolist() == [n / 2 for n in range(len(columns))]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=40) | st.sampled_from(["_", "_2", "v_in", "in", "1", "v_1"]), unique=True))
 def test_names_are_allowed_and_differ(columns: list[str]) -> None:
     names = stata_names(columns)

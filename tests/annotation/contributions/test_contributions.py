@@ -131,6 +131,7 @@ def test_only_those_who_opted_in_are_named(benchmark: Benchmark, client: Client)
     assert text == "Bea\nDr. Zoe Z.\nand 2 other physicians\n"
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from([*"abcdefg", "other", "not said"]), st.integers(0, 9)))
 def test_no_cell_is_small_and_none_can_be_computed_from_the_total(counts: dict[str, int]) -> None:
     cells = dict(merged(Counter(counts)))
@@ -145,6 +146,7 @@ def test_small_cells_are_merged_and_the_next_smallest_hides_a_lone_one() -> None
     assert merged(Counter({"a": 3, "not said": 4, "b": 3})) == (("a", 3), ("b", 3), ("not said", 4))
 
 
+@pytest.mark.slow
 @db
 def test_credentials_leave_as_counts(benchmark: Benchmark) -> None:
     kinds = [("Neurology", 4), ("neurology ", 12), (" NEUROLOGY", 35), ("Surgery", None)]

@@ -122,6 +122,7 @@ def test_each_row_becomes_a_decision_of_a_closed_batch(tmp_path, benchmark, writ
     assert ratings() == [("a", 1, 1), ("a", 2, 4), ("a", 3, 2), ("b", 2, 1)]
 
 
+@pytest.mark.slow
 def test_a_second_run_changes_nothing_and_more_rows_are_added(tmp_path, benchmark) -> None:
     rows = [row(criterion=1), row(criterion=2, outcome="not_met")]
     run(as_jsonl(tmp_path / "d", rows))
@@ -134,6 +135,7 @@ def test_a_second_run_changes_nothing_and_more_rows_are_added(tmp_path, benchmar
     assert Physician.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_checkers_amend_and_adjudicators_rule(tmp_path, benchmark) -> None:
     rows = [
         row(criterion=1), row(criterion=2), row(criterion=3),
@@ -193,6 +195,7 @@ def test_a_text_that_occurs_twice_needs_its_position(tmp_path, benchmark) -> Non
     assert "decisions: 2 created" in run(as_csv(tmp_path / "d", [row(case="twice", criterion=n) for n in (1, 2)]))
 
 
+@pytest.mark.slow
 def test_decisions_never_change_and_groups_stay_apart(tmp_path, benchmark) -> None:
     run(as_csv(tmp_path / "d", [row()]))
     assert refused(as_csv(tmp_path / "d", [row(outcome="not_met")]))[0].startswith("line 2, outcome")
@@ -219,6 +222,7 @@ def export(rater: str, path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content.splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_what_is_exported_comes_in_again_as_it_was(tmp_path, benchmark, suffix) -> None:
     rows = [

@@ -83,6 +83,7 @@ def test_each_label_becomes_a_decision(tmp_path) -> None:
     assert sorted(group_ratings(ExpertGroup.objects.get(), "first").outcome.tolist()) == [0, 1, 4, 4]
 
 
+@pytest.mark.slow
 def test_a_second_run_changes_nothing_and_more_pairs_are_added(tmp_path) -> None:
     run(write(tmp_path / "m", ROWS))
     tables = (Case, Criterion, Rubric, Response, Batch, Assignment, Decision, Physician)
@@ -96,6 +97,7 @@ def test_a_second_run_changes_nothing_and_more_pairs_are_added(tmp_path) -> None
     assert Response.objects.get(external_id="c4").sample == 1
 
 
+@pytest.mark.slow
 def test_a_case_that_is_there_keeps_its_rubric(tmp_path) -> None:
     benchmark = BenchmarkFactory(slug="bench")
     case = CaseFactory(benchmark=benchmark, key="p1", rubric=0, conversation=pair()["prompt"])

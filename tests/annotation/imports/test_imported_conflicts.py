@@ -140,6 +140,7 @@ def test_raters_who_come_in_several_files_count_together(benchmark: Benchmark, t
     assert queue() == {"a": [1, 2]}  # another group's business
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_still_graded_holds_the_conflicts_back_until_its_work_is_accepted(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
@@ -189,6 +190,7 @@ def test_rulings_that_come_in_a_later_file_take_the_open_conflict(benchmark: Ben
     assert final("a") == [Outcome.MET, Outcome.NOT_MET, Outcome.MET]
 
 
+@pytest.mark.slow
 def test_one_conflict_is_announced_in_the_singular(benchmark: Benchmark, tmp_path: Path) -> None:
     output = load(tmp_path, rows("P1", {"a": "+++"}) + rows("P2", {"a": "-++"}))
     assert "In “A”, 1 conflict on 1 response waits under Conflicts." in output
@@ -290,6 +292,7 @@ def test_rulings_still_count_where_the_adjudication_is_opened_again(benchmark: B
     assert final("a") == [Outcome.NOT_MET, Outcome.FAULTY, Outcome.NOT_MET]
 
 
+@pytest.mark.slow
 def test_the_command_leaves_what_was_ruled_as_it_was(benchmark: Benchmark, tmp_path: Path) -> None:
     votes = rows("P1", {"a": "+++", "b": "+++"}) + rows("P2", {"a": "--+", "b": "--+"})
     rulings = [{**each, "stage": "adjudicator"} for each in rows("J", {"a": "+", "b": "-"})]
@@ -324,6 +327,7 @@ def test_the_command_names_the_batches_that_must_be_closed_first(benchmark: Benc
         call_command("open_conflicts", benchmark="nowhere", stdout=StringIO())
 
 
+@pytest.mark.slow
 def test_only_responses_of_both_groups_are_counted_as_left_for_later(benchmark: Benchmark, tmp_path: Path) -> None:
     load(tmp_path, rows("P1", {"a": "+++", "b": "+++"}) + rows("P2", {"a": "-++", "b": "-++"}))
     load(tmp_path, rows("Q1", {"a": "+++", "c": "+++"}), group="B")

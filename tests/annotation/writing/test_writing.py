@@ -110,6 +110,7 @@ def test_the_loads_are_even_and_the_same_seed_gives_the_same_batch(world: Writin
         create_writing_batch(order=first.order, filter=WritingFilter(), by=None, at=timezone.now(), digest="other")
 
 
+@pytest.mark.slow
 def test_who_is_to_write_unaided_is_given_no_answer_to_grade_first(world: WritingWorld) -> None:
     world.give_out(writers_per_case=2)
     plan = plan_batch(
@@ -135,6 +136,7 @@ def test_batches_that_cannot_be(world: WritingWorld, terms: dict[str, Any], sent
         world.plan(**terms)
 
 
+@pytest.mark.slow
 def test_cases_that_have_such_a_response_are_left_out_unless_asked(world: WritingWorld) -> None:
     physician = CandidateFactory(benchmark=world.benchmark, name="physician", kind="physician")
     ResponseFactory(case=world.cases["a"], candidate=physician, writing_mode="unaided")
@@ -172,6 +174,7 @@ def test_references_are_lettered_in_an_order_of_each_writer(world: WritingWorld)
     assert first == {"1", "2"}
 
 
+@pytest.mark.slow
 def test_an_unaided_page_shows_the_conversation_alone(world: WritingWorld) -> None:
     task = world.task(world.give_out(instructions="At most **200** words."), world.people[0])
     body = signed_in(task.writer).get(f"/writing/{task.public_id}/").content.decode()
@@ -216,6 +219,7 @@ def test_the_text_is_saved_handed_in_once_and_becomes_a_response(world: WritingW
     assert "It stands." in client.get(f"/writing/{task.public_id}/").content.decode()
 
 
+@pytest.mark.slow
 def test_what_was_begun_from_a_reference_says_so(world: WritingWorld) -> None:
     batch = world.give_out(mode="aided", references=world.models, mode_name="older models")
     task = world.task(batch, world.people[0])
@@ -235,6 +239,7 @@ def test_what_was_begun_from_a_reference_says_so(world: WritingWorld) -> None:
     assert save_text(task=other, writer=other.writer, change=TextInput(" ", 0, 2), at=now).derived_from_id is None
 
 
+@pytest.mark.slow
 def test_a_second_batch_gives_the_next_sample(world: WritingWorld) -> None:
     first, second, *_ = WritingTask.objects.filter(
         batch=world.give_out(writers_per_case=2), case=world.cases["a"]
@@ -278,6 +283,7 @@ def test_time_is_never_more_than_has_passed_and_the_last_minute_counts(world: Wr
     assert row.metadata["seconds"] == 49
 
 
+@pytest.mark.slow
 def test_preview_is_inert_and_words_are_counted_in_both_scripts(world: WritingWorld) -> None:
     task = world.task(world.give_out(), world.people[0])
     payload = post(signed_in(task.writer), task, "check", text="**Rest** <script>alert(1)</script>").json()
@@ -315,6 +321,7 @@ def test_my_work_offers_it_and_a_notice_tells_of_it(world: WritingWorld) -> None
     assert "This batch is closed." in client.get("/work/").content.decode()
 
 
+@pytest.mark.slow
 def test_others_and_staff_find_nothing_there(world: WritingWorld) -> None:
     task = world.task(world.give_out(), world.people[0])
     for user in (world.people[1], world.admin):

@@ -42,6 +42,7 @@ def send(client: Any, address: str, **body: Any) -> tuple[int, dict[str, Any]]:
     return answer.status_code, answer.json()
 
 
+@pytest.mark.slow
 def test_the_first_save_begins_a_draft_and_looking_does_not(client: Any, benchmark: Benchmark, author: Any) -> None:
     case = factories.CaseFactory(benchmark=benchmark, rubric=0)
     place = f"/b/{benchmark.slug}/write/{case.public_id}/rubric/"
@@ -80,6 +81,7 @@ def test_a_save_over_another_one_gets_the_stored_version(client: Any, benchmark:
     assert RubricDraft.objects.get().content["items"][0]["text"] == "One"
 
 
+@pytest.mark.slow
 def test_a_published_rubric_is_read_until_a_new_version_is_begun(
     client: Any, benchmark: Benchmark, author: Any
 ) -> None:
@@ -116,6 +118,7 @@ def test_a_file_is_shown_before_it_is_inserted(client: Any, benchmark: Benchmark
     assert not RubricDraft.objects.exists()
 
 
+@pytest.mark.slow
 def test_tables_and_what_criteria_rest_on(client: Any, benchmark: Benchmark, author: Any) -> None:
     case = factories.CaseFactory(benchmark=benchmark, key="=one", rubric=0)
     place = f"/b/{benchmark.slug}/write/{case.public_id}"
@@ -173,6 +176,7 @@ def test_the_api_compares_versions_and_reads_tables(client: Any, benchmark: Benc
     ]
 
 
+@pytest.mark.slow
 def test_the_page_asks_the_database_the_same_number_of_times_for_any_rubric(client: Any, benchmark: Benchmark) -> None:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext

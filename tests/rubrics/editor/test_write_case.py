@@ -91,6 +91,7 @@ def test_a_case_is_begun_under_the_next_free_key_and_saves_itself(
     assert send(client, case, other, 2).json() == {"reason": "somebody-else"}
 
 
+@pytest.mark.slow
 def test_without_scripts_turns_are_added_moved_and_removed_by_the_form(client: Client, benchmark: Benchmark) -> None:
     case = CaseFactory(benchmark=benchmark, rubric=0, tags=["theme:hedging", "odd, tag"])
     url = f"/b/b/write/{case.public_id}/"
@@ -251,6 +252,7 @@ def test_the_authors_dashboard_shows_what_waits_for_whom(client: Client, author:
     assert "Go on writing" in client.get("/").text
 
 
+@pytest.mark.slow
 def test_requests_to_reword_are_not_for_who_still_grades(client: Client, author: User, benchmark: Benchmark) -> None:
     case = CaseFactory(benchmark=benchmark, key="faulty")
     criterion = case.criteria.first()
@@ -308,6 +310,7 @@ def test_a_key_is_suggested_by_counting_on(benchmark: Benchmark) -> None:
     assert suggested_key(benchmark) == "cardio 100"
 
 
+@pytest.mark.slow
 def test_an_admin_invites_an_author_who_sees_no_candidate(benchmark: Benchmark, mailoutbox: list[Any]) -> None:
     admin = UserFactory()
     benchmark.roles.create(user=admin, role="admin")

@@ -86,6 +86,7 @@ def work(job: ImportJob) -> ImportJob:
     return job
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_file_goes_from_the_page_into_the_benchmark(signed_in: Client) -> None:
     response = upload(signed_in, lines([healthbench(1), healthbench(2)]), group="left aside")
@@ -148,6 +149,7 @@ def test_an_upload_that_could_never_succeed_is_refused_at_the_form(signed_in, fi
     assert not ImportJob.objects.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_sweep_finds_what_was_lost_and_nothing_else(benchmark: Benchmark) -> None:
     now = timezone.now()
@@ -173,6 +175,7 @@ def test_a_file_that_kills_every_worker_fails_in_the_end(benchmark: Benchmark) -
     assert "3 times" in job.errors[0]["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_was_taken_for_dead_cannot_commit(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     job = make_job(benchmark, lines([healthbench(1)]))

@@ -56,6 +56,7 @@ def test_every_case_criterion_and_completion_is_there_and_a_second_run_changes_n
     assert [list(table.objects.order_by("pk").values()) for table in (Case, Rubric, RubricItem, Response)] == before
 
 
+@pytest.mark.slow
 def test_a_file_with_five_broken_lines_imports_nothing_and_names_all_five(tmp_path) -> None:
     lines = SAMPLE.read_text(encoding="utf-8").rstrip("\n").split("\n")
     lines[2] = lines[2][:-40]

@@ -277,6 +277,7 @@ def test_the_column_is_named_in_which_a_table_breaks(data: str | bytes, line: in
     assert errors == [(line, field, True)], faults.first
 
 
+@pytest.mark.slow
 @given(st.lists(st.text('a",;\n ', max_size=8), min_size=1, max_size=6))
 def test_cells_of_a_record_are_counted_as_csv_reads_them(cells: list[str]) -> None:
     written = io.StringIO()
@@ -289,6 +290,7 @@ def test_cells_of_a_record_are_counted_as_csv_reads_them(cells: list[str]) -> No
     assert not all(record.add(line, len(cells) - 1) for line in io.StringIO(written.getvalue(), newline=""))
 
 
+@pytest.mark.slow
 @given(st.sampled_from("=+-@\t＝"), texts)
 def test_a_cell_that_was_made_inert_is_read_as_it_was(start, rest) -> None:
     from consilium.core.csvfile import inert

@@ -40,6 +40,7 @@ def run(path: Path, benchmark: Any, by: Any) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_only_what_differs_becomes_a_draft(benchmark: Any, client: Any, tmp_path: Path) -> None:
     by = factories.UserFactory()
     factories.BenchmarkRoleFactory(benchmark=benchmark, user=by)
@@ -96,6 +97,7 @@ def test_a_rubric_in_review_is_not_written_to(benchmark: Any, tmp_path: Path) ->
         run(path, benchmark, by)
 
 
+@pytest.mark.slow
 def test_a_draft_is_the_authors_whom_the_importer_names(benchmark: Any) -> None:
     admin, author, stranger = factories.UserFactory(), factories.UserFactory(), factories.UserFactory()
     give_authoring_role(benchmark=benchmark, user=author, role="author", at=timezone.now())

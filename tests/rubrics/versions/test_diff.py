@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,6 +68,7 @@ def test_chinese_is_marked_by_character() -> None:
 texts = st.text(alphabet="ab 中’-\n_", max_size=30)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(texts, max_size=6, unique=True), st.lists(texts, max_size=6, unique=True))
 def test_nothing_is_lost_and_both_texts_can_be_read_from_the_marks(old: list[str], new: list[str]) -> None:

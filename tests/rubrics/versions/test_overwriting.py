@@ -90,6 +90,7 @@ def test_an_approval_holds_where_the_case_is_as_it_was(benchmark: Benchmark) -> 
     assert digest(rubric) == read
 
 
+@pytest.mark.slow
 def test_a_conversation_that_was_answered_cannot_be_changed(benchmark: Benchmark) -> None:
     writer = author(benchmark)
     case, _rubric = written(benchmark, writer)
@@ -114,6 +115,7 @@ def save(client: Client, user: User, case: Case, **fields: Any) -> Any:
     return client.post(url, json.dumps(body), content_type="application/json")
 
 
+@pytest.mark.slow
 def test_a_tab_of_an_earlier_draft_does_not_write_over_a_later_one(benchmark: Benchmark, client: Client) -> None:
     ada, ben = author(benchmark), author(benchmark)
     case, rubric = written(benchmark, ada)  # Ada's tab: version 2 of this draft

@@ -71,6 +71,7 @@ def case() -> Case:
     return CaseFactory(rubric=[5, 3, -2])
 
 
+@pytest.mark.slow
 def test_a_new_version_keeps_the_rows_of_what_reads_the_same(case: Case) -> None:
     writer, reviewer = author(case.benchmark), author(case.benchmark)
     first = case.rubrics.get()
@@ -91,6 +92,7 @@ def test_a_new_version_keeps_the_rows_of_what_reads_the_same(case: Case) -> None
     assert notice.values["what"] == "published"
 
 
+@pytest.mark.slow
 def test_a_text_that_comes_back_is_the_earlier_criterion_again(case: Case) -> None:
     writer, reviewer = author(case.benchmark), author(case.benchmark)
     before = case.rubrics.get().items.get(position=2).criterion
@@ -102,6 +104,7 @@ def test_a_text_that_comes_back_is_the_earlier_criterion_again(case: Case) -> No
     assert published.version == 3 and published.items.get(position=2).criterion == before
 
 
+@pytest.mark.slow
 def test_who_wrote_on_it_or_only_runs_the_benchmark_cannot_approve(case: Case) -> None:
     writer, helper, staff = author(case.benchmark), author(case.benchmark), UserFactory()
     rubric, items = drafted(case, writer)
@@ -115,6 +118,7 @@ def test_who_wrote_on_it_or_only_runs_the_benchmark_cannot_approve(case: Case) -
         Rubric.objects.filter(pk=rubric.pk).update(status="published")
 
 
+@pytest.mark.slow
 def test_only_what_was_read_is_approved(case: Case) -> None:
     writer, reviewer = author(case.benchmark), author(case.benchmark)
     rubric, items = drafted(case, writer)
@@ -157,6 +161,7 @@ def test_what_is_half_done_against_the_rules_or_the_same_is_refused_with_its_pla
     assert rubric.status == "draft"
 
 
+@pytest.mark.slow
 def test_returned_with_a_reason_and_read_again(case: Case) -> None:
     writer, reviewer = author(case.benchmark), author(case.benchmark)
     rubric, items = drafted(case, writer)
@@ -172,6 +177,7 @@ def test_returned_with_a_reason_and_read_again(case: Case) -> None:
     assert agree(rubric, reviewer).status == "published"
 
 
+@pytest.mark.slow
 def test_a_discarded_draft_leaves_the_published_one(case: Case) -> None:
     writer, reviewer = author(case.benchmark), author(case.benchmark)
     rubric, items = drafted(case, writer)
@@ -184,6 +190,7 @@ def test_a_discarded_draft_leaves_the_published_one(case: Case) -> None:
     assert [(row.version, row.status) for row in case.rubrics.all()] == [(1, "published")]
 
 
+@pytest.mark.slow
 def test_requests_are_answered_where_their_criterion_is_gone(case: Case) -> None:
     writer, reviewer = author(case.benchmark), author(case.benchmark)
     first = case.rubrics.get()

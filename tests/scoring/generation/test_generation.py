@@ -74,6 +74,7 @@ def last_request(loopback: Loopback) -> dict[str, Any]:
         return dict(json.load(answer))
 
 
+@pytest.mark.slow
 def test_each_sample_once_with_what_it_depended_on(cases: Benchmark, loopback: Loopback) -> None:
     Case.objects.filter(key="case-3").update(excluded_at=timezone.now(), exclusion="decision", exclusion_reason="r")
     sampled = {"temperature": 0.5, "seed": 7, "stop": ["END"], "extra": {"top_k": 3}, "system_prompt": "Be brief."}
@@ -103,6 +104,7 @@ def test_each_sample_once_with_what_it_depended_on(cases: Benchmark, loopback: L
         start(cases, loopback, samples=3)
 
 
+@pytest.mark.slow
 def test_what_is_cut_refused_or_names_its_maker_is_kept_and_marked(cases: Benchmark, loopback: Loopback) -> None:
     frame = CaseFrame(cases=1)
     cut = work(start(cases, loopback, "prose-cut", candidate="cut", frame=frame))
@@ -136,6 +138,7 @@ def test_failures_are_counted_by_kind_and_requested_again(
     assert Response.objects.count() == 4
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_down_is_left_alone_for_longer_each_time(cases: Benchmark, loopback: Loopback) -> None:
     for number in range(4, 30):
         CaseFactory(benchmark=cases, key=f"case-{number}", rubric=0)

@@ -82,6 +82,7 @@ def three(answered: Benchmark) -> Benchmark:
     return answered
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_verdict_that_one_member_lacks_is_missing_in_the_scores(three: Benchmark) -> None:
     # case-0: met, not met (1 of 3), met: (5 − 4) / 8. case-1: met (2 of 3), missing by B, so not met, met: (5 − 4) / 8.
@@ -97,6 +98,7 @@ def test_a_verdict_that_one_member_lacks_is_missing_in_the_scores(three: Benchma
     assert compute_scores(three, resolve_rater(three, "jury:A+B+C"), 1).rows[0]["n_missing"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_jury_that_is_kept_is_a_rater_by_its_name(three: Benchmark) -> None:
     jury = create_jury(benchmark=three, name="Panel", config={"members": ["C", "A", "B"]}, by=None)
@@ -116,6 +118,7 @@ def test_a_jury_that_is_kept_is_a_rater_by_its_name(three: Benchmark) -> None:
     assert resolve_rater(three, "Panel").runs == (before[0], run)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_how_often_a_jury_is_of_one_mind(three: Benchmark) -> None:
     jury = create_jury(benchmark=three, name="Panel", config={"members": ["A", "B", "C"]}, by=None)
@@ -182,6 +185,7 @@ def test_what_is_no_jury_is_refused_in_words(three: Benchmark) -> None:
             resolve_rater(three, text)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_jury_does_not_run_itself(three: Benchmark) -> None:
     jury = create_jury(benchmark=three, name="Panel", config={"members": ["A", "B"]}, by=None)
@@ -191,6 +195,7 @@ def test_a_jury_does_not_run_itself(three: Benchmark) -> None:
         create_run(benchmark=three, judge=jury, frame=RunFrame(), by=None, at=timezone.now())
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_only_runs_that_grade_are_raters(three: Benchmark) -> None:
     graded = run_sets(three)["A"].newest
@@ -337,6 +342,7 @@ def test_a_jury_is_made_looked_at_and_changed(three: Benchmark, client_of: Clien
     assert "Waits for a run of idle" in client_of.get("/b/answered/judges/").content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_jury_through_the_api(three: Benchmark, client_of: Client) -> None:
     def post(config: dict[str, Any]) -> Any:

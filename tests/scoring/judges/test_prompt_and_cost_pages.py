@@ -27,6 +27,7 @@ def preview(benchmark: Benchmark, **changes: str) -> str:
     return text_of(client_of(benchmark).post(f"{BASE}new/chat/preview", {**PROMPT, **changes}))
 
 
+@pytest.mark.slow
 def test_a_prompt_is_shown_on_a_real_response_before_the_judge_is_made(answered: Benchmark) -> None:
     response = Response.objects.order_by("pk")[0]
     shown = preview(answered)
@@ -67,6 +68,7 @@ def test_the_form_of_a_run_says_what_it_would_take(answered: Benchmark, loopback
     assert "This judge has no prices" in refused
 
 
+@pytest.mark.slow
 def test_a_run_shows_what_it_spent_and_goes_on_with_another_budget(answered: Benchmark, loopback: Loopback) -> None:
     run = create_run(
         benchmark=answered,
@@ -89,6 +91,7 @@ def test_a_run_shows_what_it_spent_and_goes_on_with_another_budget(answered: Ben
     assert (run.status, run.budget) == ("pending", Decimal("3.5"))
 
 
+@pytest.mark.slow
 def test_a_paused_run_says_when_it_is_tried_again_and_can_be_tried_now(answered: Benchmark, loopback: Loopback) -> None:
     run = create_run(
         benchmark=answered, judge=chat_judge(answered, loopback), frame=RunFrame(), by=None, at=timezone.now()
@@ -108,6 +111,7 @@ def test_a_paused_run_says_when_it_is_tried_again_and_can_be_tried_now(answered:
     assert run.slices.get().resume_at is None
 
 
+@pytest.mark.slow
 def test_a_run_says_how_steady_its_answers_are(answered: Benchmark) -> None:
     run = judged(answered, lambda _n: None)
     JudgeRun.objects.filter(pk=run.pk).update(replicates=3, status="finished", finished_at=timezone.now())

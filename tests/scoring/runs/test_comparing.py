@@ -53,6 +53,7 @@ ONE: OutcomesByCase = {"case-0": [M, M, N], "case-1": [N, M, N], "case-2": [M, I
 ALL: OutcomesByCase = {"case-0": [M, N, N], "case-1": [N, M, M], "case-2": [M, M, N]}
 
 
+@pytest.mark.slow
 def test_the_two_modes_of_one_judge_by_hand(answered: Benchmark) -> None:
     single = create_finished_run(answered, "one", ONE)
     together = create_finished_run(answered, "all", ALL, criteria_per_request="all", temperature=0.5)
@@ -72,6 +73,7 @@ def test_the_two_modes_of_one_judge_by_hand(answered: Benchmark) -> None:
         assert "3 of the 10 cases needed" in comparison.row()["note"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -90,6 +92,7 @@ def test_only_the_same_question_in_the_other_mode_is_set_beside(answered: Benchm
     assert in_other_mode(single) is None
 
 
+@pytest.mark.slow
 def test_the_newest_run_of_the_other_mode_is_taken(answered: Benchmark) -> None:
     single = create_finished_run(answered, "one", ONE)
     newest = create_finished_run(answered, "newer", ALL, criteria_per_request="all", minutes=5)
@@ -163,6 +166,7 @@ def test_a_page_lists_few_runs_without_their_snapshots_and_compares_once(
     assert again.context["modes"].row() == page.context["modes"].row()
 
 
+@pytest.mark.slow
 def test_a_live_run_is_set_beside_nothing(answered: Benchmark, client: Client) -> None:
     create_finished_run(answered, "one", ONE)
     live = create_finished_run(answered, "live", {}, status=JudgeRun.Status.RUNNING, criteria_per_request="all")

@@ -41,6 +41,7 @@ def work(run: JudgeRun, **more: Any) -> JudgeRun:
     return run
 
 
+@pytest.mark.slow
 def test_a_run_gives_every_pair_one_verdict(answered: Benchmark, loopback: Loopback, enqueued: Any) -> None:
     run = start(answered, chat_judge(answered, loopback))
     assert (run.status, run.expected, run.items.count()) == ("pending", 36, 12)
@@ -55,6 +56,7 @@ def test_a_run_gives_every_pair_one_verdict(answered: Benchmark, loopback: Loopb
     assert loopback.requests() == 36
 
 
+@pytest.mark.slow
 def test_replicates_are_verdicts_of_their_own(answered: Benchmark, loopback: Loopback) -> None:
     run = work(start(answered, chat_judge(answered, loopback, seed=3), replicates=3))
     assert (run.status, run.expected) == ("finished", 108)
@@ -94,6 +96,7 @@ def test_a_frame_chooses_responses(answered: Benchmark, loopback: Loopback) -> N
     assert JudgeRun.objects.count() == 2  # what was refused left nothing behind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["string-true", "cut-json", "two-objects", "nul", "empty", "refusal"])
 def test_content_that_is_no_verdict_becomes_invalid_and_is_kept(
     answered: Benchmark, loopback: Loopback, model: str
@@ -141,6 +144,7 @@ def test_what_is_missing_and_nothing_else_is_asked_when_it_goes_on(
     assert loopback.requests() == 36 + 12 + 4 + 1
 
 
+@pytest.mark.slow
 def test_a_mixed_endpoint_gives_met_not_met_and_invalid(answered: Benchmark, loopback: Loopback) -> None:
     run = work(start(answered, chat_judge(answered, loopback, "mixed", re_asks=0)))
     count = Counter(Verdict.objects.filter(run=run).values_list("outcome", flat=True))
@@ -150,6 +154,7 @@ def test_a_mixed_endpoint_gives_met_not_met_and_invalid(answered: Benchmark, loo
     assert count["not_met"] > 0
 
 
+@pytest.mark.slow
 def test_a_cancelled_run_keeps_what_it_has_and_goes_on(answered: Benchmark, loopback: Loopback) -> None:
     run = start(answered, chat_judge(answered, loopback))
     cancel_run(run=run, at=timezone.now())
@@ -232,6 +237,7 @@ def test_two_workers_never_do_the_same_slice(answered: Benchmark, loopback: Loop
     assert run.status == "pending"
 
 
+@pytest.mark.slow
 def test_the_sweep_enqueues_what_was_left_behind(answered: Benchmark, loopback: Loopback, enqueued: Any) -> None:
     run = start(answered, chat_judge(answered, loopback))
     enqueued.clear()
@@ -258,6 +264,7 @@ def test_the_sweep_ends_a_cancelled_run_whose_worker_died(answered: Benchmark, l
     assert run.status == "cancelled"
 
 
+@pytest.mark.slow
 def test_a_slice_that_kills_its_workers_is_given_up(answered: Benchmark, loopback: Loopback) -> None:
     run = start(answered, chat_judge(answered, loopback))
     RunSlice.objects.update(status="running", starts_without_progress=turn.MAX_STARTS_WITHOUT_PROGRESS)
@@ -268,6 +275,7 @@ def test_a_slice_that_kills_its_workers_is_given_up(answered: Benchmark, loopbac
     assert work(run).status == "finished"
 
 
+@pytest.mark.slow
 def test_a_fault_of_our_own_has_its_own_kind(
     answered: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,6 +327,7 @@ def test_a_run_keeps_the_judge_as_it_was(answered: Benchmark, loopback: Loopback
     assert (newer.version, newer.name) == (2, judge.name)
 
 
+@pytest.mark.slow
 def test_rubrics_superseded_during_a_run_do_not_change_it(answered: Benchmark, loopback: Loopback) -> None:
     from rubrics.models import Rubric
 

@@ -58,6 +58,7 @@ def message(benchmark: Benchmark, rater: str) -> str:
     return str(refused.value)
 
 
+@pytest.mark.slow
 def test_two_groups_among_three_are_named(three: Benchmark) -> None:
     assert outcomes(three, "consensus:A+B") == [M, U, N]
     assert outcomes(three, "consensus:B+C") == [U, N, N]
@@ -66,6 +67,7 @@ def test_two_groups_among_three_are_named(three: Benchmark) -> None:
     assert resolve_rater(three, "consensus:C+A").label == "consensus:A+C"
 
 
+@pytest.mark.slow
 def test_without_names_it_is_of_the_two_groups_that_have_decisions(answered: Benchmark) -> None:
     group_of(answered, "A", "met", "met", "not_met")
     assert "Groups of this benchmark with decisions: 1. Choices: none." in message(answered, "consensus")
@@ -80,6 +82,7 @@ def test_without_names_it_is_of_the_two_groups_that_have_decisions(answered: Ben
     assert "Choices: consensus:A+B, consensus:A+D, consensus:B+D." in error
 
 
+@pytest.mark.slow
 def test_what_names_no_two_groups_is_refused_with_those_there_are(three: Benchmark) -> None:
     for rater in ("consensus:A+X", "consensus:A", "consensus:A+B+C", "consensus:+"):
         error = message(three, rater)
@@ -92,6 +95,7 @@ def test_what_names_no_two_groups_is_refused_with_those_there_are(three: Benchma
         check_judge_name("consensus:mine")
 
 
+@pytest.mark.slow
 def test_names_of_groups_may_hold_plus_signs_and_colons(answered: Benchmark) -> None:
     group_of(answered, "ICU+ER", "met", "met", "not_met")
     group_of(answered, "site: 2", "met", "not_met", "not_met")
@@ -106,6 +110,7 @@ def test_names_of_groups_may_hold_plus_signs_and_colons(answered: Benchmark) -> 
     assert "“ICU” and “ER+ward”; “ICU+ER” and “ward”" in error
 
 
+@pytest.mark.slow
 def test_a_consensus_and_groups_with_plus_signs_sit_in_a_jury(answered: Benchmark) -> None:
     group_of(answered, "A", "met", "met", "not_met")
     group_of(answered, "B+b", "met", "not_met", "not_met")
@@ -118,6 +123,7 @@ def test_a_consensus_and_groups_with_plus_signs_sit_in_a_jury(answered: Benchmar
     assert resolve_rater(answered, "jury:J+group:B+b@checked+group:A@unanimous").rule == "unanimous"
 
 
+@pytest.mark.slow
 def test_menus_and_the_api_offer_every_pair(three: Benchmark, client: Client) -> None:
     labels = {offer.rater: offer.label for offer in rater_choices(three) if offer.kind == "consensus"}
     assert labels == {

@@ -73,6 +73,7 @@ def benchmark() -> Benchmark:
     return benchmark
 
 
+@pytest.mark.slow
 def test_scores_are_over_the_criteria_on_the_cases_that_have_any(benchmark: Benchmark, tmp_path: Path) -> None:
     rows = write_scores(benchmark, "group:A", 1, tmp_path)["scores"]
     own = row_of(rows, candidate="model", slice="level:cluster")
@@ -133,12 +134,14 @@ def draw_up(client: Client, **given: object) -> tuple[int, dict[str, object]]:
     return response.status_code, response.json()
 
 
+@pytest.mark.slow
 def test_cases_on_which_some_candidate_scores_above_zero_are_called_so(benchmark: Benchmark, client_of: Client) -> None:
     status, payload = draw_up(client_of, rule="above_zero")
     assert (status, payload["rule"]) == (201, "above_zero")
     assert "Cases on which some candidate scores above 0" in client_of.get("/b/hb/scores/slices/").content.decode()
 
 
+@pytest.mark.slow
 def test_the_rule_of_before_is_refused_with_both_names(benchmark: Benchmark, client_of: Client) -> None:
     status, answer = draw_up(client_of, rule="consensus")
     assert status == 400

@@ -83,6 +83,7 @@ def exported(benchmark: Benchmark, rater: str, out: Path) -> tuple[list[dict[str
     return json.loads(out.read_text(encoding="utf-8")), stderr.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rater", ["group:A", "group:A@final", "J"])
 def test_scores_are_those_that_another_program_computes_from_the_export(
     ruled: Benchmark, rater: str, tmp_path: Path
@@ -98,6 +99,7 @@ def test_scores_are_those_that_another_program_computes_from_the_export(
         assert float(own[name]) == pytest.approx(value, abs=1e-12), name
 
 
+@pytest.mark.slow
 def test_the_header_is_that_of_the_contract(ruled: Benchmark, tmp_path: Path) -> None:
     write_scores(ruled, "group:A", K, tmp_path)
     first = (tmp_path / "scores.csv").read_text(encoding="utf-8").splitlines()[0]
@@ -127,6 +129,7 @@ def test_slices_of_criteria_and_of_cases_count_their_own(ruled: Benchmark, name:
     assert (own["n"], own["n_faulty"]) == ("3", "4")
 
 
+@pytest.mark.slow
 def test_a_verdict_that_never_came_is_not_missed_where_the_criterion_is_faulty(
     answered: Benchmark, tmp_path: Path
 ) -> None:
@@ -140,6 +143,7 @@ def test_a_verdict_that_never_came_is_not_missed_where_the_criterion_is_faulty(
     assert "1 at fault, 10 missing" in output
 
 
+@pytest.mark.slow
 def test_exported_decisions_leave_faulty_pairs_out_and_say_how_many(ruled: Benchmark, tmp_path: Path) -> None:
     for rater in ("group:A@first", "group:A", "group:A@final"):
         out, stderr = tmp_path / "decisions.csv", StringIO()
@@ -217,6 +221,7 @@ def pairs_left_out(report: Report) -> Iterator[str]:
     yield from (note for note in report.result["notes"] if "faulty" in note)
 
 
+@pytest.mark.slow
 def test_calibration_names_responses_with_a_faulty_criterion_apart(answered: Benchmark, tmp_path: Path) -> None:
     outcomes = {(case, "physician"): ["met", "met", "not_met"] for case in CASES}
     outcomes["case-1", "physician"] = ["met", "cannot_assess", "not_met"]

@@ -66,6 +66,7 @@ def row_of(rows: list[dict[str, str]], **filters: str) -> dict[str, str]:
     return matches[0]
 
 
+@pytest.mark.slow
 def test_figures_by_hand(answered: Benchmark, tmp_path: Path) -> None:
     # Points +5, +3, −4 in each case.
     judged(
@@ -113,6 +114,7 @@ def test_scores_below_zero_are_clipped_and_say_so(answered: Benchmark, tmp_path:
     assert "clipped from -0.5" in row["note"]
 
 
+@pytest.mark.slow
 def test_undefined_figures_are_empty_cells_with_a_reason(answered: Benchmark, tmp_path: Path) -> None:
     judged(answered, {("case-0", "alpha"): ["met", "met", "not_met"]})
     row = row_of(write_scores(answered, "J", 3, tmp_path)["scores"], candidate="alpha", slice="overall_score")
@@ -143,6 +145,7 @@ def test_what_physicians_leave_open_is_no_miss(answered: Benchmark, tmp_path: Pa
     assert (none["rubric_score"], none["hits"], none["cacs_at_k"]) == ("", "", "")
 
 
+@pytest.mark.slow
 def test_a_faulty_criterion_does_not_count(answered: Benchmark, tmp_path: Path) -> None:
     group = decide(answered, "A", {("case-0", "alpha"): ["met", "not_met", "not_met"]})
     response = Response.objects.get(case__key="case-0", candidate__name="alpha")
@@ -315,6 +318,7 @@ def test_breaking_a_judge_never_pays(answered: Benchmark, position: int) -> None
                 assert broken_row[name] <= figures[0][name]
 
 
+@pytest.mark.slow
 def test_points_that_change_change_scores_and_no_verdict(answered: Benchmark, tmp_path: Path) -> None:
     judged(answered, {("case-0", "alpha"): ["met", "not_met", "not_met"]})
     old = Rubric.objects.current().get(case__key="case-0")
@@ -328,6 +332,7 @@ def test_points_that_change_change_scores_and_no_verdict(answered: Benchmark, tm
     assert float(row["rubric_score"]) == pytest.approx(1 / 10)
 
 
+@pytest.mark.slow
 def test_queries_do_not_grow_with_the_benchmark(answered: Benchmark) -> None:
     judged(answered, {("case-0", "alpha"): ["met", "met", "not_met"]}, "small")
     outcomes = {

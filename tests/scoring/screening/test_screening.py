@@ -143,6 +143,7 @@ def test_refusals_say_what_is_missing_and_the_api_does_the_same(client: Client, 
     assert client.post(f"{url}{screening['id']}/close/").json()["excluded"] == 1
 
 
+@pytest.mark.slow
 def test_without_a_score_the_page_leads_to_a_judge(client: Client, bench: Benchmark) -> None:
     # A run that is not finished is no rater.
     JudgeRun.objects.update(status="cancelled")

@@ -414,6 +414,7 @@ def finished(benchmark: Benchmark, judge: Judge, outcomes: dict[int, str] | None
     return run
 
 
+@pytest.mark.slow
 def test_a_measurement_without_harmless_edits_still_reads(
     graded: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -426,6 +427,7 @@ def test_a_measurement_without_harmless_edits_still_reads(
     assert list(csv_rows(figures))[1]["note"] == "noise not measured: there were no harmless edits"
 
 
+@pytest.mark.slow
 def test_nobody_takes_a_measurement_for_a_rater(graded: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(graded, loopback)
     run = finished(graded, judge)

@@ -60,6 +60,7 @@ def run(answered: Benchmark, tmp_path: Path) -> JudgeRun:
     return JudgeRun.objects.get()
 
 
+@pytest.mark.slow
 def test_one_element_for_every_case_in_order(
     answered: Benchmark, run: JudgeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +94,7 @@ def test_physicians_give_no_explanations(answered: Benchmark, tmp_path: Path) ->
     assert "left out: 12 missing" in output
 
 
+@pytest.mark.slow
 def test_one_sample_at_a_time(answered: Benchmark, run: JudgeRun, tmp_path: Path) -> None:
     ResponseFactory(case=answered.cases.get(key="case-1"), candidate=answered.candidates.get(name="alpha"), sample=1)
     row = {"case": "case-1", "candidate": "alpha", "sample": 1, "criterion": 1, "outcome": "met"}
@@ -172,6 +174,7 @@ def test_the_page_and_the_api_give_the_list(
         assert researcher.get(endpoint, {"candidate": beta, "sample": "٠"}).status_code == 404
 
 
+@pytest.mark.slow
 def test_the_csv_of_the_page_comes_in_again(
     answered: Benchmark, run: JudgeRun, researcher: Client, tmp_path: Path
 ) -> None:

@@ -35,6 +35,7 @@ def outcomes(case: str) -> list[str]:
     return list(verdicts.values_list("outcome", flat=True))
 
 
+@pytest.mark.slow
 def test_a_list_becomes_a_run_of_one_candidate(answered: Benchmark, tmp_path: Path) -> None:
     output = load(
         put_json(tmp_path / "c.json", [element(0, True, False, True), element(1, False), element(2)]),
@@ -63,6 +64,7 @@ def test_a_list_becomes_a_run_of_one_candidate(answered: Benchmark, tmp_path: Pa
     assert [run.expected for run in JudgeRun.objects.order_by("pk")] == [9, 6]
 
 
+@pytest.mark.slow
 def test_texts_find_their_criteria_in_any_order_and_twins_by_theirs(answered: Benchmark, tmp_path: Path) -> None:
     texts = ["Same.", "Other.", "Same."]
     case = CaseFactory(benchmark=answered, key="twins", rubric=[1, 1, 1], rubric__texts=texts)

@@ -50,6 +50,7 @@ def command(paths: list[str], **options: object) -> str:
     return out.getvalue() + err.getvalue()
 
 
+@pytest.mark.slow
 def test_rows_that_name_their_replicate_make_one_run_and_count_by_majority(answered: Benchmark, tmp_path: Path) -> None:
     every = [row for n, answers in enumerate(ANSWERS) for row in rows(answers, replicate=n)]
     output = load(put_lines(tmp_path / "v.jsonl", every), "answered")
@@ -63,6 +64,7 @@ def test_rows_that_name_their_replicate_make_one_run_and_count_by_majority(answe
     assert "runs: 0 created, 1 unchanged" in again
 
 
+@pytest.mark.slow
 def test_files_are_replicates_in_their_order(answered: Benchmark, tmp_path: Path) -> None:
     output = command(files(tmp_path), replicates=True)
     assert "runs: 1 created" in output
@@ -74,6 +76,7 @@ def test_files_are_replicates_in_their_order(answered: Benchmark, tmp_path: Path
     assert "runs: 0 created, 1 unchanged" in command(files(tmp_path), replicates=True)
 
 
+@pytest.mark.slow
 def test_the_score_is_that_of_the_majority(answered: Benchmark, tmp_path: Path) -> None:
     # Met by two of three: +5 and −4 points. Not met by two of three: +3. (5 − 4) of 8 points.
     answers = ["met", "not_met", "met"], ["met", "not_met", "not_met"], ["not_met", "met", "met"]
@@ -84,6 +87,7 @@ def test_the_score_is_that_of_the_majority(answered: Benchmark, tmp_path: Path) 
     assert (alpha["n"], alpha["n_missing"], alpha["n_undecided"]) == (1, 0, 0)
 
 
+@pytest.mark.slow
 def test_replicates_that_come_one_after_another_count_together_as_well(answered: Benchmark, tmp_path: Path) -> None:
     for n, answers in enumerate(ANSWERS):
         load(put_lines(tmp_path / "v.csv.jsonl", rows(answers, replicate=n)), "answered")
@@ -102,6 +106,7 @@ def test_a_csv_names_replicates_by_their_digits(answered: Benchmark, tmp_path: P
     assert outcomes(answered) == [Outcome.NOT_MET]
 
 
+@pytest.mark.slow
 def test_graded_responses_and_lists_have_replicates_too(answered: Benchmark, tmp_path: Path) -> None:
     lists = [
         {
@@ -134,6 +139,7 @@ def test_graded_responses_and_lists_have_replicates_too(answered: Benchmark, tmp
     assert outcomes(answered, "graded") == [Outcome.MET]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [2, 500])
 def test_a_response_that_comes_with_every_replicate_is_one(
     db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int

@@ -97,6 +97,7 @@ def test_every_row_has_the_score_that_it_carries(db: None, tmp_path: Path) -> No
     assert f"cases: 0 created, {len({row['prompt_id'] for row in rows})} unchanged" in again
 
 
+@pytest.mark.slow
 def test_scores_that_their_grades_do_not_give_are_named(db: None, tmp_path: Path) -> None:
     rows = [row for row in many_rows(random.Random(5), 20) if row["score"] is not None]
     for row in rows[3:15]:
@@ -175,6 +176,7 @@ def all_results(n: int = 3, **more: Any) -> Row:
     }
 
 
+@pytest.mark.slow
 def test_results_of_the_official_code(db: None, tmp_path: Path) -> None:
     output = load(put_json(tmp_path / "r_allresults.json", all_results()), "fresh", candidate="omega")
     assert "cases: 3 created" in output
@@ -227,6 +229,7 @@ def test_the_same_examples_in_other_forms(db: None, tmp_path: Path, form: str) -
     assert Response.objects.filter(candidate__name="omega", text="Answer.").count() == 3
 
 
+@pytest.mark.slow
 def test_a_response_that_is_there_keeps_what_it_knows(answered: Benchmark, tmp_path: Path) -> None:
     """Only the text tells whether it is the same response; metadata that one file has and another lacks do not."""
     response = Response.objects.filter(case__key="case-0", candidate__name="alpha").get()

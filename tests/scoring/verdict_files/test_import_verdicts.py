@@ -44,6 +44,7 @@ def test_rows_become_a_finished_run(answered: Benchmark, rows: list[Row], tmp_pa
     assert len(resolve_rater(answered, "elsewhere").ratings()) == 12
 
 
+@pytest.mark.slow
 def test_a_second_time_changes_nothing_and_other_verdicts_are_another_run(
     answered: Benchmark, rows: list[Row], tmp_path: Path
 ) -> None:
@@ -209,6 +210,7 @@ def test_a_grade_that_is_no_boolean_is_invalid(answered: Benchmark, tmp_path: Pa
     assert Verdict.objects.filter(outcome="invalid").count() == 1
 
 
+@pytest.mark.slow
 def test_a_completion_instead_of_turns(answered: Benchmark, tmp_path: Path) -> None:
     row = graded("case-0", "unused", [True, True, True])
     del row["prompt_response"]

@@ -89,6 +89,7 @@ CANDIDATES = {"alpha": "++-", "beta": "+--", "gamma": "-+-", "physician": "---"}
 SHARES = {"alpha": 8 / 8, "beta": 5 / 8, "gamma": 3 / 8, "physician": 0.0}
 
 
+@pytest.mark.slow
 def test_four_files_for_four_candidates_make_one_scoreboard(four: Benchmark, tmp_path: Path) -> None:
     paths = [put_lines(tmp_path / f"{name}.jsonl", rows(name, letters)) for name, letters in CANDIDATES.items()]
     output = command(paths)
@@ -104,6 +105,7 @@ def test_four_files_for_four_candidates_make_one_scoreboard(four: Benchmark, tmp
     assert "runs: 0 created, 4 unchanged" in again
 
 
+@pytest.mark.slow
 def test_of_several_files_with_a_fault_in_one_nothing_is_imported(four: Benchmark, tmp_path: Path) -> None:
     paths = [put_lines(tmp_path / f"{name}.jsonl", rows(name)) for name in CANDIDATES]
     broken = rows("beta")
@@ -119,6 +121,7 @@ def test_of_several_files_with_a_fault_in_one_nothing_is_imported(four: Benchmar
     assert not JudgeRun.objects.exists()
 
 
+@pytest.mark.slow
 def test_the_newest_verdict_counts_and_the_import_says_that_it_replaces(answered: Benchmark, tmp_path: Path) -> None:
     command([put_lines(tmp_path / "one.jsonl", rows("alpha", "+++"))])
     output = command([put_lines(tmp_path / "two.jsonl", rows("alpha", "-  ", cases=2))])
@@ -270,6 +273,7 @@ def test_reports_say_that_an_older_run_holds_more(shrunk: Benchmark) -> None:
             assert "cover 21 more pairs" in table_of(report, name).dicts()[0]["note"], kind
 
 
+@pytest.mark.slow
 def test_the_note_counts_pairs_and_all_older_runs(answered: Benchmark, tmp_path: Path) -> None:
     """Two older runs, of three criteria and of two responses more; the newest asked one criterion of each response."""
     older = judged(answered, {(f"case-{n}", "alpha"): ["met", "met", "not_met"] for n in range(4)})
@@ -299,6 +303,7 @@ def test_the_note_counts_pairs_and_all_older_runs(answered: Benchmark, tmp_path:
     assert any(pattern.fullmatch(single) for pattern, _template in remarks._patterns())
 
 
+@pytest.mark.slow
 def test_criteria_of_an_earlier_rubric_are_no_loss(answered: Benchmark) -> None:
     older = judged(answered, {("case-0", "alpha"): ["met", "met", "not_met"]})
     JudgeRun.objects.update(finished_at=timezone.now() - timedelta(days=1))
@@ -339,6 +344,7 @@ def test_a_screening_says_that_older_runs_cover_more(shrunk: Benchmark) -> None:
     assert "older runs of J cover 21 more pairs" in page
 
 
+@pytest.mark.slow
 def test_an_imported_run_without_verdicts_blocks_no_figure(answered: Benchmark, tmp_path: Path) -> None:
     command([put_lines(tmp_path / "one.jsonl", rows("alpha", "+++"))])
     judge = JudgeRun.objects.get().judge
@@ -361,6 +367,7 @@ def test_judges_without_names_need_one_query_for_their_replicates(
         assert [judge.takes_mean for judge in run_sets(answered).values()] == [True, True, False]
 
 
+@pytest.mark.slow
 def test_an_excluded_case_is_no_loss(shrunk: Benchmark, tmp_path: Path) -> None:
     shrunk.cases.exclude(key="case-0").update(excluded_at=timezone.now(), exclusion="decision", exclusion_reason="Old.")
     assert "cover 3 more pairs than the runs that count" in scores(tmp_path, "J")["alpha"]["note"]
@@ -375,6 +382,7 @@ def test_verdicts_of_a_set_are_those_that_count(answered: Benchmark, tmp_path: P
     assert Verdict.objects.count() == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_any_runs_give_what_a_plain_count_gives(answered: Benchmark, seed: int) -> None:
     chance = random.Random(seed)

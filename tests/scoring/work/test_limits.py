@@ -61,6 +61,7 @@ def in_a_thread(work: Callable[[], Any]) -> None:
         connection.close()
 
 
+@pytest.mark.slow
 def test_a_budget_stops_the_run_before_it_is_passed(answered: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(answered, loopback, concurrency=8, **PRICES)
     run = work(start(answered, judge, budget=Decimal("0.0100")))
@@ -90,6 +91,7 @@ def test_a_budget_needs_prices(answered: Benchmark, loopback: Loopback) -> None:
     assert not JudgeRun.objects.exists()
 
 
+@pytest.mark.slow
 def test_what_an_endpoint_does_not_count_is_estimated_and_marked_so(answered: Benchmark, loopback: Loopback) -> None:
     run = work(start(answered, chat_judge(answered, loopback, "uncounted", **PRICES)))
     assert run.status == "finished"
@@ -119,6 +121,7 @@ def test_a_run_keeps_to_what_a_minute_allows(
     assert loopback.requests() == 36
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_down_pauses_the_run_and_is_tried_again(
     answered: Benchmark, loopback: Loopback, enqueued: Any
 ) -> None:
@@ -167,12 +170,14 @@ def test_a_paused_run_goes_on_when_the_endpoint_is_back_or_somebody_says_so(
     assert loopback.requests() == 36 + 36  # each once in vain and once not
 
 
+@pytest.mark.slow
 def test_a_paused_run_can_be_cancelled(answered: Benchmark, loopback: Loopback) -> None:
     run = work(start(answered, chat_judge(answered, loopback, "500", attempts=1, concurrency=1, pauses=2)))
     cancel_run(run=run, at=timezone.now())
     assert run.status == "cancelled"
 
 
+@pytest.mark.slow
 def test_a_wrong_key_is_not_waited_for(answered: Benchmark, loopback: Loopback) -> None:
     run = work(start(answered, chat_judge(answered, loopback, "401", concurrency=1, pauses=2)))
     assert run.status == "incomplete"
@@ -181,6 +186,7 @@ def test_a_wrong_key_is_not_waited_for(answered: Benchmark, loopback: Loopback) 
     assert loopback.requests() == 3
 
 
+@pytest.mark.slow
 def test_workers_share_what_an_endpoint_allows(answered: Benchmark, loopback: Loopback) -> None:
     from scoring.work.lease import begin as _begin
 
@@ -214,6 +220,7 @@ def test_all_criteria_in_one_request(answered: Benchmark, loopback: Loopback) ->
     assert spending_of([run])[run.pk].calls == 24
 
 
+@pytest.mark.slow
 def test_an_answer_that_lacks_a_criterion_is_no_verdict_on_any(answered: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(answered, loopback, "string-true", criteria_per_request="all")
     run = work(start(answered, judge, RunFrame(candidates=("alpha",))))
@@ -233,6 +240,7 @@ def test_a_sample_is_drawn_by_its_seed(answered: Benchmark, loopback: Loopback) 
     assert frame_size(benchmark=answered, frame=RunFrame(sample=5)).verdicts == 15
 
 
+@pytest.mark.slow
 def test_an_estimate_comes_from_lengths_and_then_from_calls(answered: Benchmark, loopback: Loopback) -> None:
     loopback.start_afresh(latency=0.05)
     judge = chat_judge(answered, loopback, concurrency=4, **PRICES)
@@ -251,6 +259,7 @@ def test_an_estimate_comes_from_lengths_and_then_from_calls(answered: Benchmark,
     assert after.seconds >= 36 * 0.05 / 4
 
 
+@pytest.mark.slow
 def test_a_task_whose_time_is_up_tries_nothing_again_and_a_run_without_any_answer_ends(
     answered: Benchmark, loopback: Loopback
 ) -> None:
@@ -263,6 +272,7 @@ def test_a_task_whose_time_is_up_tries_nothing_again_and_a_run_without_any_answe
     assert loopback.requests() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "status", "concurrency"), [("picky", 400, 1), ("picky", 400, 8), ("picky-filter", 403, 8)]
 )
@@ -292,6 +302,7 @@ def test_a_judge_that_never_gives_a_verdict_is_not_taken_for_an_endpoint_that_is
     assert set(Verdict.objects.filter(run=run).values_list("outcome", flat=True)) == {"invalid"}
 
 
+@pytest.mark.slow
 def test_what_is_in_the_air_when_a_run_is_cancelled_is_kept_and_counted(
     answered: Benchmark, loopback: Loopback
 ) -> None:
@@ -308,6 +319,7 @@ def test_what_is_in_the_air_when_a_run_is_cancelled_is_kept_and_counted(
     assert Verdict.objects.filter(run=run).count() == request_count == spending_of([run])[run.pk].calls
 
 
+@pytest.mark.slow
 def test_answers_without_a_verdict_in_their_envelope_are_paid_too(answered: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(answered, loopback, "choiceless", concurrency=4, attempts=5, **PRICES)
     run = work(start(answered, judge, budget=Decimal("0.0100")))
@@ -318,6 +330,7 @@ def test_answers_without_a_verdict_in_their_envelope_are_paid_too(answered: Benc
     assert spent.money <= 0.01
 
 
+@pytest.mark.slow
 def test_requests_that_time_out_are_charged_at_their_most(answered: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(answered, loopback, "slow", timeout_s=0.2, attempts=2, concurrency=36, **PRICES)
     run = work(start(answered, judge, budget=Decimal("0.05")))
@@ -327,6 +340,7 @@ def test_requests_that_time_out_are_charged_at_their_most(answered: Benchmark, l
     assert spent.money <= 0.05
 
 
+@pytest.mark.slow
 def test_the_last_worker_may_spend_what_the_others_left(answered: Benchmark, loopback: Loopback) -> None:
     run = start(answered, chat_judge(answered, loopback, concurrency=2, slices=2, **PRICES), budget=Decimal("0.045"))
     # 18 verdicts each cost 0.0108; half of the budget each would do, but the first found little to ask.
@@ -348,6 +362,7 @@ def test_a_run_is_paused_once_the_last_slice_that_works_has_ended(answered: Benc
     assert (run.status, run.error) == ("paused", "It is down.")
 
 
+@pytest.mark.slow
 def test_claims_never_exceed_the_budget_however_unevenly_it_was_spent(answered: Benchmark, loopback: Loopback) -> None:
     judge = chat_judge(answered, loopback, concurrency=3, slices=3, **PRICES)
     run = start(answered, judge, budget=Decimal(10))
