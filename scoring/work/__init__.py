@@ -1,6 +1,12 @@
-"""Work of a Celery worker on a slice of a run.
+"""Work of a Celery worker on a slice of a judge run. The modules in the order in which a verdict passes them:
 
-`missing` asks the database what is due, `dispatcher` keeps an endpoint's concurrency full, `chat` and `trained` turn
-questions into verdicts, `store` writes them, `slice` holds it together. None of it decides what a run is, when it may
-start, or which worker has a slice: see `scoring.runs.services`.
+1. `slice`: what the task calls. It takes the lock, chooses how the judge is asked, and writes how the turn ended.
+2. `lease`: begins and ends the turn and writes the state of the slice; `claims`: its share of the run's budget.
+3. `missing`: asks the database which verdicts are missing.
+4. `turn`: the loop that asks, stores and decides when to stop. Generation runs share it.
+5. `dispatcher`: sends the requests, as many at a time as the endpoint allows. Generation runs share it.
+6. `chat`: from questions to a request, and from its answer to verdicts. `trained`: verdicts of a trained judge.
+7. `store`: writes calls, verdicts and cost.
+
+None of it decides what a run is, when it may start, or when it has ended: see `scoring.runs.services`.
 """

@@ -1,4 +1,4 @@
-"""Queries for the missing verdicts of a slice, in chunks."""
+"""Queries for the missing verdicts of a slice, in chunks, and how these are cut into requests."""
 
 from __future__ import annotations
 
