@@ -53,23 +53,19 @@ def pytest_configure(config: pytest.Config) -> None:
             threading.Thread(target=ensure_template, args=[settings], daemon=True).start()
 
 
-# What these modules set up, their tests share; it takes longer than the tests do.
-TOGETHER = (
-    "tests/access/test_blinding.py",
-    "tests/access/test_url_matrix.py",
-    "tests/agreement/label_files/test_real_agreement_file.py",
-    "tests/demo/test_load.py",
-    "tests/infra/test_up.py",
-    "tests/infra/test_watchdog.py",
-)
 # These start processes and servers of their own, and need no database of the tests, which is not there yet.
 BEFORE_THE_DATABASE = ("tests/infra/test_embedded.py", "tests/infra/test_secret_key.py")
 # These hold the longest tests. Begun last, one of them would run alone while the other process has nothing left.
 FIRST = ("tests/e2e/", "tests/chaos/", "tests/access/", "tests/infra/", "tests/scoring/")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what need not wait for the database, then with tests that share a worker, then with the longest."""
+    """Begin with what need not wait for the database, then with tests that share a worker, then with the longest.
+
+    Tests that share a fixture of their module go to one process, which then makes it once. A worker costs more to
+    start than such a fixture, so tests that share one are distributed singly.
+    """
 
     def turn(item: pytest.Item) -> int:
         if item.nodeid.startswith(BEFORE_THE_DATABASE):
@@ -79,28 +75,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return 2 if item.nodeid.startswith(FIRST) else 3
 
     items.sort(key=turn)
+    for item in items:
+        if turn(item) != 1 and not item.get_closest_marker("xdist_group") and _has_fixture_of_its_module(item):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
+
+
+def _has_fixture_of_its_module(item: pytest.Item) -> bool:
+    definitions = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
+    return any(definition[-1].scope == "module" and definition[-1].baseid for definition in definitions)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """Look for garbage seldom, and not among the modules and tests that stay to the end: a twentieth of the time."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     gc.enable()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Single tests to whichever process is free; tests that share a costly fixture to one process."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class ByCost(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            module = nodeid.split("::")[0]
-            return module if module in TOGETHER else nodeid
-
-    return ByCost(config, log)
 
 
 @pytest.hookimpl(trylast=True)

@@ -56,31 +56,15 @@ def test_every_address_has_an_expectation() -> None:
     assert sorted(set(ENDPOINTS) - set(routes)) == [], "expectations of addresses that are not there"
 
 
-@pytest.fixture
-def client_of(world: World) -> Callable[[str], Client]:
-    clients: dict[str, Client] = {}
-
-    def client(role: str) -> Client:
-        if role not in clients:
-            clients[role] = Client(raise_request_exception=True)
-            user = world.users[role]
-            if user is not None:
-                clients[role].force_login(user)
-        return clients[role]
-
-    return client
-
-
 def address(name: str, endpoint: Endpoint, world: World) -> str:
     return reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
 
 
-def test_closed_endpoints(
-    world: World,
-    client_of: Callable[[str], Client],
-    monkeypatch: pytest.MonkeyPatch,
-    settings: Any,
-) -> None:
+# In three parts, so that no process is still busy with them when the others have ended.
+@pytest.mark.parametrize(
+    "role", [pytest.param(role, marks=pytest.mark.xdist_group(f"closed {i % 3}")) for i, role in enumerate(ROLES)]
+)
+def test_closed_endpoints(role: str, world: World, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """No method gets a role into an address that is not its own; nothing differs from an address that is not there."""
     # Thousands of times the same page would be made, and only its status is looked at: of what comes before a view,
     # what has no say in whether it is reached is left out, and each user is read once.
@@ -89,22 +73,25 @@ def test_closed_endpoints(
     monkeypatch.setattr(ModelBackend, "get_user", lambda self, pk: copy.copy(users[int(pk)]))
     monkeypatch.setattr(config.urls, "handler404", lambda request, exception: HttpResponse(status=404), raising=False)
     wrong = []
-    for role in ROLES:
-        client = client_of(role)
-        for name, endpoint in ENDPOINTS.items():
-            if role in endpoint.roles or endpoint.framework:
-                continue
-            url = address(name, endpoint, world)
-            for method in ALL_METHODS if role in ("anonymous", "outsider") else METHODS:
-                body = {"content_type": "application/json"} if name.startswith("api:") and method != "get" else {}
-                status = getattr(client, method)(url, **body).status_code
-                if status not in (CLOSED_ANONYMOUS if role == "anonymous" else CLOSED):
-                    wrong.append(f"{method.upper()} {url} ({name}) as {role}: {status}")
-                if role != "anonymous" and method == "get" and status == 405 and not endpoint.writes_only:
-                    wrong.append(f"GET {url} ({name}) as {role}: 405 tells that it is there")
+    client = Client(raise_request_exception=True)
+    user = world.users[role]
+    if user is not None:
+        client.force_login(user)
+    for name, endpoint in ENDPOINTS.items():
+        if role in endpoint.roles or endpoint.framework:
+            continue
+        url = address(name, endpoint, world)
+        for method in ALL_METHODS if role in ("anonymous", "outsider") else METHODS:
+            body = {"content_type": "application/json"} if name.startswith("api:") and method != "get" else {}
+            status = getattr(client, method)(url, **body).status_code
+            if status not in (CLOSED_ANONYMOUS if role == "anonymous" else CLOSED):
+                wrong.append(f"{method.upper()} {url} ({name}) as {role}: {status}")
+            if role != "anonymous" and method == "get" and status == 405 and not endpoint.writes_only:
+                wrong.append(f"GET {url} ({name}) as {role}: 405 tells that it is there")
     assert not wrong, "\n" + "\n".join(wrong)
 
 
+@pytest.mark.xdist_group("open")
 def test_open_endpoints(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A role gets into what is its own, and whoever reads Chinese finds no English sentence there.
 

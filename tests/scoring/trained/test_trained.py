@@ -65,11 +65,18 @@ def _few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning, "TREES", 16)
 
 
-FITTED: dict[str, tuple[FittedJudge, dict[str, Any]]] = {}
+@pytest.fixture(scope="module")
+def judges_by_decisions() -> dict[str, tuple[FittedJudge, dict[str, Any]]]:
+    """What was fitted so far in this module; so its tests go to one process."""
+    return {}
 
 
 @pytest.fixture(autouse=True)
-def _fitted_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _fitted_once(
+    request: pytest.FixtureRequest,
+    judges_by_decisions: dict[str, tuple[FittedJudge, dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """What was fitted on the same decisions before is not fitted again, except where that is what is tested."""
     if "fits_anew" in request.fixturenames:
         return
@@ -77,9 +84,9 @@ def _fitted_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     def known(decisions: Decisions, split: Split, seed: int) -> tuple[FittedJudge, dict[str, Any]]:
         columns = [decisions.met, decisions.candidate, decisions.case, decisions.group]
         key = repr([decisions.pairs, *(column.tolist() for column in columns), decisions.left_out, split, seed])
-        if key not in FITTED:
-            FITTED[key] = fit_judge(decisions, split, seed)
-        judge, card = FITTED[key]
+        if key not in judges_by_decisions:
+            judges_by_decisions[key] = fit_judge(decisions, split, seed)
+        judge, card = judges_by_decisions[key]
         return judge, copy.deepcopy(card)
 
     monkeypatch.setattr(fitting, "fit_judge", known)
