@@ -24,7 +24,7 @@ from annotation.models import (
     Membership,
     Part,
 )
-from consilium.core.prepared import Prepared, keyed
+from consilium.core.compiled_queries import CompiledQuery
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
 
@@ -73,18 +73,16 @@ def get_own_assignment(user: AnyUser, public_id: str) -> Assignment:
 
 
 # What a save needs. Every autosave runs it, and building the query anew took longer than running it.
-_own_work = Prepared(
+_own_work = CompiledQuery(
     lambda user, public_id: (
-        _ever_own(keyed(user))
+        _ever_own(user)
         .filter(public_id=public_id)
         .order_by()
         .only(
             *("public_id", "batch_id", "rubric_id", "annotator_id"),
             *("status", "round", "position", "purpose", "started_at"),
         )
-    ),
-    user=int,
-    public_id=str,
+    )
 )
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core import navigation
-from consilium.core.prepared import Prepared
+from consilium.core.compiled_queries import CompiledQuery
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -25,14 +25,14 @@ def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
     return _parts.column(user=user.pk, benchmark=benchmark.pk)
 
 
-def _parts_in(user: int, benchmark: int) -> QuerySet[Any, Any]:
+def _parts_in(user: Any, benchmark: Any) -> QuerySet[Any, Any]:
     from annotation.models import Membership
 
     held = Membership.objects.filter(user=user, active=True, group__benchmark=benchmark)
     return held.order_by().values_list("role")
 
 
-_parts: Prepared[Any] = Prepared(_parts_in, user=int, benchmark=int)
+_parts: CompiledQuery[Any] = CompiledQuery(_parts_in)
 
 
 def home_cards(user: User) -> Iterable[navigation.HomeCard]:

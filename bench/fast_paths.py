@@ -7,10 +7,8 @@ audit trail included). The variants take turns block by block, so that whatever 
 A figure is the mean of the better half of the blocks.
 
 - *as it is*: the product
-- *plain queries*: each compiled query is an ordinary query of Django, written anew for each request
-- *Django's sessions*: the session engine of Django instead of the project's
+- *ordinary queries*: each compiled query is an ordinary query of Django, written anew for each request
 - *no kept plans*: compiled queries, but the connection keeps no plans
-- *none*: all three
 
 ``--profile`` prints where the time of one route goes instead.
 """
@@ -24,6 +22,7 @@ import os
 import pstats
 import random
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -36,35 +35,48 @@ from scratch import scratch_product, show
 Route = Callable[[], Any]
 
 
-class _PlainQuery:
+class _Key(int):
+    """A primary key that passes for its row."""
+
+    @property
+    def pk(self) -> int:
+        return int(self)
+
+
+class _OrdinaryQuery:
     """Answers the calls of a compiled query by an ordinary one."""
 
     @staticmethod
     def _query(compiled: Any, values: dict[str, Any]) -> Any:
-        return compiled._build(**values)
+        from django.db.models import Value
+
+        # As a `Parameter`, each value is an expression or has a key of its own.
+        return compiled._build(
+            **{name: _Key(value) if isinstance(value, int) else Value(value) for name, value in values.items()}
+        )
 
     @staticmethod
     def rows(compiled: Any, **values: Any) -> list[Any]:
-        return list(_PlainQuery._query(compiled, values))
+        return list(_OrdinaryQuery._query(compiled, values))
 
     @staticmethod
     def objects(compiled: Any, **values: Any) -> list[Any]:
-        return list(_PlainQuery._query(compiled, values))
+        return list(_OrdinaryQuery._query(compiled, values))
 
     @staticmethod
     def first(compiled: Any, **values: Any) -> Any:
-        return next(iter(_PlainQuery._query(compiled, values)), None)
+        return next(iter(_OrdinaryQuery._query(compiled, values)), None)
 
     @staticmethod
     def count(compiled: Any, **values: Any) -> int:
-        return int(_PlainQuery._query(compiled, values).count())
+        return int(_OrdinaryQuery._query(compiled, values).count())
 
     @staticmethod
     def exists(compiled: Any, **values: Any) -> bool:
-        return bool(_PlainQuery._query(compiled, values).exists())
+        return bool(_OrdinaryQuery._query(compiled, values).exists())
 
 
-def _plain_statement(sql: str, parameters: Any) -> list[Any]:
+def _fetch(sql: str, parameters: Any) -> list[Any]:
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -73,46 +85,26 @@ def _plain_statement(sql: str, parameters: Any) -> list[Any]:
 
 
 @contextmanager
-def plain_queries() -> Iterator[None]:
+def ordinary_queries() -> Iterator[None]:
     """Ordinary queries for compiled ones."""
-    from consilium.core import prepared
+    from consilium.core import compiled_queries
     from rubrics.selectors import lists
 
     with ExitStack() as stack:
         for name in ("rows", "objects", "first", "count", "exists"):
-            plain = getattr(_PlainQuery, name)
+            plain = getattr(_OrdinaryQuery, name)
             method = (lambda run: lambda self, **values: run(self, **values))(plain)
-            stack.enter_context(mock.patch.object(prepared.Prepared, name, method))
-        stack.enter_context(mock.patch.object(lists, "kept", _plain_statement))
-        yield
-
-
-@contextmanager
-def plain_sessions() -> Iterator[None]:
-    """Django's session engine."""
-    from django.test import override_settings
-
-    with override_settings(SESSION_ENGINE="django.contrib.sessions.backends.db"):
+            stack.enter_context(mock.patch.object(compiled_queries.CompiledQuery, name, method))
+        stack.enter_context(mock.patch.object(lists, "fetch_prepared", _fetch))
         yield
 
 
 @contextmanager
 def no_plans() -> Iterator[None]:
     """Connections that keep no plans: those that are open, and those that the pool opens."""
-    from consilium.core import prepared
     from standalone.postgres import base
 
-    with (
-        mock.patch.object(prepared, "kept", _plain_statement),
-        mock.patch.object(base.DatabaseWrapper, "kept_cursor", lambda self: self.cursor()),
-    ):
-        yield
-
-
-@contextmanager
-def none_of_them() -> Iterator[None]:
-    """Plain queries and Django's sessions, which leaves no plans to keep."""
-    with plain_queries(), plain_sessions():
+    with mock.patch.object(base.DatabaseWrapper, "prepared_cursor", lambda self: self.cursor()):
         yield
 
 
@@ -124,10 +116,8 @@ def as_it_is() -> Iterator[None]:
 
 VARIANTS = {
     "as it is": as_it_is,
-    "plain queries": plain_queries,
-    "Django's sessions": plain_sessions,
+    "ordinary queries": ordinary_queries,
     "no kept plans": no_plans,
-    "none": none_of_them,
 }
 
 
@@ -143,7 +133,7 @@ def routes() -> dict[str, Route]:
     benchmark = Benchmark.objects.get(slug=SLUG)
     author = User.objects.create_user("author", "author@example.org", name="The author")
     AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
-    draft = Assignment.objects.filter(status="draft", batch__status="open").order_by("pk")[0]
+    draft = Assignment.objects.filter(status="draft", batch__status="open").order_by("position", "pk")[0]
     physician = draft.annotator
     clients = {}
     for user in (User.objects.get(username="admin"), author, physician):
@@ -168,7 +158,7 @@ def routes() -> dict[str, Route]:
             "criterion": decision.criterion_id,
             "outcome": "met" if version % 2 else "not_met",
             "version": version,
-            "client_id": f"00000000-0000-4000-8000-{random.getrandbits(48):012x}",
+            "client_id": str(uuid.uuid4()),
         }
         address = f"/work/{draft.public_id}/decisions/"
         answer = clients[physician.username].post(

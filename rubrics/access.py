@@ -10,7 +10,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
-from consilium.core.prepared import Prepared, keyed
+from consilium.core.compiled_queries import CompiledQuery
 from rubrics.models import (
     AuthoringRole,
     Bank,
@@ -27,16 +27,9 @@ Row = TypeVar("Row", bound=Model)
 
 
 # Every page begins with one of these.
-_run = Prepared(lambda user, slug: Benchmark.objects.run_by(keyed(user)).filter(slug=slug), user=int, slug=str)
-_administered = Prepared(
-    lambda user, slug: Benchmark.objects.administered_by(keyed(user)).filter(slug=slug), user=int, slug=str
-)
-_written = Prepared(lambda user, slug: Benchmark.objects.written_by(keyed(user)).filter(slug=slug), user=int, slug=str)
-_case = Prepared(
-    lambda benchmark, public_id: Case.objects.filter(benchmark=benchmark, public_id=public_id),
-    benchmark=int,
-    public_id=str,
-)
+_run = CompiledQuery(lambda user, slug: Benchmark.objects.run_by(user).filter(slug=slug))
+_written = CompiledQuery(lambda user, slug: Benchmark.objects.written_by(user).filter(slug=slug))
+_case = CompiledQuery(lambda benchmark, public_id: Case.objects.filter(benchmark=benchmark, public_id=public_id))
 
 
 def _or_404(row: Row | None) -> Row:
@@ -52,12 +45,13 @@ def get_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
 
 def get_administered_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
     """The benchmark, for its admins alone."""
-    return _or_404(_administered.first(user=user.pk, slug=slug))
+    return get_object_or_404(Benchmark.objects.administered_by(user), slug=slug)
 
 
 def is_admin(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
     """Whether ``user`` is an admin of ``benchmark``."""
-    return _administered.exists(user=user.pk, slug=benchmark.slug)
+    roles = BenchmarkRole.objects.filter(benchmark=benchmark.pk, user=user.pk, active=True)
+    return roles.filter(role=BenchmarkRole.Role.ADMIN).exists()
 
 
 def get_case(user: User | AnonymousUser, slug: str, public_id: str) -> Case:
@@ -105,16 +99,8 @@ def get_case_to_time(user: User | AnonymousUser, slug: str, public_id: str) -> C
 
 def is_author(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
     """Whether ``user`` may review: a physician who writes for the benchmark. Who only runs it may not."""
-    return _authors.exists(user=user.pk, benchmark=benchmark.pk)
-
-
-_authors = Prepared(
-    lambda user, benchmark: AuthoringRole.objects.filter(
-        benchmark=benchmark, user=user, active=True, role=AuthoringRole.Role.AUTHOR
-    ).order_by(),
-    user=int,
-    benchmark=int,
-)
+    roles = AuthoringRole.objects.filter(benchmark=benchmark.pk, user=user.pk, active=True)
+    return roles.filter(role=AuthoringRole.Role.AUTHOR).exists()
 
 
 def may_see_grading_evidence(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
@@ -123,19 +109,15 @@ def may_see_grading_evidence(user: User | AnonymousUser, benchmark: Benchmark) -
     Not while they have a part in a group with a batch that is not closed: blinding and independence come first. Asked
     from below the app that holds groups, by the names of its relations: nothing is imported.
     """
-    return user.pk is not None and not _graders.exists(user=user.pk, benchmark=benchmark.pk)
-
-
-_graders = Prepared(
-    lambda user, benchmark: User.objects.filter(
-        pk=user,
+    if user.pk is None:
+        return False
+    groups_at_work = User.objects.filter(
+        pk=user.pk,
         memberships__active=True,
-        memberships__group__benchmark=benchmark,
+        memberships__group__benchmark=benchmark.pk,
         memberships__group__batches__status__in=["open", "paused"],
-    ),
-    user=int,
-    benchmark=int,
-)
+    )
+    return not groups_at_work.exists()
 
 
 def get_authoring_role(user: User | AnonymousUser, slug: str, role: int) -> AuthoringRole:

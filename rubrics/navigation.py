@@ -10,7 +10,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core import navigation
-from consilium.core.prepared import Prepared
+from consilium.core.compiled_queries import CompiledQuery
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -28,7 +28,7 @@ def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
     return _roles.column(user=user.pk, benchmark=benchmark.pk)
 
 
-def _roles_in(user: int, benchmark: int) -> QuerySet[Any, Any]:
+def _roles_in(user: Any, benchmark: Any) -> QuerySet[Any, Any]:
     from rubrics.models import AuthoringRole, BenchmarkRole
 
     mine = {"user": user, "benchmark": benchmark, "active": True}
@@ -36,7 +36,7 @@ def _roles_in(user: int, benchmark: int) -> QuerySet[Any, Any]:
     return runs.union(AuthoringRole.objects.filter(**mine).order_by().values_list("role"))
 
 
-_roles: Prepared[Any] = Prepared(_roles_in, user=int, benchmark=int)
+_roles: CompiledQuery[Any] = CompiledQuery(_roles_in)
 
 
 def home_cards(user: User) -> Iterator[navigation.HomeCard]:

@@ -7,12 +7,10 @@ from typing import Any
 from django import template
 
 from accounts.models import Notification, User
-from consilium.core.prepared import Prepared
+from consilium.core.compiled_queries import CompiledQuery
 
 register = template.Library()
-_unread = Prepared(
-    lambda user: Notification.objects.filter(user=user, read_at=None).order_by().values_list("pk"), user=int
-)
+_unread = CompiledQuery(lambda user: Notification.objects.filter(user=user, read_at=None).order_by().values_list("pk"))
 
 
 @register.simple_tag

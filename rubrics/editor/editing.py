@@ -9,7 +9,6 @@ from django.db import connection
 from django.utils.timezone import localtime
 
 from consilium.core.i18n import translate
-from consilium.core.prepared import Prepared
 from rubrics.editor.drafting import DraftItem, from_rubric, items_of, unready
 from rubrics.editor.rules import broken_rules, rules_of
 from rubrics.lint import lint
@@ -24,7 +23,9 @@ MAX_SUGGESTIONS = 80
 
 def current_rubric(case: Case) -> tuple[Rubric | None, list[DraftItem]]:
     """The version that is written or in review, else the published one, with its items; None before the first."""
-    versions = _versions.objects(case=case.pk)
+    versions = Rubric.objects.filter(
+        case=case, track=TRACK, status__in=[Status.DRAFT, Status.IN_REVIEW, Status.PUBLISHED]
+    ).order_by("version")
     written = next((row for row in versions if row.status != Status.PUBLISHED and hasattr(row, "draft")), None)
     if written is not None:
         return written, items_of(written.draft.content)
@@ -32,14 +33,6 @@ def current_rubric(case: Case) -> tuple[Rubric | None, list[DraftItem]]:
     if published is None:
         return None, []
     return published, from_rubric(list(published.items.select_related("criterion").order_by("position")))
-
-
-_versions = Prepared(
-    lambda case: Rubric.objects.filter(
-        case=case, track=TRACK, status__in=[Status.DRAFT, Status.IN_REVIEW, Status.PUBLISHED]
-    ).order_by("version"),
-    case=int,
-)
 
 
 def draft_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:

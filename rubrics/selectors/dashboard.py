@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import User
-from consilium.core.prepared import Prepared, keyed
+from consilium.core.compiled_queries import CompiledQuery
 from rubrics import access
 from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricContributor, RubricReview
 
@@ -33,7 +32,7 @@ class Waiting:
         return bool(self.returned or self.drafts or self.reviews)
 
 
-def open_rubrics(user: User, benchmarks: Iterable[int]) -> QuerySet[Rubric]:
+def open_rubrics(user: User) -> QuerySet[Rubric]:
     """Rubrics in draft or in review, of cases that count.
 
     ``wrote``: ``user`` wrote on it; ``last_outcome``: of its last review; ``seen``: ``user`` has reviewed
@@ -41,7 +40,6 @@ def open_rubrics(user: User, benchmarks: Iterable[int]) -> QuerySet[Rubric]:
     """
     reviews = RubricReview.objects.filter(rubric=OuterRef("pk"))
     return Rubric.objects.filter(
-        case__benchmark__in=list(benchmarks),
         case__excluded_at=None,
         track="gold",
         status__in=[Status.DRAFT, Status.IN_REVIEW],
@@ -110,9 +108,10 @@ def rubrics_waiting(user: User, benchmark: int) -> dict[str, list[OpenRubric]]:
     return {name: rubrics[:MAX_SHOWN] for name, rubrics in waiting.items()}
 
 
-def _open_to_one(user: Any, benchmark: int) -> QuerySet[Rubric, Any]:
+def _open_to_user(user: Any, benchmark: Any) -> QuerySet[Rubric, Any]:
     return (
-        open_rubrics(user, [benchmark])
+        open_rubrics(user)
+        .filter(case__benchmark=benchmark)
         .filter(Q(status=Status.DRAFT) & _mine(user) | to_review_by(user))
         .order_by("-draft__saved_at", "-pk")
         .values_list(
@@ -122,7 +121,7 @@ def _open_to_one(user: Any, benchmark: int) -> QuerySet[Rubric, Any]:
     )
 
 
-_open_to = Prepared(lambda user, benchmark: _open_to_one(keyed(user), benchmark), user=int, benchmark=int)
+_open_to = CompiledQuery(_open_to_user)
 
 
 def cases_begun(user: User, benchmark: int) -> list[Case]:
@@ -130,12 +129,10 @@ def cases_begun(user: User, benchmark: int) -> list[Case]:
     return _begun.objects(user=user.pk, benchmark=benchmark)
 
 
-_begun = Prepared(
+_begun = CompiledQuery(
     lambda user, benchmark: (
-        cases_without_rubric(keyed(user), [benchmark]).order_by("-pk").only("key", "public_id")[:MAX_SHOWN]
-    ),
-    user=int,
-    benchmark=int,
+        cases_without_rubric(user).filter(benchmark=benchmark).order_by("-pk").only("key", "public_id")[:MAX_SHOWN]
+    )
 )
 
 
@@ -145,7 +142,7 @@ def rewordings(user: User, benchmark: Benchmark) -> list[Rewording]:
     return rewordings if rewordings and access.may_see_grading_evidence(user, benchmark) else []
 
 
-_rewordings = Prepared(
+_rewordings = CompiledQuery(
     lambda benchmark: (
         RevisionRequest.objects.filter(
             rubric__case__benchmark=benchmark, rubric__case__excluded_at=None, status=RevisionRequest.Status.OPEN
@@ -153,14 +150,13 @@ _rewordings = Prepared(
         .values_list("rubric__case__key", "rubric__case__public_id", "criterion__text")
         .annotate(n_requests=Count("pk"), latest=Max("created_at"))
         .order_by("-n_requests", "-latest", "criterion")[:MAX_SHOWN]
-    ),
-    benchmark=int,
+    )
 )
 
 
-def cases_without_rubric(user: User, benchmarks: Iterable[int]) -> QuerySet[Case]:
+def cases_without_rubric(user: User) -> QuerySet[Case]:
     """Cases that ``user`` began and for which nobody has begun a rubric."""
-    return Case.objects.included().filter(benchmark__in=list(benchmarks), created_by=user.pk, rubrics=None)
+    return Case.objects.included().filter(created_by=user.pk, rubrics=None)
 
 
 def waiting_of(user: User, benchmarks: list[int]) -> dict[int, Waiting]:
@@ -168,7 +164,8 @@ def waiting_of(user: User, benchmarks: list[int]) -> dict[int, Waiting]:
     if not benchmarks:
         return {}
     counted = (
-        open_rubrics(user, benchmarks)
+        open_rubrics(user)
+        .filter(case__benchmark__in=benchmarks)
         .order_by()
         .values_list("case__benchmark")
         .annotate(
@@ -177,9 +174,8 @@ def waiting_of(user: User, benchmarks: list[int]) -> dict[int, Waiting]:
             waiting=Count("pk", filter=to_review_by(user)),
         )
     )
-    begun = dict(
-        cases_without_rubric(user, benchmarks).order_by().values_list("benchmark").annotate(number=Count("pk"))
-    )
+    begun_cases = cases_without_rubric(user).filter(benchmark__in=benchmarks)
+    begun = dict(begun_cases.order_by().values_list("benchmark").annotate(number=Count("pk")))
     by_benchmark = {key: Waiting(returned, drafts, reviews) for key, returned, drafts, reviews in counted}
     return {
         key: Waiting(waiting.returned, waiting.drafts + begun.get(key, 0), waiting.reviews)

@@ -13,6 +13,7 @@ from django.db.models import (
     BooleanField,
     Count,
     Exists,
+    Expression,
     F,
     FilteredRelation,
     Func,
@@ -29,8 +30,8 @@ from django.db.models.functions import Coalesce, Length, Substr
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from consilium.core.compiled_queries import CompiledQuery, fetch_prepared
 from consilium.core.labels import STATUS_LABELS
-from consilium.core.prepared import Prepared, kept
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor
 
 EXCERPT = 220
@@ -183,7 +184,7 @@ class CasePages(Paginator):
     """
 
     def __init__(
-        self, cases: QuerySet[Case], per_page: int, *, shown: Prepared[Case], total: int | None = None
+        self, cases: QuerySet[Case], per_page: int, *, shown: CompiledQuery[Case], total: int | None = None
     ) -> None:
         super().__init__(cases, per_page)
         self.cases, self.shown, self.is_counted = cases, shown, total is not None
@@ -217,15 +218,15 @@ def _array(keys: Sequence[int]) -> str:
     return f"{{{','.join(map(str, keys))}}}"
 
 
-def _among(keys: str) -> Func:
+def _among(keys: Expression) -> Func:
     """Cases whose primary key is in ``keys``, an array as PostgreSQL writes it: one value, however many there are."""
     template = '"rubrics_case"."id" = ANY(%(expressions)s::bigint[])'
-    return Func(Value(keys), template=template, output_field=BooleanField())
+    return Func(keys, template=template, output_field=BooleanField())
 
 
 # What the two lists show of the cases on a page.
-SHOWN = Prepared(lambda keys: listed(Case.objects.filter(_among(keys))), keys=str)
-SHOWN_TO_AUTHORS = Prepared(lambda keys: with_rubric_states(listed(Case.objects.filter(_among(keys)))), keys=str)
+SHOWN = CompiledQuery(lambda keys: listed(Case.objects.filter(_among(keys))))
+SHOWN_TO_AUTHORS = CompiledQuery(lambda keys: with_rubric_states(listed(Case.objects.filter(_among(keys)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +244,7 @@ def variety_of(benchmark: Benchmark, limit: int = 300) -> Variety:
     This process keeps the tags until a case comes, goes or changes them, which the audit trail tells; and for a minute
     at most, since a long transaction may end after the event that was the last.
     """
-    latest, total, languages = kept(VARIETY, {"benchmark": benchmark.pk})[0]
+    latest, total, languages = fetch_prepared(VARIETY, {"benchmark": benchmark.pk})[0]
     now = time.monotonic()
     known = _tag_counts.get((benchmark.pk, limit))
     if known and known[0] == (latest, total) and now - known[1] < KEPT_S:

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from accounts.models import User
-from consilium.core.prepared import Prepared
 from rubrics.access import may_see_grading_evidence
 from rubrics.models import Benchmark, Case, Criterion, RevisionRequest
 
@@ -40,25 +39,16 @@ def evidence_for(user: User, case: Case) -> dict[int, list[RewordingEvidence]]:
 
     At most four queries, and one where there are none.
     """
-    if not _revision_requested.exists(case=case.pk) or not may_see_grading_evidence(user, case.benchmark):
+    requests = RevisionRequest.objects.filter(rubric__case=case, status=RevisionRequest.Status.OPEN)
+    if not requests.exists() or not may_see_grading_evidence(user, case.benchmark):
         return {}
-    rows = list(
-        RevisionRequest.objects.filter(rubric__case=case, status=RevisionRequest.Status.OPEN)
-        .select_related("response")
-        .order_by("-created_at", "-pk")
-    )
+    rows = list(requests.select_related("response").order_by("-created_at", "-pk"))
     marked = _passages({row.criterion_id for row in rows}, {row.response_id for row in rows if row.response_id})
     evidence: dict[int, list[RewordingEvidence]] = {}
     for row in rows:
         passages = marked.get((row.criterion_id, row.response_id or 0), [])
         evidence.setdefault(row.criterion_id, []).append(RewordingEvidence(row, passages[:MAX_PASSAGES]))
     return evidence
-
-
-_revision_requested = Prepared(
-    lambda case: RevisionRequest.objects.filter(rubric__case=case, status=RevisionRequest.Status.OPEN).order_by(),
-    case=int,
-)
 
 
 def _passages(criteria: Iterable[int], responses: Iterable[int]) -> dict[tuple[int, int], list[str]]:

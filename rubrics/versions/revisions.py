@@ -9,7 +9,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Max, Q, QuerySet
 
-from consilium.core.prepared import Prepared
+from consilium.core.compiled_queries import CompiledQuery
 from rubrics.models import Benchmark, Criterion, RevisionRequest, Rubric, RubricItem
 
 Status = RevisionRequest.Status
@@ -48,14 +48,13 @@ def open_requests(benchmark: Benchmark) -> int:
     return _open_criteria.count(benchmark=benchmark.pk)
 
 
-_open_criteria = Prepared(
+_open_criteria = CompiledQuery(
     lambda benchmark: (
         RevisionRequest.objects.filter(rubric__case__benchmark=benchmark, status=Status.OPEN)
         .order_by()
         .values_list("rubric", "criterion")
         .distinct()
-    ),
-    benchmark=int,
+    )
 )
 
 

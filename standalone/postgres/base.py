@@ -48,7 +48,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super().get_new_connection(conn_params)
 
     @async_unsafe
-    def kept_cursor(self) -> Any:
+    def prepared_cursor(self) -> Any:
         """A cursor whose statements the server keeps with their plans, where ``OPTIONS["prepare_threshold"]`` allows.
 
         It binds values in the server: one statement at a time, and a value only where its type is plain.

@@ -1,4 +1,4 @@
-"""A prepared query finds what the query finds, whatever it was asked before."""
+"""A compiled query returns what the query returns, whatever values it ran with before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db.models import Count, F, QuerySet
 from django.db.models.functions import Upper
 from django.test import Client
 
-from consilium.core.prepared import Prepared, keyed
+from consilium.core.compiled_queries import CompiledQuery
 from rubrics.models import Benchmark, Case
 from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, CaseFactory
 
@@ -32,11 +32,10 @@ def two() -> tuple[Benchmark, Benchmark]:
 
 def test_rows_objects_and_numbers_are_those_of_the_query(two, django_assert_num_queries) -> None:
     first, other = two
-    cases = Prepared(
+    cases = CompiledQuery(
         lambda benchmark: Case.objects.filter(benchmark=benchmark).order_by("key").annotate(loud=Upper("key")),
-        benchmark=int,
     )
-    for benchmark, keys in ((first, ["a", "b"]), (other, ["c"]), (keyed(0), [])):
+    for benchmark, keys in ((first, ["a", "b"]), (other, ["c"]), (Benchmark(pk=0), [])):
         with django_assert_num_queries(1):
             fetched_cases = cases.objects(benchmark=benchmark.pk)
         assert [case.key for case in fetched_cases] == keys
@@ -49,21 +48,21 @@ def test_rows_objects_and_numbers_are_those_of_the_query(two, django_assert_num_
 
 
 def test_columns_of_other_kinds_come_as_from_the_query(two) -> None:
-    by_name = Prepared(lambda slug: Benchmark.objects.filter(slug=slug), slug=str)
+    by_name = CompiledQuery(lambda slug: Benchmark.objects.filter(slug=slug))
     benchmark = by_name.first(slug="one")
     assert benchmark is not None
     assert benchmark.maps == {"task": {"a": "b"}}
     benchmark.title = "changed"
     benchmark.save()
     assert by_name.first(slug="one").title == "changed"
-    mapped = Prepared(lambda slug: Benchmark.objects.filter(slug=slug).values_list("maps", "slug"), slug=str)
+    mapped = CompiledQuery(lambda slug: Benchmark.objects.filter(slug=slug).values_list("maps", "slug"))
     assert mapped.rows(slug="one") == [({"task": {"a": "b"}}, "one")]
     assert mapped.rows(slug="'; DROP TABLE rubrics_case; --") == []
     assert by_name.first(slug=None) is None
 
 
 def test_what_was_left_out_is_read_when_it_is_asked_for(two, django_assert_num_queries) -> None:
-    small = Prepared(lambda key: Case.objects.filter(key=key).only("key"), key=str)
+    small = CompiledQuery(lambda key: Case.objects.filter(key=key).only("key"))
     case = small.first(key="a")
     assert case is not None
     with django_assert_num_queries(1):
@@ -75,18 +74,26 @@ def test_groups_and_two_values(two) -> None:
         rows = Case.objects.filter(benchmark=benchmark).exclude(key=key).order_by()
         return rows.values_list("benchmark__slug").annotate(number=Count("pk"), same=F("benchmark__slug"))
 
-    prepared_query = Prepared(numbers, benchmark=int, key=str)
+    prepared_query = CompiledQuery(numbers)
     assert prepared_query.rows(benchmark=two[0].pk, key="a") == [("one", 1, "one")]
     assert prepared_query.rows(benchmark=two[0].pk, key="z") == [("one", 2, "one")]
 
 
+def test_a_value_may_be_part_of_a_pattern_and_of_an_access_rule(two) -> None:
+    containing = CompiledQuery(lambda key: Case.objects.filter(key__contains=key))
+    assert [containing.count(key=key) for key in ("a", "%", "")] == [1, 0, 3]
+    role = BenchmarkRoleFactory(benchmark=two[0], role="admin")
+    run = CompiledQuery(lambda user, slug: Benchmark.objects.run_by(user).filter(slug=slug))
+    assert run.objects(user=role.user_id, slug="one") == [two[0]]
+    assert run.objects(user=role.user_id, slug="other") == []
+    assert run.objects(user=0, slug="one") == []
+
+
 def test_what_it_cannot_do_it_refuses() -> None:
-    with pytest.raises(ValueError, match="key"):
-        Prepared(lambda key: Case.objects.filter(key__contains=key), key=str).count(key="a")
-    with pytest.raises(TypeError, match=r"\['slug'\], made for \['key'\]"):
-        Prepared(lambda key: Case.objects.filter(key=key), key=str).count(slug="a")
-    with pytest.raises(ValueError, match="come along"):
-        Prepared(lambda key: Case.objects.filter(key=key).select_related("benchmark"), key=str).first(key="a")
+    with pytest.raises(TypeError, match=r"\['slug'\], compiled for \['key'\]"):
+        CompiledQuery(lambda key: Case.objects.filter(key=key)).count(slug="a")
+    with pytest.raises(ValueError, match="select_related"):
+        CompiledQuery(lambda key: Case.objects.filter(key=key).select_related("benchmark")).first(key="a")
 
 
 @pytest.fixture
@@ -99,17 +106,15 @@ def keeps_plans() -> Iterator[None]:
 
 
 def test_the_connection_keeps_the_plan_and_finds_what_is_there_now(two, keeps_plans) -> None:
-    runs = Prepared(
+    runs = CompiledQuery(
         lambda key, title: (
             Benchmark.objects.filter(slug=key)
             .order_by()
             .values_list("slug")
             .union(Benchmark.objects.filter(title=title).order_by().values_list("slug"))
-        ),
-        key=str,
-        title=str,
+        )
     )
-    cases = Prepared(lambda benchmark: Case.objects.filter(benchmark=benchmark), benchmark=int)
+    cases = CompiledQuery(lambda benchmark: Case.objects.filter(benchmark=benchmark))
     for title in ("nothing", two[1].title):
         assert set(runs.column(key="one", title=title)) == {
             "one",
@@ -123,7 +128,7 @@ def test_the_connection_keeps_the_plan_and_finds_what_is_there_now(two, keeps_pl
         cursor.execute("SELECT statement, generic_plans + custom_plans FROM pg_prepared_statements")
         threshold = cursor.fetchall()
     assert [times for sql, times in threshold if "UNION" in sql] == [2]
-    assert sorted(times for sql, times in threshold if '"rubrics_case"."benchmark_id" = $1' in sql) == [1, 3]
+    assert sorted(times for sql, times in threshold if '"rubrics_case"."benchmark_id" = ($1)' in sql) == [1, 3]
 
 
 @pytest.mark.slow
