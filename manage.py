@@ -1,7 +1,6 @@
 #!/usr/bin/env python
 """Command line of Consilium."""
 
-import gc
 import os
 import sys
 
@@ -10,7 +9,6 @@ from consilium.local_key import lend_local_key
 
 def main() -> None:
     """Run one management command."""
-    gc.set_threshold(50_000, 10, 10)  # else a fifth of its start is looking for garbage among what stays
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     lend_local_key(sys.argv, os.environ)
     from django.core.management import execute_from_command_line

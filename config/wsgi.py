@@ -1,6 +1,5 @@
 """WSGI endpoint for gunicorn."""
 
-import gc
 import logging
 import os
 
@@ -13,13 +12,9 @@ from django.urls import get_resolver
 
 from consilium.hosts import site_address
 
-gc.disable()  # until all is there
 application = get_wsgi_application()
 logging.getLogger("consilium").info(
     "Requests for other hosts or ports than the site's are refused; a proxy has to pass on the header Host",
     extra={"site": site_address(), "allowed_hosts": settings.ALLOWED_HOSTS},
 )
-# Before gunicorn forks: every process has the views from the start, and none looks for garbage among what stays.
-_ = get_resolver().url_patterns
-gc.freeze()
-gc.enable()
+_ = get_resolver().url_patterns  # before gunicorn forks, so that its processes share the views
