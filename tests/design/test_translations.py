@@ -225,6 +225,8 @@ def remarks_in(source: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise):
             outside.update(map(id, ast.walk(node)))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Coefficient":
+            outside.update(map(id, ast.walk(node)))  # its labels, which files have in English
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
             outside.update(map(id, ast.walk(body[0])))  # a docstring
