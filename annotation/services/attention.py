@@ -29,16 +29,8 @@ def record_attention(
     """
     own = assignment or label_task
     began_at = own.started_at if own is not None and own.annotator_id == user.pk else None
-    return record_time(
-        Attention,
-        seconds=seconds,
-        at=at,
-        began_at=began_at,
-        user=user,
-        assignment=assignment,
-        adjudication=adjudication,
-        label_task=label_task,
-    )
+    work = {"assignment": assignment, "adjudication": adjudication, "label_task": label_task}
+    return record_time(Attention, seconds=seconds, at=at, began_at=began_at, user=user, **work)
 
 
 def time_spent(user: User, assignments: Iterable[int]) -> dict[int, int]:
