@@ -24,11 +24,11 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
+from authoring import cpu_of_database
 from dashboard import CRITERIA, SLUG, fill
 from scratch import scratch_product, show
 
@@ -184,20 +184,6 @@ def routes() -> dict[str, Route]:
         "case editor": page("author", address("rubrics:write-case", case.public_id)),
         "rubric editor": page("author", address("rubrics:write-rubric", case.public_id)),
     }
-
-
-def cpu_of_database() -> float:
-    """CPU seconds of the database's processes for this product; 0 where they run elsewhere or under another user."""
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
-        backends = [pid for (pid,) in cursor.fetchall()]
-    seconds = 0.0
-    for pid in backends:
-        with suppress(OSError):
-            seconds += int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
-    return seconds
 
 
 def better_half(times: Sequence[float]) -> float:
