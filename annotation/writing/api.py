@@ -23,7 +23,7 @@ from annotation.selectors import reading_pages
 from annotation.services import new_seed
 from annotation.writing import batches, selectors, services
 from annotation.writing.forms import WritingBatchForm
-from annotation.writing.planning import WritingFilter, WritingOrder
+from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer, serializer_field
 from consilium.core.endpoints import PAGED, page_of
