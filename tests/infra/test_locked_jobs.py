@@ -17,6 +17,7 @@ from scoring.models import GenerationRun, Judge, TrainedModel
 from scoring.tasks import train_judge
 from tests.factories import BenchmarkFactory
 from tests.infra.test_jobs import TICK, Thread
+from tests.waiting import wait_until
 
 
 def make_training(name: str = "judge", **values: Any) -> TrainedModel:
@@ -73,7 +74,8 @@ def test_the_row_of_a_worker_that_died_is_free(sent: list[int]) -> None:
     assert TRAININGS.sweep(at=timezone.now()) == 0
     dies.set()
     worker.join()
-    assert TRAININGS.sweep(at=timezone.now()) == 1
+    # The server notices the closed connection a moment later.
+    assert wait_until(lambda: TRAININGS.sweep(at=timezone.now())) == 1
     assert sent == [model.pk]
 
 
