@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import gettext as _
@@ -14,8 +14,8 @@ from rubrics.models import Benchmark
 from scoring.generation.config import GenerationConfig
 from scoring.models import GenerationItem, GenerationRun
 from scoring.runs.spending import time_words
+from scoring.selectors.rates import rate_of, window_start
 
-RATE_WINDOW = timedelta(seconds=30)
 CSV_COLUMNS = (
     *("case", "candidate", "setting", "sample", "status", "error_kind", "error", "response", "model", "finish_reason"),
     *("truncated", "refused", "names_its_author", "tokens_in", "tokens_out", "latency_ms", "attempts", "finished_at"),
@@ -42,7 +42,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is. ``per_minute``: responses within `RATE_WINDOW`, None where nothing is known."""
+    """How far a run is. ``per_minute``: responses (`rate_of`), None where nothing is known."""
 
     counts: Counts
     live: bool
@@ -72,7 +72,7 @@ def counts_of(runs: Collection[GenerationRun]) -> dict[int, Counts]:
 
 def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
     """How far ``run`` is at ``at``, counted from its items."""
-    since = max(at - RATE_WINDOW, run.started_at or at - RATE_WINDOW)
+    since = window_start(run.started_at, at=at)
     counts = counts_of([run])[run.pk]
     generation = "response__metadata__generation"
     totals = run.items.aggregate(
@@ -83,18 +83,15 @@ def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
         tokens_in=Sum("tokens_in"),
         tokens_out=Sum("tokens_out"),
     )
-    per_minute, remaining = None, ""
+    rate = None
     if run.status == GenerationRun.Status.RUNNING:
-        elapsed = (at - since).total_seconds()
-        if elapsed >= 1 and (totals["recent"] or elapsed >= RATE_WINDOW.total_seconds()):
-            per_minute = 60 * totals["recent"] / elapsed
-            remaining = time_words(60 * counts.due / per_minute) if per_minute else ""
+        rate = rate_of(totals["recent"], since=since, at=at)
     kinds = run.items.exclude(error_kind="").order_by().values_list("error_kind").annotate(n=Count("pk"))
     return Progress(
         counts=counts,
         live=run.status in GenerationRun.LIVE,
-        per_minute=per_minute,
-        remaining=remaining,
+        per_minute=None if rate is None else 60 * rate,
+        remaining=time_words(counts.due / rate) if rate else "",
         errors=tuple(sorted(kinds, key=lambda row: (-row[1], row[0]))),
         truncated=totals["truncated"],
         refused=totals["refused"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -22,9 +22,9 @@ from scoring.judges.juries import JuryState, jury_states
 from scoring.judges.kinds.kind import KINDS
 from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
 from scoring.runs.spending import Spending, spending_of, time_words
+from scoring.selectors.rates import rate_of, window_start
 
 # The rate is what was written within this time: long enough to be steady, short enough to be of now.
-RATE_WINDOW = timedelta(seconds=30)
 
 # More invalid verdicts than this share, among at least so many, are worth a warning.
 OFTEN_INVALID, MIN_DONE = 0.05, 20
@@ -64,7 +64,7 @@ def counts_of(runs: Collection[JudgeRun]) -> dict[int, VerdictCounts]:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is. ``rate``: verdicts a second within `RATE_WINDOW`, None where the run is not at work."""
+    """How far a run is. ``rate``: verdicts a second (`rate_of`), None where the run is not at work."""
 
     counts: VerdictCounts
     live: bool
@@ -95,9 +95,7 @@ class Progress:
 
 def progress_of(run: JudgeRun, *, at: datetime) -> Progress:
     """How far ``run`` is at ``at``: counted from the verdicts themselves, in two queries."""
-    since = at - RATE_WINDOW
-    if run.started_at:
-        since = max(since, run.started_at)
+    since = window_start(run.started_at, at=at)
     rows = (
         Verdict.objects.filter(run=run)
         .values_list("outcome")
@@ -113,9 +111,7 @@ def progress_of(run: JudgeRun, *, at: datetime) -> Progress:
     live = run.status in JudgeRun.LIVE
     rate = remaining = None
     if run.status == JudgeRun.Status.RUNNING:
-        elapsed = (at - since).total_seconds()
-        # Nothing yet is no rate of nothing: a run needs a moment to begin.
-        rate = recent / elapsed if elapsed >= 1 and (recent or elapsed >= RATE_WINDOW.total_seconds()) else None
+        rate = rate_of(recent, since=since, at=at)
         remaining = counts.missing / rate if rate else None
     kinds = (
         JudgeCall.objects.filter(run=run)
