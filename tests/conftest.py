@@ -59,13 +59,8 @@ BEFORE_THE_DATABASE = ("tests/infra/test_embedded.py", "tests/infra/test_secret_
 FIRST = ("tests/e2e/", "tests/chaos/", "tests/access/", "tests/infra/", "tests/scoring/")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what need not wait for the database, then with tests that share a worker, then with the longest.
-
-    Tests that share a fixture of their module go to one process, which then makes it once. A worker costs more to
-    start than such a fixture, so tests that share one are distributed singly.
-    """
+    """Begin with what need not wait for the database, then with tests that share a worker, then with the longest."""
 
     def turn(item: pytest.Item) -> int:
         if item.nodeid.startswith(BEFORE_THE_DATABASE):
@@ -75,14 +70,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return 2 if item.nodeid.startswith(FIRST) else 3
 
     items.sort(key=turn)
-    for item in items:
-        if turn(item) != 1 and not item.get_closest_marker("xdist_group") and _has_fixture_of_its_module(item):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
-
-
-def _has_fixture_of_its_module(item: pytest.Item) -> bool:
-    definitions = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
-    return any(definition[-1].scope == "module" and definition[-1].baseid for definition in definitions)
 
 
 @pytest.hookimpl(trylast=True)
