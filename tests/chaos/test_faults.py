@@ -73,8 +73,10 @@ class GradingSession:
     def act(self, page: Page) -> bool:
         """Decide something: by a key, by the mouse, borderline, or a note. False if a dialog came over the page.
 
-        What was done must show on the page, or a dialog must have kept it from being done.
+        What was done must show on the page, or a dialog must have kept it from being done. A notice that comes above
+        the criteria during a click moves the buttons away from the mouse.
         """
+        notices = page.locator("#refusal [data-refused]").count()
         kind = self.rng.choice(("key", "key", "key", "click", "borderline", "note"))
         if kind == "click":
             criterion = self.rng.choice(self.criteria)
@@ -105,7 +107,8 @@ class GradingSession:
         if words == (outcome, borderline, note):
             self.history.setdefault(criterion, []).append(words)
         else:
-            assert dialog, f"a {kind} was lost: {words}"
+            moved = kind == "click" and page.locator("#refusal [data-refused]").count() > notices
+            assert dialog or moved, f"a {kind} was lost: {words}"
         return not dialog
 
     def look(self, page: Page) -> None:
