@@ -53,6 +53,17 @@ def pytest_configure(config: pytest.Config) -> None:
             threading.Thread(target=ensure_template, args=[settings], daemon=True).start()
 
 
+# The tests of each of these modules go to one process: what the module sets up takes longer than its tests. pytest-xdist
+# 3.8 cannot do it by a marker: under pytest 9.2 its `xdist_group` has no effect.
+TOGETHER = (
+    "tests/access/test_blinding.py",
+    "tests/access/test_url_matrix.py",
+    "tests/agreement/label_files/test_real_agreement_file.py",
+    "tests/demo/test_load.py",
+    "tests/infra/test_up.py",
+    "tests/infra/test_watchdog.py",
+    "tests/scoring/trained/test_trained.py",
+)
 # These start processes and servers of their own, and need no database of the tests, which is not there yet.
 BEFORE_THE_DATABASE = ("tests/infra/test_embedded.py", "tests/infra/test_secret_key.py")
 # These hold the longest tests. Begun last, one of them would run alone while the other process has nothing left.
@@ -78,6 +89,19 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Single tests to whichever process is free; those of a module in `TOGETHER` to one process."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class TogetherOrSingle(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            module = nodeid.split("::")[0]
+            return module if module in TOGETHER else nodeid
+
+    return TogetherOrSingle(config, log)
 
 
 @pytest.hookimpl(trylast=True)

@@ -18,7 +18,7 @@ import config.urls
 from tests.access.endpoints import ENDPOINTS
 from tests.access.world import World
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("blinding")]
+pytestmark = pytest.mark.slow
 
 # The facts that each role must not meet; the names are those of World.canaries.
 OF_THE_RESPONSE = {

@@ -60,10 +60,7 @@ def address(name: str, endpoint: Endpoint, world: World) -> str:
     return reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
 
 
-# In three parts, so that no process is still busy with them when the others have ended.
-@pytest.mark.parametrize(
-    "role", [pytest.param(role, marks=pytest.mark.xdist_group(f"closed {i % 3}")) for i, role in enumerate(ROLES)]
-)
+@pytest.mark.parametrize("role", ROLES)
 def test_closed_endpoints(role: str, world: World, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """No method gets a role into an address that is not its own; nothing differs from an address that is not there."""
     # Thousands of times the same page would be made, and only its status is looked at: of what comes before a view,
@@ -91,7 +88,6 @@ def test_closed_endpoints(role: str, world: World, monkeypatch: pytest.MonkeyPat
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-@pytest.mark.xdist_group("open")
 def test_open_endpoints(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A role gets into what is its own, and whoever reads Chinese finds no English sentence there.
 

@@ -29,7 +29,7 @@ from demo import GROUPS, PEOPLE, SIGN_INS
 from rubrics.models import Benchmark, Case, Response, RubricItem
 from scoring.models import JudgeRun, TrainedModel, Verdict
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.xdist_group("demo")]
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", autouse=True)

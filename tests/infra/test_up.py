@@ -22,7 +22,7 @@ from standalone.embedded.server import SUPERUSER, binaries
 from tests.processes import ROOT
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up")]
+pytestmark = pytest.mark.slow
 
 
 def free_port():

@@ -27,7 +27,7 @@ from tests.processes import Worker, redis_server
 from tests.scoring.conftest import Loopback, chat_judge, loopback, loopback_process  # noqa: F401  # fixtures
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("watchdog")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 LIMIT_S = 3.0
 SEATS = 2

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-pytestmark = pytest.mark.xdist_group("real agreement file")
-
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory) -> tuple[str, dict[str, list[dict[str, str]]]]:

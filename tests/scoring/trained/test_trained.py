@@ -48,7 +48,7 @@ from tests.scoring.conftest import decide, learnable, mark_faulty
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("trained")]
+pytestmark = pytest.mark.slow
 
 CANDIDATES = ["a", "b", "c", "d", "e"]
 
