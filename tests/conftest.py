@@ -53,8 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
             threading.Thread(target=ensure_template, args=[settings], daemon=True).start()
 
 
-# The tests of each of these modules go to one process: what the module sets up takes longer than its tests. pytest-xdist
-# 3.8 cannot do it by a marker: under pytest 9.2 its `xdist_group` has no effect.
+# The tests of each of these modules go to one process: what the module sets up takes longer than its tests.
+# pytest-xdist 3.8 cannot do it by a marker: under pytest 9.2 its `xdist_group` has no effect.
 TOGETHER = (
     "tests/access/test_blinding.py",
     "tests/access/test_url_matrix.py",
