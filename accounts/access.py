@@ -9,15 +9,15 @@ from accounts.models import Invitation, Notification, User
 
 
 def own_notifications(user: User) -> QuerySet[Notification]:
-    """All of the reader's, the latest first."""
+    """All notifications of the reader, the latest first."""
     return Notification.objects.filter(user=user)
 
 
 def get_own_notification(user: User, public_id: str) -> Notification:
-    """One of the reader's own."""
+    """One of the reader's own notifications."""
     return get_object_or_404(own_notifications(user), public_id=public_id)
 
 
 def get_invitation(scope: str, public_id: str) -> Invitation:
-    """An invitation to ``scope``; whoever asks was let into that before."""
+    """An invitation to ``scope``; the caller has checked before that the user has access to ``scope``."""
     return get_object_or_404(Invitation.objects.select_related("user"), scope=scope, public_id=public_id)

@@ -33,7 +33,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     # A private hook of allauth, whose own key begins with the Host of the request: tests/accounts/test_guesses.py.
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Guesses are counted by what they guess at, compared as the address of an account is."""
+        """Count failed sign-ins by the address that was tried, in lower case as accounts store theirs."""
         return str(credentials.get("email", credentials.get("username", ""))).strip().lower()
 
     # Mails -------------------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return site_address() + reverse("account_confirm_email", args=[emailconfirmation.key])
 
     def send_password_reset_mail(self, user: Any, email: str, context: dict[str, Any]) -> None:
-        """Send the link; without a mail server it would end in the log, where it lets any reader of the log in."""
+        """Send the link only by a mail server: without one it would end up in the log, and let its readers in."""
         if has_mail_server():
             super().send_password_reset_mail(user, email, context)
 
@@ -62,15 +62,16 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):
-    """Single sign-on leads to the account that an admin made for the address; it makes none."""
+    """Single sign-on signs people in to the account that an admin made for their address; it makes no account."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Connect a first sign-on with its account, unless another identity of the provider is connected already.
 
-        Addresses are given to new people. A second identity with the same address may be somebody else.
+        An address may later be given to a new person, so a second identity with the same address may be somebody else.
 
-        allauth could do so itself (``EMAIL_AUTHENTICATION``), but then makes the password unusable, because it takes
-        addresses that were not confirmed by mail for claims. Here an admin made the account, and knew whose it is.
+        allauth could connect it itself (``EMAIL_AUTHENTICATION``), but would then make the password unusable, because
+        it treats an address that was not confirmed by mail as a mere claim. Here an admin made the account, and knew
+        whose address it is.
         """
         if sociallogin.is_existing or sociallogin.state.get("process") != AuthProcess.LOGIN:
             return

@@ -1,6 +1,6 @@
 """Countries and regions by the codes of ISO 3166, named in the reader's language.
 
-`countries.json` holds the names of the Unicode CLDR 47 (Unicode License v3), those of each language in its own order.
+`countries.json` holds the names of the Unicode CLDR 47 (Unicode License v3), sorted for each language in its own order.
 A new language of the interface needs its names there, and shows the English ones until then.
 """
 
@@ -20,6 +20,6 @@ def _names() -> dict[str, dict[str, str]]:
 
 
 def country_choices() -> list[tuple[str, str]]:
-    """Code and name of each, after an empty choice."""
+    """Code and name of each country, after an empty choice."""
     names = _names().get(get_language() or "en", _names()["en"])
     return [("", "–"), *names.items()]

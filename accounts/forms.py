@@ -40,7 +40,7 @@ CONTINENTS = (
 def time_zone_choices() -> list[tuple[str, str | list[tuple[str, str]]]]:
     """Zones of the tz database that name a place, by continent, after UTC.
 
-    Asked once: finding them opens every file of the database, which takes a tenth of a second.
+    The list is cached, because finding the zones opens every file of the database and takes a tenth of a second.
     """
     grouped: dict[str, list[tuple[str, str]]] = {}
     for zone in sorted(available_timezones()):
@@ -56,7 +56,7 @@ def language_choices() -> list[tuple[str, str]]:
 
 
 class ProfileForm(forms.ModelForm[User]):
-    """What people say of themselves: the name others see, and how times and words are shown to them."""
+    """What people say about themselves: the name others see, and how times and words are shown to them."""
 
     name = forms.CharField(
         label=_("Name"),
@@ -74,7 +74,7 @@ class ProfileForm(forms.ModelForm[User]):
 
 
 class CredentialsForm(forms.ModelForm[PhysicianProfile]):
-    """What physicians say of their training, and whether they want to be thanked by name."""
+    """What physicians say about their training, and whether they want to be thanked by name."""
 
     licence_country = forms.ChoiceField(
         label=_("Country or region of licence"),
@@ -100,7 +100,7 @@ class CredentialsForm(forms.ModelForm[PhysicianProfile]):
 
     @property
     def credentials(self) -> list[forms.BoundField]:
-        """The fields that are exported as counts alone."""
+        """The fields that are exported only as counts."""
         return [self[name] for name in ("specialty", "licence_country", "years_in_practice", "seniority")]
 
 
@@ -134,13 +134,13 @@ class WelcomeForm(forms.Form):
         self.user = user
 
     def clean(self) -> dict[str, Any]:
-        """The two passwords are one, and the validators of the deployment accept it."""
+        """Check that the two passwords are the same and that the validators of the deployment accept them."""
         data: dict[str, Any] = super().clean() or {}
         password = data.get("password")
         if password and password != data.get("again"):
             self.add_error("again", _("This is not the same password."))
         elif password:
-            self.user.name = data.get("name", "")  # a password like the name is refused; nothing is saved here
+            self.user.name = data.get("name", "")  # so that a password like the name is refused; not saved here
             try:
                 validate_password(password, self.user)
             except forms.ValidationError as error:
@@ -153,7 +153,7 @@ class WelcomeForm(forms.Form):
 
 
 class PhysicianWelcomeForm(WelcomeForm):
-    """The same for those who grade, check or adjudicate: credentials, too."""
+    """The welcome form for those who grade, check or adjudicate: it also asks for credentials."""
 
     specialty = forms.CharField(
         label=_("Specialty"),
@@ -179,7 +179,7 @@ class PhysicianWelcomeForm(WelcomeForm):
 
 
 class ResetPasswordForm(AllauthResetPasswordForm):
-    """Asks for the address that a link to a new password goes to."""
+    """Asks for the address to which a link for a new password is sent."""
 
     def save(self, request: HttpRequest, **kwargs: Any) -> str:
         """Leave the mail to a worker, which gets a task for an unknown address, too.
@@ -193,7 +193,7 @@ class ResetPasswordForm(AllauthResetPasswordForm):
 
 
 class DeliveryForm(forms.Form):
-    """How a person wants to hear of each kind of notification."""
+    """How a person wants to be told of each kind of notification."""
 
     def __init__(self, *args: Any, current: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

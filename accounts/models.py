@@ -26,7 +26,7 @@ class User(AbstractUser):
 
     class Meta:
         constraints = [
-            # Imported raters have no address; everybody else's is theirs alone, however it is capitalised.
+            # Imported raters have no address; any other address belongs to one account, however it is capitalised.
             models.UniqueConstraint(Lower("email"), name="accounts_user_email_once", condition=~models.Q(email="")),
         ]
 
@@ -66,8 +66,8 @@ class PhysicianProfile(models.Model):
 class Invitation(models.Model):
     """A link that lets its reader set a password. ``scope`` names what they are invited to: a benchmark's slug.
 
-    The token is in the mail alone, or without a mail server in the one answer that shows it to an admin; here is
-    its hash. A new link replaces the one before.
+    The token is only in the mail, or without a mail server in the one response that shows it to an admin. This table
+    holds its hash. A new link replaces the one before.
     """
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
@@ -142,7 +142,7 @@ class Notification(models.Model):
 
 
 class NotificationSetting(models.Model):
-    """How a person wants to hear of one kind; without a row the default of the kind holds."""
+    """How a person wants to be told of one kind of notification; without a row the default of the kind applies."""
 
     class Delivery(models.TextChoices):
         PRODUCT = "product", _("Only here")

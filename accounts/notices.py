@@ -28,7 +28,7 @@ VOICES = {
     "checker": gettext_lazy("A new comment by the checker of a response"),
     "admin": gettext_lazy("A new comment by an admin on a response"),
 }
-# What a person reads of each kind where they set how to hear of it.
+# How the page of notification settings describes each kind.
 ABOUT = {
     Kind.NEW_WORK: gettext_lazy("Responses or cases were given to you, or a pool you may take from was opened."),
     Kind.RETURNED: gettext_lazy("A checker sent a response back to you with a note."),

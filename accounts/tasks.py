@@ -16,14 +16,14 @@ def mail_at_once(notification_id: int) -> None:
 
 @shared_task(ignore_result=True)
 def mail_password_link(user_id: int | None) -> None:
-    """Send a link to choose a new password; None is a request for an address without an account.
+    """Send a link to choose a new password; None stands for an address without an account.
 
-    No sweep sends it again if the broker is away: the person asks again.
+    No sweep repeats it if the broker cannot be reached: the person asks again.
     """
     passwords.mail_password_link(user_id=user_id)
 
 
 @shared_task(ignore_result=True)
 def sweep_mails() -> None:
-    """Send the daily mails that are due, and what was left behind."""
+    """Send the daily mails that are due, and mails that an earlier task did not send."""
     deliveries.sweep_mails(at=timezone.now())

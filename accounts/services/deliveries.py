@@ -23,20 +23,20 @@ from consilium.hosts import site_address
 logger = logging.getLogger(__name__)
 Delivery = NotificationSetting.Delivery
 DIGEST_AT = time(7)  # in the reader's zone
-# What could not be mailed for so long is old news; it stays in the list.
+# A notification that could not be mailed for this long is no longer mailed; it stays in the list.
 TOO_OLD = timedelta(days=7)
 MAX_LINES_PER_MAIL = 30
 
 
 def _mailable(at: datetime, **which: int) -> list[Notification]:
     rows = Notification.objects.filter(read_at=None, mailed_at=None, created_at__gte=at - TOO_OLD, **which)
-    # Who never signed in has an invitation to read first.
+    # People who have never signed in have an invitation to read first.
     rows = rows.filter(user__is_active=True, user__last_login__isnull=False).exclude(user__email="")
     return list(rows.select_related("user").order_by("user", "-created_at", "-pk"))
 
 
 def sweep_mails(*, at: datetime) -> int:
-    """Send what is due by now, to everybody; how many mails went out. Sweeping twice sends nothing twice."""
+    """Send all mails that are due and return how many were sent. A second sweep sends none of them again."""
     rows = _mailable(at)
     chosen = deliveries({row.user_id for row in rows})
     daily: dict[int, list[Notification]] = {}
@@ -64,7 +64,7 @@ def mail_at_once(*, notification_id: int, at: datetime) -> None:
 
 
 def digest_moment(user: User, at: datetime) -> datetime:
-    """The last 07:00 in the reader's zone: what was written before it belongs into a digest that is due."""
+    """The last 07:00 in the reader's zone: notifications written before it belong in a digest that is due."""
     zone = zone_of(user.time_zone)
     local = at.astimezone(zone)
     moment = datetime.combine(local.date(), DIGEST_AT, tzinfo=zone)
@@ -73,7 +73,7 @@ def digest_moment(user: User, at: datetime) -> datetime:
 
 @transaction.atomic
 def _take(rows: Sequence[Notification], user: User, at: datetime, since: datetime | None) -> list[Notification]:
-    """Those of ``rows`` that this call may mail. Holding the reader keeps two workers from making two digests."""
+    """Those of ``rows`` that this call may mail. A lock on the reader keeps two workers from making two digests."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if since is not None:
         kinds = [kind for kind, delivery in settings_of(user).items() if delivery == Delivery.DIGEST]
@@ -111,7 +111,7 @@ def _send(
 
 
 class MailLine:
-    """A notification in a mail: its words are asked for while the mail is rendered, in the reader's language."""
+    """A notification in a mail: its words are made while the mail is rendered, in the reader's language."""
 
     def __init__(self, row: Notification, site: str) -> None:
         self.benchmark_title = row.benchmark_title

@@ -1,9 +1,9 @@
 """Invitations: a link that works once, for two weeks, and lets its reader set a password.
 
-It goes out by mail. Where no mail server is set, the admin who invites gets it to pass on, in one answer.
+It is sent by mail. Where no mail server is set, one response shows it to the admin who invites, to pass on.
 
-The token names its invitation and carries a secret, signed: what we did not write is not looked up at all. Here stands
-a hash of the secret alone, so that nobody gets in who reads the table.
+The signed token names its invitation and carries a secret; a token without our signature is not looked up at all. The
+table holds only a hash of the secret, so that reading the table lets nobody in.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class IssuedInvitation:
 
     ``way`` is mail, link, link_before, operator or link_elsewhere.
 
-    ``link`` is set where the inviter has to hand it on. link_before: one that was handed on still works. operator: the
-    account holds more than this benchmark, so whoever runs the server makes the link (``password_link``).
-    link_elsewhere: no link is needed, but the account was opened with one that another admin passed on; ``invitation``
-    is that one, for another benchmark. `warning` says so.
+    ``link`` is set where the inviter has to hand it on. link_before: a link that was handed on earlier still works.
+    operator: the account has access to more than this benchmark, so whoever runs the server makes the link
+    (``password_link``). link_elsewhere: no link is needed, but the account was opened with a link that another admin
+    passed on; ``invitation`` is the one of that link, for another benchmark, and `warning` says so.
     """
 
     invitation: Invitation
@@ -67,7 +67,7 @@ class IssuedInvitation:
 
     @property
     def warning(self) -> str:
-        """What the inviter must know of the account; empty for most."""
+        """What the inviter must know about the account; empty for most accounts."""
         if self.way != "link_elsewhere":
             return ""
         text = _(
@@ -96,9 +96,9 @@ def invite(
 ) -> IssuedInvitation | None:
     """Tell ``user`` that ``by`` added them to ``title`` as ``part``.
 
-    Who never signed in is invited, by mail or by a link that is returned; everybody else gets a notification that
-    leads to ``url``. If somebody else may have the password, the answer has the way ``link_elsewhere``. ``scope`` is
-    the benchmark's slug: a person has one invitation to it, however many parts.
+    A person who has never signed in is invited, by mail or by a link that is returned; anybody else gets a notification
+    that leads to ``url``. If somebody else may have the password, the result has the way ``link_elsewhere``. ``scope``
+    is the benchmark's slug: a person has one invitation to it, however many parts they have.
     """
     if user.pk == by.pk or not user.is_active:
         return None
@@ -126,7 +126,7 @@ def invite(
         },
     )
     just_sent = invitation.sent_at is not None and invitation.sent_at > at - BETWEEN_TWO
-    # A link that was handed on may be in use any moment: a second part must not make it useless.
+    # A link that was handed on may be used at any moment: a second part must not make it useless.
     handed_on = invitation.link_shown_at is not None and invitation.expires_at > at and not has_mail_server()
     if not created and (just_sent or handed_on) and invitation.withdrawn_at is None:
         # A second part in the same minute needs no second mail.
@@ -154,7 +154,7 @@ def send_again(*, invitation: Invitation, by: User, at: datetime) -> IssuedInvit
 
 @transaction.atomic
 def withdraw(*, invitation: Invitation, at: datetime) -> None:
-    """Make the link useless. The person keeps the part that they were given; stop it where parts are given."""
+    """Make the link useless. The person keeps their part, which is withdrawn where parts are given."""
     hit = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None).update(withdrawn_at=at)
     if hit != 1:
         raise Conflict(_("This invitation was accepted or withdrawn already."))
@@ -182,16 +182,16 @@ def _issue(row: Invitation, *, by: User, part: str, at: datetime) -> IssuedInvit
     link = site_address() + reverse("accounts:welcome", args=[token])
     if not by_mail:
         return IssuedInvitation(row, "link", link)
-    # After the transaction: no mail for what was rolled back, and nothing waits for the mail server with locks held.
+    # After the transaction: nothing that was rolled back is mailed, and no lock is held during the sending.
     transaction.on_commit(functools.partial(_mail, row, by, link))
     return IssuedInvitation(row, "mail")
 
 
 def _has_other_access(user: User, scope: str) -> bool:
-    """Whether the account is more than what an admin of ``scope`` made of it.
+    """Whether the account has access to more than an admin of ``scope`` gave it.
 
-    Whoever holds a link chooses the password. A mailed one reaches the owner of the address; one that an admin hands on
-    would make that admin the owner of whatever else the account may do.
+    Whoever holds a link chooses the password. A mailed link reaches the owner of the address; a link that an admin
+    hands on would give that admin everything else that the account may do.
     """
     elsewhere = {card.key for card in navigation.home_cards(user)} - {scope}
     invited_elsewhere = Invitation.objects.filter(user=user).exclude(scope=scope).exists()
@@ -225,7 +225,7 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-# The other side -------------------------------------------------------------------------------------------------------
+# What the invited person does -----------------------------------------------------------------------------------------
 
 
 def invitation_of(*, token: str, at: datetime) -> Invitation:
@@ -258,7 +258,7 @@ def _opened(token: str, at: datetime, *, lock: bool = False) -> Invitation:
 
 
 def invites_physician(invitation: Invitation) -> bool:
-    """Whether the person is to grade, check or adjudicate anywhere that they are invited to."""
+    """Whether the person is to grade, check or adjudicate in any benchmark that they are invited to."""
     parts = Invitation.objects.filter(user=invitation.user_id).values_list("part", flat=True)
     return bool(PHYSICIANS.intersection(parts))
 
@@ -267,7 +267,7 @@ def invites_physician(invitation: Invitation) -> bool:
 def accept(
     *, token: str, at: datetime, name: str, password: str, language: str, time_zone: str, profile: Mapping[str, Any]
 ) -> Invitation:
-    """Give the account its password and what its owner says of themselves; the fields were validated by the form.
+    """Give the account its password and what its owner says about themselves; the form validated the fields.
 
     ``profile``: fields of `PhysicianProfile`, empty for those who run a benchmark. All links of the person are used up.
     """

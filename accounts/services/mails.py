@@ -37,7 +37,7 @@ def send_mail(
             subject, render_to_string(f"emails/{body or name}.txt", values).strip() + "\n", to=[to.email]
         )
         mail.attach_alternative(render_to_string(f"emails/{body or name}.html", values), "text/html")
-    # No answer is awaited, so programs that answer by themselves should not.
+    # No reply is expected: the header asks automatic responders not to send one.
     mail.extra_headers["Auto-Submitted"] = "auto-generated"
     if unsubscribe:
         mail.extra_headers["List-Unsubscribe"] = f"<{unsubscribe}>"

@@ -1,7 +1,7 @@
 """Creates notifications, and stores by which channel each person wants them.
 
 A notification is a row; mails follow from rows and settings (`accounts.services.deliveries`). Nothing here decides who
-has to know: the services of the field call `notify` in the transaction of what happened.
+has to be told: the services of each area call `notify` in the transaction of the event.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DAILY = "daily"  # in an unsubscribe token: every kind that the daily mail holds
 def notify(
     *, user: User, kind: str, benchmark_title: str, url: str, at: datetime, key: str = "", **values: Any
 ) -> None:
-    """Write down for ``user`` what happened. ``url`` is the path of the page where they go on.
+    """Store for ``user`` what happened. ``url`` is the path of the page where they go on.
 
     ``values``: what the words are made from (`accounts.notices`), plain JSON. With ``key`` it is stored only once.
     """
@@ -67,14 +67,14 @@ def notify_each(
     )
     chosen = deliveries(people)
     for row in rows:
-        # Rows with a key may be there already, and then have no id here: the sweep finds what is new among them.
+        # Rows with a key may exist already, and then have no id here: the sweep finds the new ones among them.
         if row.pk and chosen.get((row.user_id, kind), DEFAULTS[kind]) == Delivery.AT_ONCE:
             enqueue("accounts.tasks.mail_at_once", row.pk)
 
 
 @transaction.atomic
 def notify_of_thread(*, user: User, kind: str, benchmark_title: str, url: str, at: datetime, **values: Any) -> None:
-    """`notify`, unless the same page is unread in their list already: then that entry is brought up to date."""
+    """`notify`, unless their list has an unread entry for the same page: then that entry is brought up to date."""
     known = Notification.objects.filter(user=user, kind=kind, url=url, read_at=None, mailed_at=None)
     if known.update(values=values, created_at=at):
         return
@@ -82,7 +82,7 @@ def notify_of_thread(*, user: User, kind: str, benchmark_title: str, url: str, a
 
 
 def deliveries(users: Iterable[int]) -> dict[tuple[int, str], str]:
-    """(user, kind) → what they chose; where nothing is there, `DEFAULTS` hold."""
+    """(user, kind) → the delivery that they chose; where a pair is missing, `DEFAULTS` apply."""
     rows = NotificationSetting.objects.filter(user__in=list(users))
     return {(user, kind): delivery for user, kind, delivery in rows.values_list("user_id", "kind", "delivery")}
 
@@ -95,7 +95,7 @@ def settings_of(user: User) -> dict[str, str]:
 
 @transaction.atomic
 def choose_deliveries(*, user: User, choices: Mapping[str, str]) -> None:
-    """Store how ``user`` wants to hear of each kind; the form validated them."""
+    """Store how ``user`` wants to be told of each kind; the form validated the choices."""
     NotificationSetting.objects.bulk_create(
         [NotificationSetting(user=user, kind=kind, delivery=delivery) for kind, delivery in choices.items()],
         update_conflicts=True,
@@ -105,20 +105,20 @@ def choose_deliveries(*, user: User, choices: Mapping[str, str]) -> None:
 
 
 def mark_read(*, notifications: QuerySet[Notification], at: datetime) -> int:
-    """Mark as read what is not; how many there were."""
+    """Mark unread notifications as read and return how many there were."""
     return notifications.filter(read_at=None).update(read_at=at)
 
 
-# Ending mails from the mail -------------------------------------------------------------------------------------------
+# Unsubscribing by a link in a mail ------------------------------------------------------------------------------------
 
 
 def unsubscribe_token(user: User, what: str) -> str:
-    """A signed word that ends mails of ``what`` (a kind, or `DAILY`) for ``user``, and does nothing else."""
+    """A signed token that ends mails of ``what`` (a kind, or `DAILY`) for ``user``, and does nothing else."""
     return signing.dumps({"user": user.pk, "what": what}, salt=UNSUBSCRIBE_SALT)
 
 
 def read_unsubscribe_token(token: str) -> tuple[User, str] | None:
-    """Whose mails of what; None where the token is not one of ours."""
+    """The user and the kind of mails that a token names; None where the token is not one of ours."""
     try:
         payload = signing.loads(token, salt=UNSUBSCRIBE_SALT)
     except signing.BadSignature:
@@ -129,7 +129,7 @@ def read_unsubscribe_token(token: str) -> tuple[User, str] | None:
 
 @transaction.atomic
 def unsubscribe(*, user: User, what: str) -> None:
-    """Send no more mails of ``what``; the entries still come."""
+    """Send no more mails of ``what``; the notifications still appear in the list."""
     current = settings_of(user)
     ended = [
         kind for kind, delivery in current.items() if (delivery == Delivery.DIGEST if what == DAILY else kind == what)

@@ -20,7 +20,7 @@ def password_link(*, user: User) -> str:
 
 
 def mail_password_link(*, user_id: int | None) -> None:
-    """Mail a `password_link` to the active account ``user_id``, in its language; without one, do nothing."""
+    """Mail a `password_link` to the active account ``user_id``, in its language; do nothing if there is none."""
     if user_id is None:
         return
     user = User.objects.filter(pk=user_id, is_active=True).exclude(email="").first()

@@ -19,7 +19,7 @@ from consilium.core.errors import Conflict, DomainError
 def update_profile(
     *, user: User, name: str, time_zone: str, language: str, credentials: Mapping[str, Any] | None = None
 ) -> None:
-    """Store what ``user`` says of themselves; the fields were validated by the form.
+    """Store what ``user`` says about themselves; the form validated the fields.
 
     ``credentials``: fields of `PhysicianProfile`; None leaves them as they are.
     """
@@ -31,10 +31,10 @@ def update_profile(
 
 @transaction.atomic
 def person_of(*, email: str, name: str = "") -> User:
-    """Whoever has the address, or a new account for it, whose owner sets a password by "Forgot your password?".
+    """The account with the address, or a new one, whose owner sets a password by "Forgot your password?".
 
-    Addresses are kept in small letters: allauth looks for what somebody types in small letters, and for nothing else.
-    `DomainError` where ``email`` is no address.
+    Addresses are stored in lower case, because allauth converts what somebody types to lower case and looks only for
+    that. `DomainError` where ``email`` is not an address.
     """
     email = email.strip().lower()
     try:

@@ -23,9 +23,10 @@ class SignOnRefused(Exception):
 def account_for(claims: Mapping[str, Any], *, trust_email: bool) -> User:
     """The active account of the address in ``claims``; `SignOnRefused` gives the reason if there is none.
 
-    ``claims``: as allauth keeps them, ``userinfo`` and ``id_token`` or one of the two. ``trust_email``: take an address
-    of which the provider does not say whether it is verified, as Microsoft Entra does not. One that it says is *not*
-    verified is refused in any case: whoever may type an address there would take over the account of another person.
+    ``claims``: as allauth keeps them, ``userinfo`` and ``id_token`` or one of the two. ``trust_email``: accept an
+    address even if the provider does not say whether it is verified; Microsoft Entra does not. An address that the
+    provider calls *not* verified is always refused: anybody who can type an address there could otherwise take over the
+    account of another person.
     """
     sources = [source for name in ("userinfo", "id_token") if isinstance(source := claims.get(name), Mapping)]
     email = next((str(source["email"]).strip() for source in sources if source.get("email")), "")
@@ -46,5 +47,5 @@ def account_for(claims: Mapping[str, Any], *, trust_email: bool) -> User:
 
 
 def is_verified(value: object) -> bool:
-    """Whether ``email_verified`` is true. Some providers write a text, of which Python holds even "false" for true."""
+    """Whether ``email_verified`` is true. Some providers send a text, and even "false" is true in Python."""
     return value is True or (isinstance(value, str) and value.strip().lower() == "true")

@@ -12,5 +12,5 @@ register = template.Library()
 
 @register.filter
 def opaque_name(user: User) -> str:
-    """``{{ user|opaque_name }}``: what a browser keeps the person's unsent work under."""
+    """``{{ user|opaque_name }}``: the key under which a browser keeps the person's unsent work."""
     return identity.opaque_name(user)

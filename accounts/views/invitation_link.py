@@ -16,11 +16,11 @@ from accounts.services.invitations import IssuedInvitation
 def after_inviting(
     request: HttpRequest, *, issued: IssuedInvitation | None, benchmark: Any, back: str, sent: str = ""
 ) -> HttpResponse:
-    """Go ``back`` and say how the person hears of it, or show the link where no mail server is set.
+    """Redirect to ``back`` with a message that says how the person is told, or show the link without a mail server.
 
-    ``issued`` is None for who has signed in before and needs no warning. ``sent`` replaces the usual sentence about a
-    mail. The link is in this answer alone: a message on the next page would be kept in a cookie or the session until it
-    is read.
+    ``issued`` is None where the person has signed in before and no warning is needed. ``sent`` replaces the usual
+    sentence about a mail. The link is only in this response: a message on the next page would be kept in a cookie or
+    the session until it is read.
     """
     if issued is not None and issued.link:
         context = {"invitation": issued.invitation, "link": issued.link, "benchmark": benchmark, "back": back}

@@ -44,7 +44,7 @@ def notifications(request: SignedInRequest) -> HttpResponse:
 @never_cache
 @signed_in
 def notification(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Go to what it is about; it is read by that."""
+    """Mark a notification as read, and redirect to what it is about."""
     row = access.get_own_notification(request.user, public_id)
     notification_services.mark_read(notifications=Notification.objects.filter(pk=row.pk), at=timezone.now())
     return redirect(row.url)
@@ -53,7 +53,7 @@ def notification(request: SignedInRequest, public_id: str) -> HttpResponse:
 @require_POST
 @signed_in
 def read(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Mark one as read."""
+    """Mark one notification as read."""
     row = access.get_own_notification(request.user, public_id)
     notification_services.mark_read(notifications=Notification.objects.filter(pk=row.pk), at=timezone.now())
     return redirect("accounts:notifications")
@@ -62,7 +62,7 @@ def read(request: SignedInRequest, public_id: str) -> HttpResponse:
 @require_POST
 @signed_in
 def read_all(request: SignedInRequest) -> HttpResponse:
-    """Mark all as read."""
+    """Mark all notifications as read."""
     notification_services.mark_read(notifications=access.own_notifications(request.user), at=timezone.now())
     return redirect("accounts:notifications")
 
@@ -84,7 +84,7 @@ def deliveries(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
-    """End mails from the mail. GET only asks: programs that look at links before people do must not answer for them."""
+    """Unsubscribe from mails. GET only asks: programs that open links before people do must not answer for them."""
     known = notification_services.read_unsubscribe_token(token)
     if known is None:
         return render(request, "accounts/notices/unsubscribe.html", {"unknown": True}, status=404)

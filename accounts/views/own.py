@@ -65,8 +65,10 @@ def profile(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def session(request: HttpRequest) -> JsonResponse:
-    """Whether the reader is signed in, as whom, and the CSRF token that holds now: asked by a page whose session had
-    ended, or that is not sure whose it is."""
+    """Whether the reader is signed in, as whom, and the current CSRF token.
+
+    A page asks for them when its session had ended, or when the session may be that of another person.
+    """
     who = opaque_name(request.user) if isinstance(request.user, User) else ""
     answer = {"signed_in": request.user.is_authenticated, "who": who, "csrf_token": get_token(request)}
     return JsonResponse(answer)

@@ -16,10 +16,10 @@ logger = logging.getLogger(__name__)
 
 @never_cache
 def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """allauth's view; GET asks, POST leads to the provider.
+    """allauth's view: GET asks for confirmation, POST leads to the provider.
 
-    It leads there by a page and not by a redirect: a browser applies the policy for forms (``form-action``) to the
-    redirects that follow one, and refuses to send what was posted to another site.
+    POST answers with a page and not with a redirect: a browser applies the policy for forms (``form-action``) to
+    redirects after a form, too, and refuses one to another site.
     """
     try:
         response: HttpResponse = views.login(request, provider_id)

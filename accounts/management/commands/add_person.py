@@ -17,7 +17,7 @@ from consilium.core.errors import DomainError
 
 
 class Command(BaseCommand):
-    """Makes an account, or changes one that is there."""
+    """Makes an account, or changes an existing one."""
 
     help = (
         "Make an account, or set the password and the leave to make benchmarks of one that is there. "
@@ -25,7 +25,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Who it is, and what they may."""
+        """Who the person is, and what they may do."""
         parser.add_argument("email")
         parser.add_argument("--name", default="")
         parser.add_argument("--creates-benchmarks", action="store_true", help="let them make benchmarks")

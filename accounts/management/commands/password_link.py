@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("email")
 
     def handle(self, *, email: str, **options: Any) -> None:
-        """Refuse who cannot sign in."""
+        """Print the link; refuse an account that cannot sign in."""
         user = User.objects.filter(email__iexact=email.strip(), is_active=True).exclude(email="").first()
         if user is None:
             raise CommandError(f"No active account has the address {email.strip()}.")
