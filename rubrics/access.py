@@ -82,12 +82,12 @@ def get_response(user: User | AnonymousUser, slug: str, public_id: str) -> Respo
 
 
 def get_written_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
-    """The benchmark, for its authors and those who run it. What they reach by it shows no candidate and no verdict."""
+    """The benchmark, for its authors and those who run it. The pages behind it show no candidate and no verdict."""
     return _or_404(_written.first(user=user.pk, slug=slug))
 
 
 def get_case_to_write(user: User | AnonymousUser, slug: str, public_id: str) -> Case:
-    """A case of a benchmark whose author ``user`` is, or which they run."""
+    """A case of a benchmark that ``user`` runs or is an author of."""
     return _case_in(get_written_benchmark(user, slug), public_id)
 
 
@@ -98,7 +98,7 @@ def get_case_to_time(user: User | AnonymousUser, slug: str, public_id: str) -> C
 
 
 def is_author(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
-    """Whether ``user`` may review: a physician who writes for the benchmark. Who only runs it may not."""
+    """Whether ``user`` may review: a physician who writes for the benchmark. Running it is not enough."""
     roles = AuthoringRole.objects.filter(benchmark=benchmark.pk, user=user.pk, active=True)
     return roles.filter(role=AuthoringRole.Role.AUTHOR).exists()
 
@@ -106,8 +106,8 @@ def is_author(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
 def may_see_grading_evidence(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
     """Whether an author may read other physicians' decisions on a criterion or response.
 
-    Not while they have a part in a group with a batch that is not closed: blinding and independence come first. Asked
-    from below the app that holds groups, by the names of its relations: nothing is imported.
+    They may not while they belong to a group with a batch that is not closed: blinding and independence come first. The
+    app of groups is a layer above this one, so the query names its relations and imports nothing.
     """
     if user.pk is None:
         return False
@@ -127,7 +127,7 @@ def get_authoring_role(user: User | AnonymousUser, slug: str, role: int) -> Auth
 
 
 def get_waiver(user: User | AnonymousUser, slug: str, public_id: str, waiver: int) -> PrivacyWaiver:
-    """What was let stand in a case that ``user`` writes."""
+    """A waiver of a privacy finding in a case that ``user`` writes."""
     return get_object_or_404(PrivacyWaiver, case=get_case_to_write(user, slug, public_id), pk=waiver)
 
 
@@ -138,5 +138,5 @@ def get_administered_role(user: User | AnonymousUser, slug: str, role: int) -> B
 
 
 def get_bank(benchmark: Benchmark, bank: str) -> Bank:
-    """A bank of a benchmark that was fetched for its user, in use or not."""
+    """A bank of a benchmark to which the caller has checked access; the bank may be out of use."""
     return get_object_or_404(Bank, benchmark=benchmark, slug=bank)

@@ -6,7 +6,7 @@ class RubricsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Say which files this app reads, and what it offers in the top bar."""
+        """Register the kinds of files that this app reads, and its entries in the top bar."""
         from rubrics import imports, navigation, services
         from rubrics.services.banks import import_bank
 

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 class Consequence:
     """The decisions of a group or judge on a case: how many hold under a version, and how many are missing.
 
-    ``url`` leads to where the rest is asked for, for those who run the benchmark; ``links``, texts and addresses,
-    where there are several such places.
+    ``url`` is the page where those who run the benchmark ask for the missing ones; ``links``, pairs of text and
+    address, are set where there are several such pages.
     """
 
     who: str
     what: Text  # decisions or verdicts
     stands: int
     missing: int
-    responses: int  # on which anything is missing
+    responses: int  # responses for which anything is missing
     url: str = ""
     links: tuple[tuple[str, str], ...] = ()
 
@@ -43,5 +43,5 @@ def register(source: Source) -> None:
 
 
 def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
-    """All that holds and is missing for ``rubric``, a published or superseded version of the case."""
+    """What still holds and what is missing for ``rubric``, a published or superseded version of the case."""
     return [row for source in _sources for row in source(case, rubric)]

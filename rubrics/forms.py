@@ -79,7 +79,7 @@ class RulesForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """The lowest is below the highest."""
+        """Check that the lowest points are below the highest."""
         cleaned = super().clean() or {}
         lowest, highest = cleaned.get("lowest"), cleaned.get("highest")
         if lowest is not None and highest is not None and lowest > highest:
@@ -94,10 +94,10 @@ class MapsForm(forms.Form):
 
 
 class FilterSelect(forms.Select):
-    """A `Select` of many options: they are put together here, not by a template for each of them."""
+    """A `Select` of many options: their HTML is built here, not by a template for each option."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        """As the template would, of options without groups and attributes."""
+        """The HTML that the template would give, for options without groups and attributes."""
         chosen = self.format_value(value)
         words = {True: " selected", False: ""}
         options = "".join(
@@ -108,7 +108,7 @@ class FilterSelect(forms.Select):
 
 
 class FilterText(forms.TextInput):
-    """A `TextInput` that is put together here, as the fields beside it."""
+    """A `TextInput` whose HTML is built here, like that of `FilterSelect`."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         """As the template would."""
@@ -118,7 +118,7 @@ class FilterText(forms.TextInput):
 
 
 class FilterCheck(forms.CheckboxInput):
-    """A `CheckboxInput` that is put together here, as the fields beside it."""
+    """A `CheckboxInput` whose HTML is built here, like that of `FilterSelect`."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         """As the template would."""
@@ -190,7 +190,7 @@ class NewCaseForm(forms.Form):
 
 
 class ImportForm(forms.Form):
-    """A file to import. Fields that the chosen kind does not take are left aside."""
+    """A file to import. Fields that the chosen kind does not take are ignored."""
 
     kind = forms.ChoiceField(label=_("What is in the file"))
     file = forms.FileField(label=_("File"))
@@ -263,7 +263,7 @@ class ImportForm(forms.Form):
             self.fields[option].widget.attrs["data-kinds"] = " ".join(kinds)
 
     def clean(self) -> dict[str, Any]:
-        """Ask for what the kind cannot do without."""
+        """Ask for the options that the chosen kind requires."""
         cleaned = super().clean() or {}
         kind = cleaned.get("kind")
         if kind:

@@ -24,7 +24,7 @@ WRITERS = STAFF | {"author"}
 
 
 def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
-    """``admin`` or ``researcher``, where ``user`` runs ``benchmark``; ``author`` and ``auditor``, where they are."""
+    """``admin`` or ``researcher`` if ``user`` runs ``benchmark``; ``author`` and ``auditor`` if they hold the role."""
     return _roles.column(user=user.pk, benchmark=benchmark.pk)
 
 
@@ -76,7 +76,7 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
             made_up=benchmark.is_demo,
         )
     if user.is_staff:
-        # A button draws a card to the front, which is right only as long as there is nothing else to do.
+        # A button moves a card to the front, which is right only as long as there is nothing else to do.
         yield navigation.HomeCard(
             key="",
             title=_("All benchmarks") if held else _("A benchmark of your own"),
@@ -111,14 +111,14 @@ def author_cards(user: User) -> Iterator[navigation.HomeCard]:
                 navigation.HomeFigure(_("Your drafts"), mine.drafts, f"{url}#waiting"),
                 navigation.HomeFigure(_("To review"), mine.reviews, f"{url}#waiting"),
             ],
-            # Where something waits; where nothing does anywhere, a beginning.
+            # A button where something waits here; if nothing waits in any benchmark, one to write a case.
             action=_next_of(mine, benchmark) if mine.any else None if busy else (_("Write a case"), url),
             made_up=benchmark.is_demo,
         )
 
 
 def _next_of(mine: Waiting, benchmark: Benchmark) -> tuple[navigation.Text, str]:
-    """What is begun comes before what others wrote."""
+    """The author's own unfinished work comes before reviews of what others wrote."""
     if mine.returned or mine.drafts:
         return _("Go on writing"), reverse("rubrics:write", args=[benchmark.slug])
     return _("Review"), reverse("rubrics:reviews", args=[benchmark.slug])
@@ -141,7 +141,7 @@ def _auditors_card(user: User, role: AuthoringRole) -> navigation.HomeCard:
 
 
 def register() -> None:
-    """Fill the registry."""
+    """Register the navigation entries and the home cards."""
     from rubrics import overview, steps
     from rubrics.versions.revisions import open_requests
 

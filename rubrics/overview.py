@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Step:
     """One step of the way from cases to a report.
 
-    ``why`` is its purpose while it is not done; ``detail`` is the result when it is; ``view`` is the name of a URL
+    ``why`` is its purpose, shown until it is done; ``detail`` is the result, shown after that; ``view`` names a URL
     whose one argument is the slug of the benchmark; ``finished`` of ``total`` draw a bar.
     """
 
@@ -33,7 +33,7 @@ class Step:
     query: str = ""
     finished: int | None = None
     total: int | None = None
-    admin_only: bool = False  # researchers see the step and no link
+    admin_only: bool = False  # researchers see the step without a link
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Audits and their items, fetched for a user; forbidden and missing look the same (404).
 
-What an auditor reaches by these shows no candidate, verdict or decision of anybody else.
+The pages that an auditor reaches through them show no candidate, verdict or decision of anybody else.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ def get_audited_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
 
 
 def get_item(user: User | AnonymousUser, slug: str, public_id: str) -> AuditItem:
-    """What ``user`` has taken as an auditor; of a closed audit only what they finished."""
+    """An item that ``user`` has taken as an auditor; of a closed audit only one that they finished."""
     rows = own_items(user, get_audited_benchmark(user, slug)).select_related("audit__benchmark", "case", "rubric")
     return get_object_or_404(rows, public_id=public_id)
 
 
 def own_items(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[AuditItem]:
-    """What ``user`` has taken in a benchmark."""
+    """The items that ``user`` has taken in a benchmark."""
     rows = AuditItem.objects.filter(audit__benchmark=benchmark, auditor=user.pk)
     return rows.filter(Q(audit__status="open") | Q(done_at__isnull=False))
 
 
 def open_to(user: User | AnonymousUser, benchmark: Benchmark) -> QuerySet[AuditItem]:
-    """What waits and ``user`` may take: not of a case that they have read in the audit, made, written on or reviewed.
+    """Waiting items that ``user`` may take: of no case that they have read in the audit, made, written on or reviewed.
 
-    Any version counts: a new one carries the unchanged criteria of those before it.
+    Work on any version excludes them, because a new version carries over unchanged criteria.
     """
     wrote = RubricContributor.objects.filter(rubric__case=OuterRef("case"), user=user.pk)
     reviewed = RubricReview.objects.filter(rubric__case=OuterRef("case"), reviewer=user.pk)

@@ -37,7 +37,7 @@ def dashboard(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @signed_in
 def take(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Go on with the case under way, or take the next."""
+    """Continue with the case under way, or take the next one."""
     benchmark = access.get_audited_benchmark(request.user, slug)
     try:
         item = take_case(auditor=request.user, benchmark=benchmark, at=timezone.now())
@@ -88,9 +88,9 @@ def _asks() -> dict[str, str]:
 @require_POST
 @signed_in
 def save(request: SignedInRequest, slug: str, public_id: str) -> JsonResponse:
-    """Save ``{"version", "answers", "criteria", "outcome", "comment"}``, as far as it is noted.
+    """Save ``{"version", "answers", "criteria", "outcome", "comment"}``; the finding may be incomplete.
 
-    409 with the stored finding where another tab has saved since.
+    Answers 409 with the stored finding where another tab has saved since.
     """
     item = access.get_item(request.user, slug, public_id)
     return _saved(request, item, hand_in=False)
@@ -138,7 +138,7 @@ def _read(body: bytes) -> tuple[AuditFinding, int]:
         raise ValueError("a field is not of its kind")
     if any(criterion >= 2**63 or criterion < 0 for criterion in criteria):
         raise ValueError("no id of a criterion")
-    comment.encode()  # half a character cannot be stored
+    comment.encode()  # a lone surrogate cannot be stored
     return AuditFinding(answers, criteria, outcome, comment.replace("\x00", "")), version
 
 

@@ -1,4 +1,4 @@
-"""Which cases an audit draws: by a keyed hash of the seed and their keys, so that a seed draws the same anywhere."""
+"""Draws the cases of an audit by a keyed hash of the seed and their keys; a seed draws the same cases anywhere."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ STATES = (ALL, NEVER_AUDITED)
 
 @dataclass(frozen=True, slots=True)
 class CaseFilter:
-    """Which published cases an audit draws from; an empty field leaves nothing out."""
+    """Which published cases an audit draws from; an empty field filters nothing."""
 
-    state: str = ALL  # or only those that no audit has read yet
+    state: str = ALL  # or only cases that no audit has read yet
     tags: Sequence[str] = ()  # a case with any of them
     difficulties: Sequence[str] = ()
     registers: Sequence[str] = ()
     languages: Sequence[str] = ()
 
     def rubrics(self, benchmark: Benchmark) -> QuerySet[Rubric]:
-        """The frame: the published rubric of every case that counts and fits."""
+        """The frame: the published rubric of every case that counts and passes the filter."""
         rubrics = Rubric.objects.current().filter(case__benchmark=benchmark, case__excluded_at=None)
         if self.tags:
             rubrics = rubrics.filter(
@@ -46,7 +46,7 @@ class CaseFilter:
         return rubrics
 
     def record(self) -> dict[str, object]:
-        """For the frame of an audit."""
+        """The filter as the ``frame`` of an audit stores it."""
         chosen = {
             "tags": list(self.tags),
             "difficulties": list(self.difficulties),
@@ -74,7 +74,7 @@ class Draw:
     cases: tuple[DrawnCase, ...]
     in_frame: int
     in_slices: Mapping[str, int]
-    digest: str  # of the keys of the frame: the same seed draws the same from the same keys
+    digest: str  # of the keys of the frame: the same seed and the same keys give the same draw
 
 
 def draw_cases(*, benchmark: Benchmark, filter: CaseFilter, share: float, seed: int) -> Draw:
@@ -93,7 +93,7 @@ def draw_cases(*, benchmark: Benchmark, filter: CaseFilter, share: float, seed: 
     drawn = sorted(frame, key=lambda entry: (keyed(seed, "audit", entry.key), entry.key))[:size]
     names = "\x1f".join(sorted(entry.key for entry in frame))
     return Draw(
-        # An order of its own: whoever reads the first half has read a random half.
+        # The reading order is random, too: whoever reads the first half has read a random half.
         cases=tuple(sorted(drawn, key=lambda entry: (keyed(seed, "order", entry.key), entry.key))),
         in_frame=len(frame),
         in_slices=dict(sorted(Counter(name for entry in frame for name in entry.slices).items())),
@@ -102,7 +102,7 @@ def draw_cases(*, benchmark: Benchmark, filter: CaseFilter, share: float, seed: 
 
 
 def _slices(difficulty: str, register: str, tags: Sequence[str], groups: Mapping[str, str]) -> tuple[str, ...]:
-    """Difficulty, register, and the group of its specialty: by the benchmark's map, else the specialty itself."""
+    """Difficulty, register, and the group of the specialty by the benchmark's map, else the specialty itself."""
     slices = [f"{name}:{value}" for name, value in (("difficulty", difficulty), ("register", register)) if value]
     slices += [groups.get(tag, tag) for tag in tags if tag.startswith("specialty:")]
     return tuple(dict.fromkeys(slices))

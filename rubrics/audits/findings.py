@@ -4,11 +4,12 @@ Plain values in, figures out; no Django.
 
 A case is **defective** where at least half of those who read it would revise or remove it; it is to be **removed**
 where at least half would remove it; a question is **at fault** on it where at least half say so. A tie counts as a
-defect: two physicians who differ have found something to look at.
+defect: if two physicians differ, the case deserves a look.
 
-Each rate has two intervals: Clopper–Pearson's, of the rate at which cases like these are defective, and the
-finite-population bounds of how many of the frame's cases are, which knows how large a part of them was read
-(`consilium.statistics.proportion`). A slice's cases are a random sample of the slice's, given how many were drawn.
+Each rate has two intervals: the Clopper–Pearson interval of the rate at which cases like these are defective, and the
+finite-population bounds of how many of the frame's cases are defective, which take into account how large a part of
+them was read (`consilium.statistics.proportion`). Given their number, the drawn cases of a slice are a random sample
+of the slice.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class AuditAnswers:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many of ``n`` cases that were read, of ``in_frame`` that could have been drawn, are counted as ``name`` says.
+    """How many of the ``n`` cases that were read are what ``name`` says; ``in_frame`` cases could have been drawn.
 
     ``bounds`` are the least and the greatest number among the frame's cases; None where nothing was read.
     """
@@ -58,13 +59,13 @@ def rate_of(name: str, hits: int, n: int, in_frame: int) -> Rate:
     """A rate with all of its bounds."""
     if n == 0:
         return Rate(name, hits, n, in_frame, Undefined(NONE_READ), None, None)
-    # A case may have left the frame since, never one that was read.
+    # Cases may have left the frame since the draw, but none that was read.
     bounds = finite_population_bounds(hits, n, max(n, in_frame))
     return Rate(name, hits, n, in_frame, exact_proportion(hits, n), wilson_interval(hits, n), bounds)
 
 
 def outcomes_of(readings: Iterable[AuditAnswers]) -> dict[str, str]:
-    """Case → what it comes to."""
+    """Case → its outcome."""
     by_case: defaultdict[str, list[str]] = defaultdict(list)
     for reading in readings:
         by_case[reading.case].append(reading.outcome)
@@ -117,7 +118,7 @@ def _at_fault(readings: Iterable[AuditAnswers], question: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class AuditorAgreement:
-    """How far auditors agree whether a case is sound: ``raw``, the share of pairs of readings that do, and kappa."""
+    """How far auditors agree whether a case is sound: ``raw``, the share of pairs of readings that agree, and kappa."""
 
     n_cases: int  # read by two or more
     raw: Figure
@@ -125,7 +126,7 @@ class AuditorAgreement:
 
 
 def agreement_of(readings: Sequence[AuditAnswers]) -> AuditorAgreement:
-    """Over the cases that two auditors or more have read; kappa is Fleiss', since these need not be the same people."""
+    """Agreement on cases that two or more auditors have read; Fleiss' kappa, since auditors may differ by case."""
     by_case: defaultdict[str, list[bool]] = defaultdict(list)
     for reading in readings:
         by_case[reading.case].append(reading.outcome == SOUND)

@@ -68,7 +68,7 @@ class AuditForm(forms.Form):
             field.choices = [("", _("All")), *choices]
 
     def terms(self) -> AuditTerms:
-        """What was chosen."""
+        """The terms that were chosen in the form."""
         cleaned = self.cleaned_data
 
         def chosen(name: str) -> tuple[str, ...]:

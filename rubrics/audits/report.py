@@ -37,7 +37,7 @@ def question_labels() -> dict[str, str]:
 
 
 def counted(audits: QuerySet[CaseAudit]) -> QuerySet[CaseAudit]:
-    """Each with ``n_items`` (readings asked), ``n_done`` and ``n_defects`` (readings that found something)."""
+    """Each audit with ``n_items`` (readings asked), ``n_done`` and ``n_defects`` (readings that found something)."""
     done = Q(items__done_at__isnull=False)
     return audits.annotate(
         n_items=Count("items"),
@@ -62,14 +62,14 @@ class AuditReport:
         return self.rates[0]
 
     def of(self, kind: str) -> list[Rate]:
-        """Rates of one kind: ``outcome`` or ``question``; of ``slice`` all others but the overall one."""
+        """Rates of one kind: ``outcome`` or ``question``; ``slice`` gives all others except the overall rate."""
         if kind == "slice":
             return [rate for rate in self.rates[1:] if not rate.name.startswith(("outcome:", "question:"))]
         return [rate for rate in self.rates if rate.name.startswith(f"{kind}:")]
 
 
 def report_of(audit: CaseAudit) -> AuditReport:
-    """From what is handed in, by the frame as it was drawn."""
+    """The report over the readings handed in so far, for the frame as it was drawn."""
     rows = audit.items.filter(done_at__isnull=False).order_by("position", "number")
     readings = [
         AuditAnswers(case, outcome, answers)
@@ -87,7 +87,7 @@ def report_of(audit: CaseAudit) -> AuditReport:
 
 
 def rate_rows(report: AuditReport) -> Iterator[Sequence[object]]:
-    """`RATE_COLUMNS`; the agreement of auditors comes last."""
+    """Rows in the order of `RATE_COLUMNS`; the agreement of auditors comes last."""
     for rate in report.rates:
         yield (
             *(rate.name, rate.hits, rate.n, rate.figure.value, rate.figure.low, rate.figure.high),
@@ -131,7 +131,7 @@ def defects_of(audit: CaseAudit) -> list[Defect]:
 
 
 def reading_rows(audit: CaseAudit) -> Iterator[Sequence[object]]:
-    """`READING_COLUMNS`, a line for each reading that is asked."""
+    """Rows in the order of `READING_COLUMNS`, one for each reading that is asked."""
     rows = audit.items.select_related("case", "rubric", "auditor").order_by("position", "number")
     texts = dict(
         Criterion.objects.filter(pk__in={pk for chosen in rows.values_list("criteria", flat=True) for pk in chosen})
@@ -163,7 +163,7 @@ class AuditorDashboard:
 
 
 def auditor_dashboard(auditor: User, benchmark: Benchmark) -> AuditorDashboard:
-    """For the auditor's dashboard and the home page."""
+    """Data for the auditor's dashboard and the home page."""
     own = AuditItem.objects.filter(audit__benchmark=benchmark, auditor=auditor).select_related("case", "audit")
     at = own.filter(audit__status="open", done_at=None, case__excluded_at=None).order_by("taken_at", "pk").first()
     done = list(own.filter(done_at__isnull=False).order_by("-done_at")[:100])

@@ -41,7 +41,7 @@ class AuditTerms:
 
 
 def plan_audit(*, benchmark: Benchmark, terms: AuditTerms) -> Draw:
-    """What `create_audit` would draw; nothing is written. `DomainError` names what is missing."""
+    """The draw that `create_audit` would make; nothing is written. `DomainError` names what is missing."""
     if not 0 < terms.share <= 1:
         raise DomainError(_("The share lies above 0% and is at most 100%."))
     if not 0 <= terms.seed <= LARGEST_SEED:
@@ -58,7 +58,7 @@ def plan_audit(*, benchmark: Benchmark, terms: AuditTerms) -> Draw:
 
 @transaction.atomic
 def start_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at: datetime) -> tuple[CaseAudit, bool]:
-    """The open audit of this title that drew exactly this, and False; else a new one by `create_audit`, and True.
+    """The open audit with this title and exactly this draw, and False; else a new one by `create_audit`, and True.
 
     Audits of a benchmark are drawn one after the other, so that a form that is sent twice at once draws one.
     """
@@ -83,7 +83,7 @@ def start_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at:
 
 @transaction.atomic
 def create_audit(*, benchmark: Benchmark, terms: AuditTerms, by: User | None, at: datetime) -> CaseAudit:
-    """Draw the cases and lay them out for auditors to take."""
+    """Draw the cases and store them as items for auditors to take."""
     if not terms.title.strip():
         raise DomainError(_("Give the audit a title."))
     draw = plan_audit(benchmark=benchmark, terms=terms)
@@ -126,11 +126,11 @@ def close_audit(*, audit: CaseAudit, at: datetime) -> None:
 
 @transaction.atomic
 def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem | None:
-    """The case that the auditor is at, or the next that waits; None where there is none for them.
+    """The case that the auditor has taken, or the next that waits; None where there is none for them.
 
-    Two auditors never get the same item: a row that another is just taking is skipped.
+    Two auditors never get the same item: a row that another auditor is taking at this moment is skipped.
     """
-    # One at a time of each auditor: a second click must find what the first one took.
+    # One request at a time for each auditor: a second click must find what the first one took.
     role = AuthoringRole.objects.select_for_update(no_key=True).filter(
         benchmark=benchmark, user=auditor, role=AuthoringRole.Role.AUDITOR, active=True
     )
@@ -143,7 +143,7 @@ def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem
         return held
     waiting = open_to(auditor, benchmark).order_by("audit__created_at", "audit", "position", "number")
     row = waiting.select_for_update(no_key=True, of=("self",), skip_locked=True).first()
-    # All that wait may be held by others for this moment alone.
+    # Others may hold all waiting rows, and only for this moment.
     row = row or waiting.select_for_update(no_key=True, of=("self",)).first()
     if row is None:
         return None
@@ -154,7 +154,7 @@ def take_case(*, auditor: User, benchmark: Benchmark, at: datetime) -> AuditItem
 
 @transaction.atomic
 def put_back(*, item: AuditItem, auditor: User) -> None:
-    """Let another auditor take the case; what was noted so far is dropped."""
+    """Let another auditor take the case; notes made so far are dropped."""
     hit = AuditItem.objects.filter(pk=item.pk, auditor=auditor, done_at=None).update(
         auditor=None, taken_at=None, answers={}, criteria=[], outcome="", comment="", version=F("version") + 1
     )
@@ -164,7 +164,7 @@ def put_back(*, item: AuditItem, auditor: User) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """What an auditor notes of a case: True in ``answers`` where nothing is wrong; ``criteria`` are those at fault."""
+    """An auditor's notes on a case: True in ``answers`` where nothing is wrong; ``criteria`` are those at fault."""
 
     answers: Mapping[str, bool] = field(default_factory=dict)
     criteria: Collection[int] = ()
@@ -174,11 +174,11 @@ class AuditFinding:
 
 @transaction.atomic
 def save_finding(*, item: AuditItem, auditor: User, finding: AuditFinding, version: int) -> AuditItem:
-    """Save what is noted so far, if ``version`` is the stored one; else `StaleSave`. It may be half done."""
+    """Save the notes, which may be incomplete, if ``version`` is the stored one; else `StaleSave`."""
     row = AuditItem.objects.select_for_update(of=("self",)).select_related("audit").get(pk=item.pk, auditor=auditor)
     _refuse_unless_open(row)
     values = _checked(row, finding)
-    # A repeated save of the stored version, whose answer was lost, changes nothing.
+    # The answer to a save may have been lost: its repetition changes nothing.
     if all(getattr(row, name) == value for name, value in values.items()):
         return row
     message = _("This case was changed in another tab since you opened it.")
@@ -205,7 +205,7 @@ def finish(*, item: AuditItem, auditor: User, finding: AuditFinding, version: in
 
 
 def _ask_for_revision(row: AuditItem, criterion: Criterion, auditor: User, at: datetime) -> None:
-    """One open request a criterion: a second auditor's reason is added below the first one's."""
+    """Ask for one revision of each criterion: a second auditor's reason is added below the first one's."""
     reason = _("Senior audit: %(comment)s") % {"comment": row.comment}
     open_requests = RevisionRequest.objects.filter(
         rubric=row.rubric_id, criterion=criterion, response=None, status="open"

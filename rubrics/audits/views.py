@@ -50,7 +50,7 @@ def _auditors(benchmark: Benchmark) -> int:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new_audit(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Choose how it is drawn; a POST draws it."""
+    """Choose how the audit is drawn; a POST draws it."""
     benchmark = get_administered_benchmark(request.user, slug)
     if request.method != "POST":
         return _form(request, benchmark, AuditForm(benchmark=benchmark))
@@ -110,7 +110,7 @@ def audit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "audit": audit,
         "report": audit_report,
         "tables": [
-            # Slices of which no case was read yet are only in the file.
+            # Slices in which no case was read yet are only in the file.
             (title, [(labels.get(rate.name, rate.name), rate) for rate in audit_report.of(kind) if rate.n])
             for title, kind in (
                 (_("By outcome"), "outcome"),

@@ -22,7 +22,7 @@ def cluster_tag(entry: BankEntry) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a rubric holds that may make a cluster criterion needless: names of bank items, tags, and texts."""
+    """The parts of a rubric that may make a cluster criterion needless: names of bank items, tags, and texts."""
 
     names: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
@@ -59,7 +59,7 @@ def with_categories(benchmark: Benchmark, entries: Iterable[BankEntry]) -> Query
 
 
 def lacks(cases: Sequence[Case], entries: Sequence[BankEntry]) -> list[Lack]:
-    """For each case what is missing from the version being written, else from the published one. Three queries."""
+    """For each case, what its rubric lacks: the version being written, else the published one. Three queries."""
     status, held = _held(cases, entries)
     lacking = []
     for case in cases:
@@ -102,7 +102,7 @@ def _held(cases: Sequence[Case], entries: Sequence[BankEntry]) -> tuple[dict[int
     )
     rubrics = dict(published.values_list("pk", "case_id"))
     status |= dict.fromkeys(rubrics.values(), Status.PUBLISHED)
-    # Only what could be a cluster criterion: a large benchmark has fifty thousand others.
+    # Only items that could be cluster criteria: a large benchmark has fifty thousand others.
     items = RubricItem.objects.filter(rubric__in=list(rubrics)).filter(
         Q(bank_item__in=[entry.name for entry in entries])
         | Q(tags__overlap=[cluster_tag(entry) for entry in entries])

@@ -1,6 +1,6 @@
 """The consensus bank: criteria written for this product, in English and Chinese, read from ``consensus.jsonl`` once.
 
-It covers the ground of HealthBench's consensus criteria and of ClinConsensus' dimensions in words of its own;
+In its own words it covers the subjects of HealthBench's consensus criteria and of ClinConsensus' dimensions;
 ``covers`` of an item says which. Items with ``applies_to`` are cluster criteria: they apply to cases with one of
 these tags, and their keys are the names of HealthBench's clusters.
 """

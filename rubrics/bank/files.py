@@ -10,7 +10,7 @@ from rubrics.parsing.bank import COLUMNS, BankEntry, in_language
 
 
 def as_jsonl(entries: Iterable[BankEntry]) -> Iterator[str]:
-    """A line for each item; texts are written as they are."""
+    """One line of JSON for each item; texts are written as they are."""
     for entry in entries:
         yield json.dumps(_record(entry), ensure_ascii=False) + "\n"
 

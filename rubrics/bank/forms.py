@@ -53,7 +53,7 @@ class BankFilters(forms.Form):
         field.choices = choices
 
     def query(self) -> BankQuery | None:
-        """What is asked for; None where something is asked for that is not offered."""
+        """The query that the filters describe; None where a value is not on offer."""
         return BankQuery(**self.cleaned_data) if self.is_valid() else None
 
 

@@ -34,7 +34,7 @@ class Usage:
 
 
 def usage(benchmark: Benchmark) -> dict[str, Usage]:
-    """By the name of the item (BANK/KEY); what is not used is not in it. Two queries."""
+    """Name of the item (BANK/KEY) → its use; unused items are left out. Two queries."""
     published: dict[str, set[int]] = {}
     for name, rubric in _in_published(benchmark):
         published.setdefault(name, set()).add(rubric)

@@ -1,1 +1,1 @@
-"""Writing a case and its rubric: what the editors read, check and answer."""
+"""Editors of a case and of its rubric: how they read and check input, and what they answer."""

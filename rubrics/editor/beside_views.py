@@ -23,7 +23,7 @@ from rubrics.services.privacy import take_back_waiver, waive_finding
 @require_POST
 @signed_in
 def waive(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Let words stand that look as if they named a person, with the reason."""
+    """Waive a privacy finding, with the reason why the words may stay."""
     case = access.get_case_to_write(request.user, slug, public_id)
     values = {name: request.POST.get(name, "").replace("\r\n", "\n") for name in ("kind", "quote", "reason")}
     try:
@@ -52,7 +52,7 @@ def _back(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 @require_POST
 @signed_in
 def time(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Add ``{"activity", "seconds"}`` to the time that the reader had the case before them."""
+    """Add ``{"activity", "seconds"}`` to the time for which the reader had the case open."""
     case = access.get_case_to_time(request.user, slug, public_id)
     try:
         activity, seconds = _time_report(request.body)
@@ -63,7 +63,7 @@ def time(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 
 
 def _time_report(body: bytes) -> tuple[str, int]:
-    """Activity and seconds of a report of time; `MalformedReport` where no page would send that."""
+    """Activity and seconds of a report of time; `MalformedReport` where no page would send such a body."""
     try:
         report = read_json(body)
         activity, seconds = AuthoringTime.Activity(report["activity"]), report["seconds"]

@@ -22,7 +22,7 @@ CONTENT = ("key", "conversation", "reference_answer")  # frozen once a rubric of
 FIELDS = (*CONTENT, "difficulty", "register", "language", "tags")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-# Tags of these kinds have fields of their own: the name of the field and the prefix of the tag.
+# Tags of these kinds have separate fields: the name of the field and the prefix of the tag.
 TAG_KINDS = {"themes": "theme:", "tasks": "task:", "specialties": "specialty:"}
 
 
@@ -60,7 +60,7 @@ class CaseContent:
 
 @dataclass(slots=True)
 class ContentInput:
-    """What was read, and what is wrong: field → messages. ``values`` has the fields that are right."""
+    """Fields that were read, in ``values`` if they are valid, and the faults of the others: field → messages."""
 
     values: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, list[str]] = field(default_factory=dict)
@@ -117,7 +117,7 @@ def read_form(data: QueryDict, *, stored: CaseContent) -> ContentInput:
 
 
 def tags_by_kind(tags: Sequence[str]) -> dict[str, list[str]]:
-    """Tags as the editor shows them: those with a field of their own without their prefix, and others."""
+    """Tags as the editor shows them: those that have a field, without their prefix, and the others."""
     kinds: dict[str, list[str]] = {name: [] for name in (*TAG_KINDS, "others")}
     for tag in tags:
         name = next((name for name, before in TAG_KINDS.items() if tag.startswith(before)), "others")
@@ -128,7 +128,7 @@ def tags_by_kind(tags: Sequence[str]) -> dict[str, list[str]]:
 def unready_content(case: Case) -> list[LineError]:
     """What keeps a case from being published: a conversation with an empty turn, or without turns.
 
-    Of a case whose content is public already, nothing.
+    Empty for a case whose content is public already.
     """
     if case.rubrics.filter(status__in=[Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED]).exists():
         return []

@@ -41,7 +41,7 @@ MAX_SUGGESTIONS = 200
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new_case(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Begin a case: its key, and for whom it is written."""
+    """Begin a case: its key, and the audience that it is written for."""
     benchmark = access.get_written_benchmark(request.user, slug)
     initial = {"key": case_editing.suggested_key(benchmark), "language": _usual_language(benchmark)}
     form = NewCaseForm(request.POST if request.method == "POST" else None, initial=initial)
@@ -62,7 +62,7 @@ def new_case(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def write_case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The editor. POST is the form of a browser without scripts: it saves all, and turns are added and moved by it."""
+    """The editor. POST takes the form of a browser without scripts: it saves everything, and adds and moves turns."""
     case = access.get_case_to_write(request.user, slug, public_id)
     if request.method != "POST":
         return _page(request, case, case_content.content_of(case))
@@ -90,13 +90,13 @@ def write_case(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
 
 
 def _as_typed(reading: ContentInput, case: Case) -> CaseContent:
-    """What can be shown again of a form with faults; nothing right of it is lost."""
+    """The content to show again for a form with faults: valid fields as typed, the others as stored."""
     stands = case_content.content_of(case)
     return CaseContent(**{name: reading.values.get(name, getattr(stands, name)) for name in case_content.FIELDS})
 
 
 def _rearranged(content: CaseContent, data: Any) -> tuple[CaseContent, bool]:
-    """What a button of the form asks for beside saving: another turn, one less, or one moved."""
+    """The content after a button that adds, removes or moves a turn, and whether one was pressed."""
     turns = list(content.conversation)
 
     def place(name: str) -> int:
@@ -189,7 +189,7 @@ def _languages(benchmark: Benchmark, own: str = "") -> list[tuple[str, str]]:
 
 
 def _usual_language(benchmark: Benchmark) -> str:
-    """That of the page, where the benchmark has cases in it or has none yet; else that of its latest case."""
+    """The language of the page if the benchmark has cases in it or no cases yet; else that of its latest case."""
     own = (get_language() or "").partition("-")[0]
     used = benchmark.cases.exclude(language="").order_by("-pk")
     if own in LANGUAGES and (used.filter(language=own).exists() or not used.exists()):
@@ -197,15 +197,15 @@ def _usual_language(benchmark: Benchmark) -> str:
     return used.values_list("language", flat=True).first() or ""
 
 
-# What the page sends by itself ------------------------------------------------------------------------------------
+# What the page's script sends -------------------------------------------------------------------------------------
 
 
 @require_POST
 @signed_in
 def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Save ``{"who", "version", "client_id", "case"}``: 200 with the new version and what may name a person.
+    """Save ``{"who", "version", "client_id", "case"}``: 200 with the new version and privacy findings.
 
-    409 with the stored case where the version is stale; 422 with the faults beside their fields.
+    409 with the stored case where the version is stale; 422 with the faults by field.
     """
     case = access.get_case_to_write(request.user, slug, public_id)
     body = _body(request, {"who", "version", "client_id", "case"})
@@ -261,7 +261,7 @@ def _clock(case: Case) -> str:
 @require_POST
 @signed_in
 def preview(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The conversation and reference answer of ``{"conversation", "reference_answer"}`` as readers will see them."""
+    """Show the posted ``{"conversation", "reference_answer"}`` as readers will see them."""
     case = access.get_case_to_write(request.user, slug, public_id)
     body = _body(request, {"conversation", "reference_answer", "language"})
     if body is None:

@@ -29,7 +29,7 @@ CSV_TEXT = ("key", "language", "tags")
 @require_safe
 @signed_in
 def dashboard_page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What waits, and the cases; nothing on it shows a candidate."""
+    """What waits for the author, and the cases; the page shows no candidate."""
     benchmark = access.get_written_benchmark(request.user, slug)
     form = DashboardFilters(request.GET, benchmark=benchmark)
     chosen = form.cleaned_data if form.is_valid() else {}
@@ -66,7 +66,7 @@ def _waiting(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
 
 
 def _cells(rows: QuerySet[Case]) -> Iterator[tuple[Any, ...]]:
-    """What a line of the file holds, its tags last: those of the case, and those that physicians agree on."""
+    """The cells of one line of the file; last the tags of the case, then those that physicians agree on."""
     columns = (
         *("key", "published_version", "criterion_count", "open_version", "open_status", "open_count", "excluded"),
         *("difficulty", "register", "language", "tags", "label_tags"),

@@ -1,7 +1,7 @@
 """Draft items of the rubric editor: parsed from JSON and validated.
 
-A draft may be half done: texts may be empty and points 0. What must hold before it can be sent to review is asked by
-`unready`; what a benchmark asks beyond that are its rules (`rubrics.editor.rules`), and advice is lint.
+A draft may be half done: texts may be empty and points 0. `unready` checks what must hold before it can be sent to
+review; what a benchmark demands beyond that is in its rules (`rubrics.editor.rules`), and advice is in the lint.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class DraftItem:
     points: int = 0
     tags: tuple[str, ...] = ()
     source: str = ""  # the guideline or paper it rests on
-    element: str = ""  # of the case it hangs on
-    expectation: str = ""  # what it checks
+    element: str = ""  # the element of the case that it refers to
+    expectation: str = ""  # what the criterion checks
     bank: str = ""  # BANK/KEY of the bank item it was taken from
     criterion: int | None = None
 
@@ -168,8 +168,8 @@ def digest_of(items: Sequence[DraftItem]) -> str:
 def digest_for_review(items: Sequence[DraftItem], case: Case) -> str:
     """SHA-256 of all that a reviewer reads: the criteria, and the case that they are about.
 
-    A case may change as long as nothing of it is published: an approval of the same criteria is then one of another
-    case, and counts no more.
+    A case may change as long as nothing of it is published: an earlier approval of the same criteria was then given
+    for a different case, and no longer counts.
     """
     read = [digest_of(items), case.conversation, case.reference_answer]
     return hashlib.sha256(json.dumps(read, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
@@ -186,7 +186,7 @@ def unready(items: Sequence[DraftItem]) -> list[LineError]:
     for place, item in enumerate(items, start=1):
         if not item.text.strip():
             faults.append(LineError(place, "text", _("The criterion has no text.")))
-        # In what the bank gave brackets are a gap; an author's own brackets are text.
+        # In a text from the bank, brackets mark a gap to fill; in an author's own text they are plain text.
         if item.bank and (gap := PLACEHOLDER.search(item.text)):
             faults.append(LineError(place, "text", _("“%(quote)s” is a place to fill in.") % {"quote": gap.group()}))
         if item.points == 0:

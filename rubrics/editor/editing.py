@@ -16,7 +16,7 @@ from rubrics.models import Benchmark, Case, Rubric, RubricDraft
 from rubrics.services.drafts import TRACK
 
 Status = Rubric.Status
-# What HealthBench calls the sides of an answer; a benchmark that uses others has them suggested beside these.
+# HealthBench's names for the aspects of an answer; names that a benchmark uses itself are suggested besides these.
 AXES = ("accuracy", "completeness", "context_awareness", "communication_quality", "instruction_following", "safety")
 MAX_SUGGESTIONS = 80
 
@@ -39,7 +39,7 @@ def draft_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
     """A draft as JSON for the editor and the API."""
     items = items_of(draft.content)
     return {
-        "draft": draft.rubric_id,  # versions of another one count from the beginning again
+        "draft": draft.rubric_id,  # the versions of each draft count from 1
         "version": draft.version,
         "items": [item.as_json() for item in items],
         "saved_at": draft.saved_at.isoformat(),
@@ -49,18 +49,18 @@ def draft_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
 
 
 def nothing_yet(benchmark: Benchmark) -> dict[str, Any]:
-    """The same before the first save: version 0, which opens a draft when it is saved."""
+    """The JSON of a draft before the first save: version 0; saving it opens a draft."""
     return {"draft": None, "version": 0, "items": [], "saved_at": "", "saved_by": "", "missing": missing([], benchmark)}
 
 
 def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, Any]]:
-    """What keeps the rubric from review: half-done criteria, then rules of the benchmark; ``line`` 0 is the whole."""
+    """What keeps the rubric from review: half-done criteria, then broken rules; ``line`` 0 is the rubric as a whole."""
     faults = [*unready(items), *broken_rules(items, rules_of(benchmark))]
     return [{"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults]
 
 
 def clock(draft: RubricDraft) -> str:
-    """When it was saved, as the page's line shows it before the script takes over."""
+    """The time of the last save, as the page shows it before the script takes over."""
     return localtime(draft.saved_at).strftime("%H:%M")
 
 

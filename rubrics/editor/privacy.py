@@ -28,11 +28,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlacedFinding:
-    """A finding and its place; ``waiver``: who gave the reason why it may stay."""
+    """A finding and its place; ``waiver`` holds the reason why it may stay, and who gave it."""
 
     place: Place
     finding: PrivacyFinding
-    before: str = ""  # a few words around it, to recognise it by
+    before: str = ""  # the words before it, to recognise it by
     after: str = ""
     waiver: PrivacyWaiver | None = None
 
@@ -65,13 +65,14 @@ AROUND = 40
 
 
 def content_is_public(case: Case) -> bool:
-    """Whether a rubric of the case was published, and its content with it: then it is frozen."""
+    """Whether a rubric of the case was published; then its content is public, too, and frozen."""
     return any(row.status in (Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED) for row in case.rubrics.all())
 
 
 def all_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
-    """Findings in what is not published yet: key, conversation, reference answer and the criteria that are new; and in
-    the tags, which may change at any time. With their waivers. At most three queries.
+    """Findings, with their waivers, in texts that are not public yet, and in tags. At most three queries.
+
+    Texts are the key, conversation and reference answer of the case and its new criteria; tags may change at any time.
     """
     texts = [] if content_is_public(case) else list(_of_case(case))
     texts += [(Place(TAGS, number), tag) for number, tag in enumerate(case.tags, start=1)]
@@ -97,7 +98,7 @@ def all_findings(case: Case, items: Sequence[DraftItem]) -> list[PlacedFinding]:
 
 
 def _before(text: str, start: int) -> str:
-    """Some words before a place, from the beginning of one."""
+    """Some words before a place; the first one is whole."""
     cut = text[max(0, start - AROUND) : start]
     return cut if start <= AROUND else "…" + (cut.split(" ", 1)[1] if " " in cut else cut)
 
@@ -123,6 +124,6 @@ def _of_items(items: Iterable[DraftItem], published: dict[int, str]) -> Iterator
     for number, item in enumerate(items, start=1):
         stands = item.criterion is not None and published.get(item.criterion) == item.text
         for field in OF_AN_ITEM:
-            # The text of a published criterion is public already; notes beside it may be new.
+            # The text of a published criterion is public already; its notes may be new.
             if not (stands and field == "text"):
                 yield Place(CRITERION, number, field, item.id), getattr(item, field)

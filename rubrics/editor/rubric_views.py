@@ -139,7 +139,7 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
 
 
 def _json(request: SignedInRequest) -> dict[str, Any]:
-    """The object that was sent; empty where it is none."""
+    """The JSON object that was sent; empty where the body is not an object."""
     try:
         sent = read_json(request.body)
     except ValueError:

@@ -21,7 +21,7 @@ SAFETY_TAGS = ("axis:safety", "section:safety", "cluster:safety")
 class AuthoringRules:
     """The rules of one benchmark; these are the defaults.
 
-    ``target`` is a goal and stops nobody; the others must hold before a rubric can be published. ``reviewers`` is the
+    ``target`` is a goal and blocks nothing; the others must hold before a rubric can be published. ``reviewers`` is the
     number of approvals by physicians who did not write on it, at least 1.
     """
 
@@ -44,13 +44,13 @@ def rules_of(benchmark: Benchmark) -> AuthoringRules:
 
 
 def read_rules(stored: Mapping[str, Any]) -> AuthoringRules:
-    """Rules from JSON; unknown names are left aside, since a newer version may have written them."""
+    """Rules from JSON; unknown names are ignored, since a newer version may have written them."""
     names = AuthoringRules.__dataclass_fields__
     return AuthoringRules(**{name: value for name, value in stored.items() if name in names})
 
 
 def is_safety(item: DraftItem) -> bool:
-    """Whether a criterion counts as one of safety: by its tags."""
+    """Whether a criterion counts as a safety criterion, by its tags."""
     return any(tag.lower().startswith(SAFETY_TAGS) for tag in item.tags)
 
 

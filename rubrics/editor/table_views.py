@@ -72,7 +72,7 @@ def _published(benchmark: Benchmark) -> Iterator[tuple[object, ...]]:
 @require_safe
 @signed_in
 def traceability(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """What each criterion of a case rests on, hangs on and checks; gaps are seen."""
+    """For each criterion of a case: its source, the element of the case, and what it checks; gaps stay visible."""
     case = access.get_case_to_write(request.user, slug, public_id)
     rubric, items = editing.current_rubric(case)
     gaps = {
@@ -88,7 +88,7 @@ def traceability(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
 @require_safe
 @signed_in
 def traceability_table(request: SignedInRequest, slug: str, public_id: str, kind: str) -> HttpResponseBase:
-    """The same as a file."""
+    """The traceability of a case as a file."""
     case = access.get_case_to_write(request.user, slug, public_id)
     _rubric, items = editing.current_rubric(case)
     rows = (

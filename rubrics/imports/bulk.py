@@ -24,7 +24,7 @@ def chunks(rows: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def weighed_chunks(rows: Iterable[T], size: int, *, weight: int, weigh: Callable[[T], int]) -> Iterator[list[T]]:
-    """Lists of at most ``size`` rows, in order, that end with the row that makes them weigh ``weight``."""
+    """Lists of at most ``size`` rows, in order; a list also ends with the row that brings its weight to ``weight``."""
     chunk: list[T] = []
     load = 0
     for row in rows:
@@ -40,11 +40,11 @@ def weighed_chunks(rows: Iterable[T], size: int, *, weight: int, weigh: Callable
 def check_references_at_once() -> None:
     """Check foreign keys at the end of each statement, for the rest of this transaction, rather than at its commit.
 
-    Checks that wait slow every row trigger that fires meanwhile: with 60,000 waiting, one call took 0.7 ms instead of
+    Deferred checks slow every row trigger that fires meanwhile: with 60,000 pending, one call took 0.7 ms instead of
     0.05 ms (PostgreSQL 18). Call it before many rows are written into tables that are audited.
 
-    It also says that no trigger is to be ignored. Every trigger of pgtrigger asks for that setting, and one that is
-    not there raises an error inside it, in a subtransaction of its own: half of what an event costs.
+    It also sets pgtrigger's list of ignored triggers to an empty one. Every trigger of pgtrigger reads that setting;
+    where it is missing, the trigger catches an error in a subtransaction, which makes up half of the cost of an event.
     """
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
@@ -75,11 +75,11 @@ def _reference(table: str, column: str) -> str:
 
 
 def refresh_statistics() -> None:
-    """Let the planner know of what this transaction wrote, in the tables of benchmarks and of physicians' work.
+    """Tell the planner about the rows that this transaction wrote, in the tables of benchmarks and of physicians' work.
 
-    Autovacuum looks a minute after the commit at the soonest. Until then a report over rows that the planner believes
-    to be few took 11 to 27 s instead of under one (17,000 decisions, PostgreSQL 18). Of texts, lists and JSON, which
-    take the most time, no plan needs to know more than how many rows there are.
+    Autovacuum looks a minute after the commit at the soonest. Until then, with rows that the planner believed to be
+    few, a report took 11 to 27 s instead of under one (17,000 decisions, PostgreSQL 18). Texts, lists and JSON take the
+    most time to analyse, and no plan needs more than the number of their rows.
     """
     tables = {
         model._meta.db_table: model
@@ -103,13 +103,13 @@ def refresh_statistics() -> None:
 
 
 def reserve_ids(model: type[models.Model], count: int) -> list[int]:
-    """``count`` ids of ``model`` that nobody else gets, ascending, so that rows can refer to each other unwritten."""
+    """``count`` ascending ids of ``model`` that nobody else gets, for rows that refer to each other before a write."""
     if not count:
         return []
     with connection.cursor() as cursor:
         cursor.execute(
-            # The name of the sequence is looked up once, and not for every number. Numbers without a gap, as they are
-            # unless somebody else takes some meanwhile, need not be listed one by one.
+            # The name of the sequence is looked up once, and not for every number. Numbers are listed one by one only
+            # if they have gaps, which happens when somebody else takes some meanwhile.
             "SELECT min(id), max(id), CASE WHEN max(id) - min(id) + 1 > count(*) THEN array_agg(id) END FROM ("
             " SELECT nextval((SELECT pg_get_serial_sequence(%s, 'id'))::regclass) AS id FROM generate_series(1, %s)"
             ") AS taken",
@@ -121,7 +121,7 @@ def reserve_ids(model: type[models.Model], count: int) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def array_literal(texts: tuple[str, ...]) -> str:
-    """Texts as PostgreSQL writes an array of them; tags repeat, and dumping a list for every row is slow."""
+    """Texts as a PostgreSQL array; cached, because the same tags recur and dumping a list for every row is slow."""
     quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
     return "{" + ",".join(f'"{text}"' for text in quoted) + "}"
 

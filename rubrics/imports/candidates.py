@@ -8,7 +8,7 @@ from rubrics.models import Benchmark, Candidate
 
 
 class Candidates:
-    """The candidates of a benchmark; `get` makes the missing ones with the kind it is given."""
+    """The candidates of a benchmark; `get` makes missing ones with the given kind."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
@@ -18,7 +18,7 @@ class Candidates:
 
     @property
     def unchanged(self) -> int:
-        """How many of the requested ones existed already."""
+        """How many of the requested candidates existed already."""
         return len(self._used) - self.created
 
     def get(self, name: str, kind: str) -> Candidate:

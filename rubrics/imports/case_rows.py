@@ -62,7 +62,7 @@ class CaseWriter:
                 self._compare(record, case, rubrics.get(case.pk, []))
         ids = {key: case.pk for key, case in known.items()}
         self._refuse_twins([record for record in records if not record.key.isascii()])
-        if self.faults.total:  # nothing will be stored; the rest of the file is only read for its faults
+        if self.faults.total:  # nothing will be stored: the rest of the file is read only to report its faults
             return ids
         new = [record for record in records if record.key not in known]
         case_ids = reserve_ids(Case, len(new))
@@ -83,9 +83,9 @@ class CaseWriter:
         return ids
 
     def _refuse_twins(self, records: Sequence[CaseRecord]) -> None:
-        """Make a fault of each key that differs from another one only in how its characters are composed (NFC).
+        """Refuse each key that differs from another one only in how its characters are composed (NFC).
 
-        Nobody could tell the two apart on a screen. Earlier chunks stand in the database by now.
+        Nobody could tell the two apart on a screen. The keys of earlier chunks are in the database by now.
         """
         if not records:
             return
@@ -105,8 +105,8 @@ class CaseWriter:
     ) -> None:
         """The rubrics of ``records``, published, with their items.
 
-        No item can be added to a published rubric, so they come before it; a draft that is published afterwards would
-        cost an UPDATE of every rubric, and an event of each.
+        No item can be added to a published rubric, so the items are written before their rubrics. Drafts that are
+        published afterwards would cost an UPDATE and an event for every rubric.
         """
         with reference_checked_later(RubricItem, "rubric"):
             copy_rows(RubricItem, ITEM_COLUMNS, self._items(rubrics, iter(criteria), records))
@@ -142,11 +142,11 @@ class CaseWriter:
     def _known(
         self, records: Sequence[CaseRecord]
     ) -> tuple[dict[str, Case], dict[int, list[tuple[str, int, list[str]]]]]:
-        """The cases that are there already, and the first gold rubric of each."""
+        """The cases that exist already, and the first gold rubric of each."""
         keys = [record.key for record in records]
         cases = {case.key: case for case in Case.objects.filter(benchmark=self.benchmark, key__in=keys)}
         rubrics: dict[int, list[tuple[str, int, list[str]]]] = defaultdict(list)
-        # Later versions were made here; what a file brought is version 1.
+        # Version 1 came from a file; later versions were made here.
         items = RubricItem.objects.filter(rubric__case__in=cases.values(), rubric__track="gold", rubric__version=1)
         columns = ("rubric__case_id", "criterion__text", "points", "tags")
         for case, text, points, tags in items.order_by("position").values_list(*columns):
@@ -184,7 +184,7 @@ class CaseWriter:
         return name
 
     def warnings(self) -> list[str]:
-        """What a person should look at: user roles without a register, and rubrics by which nothing can be scored."""
+        """Warnings for a person: user roles without a register, and rubrics by which nothing can be scored."""
         messages = []
         if self.without_score:
             count, lines = len(self.without_score), ", ".join(map(str, self.without_score[:10]))

@@ -16,12 +16,13 @@ from rubrics.parsing.faults import Faults
 T = TypeVar("T")
 
 AHEAD = 2  # chunks that were read and wait to be written
-FIRST = 500  # rows of the first chunk: until it is there, nothing can be written
+FIRST = 500  # rows of the first chunk, which is small because writing waits for it
 WAIT_SECONDS = 0.2
-# Whoever writes waits for the interpreter after each answer of the database, while the other thread reads: by default
-# 5 ms, several times for each statement, a fifth of an import.
+# After each answer of the database the writing thread waits until the reading thread gives up the interpreter: 5 ms by
+# default, several times for each statement, which adds up to a fifth of an import.
 TURN_SECONDS = 50e-6
-# Records hold no cycles. With Python's own thresholds an import that changes nothing takes a third more CPU.
+# Records hold no reference cycles. With Python's own thresholds of garbage collection, an import that changes nothing
+# takes a third more CPU.
 SELDOM = (100_000, 20, 100)
 
 
@@ -45,8 +46,8 @@ def prefetch_chunks(
 
     The first ones are shorter, each twice as long as the one before, so that writing begins soon.
 
-    A thread of its own reads, so ``read`` must not touch the database. Faults arrive in ``faults`` with the chunk in
-    which they stand, as they would without the thread; what ``read`` raises is raised here.
+    ``read`` runs in a separate thread, so it must not touch the database. Faults arrive in ``faults`` together with
+    their chunk, as they would without the thread; an exception in ``read`` is raised here.
     """
     ready: queue.Queue[_Chunk[T]] = queue.Queue(maxsize=AHEAD)
     abandoned = threading.Event()
@@ -61,7 +62,7 @@ def prefetch_chunks(
         return False
 
     def run() -> None:
-        # One object takes the faults of the whole file; what is handed over is what came since the last time.
+        # One object collects the faults of the whole file; only those since the last chunk are handed over.
         faults, reported = Faults(), 0
         chunk: _Chunk[T] = _Chunk()
         load, most = 0, min(rows, FIRST)

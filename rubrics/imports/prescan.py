@@ -9,16 +9,16 @@ from typing import BinaryIO
 from rubrics.parsing.faults import Faults
 
 LARGE_BYTES = 8 << 20
-# Where rows are written as they are read: a million cases took twelve minutes to write, and two to read.
+# For imports that write rows as they read them: a million cases took twelve minutes to write, and two to read.
 LARGE_BYTES_WRITTEN = 128 << 20
 
 
 def prescan(file: BinaryIO, read: Callable[[Faults], Iterable[object]], *, written: bool = False) -> None:
-    """Find the faults of a large file, if it has any of its own, by reading it once for nothing else.
+    """Read a large file once only to find the faults that show without the database.
 
-    Imports that gather what a file says before they write would hold a million rows for a file whose last line is bad;
-    those whose rows are ``written`` as they are read would write them all, to take them back. `ImportRefused` names the
-    faults. A small file is read once: then faults of all kinds are told together.
+    Without this, a file whose last line is bad would cost a million rows: in memory for imports that gather rows before
+    they write, and written and rolled back for those whose rows are ``written`` as they are read. `ImportRefused` names
+    the faults. A small file is read only once, so that faults of all kinds are reported together.
     """
     size = file.seek(0, os.SEEK_END)
     file.seek(0)

@@ -16,7 +16,7 @@ Counts = dict[str, Any]
 
 
 def merge_counts(first: Counts, other: Counts, file: str = "") -> Counts:
-    """The sum of two; ``file``, where it is named, is put before the warnings of ``other``."""
+    """The sum of two counts; ``file``, where it is given, is put before the warnings of ``other``."""
     merged: Counts = {name: dict(count) for name, count in first.items() if name != "warnings"}
     for name, count in other.items():
         if name != "warnings":
@@ -49,7 +49,7 @@ class Handler(Protocol):
 
 @dataclass(frozen=True)
 class ImportKind:
-    """A kind of file: its handler, the options it takes, and those it cannot do without."""
+    """A kind of file: its handler, the options that it takes, and those that it requires."""
 
     kind: str
     handler: Handler

@@ -40,12 +40,12 @@ class NewResponse:
     metadata: dict[str, Any] = field(default_factory=dict)
     # A file of verdicts names responses by their text; its other fields are not compared with the stored ones.
     only_text: bool = False
-    # The file may have brought it before: verdicts of a judge that was asked several times name it each time.
+    # The same file may repeat a response: verdicts of a judge that was asked several times name it each time.
     repeated: bool = False
 
     @property
     def key(self) -> tuple[int, int, str, int]:
-        """What is unique about it."""
+        """The values that identify a response."""
         return self.case_id, self.candidate.pk, self.setting, self.sample
 
 
@@ -76,7 +76,7 @@ class ResponseWriter:
             else:
                 first[response.key] = response
                 new.append(response)
-        if self.faults.total:  # nothing will be stored; the rest of the file is only read for its faults
+        if self.faults.total:  # nothing will be stored: the rest of the file is read only to report its faults
             return ids
         reserved = reserve_ids(Response, len(new))
         copy_rows(Response, COLUMNS, (self._row(pk, each) for pk, each in zip(reserved, new, strict=True)))
@@ -85,14 +85,14 @@ class ResponseWriter:
         return ids
 
     def _compare_text(self, response: NewResponse, text: str) -> None:
-        """Against the text that the same file gives the same response."""
+        """Refuse a response whose text differs from the one that the file gave it before."""
         if response.text != text:
             self.faults.add(
                 response.line, response.place, _("The file has this response already, with another content.")
             )
 
     def _known(self, responses: Iterable[NewResponse]) -> dict[tuple[int, int, str, int], dict[str, Any]]:
-        # By sample as well: one case may have a million of them, and a chunk is about a few.
+        # Filtered by sample, too: one case may have a million samples, and a chunk needs only a few.
         rows = Response.objects.filter(
             case__in={each.case_id for each in responses},
             candidate__in={each.candidate.pk for each in responses},
@@ -129,7 +129,7 @@ class ResponseWriter:
         )
 
     def warnings(self) -> list[str]:
-        """What a person should look at before the responses are graded."""
+        """Warnings that a person should read before the responses are graded."""
         if not self.flagged:
             return []
         return [

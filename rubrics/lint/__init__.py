@@ -1,6 +1,6 @@
 """Lint of a rubric: remarks that say where, why, and what to do. Pure: criteria in, remarks out.
 
-Nothing here stops anybody: what must hold is in `rubrics.editor.rules` and `rubrics.editor.drafting.unready`.
+Remarks block nothing: what must hold is in `rubrics.editor.rules` and `rubrics.editor.drafting.unready`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rubrics.lint.wording import remarks_on
 
 __all__ = ["ADVICE", "PROBLEM", "Fix", "Remark", "lint"]
 
-# Of cosines within a rubric: above the first two criteria count the same thing twice, above the second they may.
+# Cosines of two criteria of a rubric: above ``SAME`` they count the same thing twice, above ``ALIKE`` they may.
 SAME, ALIKE = 0.9, 0.6
 
 
@@ -23,7 +23,7 @@ def lint(criteria: Sequence[tuple[str, str, int, Sequence[str]]], *, reference_a
     remarks: list[Remark] = []
     for name, text, points, tags in criteria:
         remarks += remarks_on(name, text, points, from_cluster=_of_a_cluster(tags))
-    # Criteria of clusters share their preamble.
+    # Cluster criteria are left out, since they share their preamble.
     own = [(name, text) for name, text, _points, tags in criteria if text.strip() and not _of_a_cluster(tags)]
     remarks += _near_duplicates(own)
     remarks += _copied([(name, text) for name, text, _points, _tags in criteria], reference_answer)
@@ -36,7 +36,7 @@ def _of_a_cluster(tags: Sequence[str]) -> bool:
 
 
 def _near_duplicates(texts: Sequence[tuple[str, str]]) -> Iterator[Remark]:
-    """The later of two criteria names the earlier one that it is most like."""
+    """A remark on the later of two similar criteria; it names the earlier one that is most like it."""
     if len(texts) < 2:
         return
     alike = similarities([text for _name, text in texts])

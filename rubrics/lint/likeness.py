@@ -1,7 +1,7 @@
 """Finds criteria that are nearly the same, and criteria that were copied.
 
-The cosine of TF-IDF vectors, as scikit-learn would compute it, in a few lines of numpy: importing scikit-learn takes
-two seconds, which the first author of the morning would wait for at every worker.
+The likeness is the cosine of TF-IDF vectors, as scikit-learn computes it, in a few lines of numpy: importing
+scikit-learn takes two seconds, for which the first author at every new worker would have to wait.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def similarities(texts: Sequence[str]) -> np.ndarray:
 
 
 class Reference:
-    """The reference answer, asked for long runs of words that a criterion shares with it."""
+    """The reference answer, in which long runs of words are looked up that a criterion shares with it."""
 
     def __init__(self, text: str) -> None:
         tokens = _TOKEN.findall(text.lower())

@@ -10,7 +10,7 @@ PROBLEM, ADVICE = "problem", "advice"
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What the editor can do at a click: put ``texts`` in the place of the criterion's text, one criterion each."""
+    """A change that the editor makes at a click: a criterion for each of ``texts`` in place of this criterion."""
 
     label: str
     texts: tuple[str, ...]
@@ -31,7 +31,7 @@ class Remark:
     fix: Fix | None = None
 
     def as_json(self, translate: Any = str) -> dict[str, Any]:
-        """As it is sent to the browser; ``said`` puts its phrases into the reader's language."""
+        """As it is sent to the browser; ``said`` translates its phrases into the reader's language."""
         fix = {"label": translate(self.fix.label), "texts": list(self.fix.texts)} if self.fix else None
         return {
             "rule": self.rule,

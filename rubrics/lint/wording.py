@@ -1,7 +1,7 @@
 """Lint rules about a single criterion and its wording. Pure: a text and its points in, remarks out.
 
-They are advice where a good criterion may look the same, and problems where two physicians would grade differently or
-the points would go the wrong way.
+A remark is advice where a good criterion may look the same, and a problem where two physicians would grade differently
+or the points would have the wrong sign.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SECOND_SENTENCE = re.compile(rf"(?P<join>[.!?]\s+)(?P<act>(?:It\s+|Also\s+|Also
 _ZH_JOINED = re.compile(
     rf"(?P<join>[，,；;。]\s*(?:并且|而且|同时|以及|并|且|还要|还应|还|也)?|(?:并且|同时|以及|并)(?!非|发|不))(?P<act>应?(?:{words.ZH_ACTS}))"
 )
-# All are asked for, or the list is that of the case: when the patient has this, that and that.
+# These words show that all parts of a list are asked for, or that it describes the case ("when the patient has …").
 _SETTLED = re.compile(
     r"\b(?:all|both|each|when|if|although|while|because|combination|given)\b|等|所有|全部|如果|若|因为|当",
     re.IGNORECASE,

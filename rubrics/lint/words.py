@@ -54,7 +54,7 @@ def third_person(verb: str) -> str:
 
 
 ACTS_OF_A_RESPONSE = frozenset(third_person(verb) for verb in ACTS)
-# Some are nouns as often as verbs; behind “and” they are read as nouns, lest every list counts as two acts.
+# Some are nouns as often as verbs; after “and” they are read as nouns, so that not every list counts as two acts.
 BOTH = frozenset(
     _listed(
         """

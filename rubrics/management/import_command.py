@@ -33,7 +33,7 @@ class ImportCommand(BaseCommand):
         """Add the arguments of the kind; their ``dest`` is the name of an option of its handler."""
 
     def author(self, options: dict[str, Any]) -> User | None:
-        """Who is recorded as the writer of what the file brings; nobody, unless the kind asks for one."""
+        """The person recorded as the author of the imported texts; nobody, unless the kind asks for one."""
         return None
 
     def import_files(self, paths: list[Path], chosen: dict[str, str], options: dict[str, Any]) -> Counts:
@@ -77,7 +77,7 @@ class ImportCommand(BaseCommand):
         self.say_who_runs(options["benchmark"])
 
     def report(self, counts: Counts) -> None:
-        """Print a line for each kind of row, then what a person should look at."""
+        """Print a line for each kind of row, then the warnings."""
         for name, count in counts.items():
             if name != "warnings":
                 parts = ", ".join(f"{number} {what}" for what, number in count.items())
@@ -86,7 +86,7 @@ class ImportCommand(BaseCommand):
             self.stderr.write(f"note: {warning}")
 
     def say_who_runs(self, slug: str) -> None:
-        """A benchmark that the command line made belongs to nobody yet, so no page shows it."""
+        """Say how to get access to a benchmark without staff: one made on the command line is shown on no page yet."""
         if not BenchmarkRole.objects.filter(benchmark__slug=slug, active=True).exists():
             self.stderr.write(
                 "note: nobody runs this benchmark yet; to see it in the browser: "

@@ -1,4 +1,4 @@
-"""Looks up by name what commands are called with."""
+"""Looks up the names that are passed to commands."""
 
 from __future__ import annotations
 

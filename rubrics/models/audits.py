@@ -57,7 +57,7 @@ class AuditItem(models.Model):
     audit = models.ForeignKey(CaseAudit, on_delete=models.PROTECT, related_name="items")
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="audit_items")
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="audit_items")  # as it was drawn
-    number = models.PositiveSmallIntegerField(default=1)  # of the auditors per case
+    number = models.PositiveSmallIntegerField(default=1)  # counts the auditors of a case
     position = models.PositiveIntegerField(default=0)
     auditor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="audit_items"

@@ -37,7 +37,7 @@ class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
         return self.filter(models.Exists(roles))
 
     def written_by(self, user: User | AnonymousUser) -> BenchmarkQuerySet:
-        """Benchmarks whose cases and rubrics ``user`` writes or reviews: its authors, and who runs it."""
+        """Benchmarks whose cases and rubrics ``user`` may write: as an author, or because they run it."""
         authors = AuthoringRole.objects.filter(
             benchmark=models.OuterRef("pk"), user=user.pk, role=AuthoringRole.Role.AUTHOR, active=True
         )
@@ -93,7 +93,7 @@ class BenchmarkRole(models.Model):
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="roles")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="benchmark_roles")
     role = models.CharField(max_length=20, choices=Role.choices)
-    # Withdrawn, never deleted: who has once seen candidates' names stays out of the expert groups.
+    # Withdrawn, never deleted: whoever has once seen candidates' names stays out of the expert groups.
     active = models.BooleanField(default=True)
 
     class Meta:
@@ -124,9 +124,9 @@ class BenchmarkRole(models.Model):
 
 @audited
 class AuthoringRole(models.Model):
-    """A physician's part in the making of a benchmark. They see no candidate, verdict or decision by it.
+    """A physician's part in the making of a benchmark. It lets them see no candidate, verdict or decision.
 
-    A person may be an author and sit in an expert group; running the benchmark is another thing (`BenchmarkRole`).
+    An author may also be a member of an expert group; those who run the benchmark may not (`BenchmarkRole`).
     """
 
     class Role(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Cases, the versions of their rubrics, and the criteria of these."""
+"""Cases, the versions of their rubrics, and their criteria."""
 
 from __future__ import annotations
 
@@ -117,22 +117,22 @@ class Case(models.Model):
 
     @property
     def difficulty_words(self) -> str:
-        """As `get_difficulty_display`, which makes a table of the choices for each case of a list."""
+        """Like `get_difficulty_display`, but without building a table of the choices for each case of a list."""
         return str(_DIFFICULTIES.get(self.difficulty, self.difficulty))
 
     @property
     def register_words(self) -> str:
-        """The same of the register."""
+        """Like `difficulty_words`, for the register."""
         return str(_REGISTERS.get(self.register, self.register))
 
     @property
     def all_tags(self) -> list[str]:
-        """Its own tags, then those that physicians agree on; none twice."""
+        """The tags of the case, then those that physicians agree on, without repetition."""
         return list(dict.fromkeys([*self.tags, *self.label_tags]))
 
 
 class Criterion(models.Model):
-    """One statement that a response meets or does not meet. Nothing of it can change: decisions name it for good."""
+    """One statement that a response meets or does not meet. It can never change, because decisions refer to it."""
 
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="criteria")
     text = models.TextField(_("text"))
@@ -183,7 +183,7 @@ class Rubric(models.Model):
         ordering = ["case_id", "track", "version"]
         constraints = [
             models.UniqueConstraint(fields=["case", "track", "version"], name="rubrics_rubric_version_once"),
-            # Whoever grades or scores takes "the" published rubric; two would split the decisions.
+            # Grading and scoring use "the" published rubric; two would split the decisions.
             models.UniqueConstraint(
                 fields=["case", "track"], condition=models.Q(status="published"), name="rubrics_rubric_one_published"
             ),
@@ -262,7 +262,7 @@ class Rubric(models.Model):
 
 
 def _only_in_drafts(name: str, operation: pgtrigger.Operation, referencing: pgtrigger.Referencing) -> pgtrigger.Trigger:
-    """Refuse a statement that touches items of a published rubric; a check for each statement keeps imports fast.
+    """Refuse a statement that touches items of a published rubric; one check per statement keeps imports fast.
 
     Items are made when a rubric is published, from its draft (`rubrics.models.RubricDraft`) or a file.
     """

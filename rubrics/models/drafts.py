@@ -14,10 +14,10 @@ from rubrics.models.cases import Case, Rubric
 
 
 def _stays_with_its_rubric() -> list[pgtrigger.Trigger]:
-    """A row goes when its rubric goes, and never alone or to another rubric.
+    """Triggers that let a row be deleted only with its rubric, and never be moved to another rubric.
 
-    Whether somebody who did not write a rubric has approved it is told by its draft and by who wrote on it. Asked at
-    the end of the transaction: a draft that is discarded goes before its rubric.
+    The draft and its contributors prove that somebody who did not write the rubric has approved it. The check runs at
+    the end of the transaction, because a discarded draft is deleted before its rubric.
     """
     return [
         pgtrigger.Trigger(
@@ -66,7 +66,7 @@ class RubricDraft(models.Model):
 
 
 class RubricContributor(models.Model):
-    """Somebody who wrote on a draft, and how long they were at it; they cannot approve it."""
+    """Somebody who wrote on a draft, and for how long; they cannot approve it."""
 
     rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="contributors")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="rubrics_written")
@@ -100,7 +100,7 @@ class RubricReview(models.Model):
     digest = models.CharField(max_length=64)  # of the draft that was read
     comment = models.TextField(_("comment"), blank=True)
     item_comments = models.JSONField(default=dict, blank=True)  # {id of the item in the draft: text}
-    content = models.JSONField(null=True, blank=True)  # what was read, so that its reader sees what changed since
+    content = models.JSONField(null=True, blank=True)  # what was read, so that the reviewer sees what has changed since
     created_at = models.DateTimeField()
 
     class Meta:
@@ -137,7 +137,7 @@ class PrivacyWaiver(models.Model):
 
 
 class AuthoringTime(models.Model):
-    """How long a person had a case before them, by what they did; browsers report it
+    """How long a person had a case open, by activity; browsers report it
     (`consilium.core.active_time`).
     """
 

@@ -40,7 +40,7 @@ class ImportJob(BaseJob):
     class Meta:
         ordering = ["-created_at"]
         indexes = [
-            # The sweep asks every few seconds for the few rows that still want work.
+            # Every few seconds the sweep looks for the few rows that still need work.
             models.Index(
                 fields=["created_at"], condition=models.Q(status__in=["pending", "running"]), name="rubrics_import_open"
             )

@@ -65,7 +65,7 @@ class Response(models.Model):
         ]
         indexes = [models.Index(fields=["candidate", "case"], name="rubrics_response_candidate")]
         triggers = [
-            # Evidence is kept as offsets into the text, and who wrote it decides who may grade it.
+            # Evidence is stored as offsets into the text, and its author decides who may grade it.
             pgtrigger.ReadOnly(
                 name="content_stands", fields=["public_id", "case", "candidate", "setting", "sample", "text", "author"]
             )

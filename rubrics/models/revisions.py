@@ -36,7 +36,7 @@ class RevisionRequest(models.Model):
     class Meta:
         ordering = ["-created_at", "-pk"]
         constraints = [
-            # One open request for what was found at one place; found elsewhere again, it is another.
+            # One open request for a fault found at one place; the same fault found at another place is another request.
             models.UniqueConstraint(
                 fields=["rubric", "criterion", "response"],
                 condition=models.Q(status="open"),

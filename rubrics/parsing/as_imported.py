@@ -1,8 +1,8 @@
-"""Keeps what rows do not hold of a case file, so that a release can write the case as it was imported.
+"""Keeps the details of a case file that the tables do not hold, so that a release writes cases as they were imported.
 
-A case keeps it in its metadata under `KEY`, and only where its line differs from the usual form: an id that is a
-number, a tag twice, an absent list, completions in another shape, a criterion that is an object with another name for
-its text, a field of the file whose name means something else in the metadata.
+A case keeps them in its metadata under `KEY`, and only where its line differs from the usual form: an id that is a
+number, a repeated tag, an absent list, completions in another shape, a criterion that is an object with another name
+for its text, a field of the file whose name means something else in the metadata.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from consilium.core.limits import MAX_TRACEABILITY_LENGTHS
 
 KEY = "as_imported"
-# Names that metadata uses itself; a field of the file that is called so is kept under ``fields``.
+# Names that the metadata uses itself; a field of the file with such a name is kept under ``fields``.
 RESERVED = frozenset({KEY, "criterion_extras", "context_length"})
 COMPLETIONS = ("ideal_completion", "ideal_completions_group", "ideal_completions_ref_completions")
 
@@ -36,7 +36,7 @@ def ideal_completions(
 
 
 def traceability_of(value: Any) -> dict[str, str] | None:
-    """What a criterion rests on, where ``value`` is what a release writes of that; None for anything else."""
+    """What a criterion rests on, if ``value`` has the form in which a release writes it; None for anything else."""
     if not isinstance(value, Mapping) or not value or not value.keys() <= MAX_TRACEABILITY_LENGTHS.keys():
         return None
     sound = all(

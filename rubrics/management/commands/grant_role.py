@@ -21,14 +21,14 @@ class Command(BaseCommand):
     help = "Let a person run a benchmark as admin or researcher, or write or audit it as author or auditor."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where, who, and as what."""
+        """The benchmark, the person, and the role."""
         parser.add_argument("--benchmark", required=True, metavar="SLUG")
         parser.add_argument("--email", required=True)
         roles = [*BenchmarkRole.Role.values, *AuthoringRole.Role.values]
         parser.add_argument("--role", choices=roles, default=BenchmarkRole.Role.ADMIN.value)
 
     def handle(self, *, benchmark: str, email: str, role: str, **options: Any) -> None:
-        """Look both up, then grant."""
+        """Look up the benchmark and the person, then grant the role."""
         row = benchmark_called(benchmark)
         person = User.objects.filter(email__iexact=email).first()
         if person is None:
