@@ -1,4 +1,4 @@
-"""Registry of what follows when a rubric is published; apps above this one fill it in ``AppConfig.ready``."""
+"""Registry of functions to call when a rubric is published; apps above this one fill it in ``AppConfig.ready``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 
 from rubrics.models import Rubric
 
-# Called in the transaction of publishing with the former version, the new one, and the time.
+# Called in the transaction that publishes, with the former version, the new one, and the time.
 Listener = Callable[[Rubric, Rubric, datetime], None]
 _listeners: list[Listener] = []
 

@@ -19,7 +19,7 @@ app_name = "rubrics"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("rubrics.audits.urls")),
     path("", include("rubrics.versions.urls")),
-    # After the reviews: the address of a case takes any word in the place of its id.
+    # After the reviews, because the address of a case takes any word in place of its id.
     path("", include("rubrics.editor.urls")),
     path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),
     path("benchmarks/new/", benchmarks.new_benchmark, name="benchmark-new"),

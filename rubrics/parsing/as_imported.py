@@ -78,7 +78,7 @@ def clinconsensus_criterion(
 
 
 def clinconsensus_criterion_kept(element: Any, extras: Mapping[str, Any], name: str) -> dict[str, Any] | None:
-    """What to keep of an element that is an object: the name of its text, and what is neither tags nor unknown."""
+    """What to keep of an element that is an object: the name of its text, and all but its tags and unknown fields."""
     if not isinstance(element, Mapping):
         return None
     rest = {key: value for key, value in element.items() if key != name and key not in extras}

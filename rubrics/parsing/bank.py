@@ -34,7 +34,7 @@ MAX_ITEMS = 10_000
 
 
 def in_language(texts: Mapping[str, str], language: str) -> str:
-    """The text in ``language`` (``zh-hans`` finds ``zh``), else in English, else in whatever language there is."""
+    """The text in ``language`` (``zh-hans`` finds ``zh``), else in English, else in any language."""
     for name in (language, language.partition("-")[0], "en"):
         if texts.get(name):
             return texts[name]
@@ -43,7 +43,7 @@ def in_language(texts: Mapping[str, str], language: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BankEntry:
-    """A criterion of a bank. Texts by language; one whose language is unknown has the empty key."""
+    """A criterion of a bank. Texts are keyed by language; the key is empty where the language is unknown."""
 
     key: str
     section: str
@@ -58,7 +58,7 @@ class BankEntry:
 
     @property
     def name(self) -> str:
-        """BANK/KEY, as criteria that were taken from it remember it."""
+        """BANK/KEY, as criteria that were taken from it name their source."""
         return f"{self.bank}/{self.key}"
 
     @property
@@ -119,7 +119,7 @@ def _dimension(fields: Fields) -> str:
 
 
 def _texts(fields: Fields, name: str, is_json: bool) -> dict[str, str]:
-    """``text`` (its language is found out), ``text_en``, ``text_zh``…, or in JSON an object of languages."""
+    """``text`` (its language is detected), ``text_en``, ``text_zh``…, or in JSON an object keyed by language."""
     texts: dict[str, str] = {}
     value = fields.record.get(name)
     if is_json and isinstance(value, dict):

@@ -157,7 +157,7 @@ def healthbench_case(fields: Fields) -> CaseRecord:
 
 
 def _keep(fields: Fields, kept: dict[str, Any], metadata: dict[str, Any]) -> None:
-    """Put what rows do not hold of a line into the metadata, if there is anything."""
+    """Put the details of a line that the tables do not hold into the metadata, if there are any."""
     key = fields.record.get("prompt_id", fields.record.get("case_id"))
     if not isinstance(key, str):
         kept["key"] = key
@@ -166,7 +166,7 @@ def _keep(fields: Fields, kept: dict[str, Any], metadata: dict[str, Any]) -> Non
 
 
 def conversation_of(fields: Fields, name: str) -> tuple[list[dict[str, str]], list[Any] | None]:
-    """The turns of a conversation, and the list as it was if its turns hold more than role and content."""
+    """The turns of a conversation, and the original list if its turns hold more than role and content."""
     value = fields.objects(name, what=Phrase("turn"))
     turns: list[dict[str, str]] = []
     more = False
@@ -182,7 +182,7 @@ def conversation_of(fields: Fields, name: str) -> tuple[list[dict[str, str]], li
 
 
 def _plain(element: Any) -> CriterionRecord | None:
-    """A criterion that is as almost all are, seen at a glance; any other is read field by field, which takes longer."""
+    """A criterion of the usual form, read by a short cut; any other is read field by field, which takes longer."""
     if type(element) is not dict or element.keys() != _PLAIN:
         return None
     text, points, tags = element["criterion"], element["points"], element["tags"]
@@ -270,7 +270,7 @@ def _completions(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[Completion
 def clinconsensus_case(fields: Fields) -> CaseRecord:
     """A ClinConsensus case; look at ``fields.sound`` before using it."""
     key = fields.key("case_id")
-    # Empty where the case had none in the form it came from; a missing one is a fault.
+    # Empty where the original case had none; a missing field is a fault.
     difficulty = "" if fields.take("difficulty") == "" else fields.choice("difficulty", DIFFICULTIES)
     context = fields.text("clinical_context", blank=True)
     request = fields.text("user_request")

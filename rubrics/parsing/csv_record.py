@@ -1,6 +1,7 @@
 """Tracks a CSV record over its lines: how many cells have ended, and in which column it is broken.
 
-`csv` tells neither, and it holds a record whole, however many cells it has: who asks here first can stop in time.
+`csv` reports neither, and it keeps a whole record in memory, however many cells it has. A check here comes first and
+can stop in time.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import re
 from collections.abc import Sequence
 from copy import copy
 
-# From behind the quote that opens a cell to the one that closes it, if that has come.
+# The text after the quote that opens a cell, up to the quote that closes it if there is one yet.
 _QUOTED = re.compile(r'[^"]*+(?:""[^"]*+)*+("?)')
 
 
 class CsvRecord:
-    """The record that is being read. ``names`` are those of its columns, once the heading was read."""
+    """The record that is being read. ``names`` holds the names of the columns, once the heading has been read."""
 
     def __init__(self, delimiter: str = ",") -> None:
         self.delimiter = delimiter
@@ -23,11 +24,11 @@ class CsvRecord:
         self.begin()
 
     def begin(self) -> None:
-        """The record before has ended; what is added now belongs to the next."""
+        """Begin the next record, to which the lines added from now on belong."""
         self.length = 0  # characters
         self._ended = 0
         self._open = False  # within quotes
-        self._carried = 0  # characters of the cell that is not over, on lines before
+        self._carried = 0  # characters of the unfinished cell on earlier lines
         self._broken: int | None = None
 
     def add(self, text: str, most: int) -> bool:
@@ -62,7 +63,7 @@ class CsvRecord:
         return end
 
     def column(self) -> str:
-        """The column of the first cell that is too long, or has something behind its quotes; else of the last one.
+        """The column of the first cell that is too long, or has text after its quotes; else of the last cell.
 
         Empty where no heading names it.
         """
@@ -70,7 +71,7 @@ class CsvRecord:
         return self.names[place] if place < len(self.names) else ""
 
     def column_at(self, start: bytes, most: int) -> str:
-        """The column in which a line breaks off of which only ``start`` can be read; nothing is counted."""
+        """The column in which a line breaks off that is readable only up to ``start``; the record is unchanged."""
         tried = copy(self)
         tried.add(start.decode("utf-8", "ignore"), most)
         return tried.column()

@@ -1,4 +1,4 @@
-"""Decisions of physicians (or verdicts of judges) made elsewhere: JSONL or CSV, a row a decision."""
+"""Decisions of physicians (or verdicts of judges) made elsewhere: JSONL or CSV, one row for each decision."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class DecisionRecord:
 class DecisionReader:
     """Yields the sound decisions of a file; `unused` names the columns that nobody read.
 
-    ``outcomes`` are those allowed; ``candidate`` is that of every row, whatever it says; ``rater`` says whether each
-    row must name its rater. Rows without one are a judge's, which may have answered several times: ``replicate`` is
-    that of the whole file, where it is one.
+    ``outcomes`` are the allowed ones; ``candidate``, if given, replaces the candidate that a row names; ``rater`` says
+    whether each row must name its rater. Rows without one are verdicts of a judge, which may have answered several
+    times: ``replicate``, if given, holds for the whole file.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class DecisionReader:
         if name == "outcome":
             return fields.choice("outcome", self.outcomes)
         value = fields.take("criteria_met")
-        if isinstance(value, str):  # a CSV has no booleans
+        if isinstance(value, str):  # CSV has no booleans
             value = {"true": True, "false": False}.get(value.strip().lower(), value)
         if not isinstance(value, bool):
             fields.fault("criteria_met", Phrase("This must be true or false."))
@@ -122,7 +122,7 @@ class DecisionReader:
 
 
 def replicate_of(fields: Fields, of_file: int | None) -> int:
-    """Which of a judge's answers to the same question a row holds: as it says, or that of its file, else the first."""
+    """Which of a judge's answers to a question a row holds: its own number or that of the file, else the first."""
     if fields.record.get("replicate") is None:
         return of_file or 0
     replicate = _whole(fields, "replicate", MAX_REPLICATE)
@@ -135,7 +135,7 @@ def replicate_of(fields: Fields, of_file: int | None) -> int:
 
 
 def _whole(fields: Fields, name: str, largest: int) -> int:
-    """A number from 0 to ``largest``; a CSV gives its digits."""
+    """A whole number from 0 to ``largest``; a CSV holds it as digits."""
     value = fields.record.get(name)
     if isinstance(value, str) and value.strip().isdecimal() and len(value.strip()) < 11:
         fields.take(name)
@@ -175,7 +175,7 @@ def starts_with_object(file: BinaryIO) -> bool:
 
 
 def typed(cell: str) -> str:
-    """A cell as it was before the one CSV writer made it inert for spreadsheets."""
+    """A cell as it was before our CSV writer made it inert for spreadsheets."""
     return cell[1:] if cell.startswith("'") and inert(cell[1:]) == cell else cell
 
 
@@ -250,11 +250,11 @@ def _sound_header(header: list[str], columns: tuple[str, ...], faults: Faults, l
 
 
 class _Unreadable(Exception):
-    """Nothing behind this place can be read; the fault is noted."""
+    """The rest of the file cannot be read; the fault has been noted."""
 
 
 def _decoded(lines: LineReader, record: CsvRecord, faults: Faults) -> Iterator[str]:
-    """Lines as texts, while the record that they make stays within bounds."""
+    """Lines as texts, as long as their record stays within the limits."""
     for number, line in lines:
         try:
             text = line.decode("utf-8")

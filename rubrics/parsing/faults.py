@@ -9,13 +9,13 @@ KEPT = 50
 
 
 def _printable(text: str, longest: int) -> str:
-    """``text`` as it can be stored and shown; a key of a broken file may be long or hold anything."""
+    """``text`` in a form that can be stored and shown; a key of a broken file may be long or hold any character."""
     clean = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "?")
     return clean if len(clean) <= longest else f"{clean[: longest - 1]}…"
 
 
 def _sound(message: str) -> str:
-    """The message with printable values, still a phrase if it was one."""
+    """The message with printable values; a phrase stays a phrase."""
     if not isinstance(message, Phrase):
         return _printable(message, 500)
     values = {
@@ -50,6 +50,6 @@ class Faults:
         self.total += others.total
 
     def refuse_if_any(self) -> None:
-        """Raise `ImportRefused` if a fault was found; those that are kept in the order of the file."""
+        """Raise `ImportRefused` if a fault was found; it holds the kept faults in the order of the file."""
         if self.total:
             raise ImportRefused(sorted(self.first, key=lambda fault: fault.line), self.total)

@@ -16,7 +16,7 @@ _64_BITS = (1 << 64) - 1
 
 
 class Fields:
-    """Takes known fields out of a record; what nobody took is in `rest` at the end.
+    """Takes known fields out of a record; `rest` gives the fields that were not taken.
 
     ``place`` comes before the name of a field in faults: ``rubrics[2].`` for the third element of a list.
     """
@@ -40,7 +40,7 @@ class Fields:
         return self.record.get(name)
 
     def name_of(self, *names: str) -> str:
-        """The first of several accepted names that the record has, else the first; two of them are a fault."""
+        """The first of the accepted names that the record has, else the first of all; two in a record are a fault."""
         present = [name for name in names if self.record.get(name) is not None]
         if len(present) > 1:
             self.fault(
@@ -136,7 +136,7 @@ class Fields:
         return value
 
     def objects(self, name: str, *, what: str) -> list[Any]:
-        """A list that holds at least one ``what``; its elements are not looked at."""
+        """A list that holds at least one ``what``; its elements are not checked."""
         value = self.take(name)
         if not isinstance(value, list):
             self.fault(
@@ -189,8 +189,9 @@ def size_of(value: Any) -> int:
 class Ids:
     """Ids of a file: none twice, and no two that differ only in how their characters are composed (NFC).
 
-    A file may have millions: an id costs 30 to 60 bytes in a hash table of arrays, where a dictionary of texts took
-    600. Two ids with the same 64 bits of hash would be taken for one: with a million ids in one of 37 million files.
+    A file may have millions of ids: each takes 30 to 60 bytes in a hash table of arrays, where a dictionary of texts
+    took 600. Two ids with the same 64 bits of hash would be taken for one; among files of a million ids, that happens
+    in one of 37 million.
     """
 
     def __init__(self, what: str) -> None:
@@ -204,7 +205,7 @@ class Ids:
         return array("Q", bytes(8 * size)), array("Q", bytes(8 * size)), array("I", bytes(4 * size))
 
     def add(self, fields: Fields, name: str, *parts: str) -> None:
-        """Note an id that may consist of several parts; a fault at ``name`` if it is there already."""
+        """Note an id, which may consist of several parts; add a fault at ``name`` if it is there already."""
         normal = tuple(part if part.isascii() else unicodedata.normalize("NFC", part) for part in parts)
         key, exact = hash(normal) & _64_BITS or 1, hash(parts) & _64_BITS
         place = self._place(key)

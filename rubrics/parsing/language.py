@@ -6,7 +6,7 @@ import re
 
 _HAN = re.compile(r"[\u4e00-\u9fff\u3400-\u4dbf]")
 _KANA_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
-# Words that English cannot do without and that its neighbours in the Latin script do not share.
+# Frequent words of English that related languages in the Latin script do not share.
 _ENGLISH = frozenset(
     (
         "the",
@@ -29,14 +29,14 @@ _ENGLISH = frozenset(
     )
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_PLAIN_WORD = re.compile(r"[a-z]+")  # the same in ASCII, found in half the time
+_PLAIN_WORD = re.compile(r"[a-z]+")  # the same for ASCII texts, in half the time
 SAMPLE = 2000
 
 
 def detect_language(text: str) -> str:
     """``zh``, ``en``, or empty where the text is too short or mixed, or in another language."""
     text = text[:SAMPLE]
-    # Elsewhere a letter may become two in lower case, and a word fall apart: the Turkish İ.
+    # Words of other texts are found before they are put in lower case, which makes two characters of the Turkish İ.
     words = _PLAIN_WORD.findall(text.lower()) if text.isascii() else list(map(str.lower, _WORD.findall(text)))
     letters = sum(map(len, words))
     if letters < 4:

@@ -1,8 +1,8 @@
 """Marks what looks as if it named a person: names, telephone numbers, mail addresses, identity and record numbers,
 exact dates and addresses, in Chinese and English.
 
-It errs towards silence where medicine is full of numbers: doses, laboratory values, scores, durations, years and public
-hotlines are no findings. A person decides of each finding; what nothing here finds is still theirs to notice.
+It prefers to miss a finding where medicine is full of numbers: doses, laboratory values, scores, durations, years and
+public hotlines are no findings. A person decides about each finding, and must still look for what is not found here.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class PrivacyFinding:
 
 
 _HAN = r"\u4e00-\u9fff"
-# One character for one, so that offsets hold: full-width digits, letters and signs as typed by Chinese input methods.
+# Full-width digits, letters and signs of Chinese input methods; replaced one for one, so that offsets stay right.
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 _NARROW: dict[int, int | str] = {**_WIDE, **_DASHES}
 
-# A number that software drew by chance: one in two thousand has digits that look like a telephone number.
+# A random UUID: one in two thousand has digits that look like a telephone number.
 _RANDOM_ID = re.compile(r"(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w])")
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[a-zA-Z0-9-]{1,63}(?:\.[a-zA-Z0-9-]{1,63}){1,5}")
@@ -98,7 +98,7 @@ _DATES = re.compile(
     rf"|(?<![\d./-]){_DAY}([-/.]){_DAY}\2{_YEAR}(?![\d]|[./-]\d)"
     rf"|(?<!\w){_DAY}(?:st|nd|rd|th)?(?: of)?[ -]{_MONTH}\.?,?[ -]{_YEAR}(?!\d)"
     rf"|(?<!\w){_MONTH}\.? {_DAY}(?:st|nd|rd|th)?,? {_YEAR}(?!\d)"
-    # Without a year only where a day is plainly meant: "may 10 mg" and "Mar 5" of a list are not.
+    # Without a year, only where a day is clearly meant; "may 10 mg" and "Mar 5" in a list are not dates.
     rf"|(?<=\bon ){_MONTH} {_DAY}(?:st|nd|rd|th)?(?![\d.,]\d| ?(?:mg|g|ml|mcg|%))\b"
     rf"|(?<=\bon ){_DAY}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"
 )
@@ -156,7 +156,7 @@ def _plain(pattern: re.Pattern[str], keep: Callable[[str], bool] = lambda _quote
 
 
 def _group(pattern: re.Pattern[str]) -> _Finder:
-    """What a pattern's one group that took part holds: the number after its label."""
+    """Finds the group of ``pattern`` that matched: the number after its label."""
 
     def find(text: str) -> list[tuple[int, int]]:
         return [match.span(match.lastindex or 0) for match in pattern.finditer(text)]

@@ -53,7 +53,8 @@ class Limits:
 class LineReader:
     """Yields (line number, bytes without the line end) and counts what it has read in ``bytes_read``.
 
-    ``field_at`` says in which field a line breaks off that is too long, from its start; without it, the last key there.
+    ``field_at`` names, from the start of a line that is too long, the field in which it breaks off; by default the last
+    key.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class LineReader:
 
 
 def archive_of(start: bytes) -> str:
-    """What kind of archive or compressed file begins like this; empty if none that is known."""
+    """The kind of archive or compressed file that begins like this; empty if it is no known one."""
     for mark, name in ARCHIVES.items():
         if start.startswith(mark):
             return name
@@ -189,7 +190,7 @@ class RecordReader:
                 (place for place, value in _texts(decoder.decode(text.strip(" \t\r")), "") if value is _MARK), ""
             )
         except json.JSONDecodeError:
-            return ""  # it breaks off behind the number
+            return ""  # the line breaks off after the number
 
     def parse(self, number: int, line: bytes) -> dict[str, Any] | None:
         """The object of one line, or None and a fault."""
@@ -213,7 +214,7 @@ class RecordReader:
             self.faults.add(number, self._place_of_number(text) if error.field is None else error.field, error.message)
             return None
         except json.JSONDecodeError as error:
-            # What comes after the object belongs to none of its fields.
+            # Text after the object belongs to none of its fields.
             field = "" if error.msg == "Extra data" else key_before(text[: error.pos].encode("utf-8", "replace"))
             message = Phrase("This is not JSON: %(msg)s (character %(pos)s).", msg=error.msg, pos=error.pos + 1)
             self.faults.add(number, field, message)
@@ -221,7 +222,7 @@ class RecordReader:
         if not isinstance(record, dict):
             self.faults.add(number, "", Phrase("Each line must hold one JSON object."))
             return None
-        # Both can only come from an escape, and a search for one is cheaper than a walk through every text.
+        # NUL and surrogates can only come from an escape, and searching for one is cheaper than checking every text.
         if b"\\u0000" in line or _SURROGATE_ESCAPE.search(line):
             for place, value in _texts(record, ""):
                 if "\x00" in value:

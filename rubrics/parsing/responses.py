@@ -1,4 +1,4 @@
-"""Responses of candidates, a row a response."""
+"""Responses of candidates, one row for each response."""
 
 from __future__ import annotations
 

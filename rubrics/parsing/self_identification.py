@@ -67,7 +67,7 @@ _FAMILY = re.compile(_FAMILIES, re.IGNORECASE)
 def self_identification(text: str, candidate: str = "") -> str:
     """The words by which ``text`` names its author, or an empty text.
 
-    ``candidate`` is the author's name as imported; it is looked for where it is a model's own name rather than a word.
+    ``candidate`` is the author's name as imported; it is searched for only if it is a model's name and no plain word.
     """
     lowered = text.lower()
     if any(hint in lowered for hint in _HINTS) and (match := _PATTERNS.search(text)):

@@ -1,1 +1,1 @@
-"""What pages, the API and other apps read of benchmarks; nothing here writes."""
+"""Queries of benchmarks for pages, the API and other apps; nothing here writes."""

@@ -57,7 +57,7 @@ def returned_to(user: User) -> Q:
 
 
 def drafts_of(user: User) -> Q:
-    """Of `open_rubrics`: those that ``user`` is at and has not been sent back."""
+    """Of `open_rubrics`: those that ``user`` is writing and that were not sent back."""
     back = Q(last_outcome=RubricReview.Outcome.RETURNED)
     return Q(status=Status.DRAFT) & ~(back & Q(last_outcome__isnull=False)) & _mine(user)
 
@@ -95,8 +95,8 @@ class Rewording:
 def rubrics_waiting(user: User, benchmark: int) -> dict[str, list[OpenRubric]]:
     """``returned``, ``drafts`` and ``reviews``, each at most `MAX_SHOWN`: the latest, and of reviews the oldest first.
 
-    One query for the three: they are separated here as `returned_to`, `drafts_of` and `to_review_by` do. The first two
-    are together what ``user`` is at.
+    One query reads all three; they are separated here as `returned_to`, `drafts_of` and `to_review_by` do. The first
+    two together are the rubrics that ``user`` is writing.
     """
     rows = _open_to.rows(user=user.pk, benchmark=benchmark)
     waiting: dict[str, list[OpenRubric]] = {"returned": [], "drafts": [], "reviews": []}
@@ -137,7 +137,7 @@ _begun = CompiledQuery(
 
 
 def rewordings(user: User, benchmark: Benchmark) -> list[Rewording]:
-    """Criteria that somebody asked to reword, those asked for most often first; none for who may not read of them."""
+    """Criteria that somebody asked to reword, most requests first; empty if ``user`` may not read the requests."""
     rewordings = [Rewording(*row[:4]) for row in _rewordings.rows(benchmark=benchmark.pk)]
     return rewordings if rewordings and access.may_see_grading_evidence(user, benchmark) else []
 

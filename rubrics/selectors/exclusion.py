@@ -1,7 +1,7 @@
 """Excluded cases: the filter that keeps them out of ratings, their number, and their record.
 
-Ratings are the one place where exclusion is applied to figures: whoever reads a rater reads it without excluded cases,
-so that scores, agreement and calibration, and the digests of each, follow by themselves.
+Exclusion is applied to figures only where ratings are read: a rater's ratings come without excluded cases, and scores,
+agreement and calibration, and the digests of each, follow from them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def excluded_responses(benchmark: int) -> NDArray[np.int64]:
 
 
 def state_of(benchmark: int) -> str:
-    """Names which cases are excluded and which criteria superseded: part of the key under which a figure is kept."""
+    """A digest of the excluded cases and superseded criteria: part of the key under which a figure is cached."""
     rows = Case.objects.filter(benchmark=benchmark, excluded_at__isnull=False).order_by("pk")
     out = [list(rows.values_list("pk", flat=True)), superseded.superseded_criteria(benchmark).tolist()]
     return hashlib.sha256(repr(out).encode()).hexdigest()[:16]
@@ -44,8 +44,9 @@ def marked(responses: NDArray[np.int64], benchmark: int) -> NDArray[np.bool_] | 
 
 
 def counting(ratings: Ratings, benchmark: int) -> Ratings:
-    """``ratings`` without the pairs of excluded cases, and without criteria that only superseded versions of a rubric
-    hold; the very same where there are neither.
+    """``ratings`` without excluded cases, and without criteria that only superseded versions of a rubric hold.
+
+    The same object is returned where there are neither.
     """
     of_case, of_criterion = marked(ratings.response, benchmark), superseded.marked(ratings.criterion, benchmark)
     if of_case is None and of_criterion is None:
@@ -70,7 +71,7 @@ def excluded_cases(benchmark: Benchmark) -> QuerySet[Case]:
 
 
 def csv_rows(benchmark: Benchmark) -> Iterator[Sequence[object]]:
-    """`CSV_COLUMNS`."""
+    """Rows in the order of `CSV_COLUMNS`."""
     for case in excluded_cases(benchmark):
         at = case.excluded_at.isoformat() if case.excluded_at else None
         yield case.key, case.exclusion, case.exclusion_reason, case.excluded_by, at
@@ -78,7 +79,7 @@ def csv_rows(benchmark: Benchmark) -> Iterator[Sequence[object]]:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """An exclusion, or with ``kind`` empty its end, as the audit trail has it."""
+    """An exclusion as the audit trail has it; where ``kind`` is empty, the end of one."""
 
     at: datetime
     kind: str
@@ -87,7 +88,7 @@ class Recorded:
 
     @property
     def kind_in_words(self) -> str:
-        """What led to it."""
+        """The cause of the exclusion."""
         return str(dict(Case.Exclusion.choices).get(self.kind, self.kind))
 
 

@@ -1,4 +1,4 @@
-"""Lists of cases, candidates and responses for pages, files and the API; the number of queries does not grow."""
+"""Lists of cases, candidates and responses for pages, files and the API, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ from consilium.core.labels import STATUS_LABELS
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricContributor
 
 EXCERPT = 220
-# Key and texts of the turns in lower case, a column that only PostgreSQL knows (migration 0009). What comes before the
-# first match is shorter than all; `strpos` would count the characters of it, a quarter of its time.
+# Searches the key and texts of the turns in lower case, a column that only PostgreSQL knows (migration 0009). If there
+# is a match, the text before it is shorter than the whole; `strpos` would spend a quarter of its time on counting the
+# characters of that text.
 SAYS = """octet_length(split_part("rubrics_case"."words", lower(%(expressions)s COLLATE "default") COLLATE "C", 1))
     < octet_length("rubrics_case"."words")"""
 # What a list of cases may be sorted by; the key breaks ties.
@@ -48,7 +49,7 @@ CASE_ORDERS = {
     "criteria": "criterion_count",
     "responses": "response_count",
 }
-# What the rubric of a case may be at; beside a published one there may be a draft of the next.
+# The states of a case's rubric; besides a published one there may be a draft of the next version.
 STATES = {
     "none": _("No rubric"),
     "draft": STATUS_LABELS["draft"],
@@ -56,9 +57,9 @@ STATES = {
     "published": STATUS_LABELS["published"],
     "excluded": _("Excluded"),
 }
-MAX_PAGES = 1_000_000  # what the database can count to has an end; an address has none
+MAX_PAGES = 1_000_000  # an address may name any number, but the numbers of the database have a limit
 KEPT_S = 60
-# The latest event of a case, how many there are, and the languages: one step of the index for each of them.
+# The latest event of a case, the number of cases, and their languages: one step in an index for each language.
 VARIETY = """SELECT (SELECT max(pgh_id) FROM rubrics_caselabelsevent),
            (SELECT count(*) FROM rubrics_case WHERE benchmark_id = %(benchmark)s),
            ARRAY(
@@ -73,14 +74,14 @@ VARIETY = """SELECT (SELECT max(pgh_id) FROM rubrics_caselabelsevent),
                SELECT language FROM used WHERE language IS NOT NULL
            )
 """
-# Benchmark and limit → what the cases were like then, when that was, and the counts (`variety_of`).
+# Benchmark and limit → the state of the cases when they were counted, the time, and the counts (`variety_of`).
 _tag_counts: dict[tuple[int, int], tuple[Any, float, list[tuple[str, int]]]] = {}
 RESPONSE_ORDERS = {"case": "case__key", "sample": "sample", "length": "length"}
 
 
 def _count(rows: QuerySet[Any]) -> Subquery:
     """The number of ``rows`` for the outer row, without a join that would multiply it."""
-    # `Count` would group the rows, and give no number where there is none; an index alone answers COUNT(*).
+    # `Count` would group the rows, and give no number where there are none; COUNT(*) can be read from an index alone.
     counted = rows.order_by().annotate(number=Func(template="COUNT(*)", output_field=IntegerField()))
     return Subquery(counted.values("number"), output_field=IntegerField())
 
@@ -91,7 +92,7 @@ def listed_cases(benchmark: Benchmark) -> QuerySet[Case]:
 
 
 def sortable(benchmark: Benchmark, sort: str) -> QuerySet[Case]:
-    """The cases with no more than an order by ``sort`` needs."""
+    """The cases with only the values that sorting by ``sort`` needs."""
     cases = Case.objects.filter(benchmark=benchmark)
     counted = {"criterion_count": _with_criteria, "response_count": _with_responses}
     order = counted.get(CASE_ORDERS.get(sort.removeprefix("-"), ""))
@@ -106,7 +107,7 @@ def listed(cases: QuerySet[Case]) -> QuerySet[Case]:
 
 
 def _with_criteria(cases: QuerySet[Case]) -> QuerySet[Case]:
-    published = Q(rubrics__status="published", rubrics__track="gold")  # at most one of a case: nothing is multiplied
+    published = Q(rubrics__status="published", rubrics__track="gold")  # at most one per case: no row is multiplied
     return cases.annotate(published=FilteredRelation("rubrics", condition=published)).annotate(
         criterion_count=Coalesce("published__criterion_count", 0)
     )
@@ -131,12 +132,12 @@ def narrowed(cases: QuerySet[Case], chosen: Mapping[str, Any]) -> QuerySet[Case]
 
 
 def _says(text: str) -> Func:
-    """Cases whose key or conversation holds ``text``, in whatever case."""
+    """Cases whose key or conversation holds ``text``, in upper or lower case."""
     return Func(Value(text), template=SAYS, output_field=BooleanField())
 
 
 def _at(state: str) -> Q:
-    """Cases whose rubric is at ``state``, one of `STATES`."""
+    """Cases whose rubric is in ``state``, one of `STATES`."""
     if state == "excluded":
         return Q(excluded_at__isnull=False)
     rubrics = Rubric.objects.filter(case=OuterRef("pk"), track="gold")
@@ -146,9 +147,9 @@ def _at(state: str) -> Q:
 
 
 def with_rubric_states(cases: QuerySet[Case]) -> QuerySet[Case]:
-    """``cases`` with ``published_version``, and with ``open_version``, ``open_status`` and ``open_count`` (criteria)
+    """``cases`` with ``published_version``, ``open_version``, ``open_status`` and ``open_count`` (criteria).
 
-    of the version that is being written or reviewed.
+    The open version is the one that is being written or reviewed.
     """
     rubrics = Rubric.objects.filter(case=OuterRef("pk"), track="gold")
     in_preparation = rubrics.filter(status__in=["draft", "in_review"]).order_by("-version")
@@ -168,7 +169,7 @@ def of_author(cases: QuerySet[Case], user: User) -> QuerySet[Case]:
 
 
 def in_order(rows: QuerySet[Any], sort: str, orders: Mapping[str, str], last: str) -> QuerySet[Any]:
-    """``rows`` by ``sort`` (a name of ``orders``, ``-`` before it: descending); anything else is the first."""
+    """``rows`` by ``sort``, a name of ``orders`` (after ``-``: descending); any other value sorts by the first."""
     name = sort.removeprefix("-")
     if name not in orders:
         sort = name = next(iter(orders))
@@ -177,10 +178,10 @@ def in_order(rows: QuerySet[Any], sort: str, orders: Mapping[str, str], last: st
 
 
 class CasePages(Paginator):
-    """Pages of a list of cases: which ones are on a page is found by as little as the filters and the order need.
+    """Pages of a list of cases: the cases of a page are found with only the values that filters and order need.
 
-    What ``shown`` tells of a case is then read for those alone. ``total`` is how many there are, where that is known;
-    else they are counted while they are looked through.
+    The values of ``shown`` are then read for those cases alone. ``total`` is the number of cases, where it is known;
+    else they are counted while they are filtered.
     """
 
     def __init__(
@@ -192,7 +193,7 @@ class CasePages(Paginator):
             self.count = total
 
     def get_page(self, number: Any) -> Page:
-        """As Django's: the first for what is no number, the last for one that is too high."""
+        """The page as Django's ``get_page`` gives it: the first for no number, the last for one that is too high."""
         try:
             page_number = int(number)
         except (TypeError, ValueError):
@@ -231,7 +232,7 @@ SHOWN_TO_AUTHORS = CompiledQuery(lambda keys: with_rubric_states(listed(Case.obj
 
 @dataclass(frozen=True, slots=True)
 class Variety:
-    """What the cases of a benchmark can be narrowed by: how many there are, their languages, their tags with counts."""
+    """The values by which cases can be filtered: their number, their languages, and their tags with counts."""
 
     total: int
     languages: list[str]
@@ -239,10 +240,10 @@ class Variety:
 
 
 def variety_of(benchmark: Benchmark, limit: int = 300) -> Variety:
-    """The number and languages of the cases as they are, and the most frequent tags in alphabetical order.
+    """The current number and languages of the cases, and the most frequent tags in alphabetical order.
 
-    This process keeps the tags until a case comes, goes or changes them, which the audit trail tells; and for a minute
-    at most, since a long transaction may end after the event that was the last.
+    This process caches the tags until the audit trail shows that a case was added, was removed or got other tags; and
+    for a minute at most, since a long transaction may commit an event that is older than the latest one.
     """
     latest, total, languages = fetch_prepared(VARIETY, {"benchmark": benchmark.pk})[0]
     now = time.monotonic()
@@ -262,7 +263,7 @@ def variety_of(benchmark: Benchmark, limit: int = 300) -> Variety:
 
 
 def tag_counts(benchmark: Benchmark, limit: int = 300) -> list[tuple[str, int]]:
-    """Tags of the cases with how many have each, the most frequent ones in alphabetical order."""
+    """The most frequent tags in alphabetical order, with the number of cases that have each."""
     return variety_of(benchmark, limit).tags
 
 

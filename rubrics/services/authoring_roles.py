@@ -14,9 +14,9 @@ from rubrics.models import AuthoringRole, Benchmark
 
 @transaction.atomic
 def give_authoring_role(*, benchmark: Benchmark, user: User, role: str, at: datetime) -> AuthoringRole:
-    """Make ``user`` an author or a senior auditor; the same again changes nothing.
+    """Make ``user`` an author or a senior auditor; a repetition changes nothing.
 
-    A member of an expert group may be given either: nothing that they reach by it shows a candidate or a decision.
+    A member of an expert group may be given either: the pages of these roles show no candidate and no decision.
     """
     if role not in AuthoringRole.Role.values:
         raise DomainError(_("The role is author or auditor."))

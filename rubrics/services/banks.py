@@ -28,7 +28,7 @@ from rubrics.parsing.faults import Faults
 from rubrics.selectors.consensus_criteria import CONSENSUS_BANK, CONSENSUS_TAG
 from rubrics.services.drafts import open_draft, save_draft
 
-# One request opens and saves so many drafts at most; the page goes on with the rest.
+# One request opens and saves at most this many drafts; the page continues with the rest.
 MAX_AT_ONCE = 200
 
 
@@ -44,8 +44,8 @@ def import_bank(
 ) -> Counts:
     """Import a bank, or add to one. `ImportRefused` names every fault and then nothing is written.
 
-    Option ``bank`` is its short name; ``title`` and ``licence`` say more of a new one. An item that stands already
-    with another content is a fault: criteria that were taken from it name it as their source.
+    Option ``bank`` is its short name; ``title`` and ``licence`` describe a new bank. An item that exists already with
+    another content is a fault, because criteria that were taken from it name it as their source.
     """
     slug = options.get("bank", "").strip()
     if slug == NAME:
@@ -125,8 +125,8 @@ class Added:
 def add_clusters(*, cases: Sequence[Case], entries: Sequence[BankEntry], by: User, at: datetime) -> Added:
     """Open a draft for each case and add the cluster criteria that apply to it and are not there.
 
-    Done again it changes nothing. A case that cannot be written to is left out with the reason; each case stands for
-    itself, so one that fails holds up no other. At most `MAX_AT_ONCE` cases.
+    A repetition changes nothing. A case that cannot be written to is left out with the reason; each case is handled
+    separately, so that one that fails does not stop the others. At most `MAX_AT_ONCE` cases.
     """
     if len(cases) > MAX_AT_ONCE:
         raise DomainError(_("Choose at most %(n)d cases at once.") % {"n": MAX_AT_ONCE})
@@ -165,7 +165,7 @@ def _add_to(case: Case, entries: Sequence[BankEntry], by: User, at: datetime) ->
 
 def item_from(entry: BankEntry, language: str) -> DraftItem:
     """A bank item as a criterion of a draft, in the language of the case; a cluster criterion gets its tag."""
-    # As in HealthBench's files: a criterion that physicians agreed on beforehand has the level of a cluster.
+    # As in HealthBench's files, a criterion that physicians agreed on beforehand has the level ``cluster``.
     validated = entry.applies_to or entry.name.startswith(CONSENSUS_BANK)
     level = [CONSENSUS_TAG] if validated and not any(tag.startswith("level:") for tag in entry.tags) else []
     tags = [*entry.tags, *level, *([cluster_tag(entry)] if entry.applies_to else [])]

@@ -13,7 +13,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 def lock_benchmark(benchmark: Benchmark) -> None:
-    """Wait for others that lock this benchmark, and keep them waiting until this transaction ends."""
+    """Lock this benchmark until the transaction ends; waits while another transaction holds the lock."""
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
 
 

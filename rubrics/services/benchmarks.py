@@ -19,7 +19,7 @@ from rubrics.parsing.maps import read_maps
 
 @transaction.atomic
 def create_benchmark(*, slug: str, title: str, description: str = "", by: User) -> Benchmark:
-    """Make a benchmark; whoever makes it, with leave to make benchmarks, becomes its admin."""
+    """Make a benchmark; its maker, who must be allowed to make benchmarks, becomes its admin."""
     if not by.is_staff:
         raise DomainError(_("Only staff may make benchmarks."))
     benchmark = Benchmark(slug=slug, title=title, description=description)
@@ -39,9 +39,9 @@ def create_benchmark(*, slug: str, title: str, description: str = "", by: User) 
 def update_benchmark(
     *, benchmark: Benchmark, title: str, description: str, guidelines: str, rule_sheet: str, licence: str | None = None
 ) -> None:
-    """Change how a benchmark describes itself; the short name is fixed, since URLs and commands contain it.
+    """Change the description of a benchmark; the short name is fixed, since URLs and commands contain it.
 
-    Without ``licence`` the one that stands is kept.
+    Without ``licence`` the stored one is kept.
     """
     benchmark.title, benchmark.description = title, description
     benchmark.guidelines, benchmark.rule_sheet = guidelines, rule_sheet

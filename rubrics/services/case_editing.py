@@ -23,8 +23,8 @@ from rubrics.services.drafts import hold_drafts, open_draft, renew_digests, save
 Status = Rubric.Status
 COUNTED_KEY = re.compile(r"([A-Za-z][A-Za-z _.-]{0,60}?)(\d{1,6})")
 RECENT = 50
-# Whether anything answers the conversation, or is about to. Asked from below the apps that hold the last two, by the
-# names of their tables: nothing is imported.
+# Whether there is an answer to the conversation, or one is on its way. The last two tables belong to apps above this
+# one, so the query names them and imports nothing.
 _ANSWERED = """
     SELECT EXISTS (SELECT 1 FROM rubrics_response WHERE case_id = %(case)s)
         OR EXISTS (SELECT 1 FROM annotation_writingtask WHERE case_id = %(case)s AND status <> 'released')
@@ -36,7 +36,7 @@ _ANSWERED = """
 
 
 class KeyTaken(DomainError):
-    """Another case of the benchmark has the key."""
+    """Another case of the benchmark has this key."""
 
     def __init__(self) -> None:
         super().__init__(_("Another case has this key."))
@@ -62,7 +62,7 @@ def is_answered(case: Case) -> bool:
 
 
 def suggested_key(benchmark: Benchmark) -> str:
-    """A key that goes on counting as the latest cases do: ``case-12`` after ``case-11``."""
+    """A key that continues the numbering of the latest cases: ``case-12`` after ``case-11``."""
     keys = list(benchmark.cases.order_by("-pk").values_list("key", flat=True)[:RECENT])
     before, number, width = "case-", benchmark.cases.count(), 1
     for key in keys:
@@ -106,8 +106,8 @@ def save_case(
 ) -> Case:
     """Store the whole state, if ``version`` is the stored one; else `StaleSave`.
 
-    The same ``client_id`` again changes nothing and answers as the first time. `Frozen` where the content would change
-    after a rubric was published, or while one is in review, or the conversation once there are responses to it.
+    The same ``client_id`` again changes nothing and answers as the first time. `Frozen` if the content would change
+    after a rubric was published or while one is in review, or the conversation once it has a response.
     """
     row = Case.objects.select_for_update(no_key=True).get(pk=case.pk)
     if is_replay(client_id, stored=row.edit_id):
@@ -116,7 +116,7 @@ def save_case(
     refuse_stale(version, stored=row.edit_version, current=row, message=message)
     stands = content_of(row)
     changed = any(getattr(content, name) != getattr(stands, name) for name in CONTENT)
-    drafts = hold_drafts(row) if changed else []  # before it is asked whether one was sent to review
+    drafts = hold_drafts(row) if changed else []  # locked before the check whether one was sent to review
     if changed and (why := why_frozen(row)):
         if why == "published":
             raise Frozen(_("A rubric of this case is published, so its content stands. Make an erratum of it instead."))
@@ -151,7 +151,7 @@ def _explained(error: IntegrityError) -> DomainError:
     constraint = diagnosis.constraint_name if diagnosis is not None else ""
     if constraint == "rubrics_case_key_once":
         return KeyTaken()
-    if constraint == "rubrics_case_frozen":  # published between the question and the answer
+    if constraint == "rubrics_case_frozen":  # published after the check above
         return Frozen(_("A rubric of this case was published just now, so its content stands."))
     raise error
 
@@ -160,7 +160,7 @@ def _explained(error: IntegrityError) -> DomainError:
 def make_erratum(*, case: Case, key: str, by: User, at: datetime) -> Case:
     """A new case that supersedes a published one: its content copied, its rubric a draft that begins as the published.
 
-    Criteria become new rows, since they belong to another case: everything of it is graded anew.
+    Criteria become new rows, since they belong to another case, which is graded from the beginning.
     """
     if why_frozen(case) != "published":
         raise DomainError(_("Nothing of this case is published, so it can simply be changed."))

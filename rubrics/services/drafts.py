@@ -32,7 +32,7 @@ def open_draft(*, case: Case, by: User, at: datetime) -> Rubric:
     """
     if case.excluded_at is not None:
         raise DomainError(_("This case was excluded, so its rubric cannot change."))
-    case = Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # two who open it at once get the same draft
+    case = Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # two openings at once get the same draft
     versions = Rubric.objects.filter(case=case, track=TRACK)
     open_rubric = versions.filter(status__in=[Status.DRAFT, Status.IN_REVIEW], draft__isnull=False).first()
     if open_rubric is not None:
@@ -65,14 +65,14 @@ def save_draft(
     at: datetime,
     writer: User | None = None,
 ) -> RubricDraft:
-    """Store the items in place of those that stand, if ``version`` is the stored one; else `StaleSave`.
+    """Replace the stored items, if ``version`` is the stored one; else `StaleSave`.
 
-    ``writer``: whose words they are, where ``by`` only brings them in; neither can approve them as they stand.
+    ``writer`` is the author of the words, where ``by`` only imports them; neither of them can approve this version.
 
     The same ``client_id`` again changes nothing and answers as the first time. Only a rubric in state draft is
-    written to. Items may be half done; that they belong to this case is checked.
+    written to. Items may be half done; their criteria must belong to this case.
     """
-    # Locks out a review that is sent off meanwhile; the row of the rubric is not changed.
+    # The lock keeps others from sending it to review meanwhile; the row of the rubric is not changed.
     locked = Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)
     draft = RubricDraft.objects.select_for_update().get(rubric=rubric)
     if is_replay(client_id, stored=draft.client_id):
@@ -85,7 +85,7 @@ def save_draft(
         raise DomainError(_("A criterion of another case cannot stand in this rubric."))
     RubricDraft.objects.filter(pk=draft.pk).update(
         content=_content(items),
-        # Read behind the lock of the draft: whoever changes the case renews the digest behind it as well.
+        # The case is read under the lock of the draft: a change of the case renews the digest under the same lock.
         digest=digest_for_review(items, Case.objects.get(pk=rubric.case_id)),
         version=F("version") + 1,
         client_id=client_id,
@@ -107,7 +107,7 @@ def save_first(
 ) -> RubricDraft:
     """Open the first draft of a case and save into it; `StaleSave` if somebody has written one by now.
 
-    An editor that was only looked at leaves no draft behind.
+    An editor that was opened without a save leaves no draft behind.
     """
     rubric = open_draft(case=case, by=by, at=at)
     draft = rubric.draft
@@ -129,9 +129,9 @@ def put_draft(
 ) -> RubricDraft:
     """Put a list in place of what is being written. Version 0 begins a draft where there is none; else `StaleSave`.
 
-    ``seen`` is the rubric whose draft the sender saw: the versions of another one count from the beginning again.
+    ``seen`` is the rubric whose draft the sender saw, because the versions of each draft count from 1.
     """
-    Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # nobody begins one between question and answer
+    Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # nobody begins one after the check
     open_rubrics = Rubric.objects.filter(case=case, track=TRACK, status__in=[Status.DRAFT, Status.IN_REVIEW])
     begins = version == 0 and not open_rubrics.filter(draft__isnull=False).exists()
     rubric = open_draft(case=case, by=by, at=at)
@@ -141,19 +141,19 @@ def put_draft(
 
 
 def refuse_another(rubric: Rubric, seen: int | None) -> None:
-    """`StaleSave` where the sender saw the draft of another rubric (by its id): discarded or published since."""
+    """`StaleSave` where the sender saw the draft of another rubric (by its id), discarded or published since."""
     if seen is not None and seen != rubric.pk and rubric.status == Status.DRAFT:
         raise StaleSave(rubric.draft, CHANGED_ELSEWHERE)
 
 
 def hold_drafts(case: Case) -> list[RubricDraft]:
-    """What is being written for a case, held against whoever sends it to review or saves it meanwhile."""
+    """The drafts of a case, locked so that nobody sends them to review or saves them meanwhile."""
     rubrics = Rubric.objects.select_for_update(no_key=True).filter(case=case, status=Status.DRAFT)
     return list(RubricDraft.objects.select_for_update().filter(rubric__in=[row.pk for row in rubrics]))
 
 
 def renew_digests(drafts: Sequence[RubricDraft], case: Case) -> None:
-    """The case has changed: earlier reviews of its drafts were about another text."""
+    """Renew the digests after a change of the case: earlier reviews of its drafts were about another text."""
     for draft in drafts:
         draft.digest = digest_for_review(items_of(draft.content), case)
         draft.save(update_fields=["digest"])

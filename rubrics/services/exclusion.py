@@ -17,7 +17,7 @@ from rubrics.models import Case
 
 @transaction.atomic
 def exclude_case(*, case: Case, kind: str, reason: str, by: User | None, at: datetime) -> None:
-    """Leave ``case`` out of everything that is new: batches, runs, scores, agreement, releases.
+    """Leave ``case`` out of all new batches, runs, scores, agreement and releases.
 
     ``kind`` is one of `Case.Exclusion`. `Conflict` where it is excluded already: the first reason stands.
     """
@@ -41,7 +41,7 @@ def restore_case(*, case: Case, reason: str, by: User | None, at: datetime) -> N
 
 
 def checked_reason(reason: str) -> str:
-    """``reason`` without blanks around it; `DomainError` where nothing is left or it is too long."""
+    """``reason`` without blanks around it; `DomainError` where it is empty or too long."""
     reason = reason.strip()
     if not reason:
         raise DomainError(_("Give the reason: it stays on record with the case."))

@@ -25,7 +25,7 @@ from rubrics.parsing.faults import Faults
 
 CHUNK = 1000
 CHUNK_CHARACTERS = 4 << 20  # a line may be long, and three chunks are in memory at a time
-# The candidates that completions inside a case file belong to.
+# The candidates to which completions inside a case file belong.
 KINDS = {"physician": Candidate.Kind.PHYSICIAN, "reference": Candidate.Kind.REFERENCE}
 
 

@@ -28,7 +28,7 @@ FINISHED = (JobStatus.DONE, JobStatus.REFUSED, JobStatus.FAILED)
 def create_import(
     *, benchmark: Benchmark, kind: str, file: File, file_name: str, options: Mapping[str, str], by: User
 ) -> ImportJob:
-    """Keep an uploaded file and ask a worker to import it. `DomainError` where that could never succeed."""
+    """Store an uploaded file and ask a worker to import it. `DomainError` where that could never succeed."""
     known = {each.kind: each for each in imports.kinds()}.get(kind)
     if known is None:
         raise DomainError(_("Files of this kind cannot be imported."))
@@ -53,7 +53,7 @@ def create_import(
         bytes_total=file.size,
         created_by=by,
     )
-    # Never the uploader's name for it: that is only text to show.
+    # Never the uploader's name of the file, which is only shown.
     job.file.save(f"{job.public_id}.dat", file, save=False)
     job.save()
     IMPORTS.enqueue(job)
@@ -76,7 +76,7 @@ class ImportJobs(JobKind[ImportJob]):
     crashed = gettext_lazy(
         "The import failed, and nothing of the file was kept. The log of the worker has the details."
     )
-    # Shorter than for others: somebody waits beside the page. docs/operating.md names the minute.
+    # Shorter than for other jobs, because somebody waits at the page. docs/operating.md names the minute.
     lost_after = timedelta(seconds=60)
 
     def work(self, attempt: Attempt[ImportJob]) -> None:
@@ -107,7 +107,7 @@ class ImportJobs(JobKind[ImportJob]):
         return {"bytes_read": 0, "counts": {}, **_errors([], 0)}
 
     def progress_values(self, amount: float) -> Values:
-        """``amount`` is in bytes."""
+        """The progress of a job; ``amount`` is in bytes."""
         return {"bytes_read": int(amount)}
 
     def error_values(self, message: str) -> Values:

@@ -40,9 +40,9 @@ def import_rubrics(
 ) -> Counts:
     """Open or update a draft for every case whose rows differ; `ImportRefused` names every fault, and nothing changes.
 
-    The rows of a case are its whole rubric. Cases that are not in the file, and those whose rows say what stands, are
-    left alone, so that the same file again changes nothing. Nothing is published: drafts are read by a second
-    physician. A criterion whose text stands keeps its row, whatever became of its points, tags or place.
+    The rows of a case are its whole rubric. Cases that are not in the file, and those whose rows equal the stored
+    rubric, are left alone, so that the same file again changes nothing. Nothing is published: a second physician
+    reviews the drafts. A criterion with an unchanged text keeps its row, even if its points, tags or place changed.
     """
     writer = _writer(benchmark, options, by)
     check_references_at_once()
@@ -83,7 +83,7 @@ def import_rubrics(
                 rubric = open_draft(case=case, by=writer, at=at)
                 Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)  # before its draft, as every save does
                 draft = RubricDraft.objects.select_for_update().get(rubric=rubric)
-                if digest_of(items_of(draft.content)) != digest_of(items):  # while the file was read
+                if digest_of(items_of(draft.content)) != digest_of(items):  # changed while the file was read
                     faults.add(rows[0].line, "case", _("This rubric was changed elsewhere since you opened it."))
                     continue
                 save_draft(
@@ -100,9 +100,10 @@ def import_rubrics(
 
 
 def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> User:
-    """Whose drafts they are: the author who is named, else whoever imports.
+    """The author of the drafts: the one who is named, else the person who imports.
 
-    Whoever imports them for another cannot approve them either: they may never have seen them.
+    Somebody who imports for a named author cannot approve the drafts either, since that author may never have seen
+    them.
     """
     if email := options.get("author", ""):
         by = User.objects.filter(email__iexact=email, is_active=True).first()
@@ -146,7 +147,7 @@ def _plain(text: str) -> str:
 
 
 def _unless_the_same(stored: str, given: str) -> str:
-    """What is given, unless only blanks and line ends differ, which a spreadsheet does not keep."""
+    """The given text, or the stored one if only blanks and line ends differ, which a spreadsheet does not keep."""
     return stored if _plain(stored) == given else given
 
 

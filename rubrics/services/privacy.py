@@ -19,7 +19,7 @@ OPEN = (Rubric.Status.DRAFT, Rubric.Status.IN_REVIEW)
 
 @transaction.atomic
 def waive_finding(*, case: Case, kind: str, quote: str, reason: str, by: User, at: datetime) -> PrivacyWaiver:
-    """Let a finding stand, wherever its very words stand in the case. A reason given before is kept."""
+    """Waive a finding wherever exactly these words occur in the case. A reason given before is kept."""
     reason = reason.strip()
     if not reason:
         raise DomainError(_("Say why it may stay, for example: a public hotline, or a name that was made up."))
@@ -35,7 +35,7 @@ def waive_finding(*, case: Case, kind: str, quote: str, reason: str, by: User, a
 
 @transaction.atomic
 def take_back_waiver(*, waiver: PrivacyWaiver) -> None:
-    """Ask again about what was let stand."""
+    """Remove a waiver, so that its finding is open again."""
     waiver.delete()
 
 

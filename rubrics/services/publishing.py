@@ -1,7 +1,7 @@
 """Transitions of a rubric version: draft → in review → published → superseded, and back to draft.
 
-Publishing happens inside the approval that makes it possible. Texts are never changed by it: an item whose text is that
-of an earlier criterion of the case is that criterion again, with all its decisions and verdicts.
+Publishing happens inside the approval that makes it possible. It never changes texts: an item with the same text as an
+earlier criterion of the case uses that criterion again, with all its decisions and verdicts.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class NotReady(DomainError):
 
 
 def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem], *, privacy: bool = True) -> list[LineError]:
-    """All that keeps these items from review: half-done criteria, rules of the benchmark, what may name a person.
+    """All that keeps these items from review: half-done criteria, broken rules, and open privacy findings.
 
-    ``privacy=False`` where many are listed: it takes queries for each, and is asked when one is sent.
+    ``privacy=False`` where many are listed: privacy takes queries for each rubric, and is checked when one is sent.
     """
     case = rubric.case
     faults = [*unready(items), *broken_rules(items, rules_of(case.benchmark))]
@@ -66,7 +66,7 @@ def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem], *, privacy: b
         faults += [LineError(0, "privacy", str(finding)) for finding in open_findings(case, items)]
     before = rubric.based_on
     if not faults and before is not None:
-        stood = sorted(before.items.all(), key=lambda item: item.position)  # may have been read with the rubric
+        stood = sorted(before.items.all(), key=lambda item: item.position)  # sorted here, since they may be prefetched
         if digest_of(from_rubric(stood)) == digest_of(items):
             faults.append(LineError(0, "items", _("Nothing differs from the published version.")))
     return faults
@@ -79,8 +79,8 @@ def what_is_in_the_way(rubric: Rubric, items: Sequence[DraftItem], *, privacy: b
 def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, notify: bool = True) -> Rubric:
     """Ask other physicians to read the draft; `NotReady` names what is in the way. ``note``: what changed, and why.
 
-    A new version of a published rubric needs a note. Where approvals of this very text stand already it may be
-    published at once. ``notify=False`` where the caller sends many and tells of them together.
+    A new version of a published rubric needs a note. If this exact text has its approvals already, it may be published
+    at once. ``notify=False`` where the caller sends many and notifies of all together.
     """
     row, draft = _locked(rubric)
     if row.status != Status.DRAFT:
@@ -93,7 +93,7 @@ def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, notify:
     if faults:
         raise NotReady(faults)
     transition(row, source=[Status.DRAFT], target=Status.IN_REVIEW, note=note)
-    # Sent again as it was, it may have its approvals already.
+    # A text that is sent again unchanged may have its approvals already.
     approved = row.reviews.filter(outcome=APPROVED, digest=draft.digest).exists()
     if not (approved and _publish_if_approved(row, draft, by, at, notify=notify)) and notify:
         rubric_notices.notify_of_waiting([row], but=by, at=at)
@@ -102,7 +102,7 @@ def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, notify:
 
 @transaction.atomic
 def take_back(*, rubric: Rubric, by: User, at: datetime) -> Rubric:
-    """Back to draft before anybody has decided, to write on it. Approvals hold while the text stays the same."""
+    """Make it a draft again before anybody has decided. Approvals hold as long as the text stays the same."""
     row, _draft = _locked(rubric)
     if row.status != Status.IN_REVIEW:
         raise Conflict(_("This rubric is not in review any more."))
@@ -133,9 +133,9 @@ def return_draft(
 def discard_draft(*, rubric: Rubric, by: User, at: datetime, version: int | None = None) -> None:
     """Discard a draft; a published version is left as it is.
 
-    ``version`` is the one that ``by`` saw: `StaleSave` where somebody has written on since.
+    ``version`` is the one that ``by`` saw: `StaleSave` where somebody has saved since.
 
-    What was said in reviews of it stays on record. Requests to reword a criterion wait for the next draft.
+    Its reviews stay on record. Requests to reword a criterion wait for the next draft.
     """
     row, draft = _locked(rubric)
     if row.status != Status.DRAFT:
@@ -161,8 +161,8 @@ def approve(
 ) -> Rubric:
     """Approve the text whose ``digest`` was read; `Conflict` where the text has changed. Publishes once enough approve.
 
-    The reviewer is an author of the benchmark who wrote nothing of this version. The rubric that comes back is
-    published, or still in review.
+    The reviewer is an author of the benchmark who wrote nothing of this version. The returned rubric is published, or
+    still in review.
     """
     row, draft = _locked(rubric)
     _may_review(row, draft, reviewer)
@@ -186,10 +186,10 @@ def approvals_missing(rubric: Rubric, draft: RubricDraft) -> int:
 
 
 def _physicians(rubric: Rubric, draft: RubricDraft) -> tuple[set[int], set[int]]:
-    """Who approved the current text, and the physicians responsible for it: these and its authors."""
+    """Those who approved the current text, and all physicians responsible for it: the approvers and its authors."""
     writers = set(rubric.contributors.values_list("user", flat=True))
     approvals = rubric.reviews.filter(outcome=APPROVED, digest=draft.digest)
-    # Who brought it in for its author has not read it as a second physician.
+    # A person who imported it for its author has not read it as a second physician.
     approvers = set(approvals.values_list("reviewer", flat=True)) - writers - {draft.saved_by_id}
     authors = AuthoringRole.objects.filter(
         benchmark=rubric.case.benchmark_id, user__in=writers, role=AuthoringRole.Role.AUTHOR
@@ -208,7 +208,7 @@ def _publish_if_approved(row: Rubric, draft: RubricDraft, by: User, at: datetime
 
 @transaction.atomic
 def publish(*, rubric: Rubric, draft: RubricDraft, by: User, at: datetime) -> None:
-    """Make the draft the version that counts, in place of the one before. Called where enough have approved.
+    """Make the draft the version that counts, in place of the one before. Called once enough reviewers approve.
 
     Requests to reword a criterion that is no longer there are answered by this version; others stay open.
     """
@@ -243,7 +243,7 @@ def publish(*, rubric: Rubric, draft: RubricDraft, by: User, at: datetime) -> No
 
 
 def _retire_the_mistaken(erratum: Case, by: User, at: datetime) -> None:
-    """A case and its erratum are the same question; once the erratum is published, it alone counts."""
+    """Exclude the case that a published erratum replaces: both ask the same question, and only the erratum counts."""
     mistaken = erratum.supersedes
     if mistaken is not None and mistaken.excluded_at is None:
         reason = _("Its erratum “%(case)s” is published.") % {"case": erratum.key}
@@ -251,9 +251,9 @@ def _retire_the_mistaken(erratum: Case, by: User, at: datetime) -> None:
 
 
 def criteria_for(case: int, items: Sequence[DraftItem], before: Rubric | None) -> list[int]:
-    """The criterion of each item, new rows where none has the very same text.
+    """The criterion of each item; a new row where no criterion has exactly the same text.
 
-    The row that an item came from goes first; then one of the version before; then the latest of any.
+    The row that an item came from is preferred; then one of the version before; then the latest of any version.
     """
     known = dict(Criterion.objects.filter(case=case).order_by("pk").values_list("pk", "text"))
     stood = set(before.items.values_list("criterion", flat=True)) if before is not None else set()
@@ -273,11 +273,11 @@ def criteria_for(case: int, items: Sequence[DraftItem], before: Rubric | None) -
     return [pk if pk is not None else next(fresh).pk for pk in chosen]
 
 
-# What all of them need ------------------------------------------------------------------------------------------------
+# Shared parts ---------------------------------------------------------------------------------------------------------
 
 
 def _locked(rubric: Rubric) -> tuple[Rubric, RubricDraft]:
-    """The rubric and its draft as they stand, held against others until the transaction ends."""
+    """The stored rubric and its draft, locked until the transaction ends."""
     rows = Rubric.objects.select_for_update(no_key=True, of=("self",)).select_related("case__benchmark", "based_on")
     row = rows.prefetch_related("based_on__items__criterion").filter(pk=rubric.pk).first()
     draft = RubricDraft.objects.select_for_update().filter(rubric=rubric.pk).first()
@@ -301,7 +301,7 @@ def _may_review(rubric: Rubric, draft: RubricDraft, reviewer: User) -> None:
 
 
 def _comments(draft: RubricDraft, given: Mapping[str, str]) -> dict[str, str]:
-    """Comments that say something, on items that are there."""
+    """The comments that are not empty, on items of the draft."""
     item_ids: Collection[str] = {item.id for item in items_of(draft.content)}
     return {
         name: text.strip()[:MAX_REVIEW_COMMENT_LENGTH]
@@ -319,7 +319,7 @@ def _review(
     item_comments: dict[str, str],
     at: datetime,
 ) -> RubricReview:
-    """One row for each reviewer and text: who changes their mind on the same text changes it, on record."""
+    """Store one row for each reviewer and text: another decision on the same text updates it, and is on record."""
     review, _created = RubricReview.objects.update_or_create(
         rubric=rubric,
         reviewer=reviewer,

@@ -21,7 +21,7 @@ Status = Rubric.Status
 
 @dataclass(slots=True)
 class PublishingResult:
-    """What became of each: done, published with it, or refused with the reason. The others are not held up by one."""
+    """The result for each rubric: done, published by it, or refused with the reason. One does not stop the others."""
 
     done: list[Rubric] = field(default_factory=list)
     published: list[Rubric] = field(default_factory=list)

@@ -20,7 +20,7 @@ OPEN = RevisionRequest.Status.OPEN
 def request_revision(
     *, rubric: Rubric, criterion: Criterion, response: Response | None, reason: str, by: User | None, at: datetime
 ) -> RevisionRequest:
-    """Ask for a criterion to be reworded. At one place there is one open request: a second one renews its reason."""
+    """Ask for a criterion to be reworded. Each place has one open request: a second one replaces its reason."""
     reason = reason.strip()
     if not reason:
         raise DomainError(_("Say what is wrong with the criterion."))
@@ -39,7 +39,7 @@ def request_revision(
 
 @transaction.atomic
 def withdraw_revision(*, rubric: Rubric, criterion: Criterion, response: Response | None) -> bool:
-    """Take a request back that nobody has acted on; False where there is none. What was answered stays."""
+    """Take back a request that nobody has acted on; False where there is none. An answered request stays."""
     rows = RevisionRequest.objects.filter(rubric=rubric, criterion=criterion, response=response, status=OPEN)
     return rows.delete()[0] > 0
 
@@ -48,8 +48,8 @@ def withdraw_revision(*, rubric: Rubric, criterion: Criterion, response: Respons
 def take_up_revisions(*, benchmark: Benchmark, requests: Collection[str], by: User, at: datetime) -> Rubric:
     """Begin a new version of the rubric to answer the open ``requests`` (public ids), or go on with the one begun.
 
-    They name it from now on, and it answers them when it is published without the criterion; until then they are open.
-    `Conflict` where somebody has answered all of them by now.
+    From now on the requests name this version. They stay open until it is published without the criterion, which
+    answers them. `Conflict` where somebody has answered all of them by now.
     """
     rows = RevisionRequest.objects.filter(public_id__in=requests, rubric__case__benchmark=benchmark, status=OPEN)
     first = rows.select_related("rubric__case").first()
@@ -66,7 +66,7 @@ def dismiss_revisions(
 ) -> RevisionRequest:
     """Leave a criterion as it is and say why: answers the open ``requests`` (public ids) that the reader has seen.
 
-    One that came in since stays open. `Conflict` where somebody has answered all of them by now.
+    A later request stays open. `Conflict` where somebody has answered all of them by now.
     """
     answer = answer.strip()
     if not answer:
@@ -74,7 +74,7 @@ def dismiss_revisions(
     rows = RevisionRequest.objects.filter(public_id__in=requests, rubric__case__benchmark=benchmark, status=OPEN)
     first = rows.select_related("criterion").first()
     changes = {"answer": answer, "closed_by": by, "closed_at": at}
-    # Ids of another criterion than the first one's would be a mistake of the caller; they are left alone.
+    # All ids should belong to the criterion of the first request; ids of others are a caller's mistake and ignored.
     if first is None or not rows.filter(criterion=first.criterion_id, rubric=first.rubric_id).update(
         status=RevisionRequest.Status.DISMISSED, **changes
     ):

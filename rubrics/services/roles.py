@@ -11,12 +11,12 @@ from rubrics.models import Benchmark, BenchmarkRole
 
 
 class LastAdmin(DomainError):
-    """Nobody would be left who can let others in."""
+    """Nobody would be left who can add people."""
 
 
 @transaction.atomic
 def grant_role(*, benchmark: Benchmark, user: User, role: str) -> BenchmarkRole:
-    """Let a person run the benchmark as admin or researcher, or change what they are.
+    """Let a person run the benchmark as admin or researcher, or change their role.
 
     `DomainError` for a member of one of its expert groups, past or present: they must not see candidates' names.
     """
@@ -43,7 +43,7 @@ def grant_role(*, benchmark: Benchmark, user: User, role: str) -> BenchmarkRole:
 
 @transaction.atomic
 def withdraw_role(*, role: BenchmarkRole) -> None:
-    """Take the benchmark from a person. The row stays: they have seen who answered, and grade nothing of it."""
+    """Withdraw a person's role. The row stays, since they have seen who answered and must not grade in it."""
     Benchmark.objects.select_for_update().get(pk=role.benchmark_id)
     _refuse_without_admin(role.benchmark, besides=role.user)
     role.active = False

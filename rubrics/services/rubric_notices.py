@@ -16,7 +16,7 @@ KIND = Notification.Kind.RUBRIC
 
 
 def notify_of_waiting(rubrics: Sequence[Rubric], *, but: User, at: datetime) -> None:
-    """Each author who did not write on them learns how many rubrics wait; an unread notice is brought up to date."""
+    """Tell each author how many rubrics by others wait for review; an unread notice is brought up to date."""
     if not rubrics:
         return
     benchmark = rubrics[0].case.benchmark
@@ -42,7 +42,7 @@ def notify_of_waiting(rubrics: Sequence[Rubric], *, but: User, at: datetime) -> 
 
 
 def notify_of_return(rubric: Rubric, *, but: User, at: datetime) -> None:
-    """Notify its contributors that it was returned, with the page that shows the reason."""
+    """Notify the contributors of a rubric that it was returned, with the page that shows the reason."""
     benchmark = rubric.case.benchmark
     notify_each(
         people={
@@ -56,7 +56,7 @@ def notify_of_return(rubric: Rubric, *, but: User, at: datetime) -> None:
 
 
 def notify_of_publishing(rubrics: Sequence[Rubric], *, but: User, at: datetime) -> None:
-    """Whoever wrote on them learns that they count now; of many at once by one notice."""
+    """Tell the contributors of these rubrics that they count now; one notice covers many rubrics."""
     if not rubrics:
         return
     benchmark = rubrics[0].case.benchmark

@@ -13,7 +13,7 @@ from consilium.core.phrases import Phrase
 COLUMNS = ("position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
 CASE = "case"
 TEXT_COLUMNS = frozenset({CASE, "criterion", "tags", "source", "element", "expectation", "bank"})
-# What people call them, in English and Chinese; compared in lower case without blanks and signs.
+# Names that people give to the columns, in English and Chinese; compared in lower case without blanks and signs.
 NAMES = {
     CASE: ("case", "caseid", "casekey", "key", "promptid", "病例", "病例编号", "案例", "用例"),
     "position": ("position", "no", "nr", "number", "criterionnumber", "order", "序号", "编号", "位置"),
@@ -49,15 +49,16 @@ def column_of(name: str) -> str:
 
 
 def shielded(text: str) -> str:
-    """With an apostrophe where a spreadsheet would read a formula, and where there is one already: `bare` undoes it.
+    """A text with an apostrophe before it where a spreadsheet would read a formula, or where it begins with one.
 
-    `consilium.core.csvfile.inert` leaves a text alone that begins with an apostrophe, so its work cannot be undone.
+    `bare` undoes this. `consilium.core.csvfile.inert` leaves a text alone that begins with an apostrophe, so its work
+    cannot be undone.
     """
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def bare(text: str) -> str:
-    """What `shielded` was given."""
+    """The text that `shielded` was given."""
     return text[1:] if _PROTECTED.match(text) else text
 
 
@@ -92,7 +93,7 @@ def text_of(cell: Cell) -> str:
 
 
 def points_of(cell: Cell) -> int | Phrase:
-    """Points, 0 for an empty cell; or why they are none."""
+    """Points, 0 for an empty cell; or the reason why the cell holds no points."""
     text = unicodedata.normalize("NFKC", text_of(cell)).replace("−", "-").replace("–", "-").lstrip("'")
     text = re.sub(r"(?<=\d)\s*(?:points?|pts?|分)$", "", text, flags=re.IGNORECASE).replace(" ", "")
     if not text:

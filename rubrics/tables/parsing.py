@@ -40,14 +40,14 @@ class Row:
     bank: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """As the editor takes it in."""
+        """The row as JSON for the editor."""
         names = ("line", "text", "points", "tags", "source", "element", "expectation", "bank")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(slots=True)
 class Pasted:
-    """What a pasted text was taken for: ``columns`` has a name, or an empty text, for each of its columns."""
+    """A pasted text as it was understood: ``columns`` has a name, or an empty text, for each of its columns."""
 
     columns: list[str]
     has_heading: bool
@@ -128,7 +128,7 @@ def _row(line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Fault
 
 
 def read_pasted(text: str, faults: Faults, *, columns: Sequence[str] | None = None) -> Pasted:
-    """What somebody pasted, with or without a heading; ``columns`` where they named the columns."""
+    """A pasted text, with or without a heading; ``columns`` if the person named the columns."""
     if len(text) > MAX_CRITERION_LENGTH * 50:
         faults.add(0, "", Phrase("This is too long to paste. Import it as a file."))
         return Pasted([], has_heading=False, rows=[])
@@ -142,7 +142,7 @@ def read_table(
     columns: Sequence[str] | None = None,
     exact: bool = False,
 ) -> Pasted:
-    """As `read_pasted`, for rows of cells, of which no more are taken than a rubric and its heading have."""
+    """Like `read_pasted`, for rows of cells; takes no more rows than a rubric and its heading can have."""
     records = list(islice(table, MAX_ITEMS + 2))
     if len(records) > MAX_ITEMS + 1:
         faults.add(0, "", Phrase("A rubric has at most %(n)s criteria.", n=MAX_ITEMS))
@@ -173,12 +173,12 @@ def read_table(
 
 
 def _unique(headings: list[str]) -> list[str]:
-    """A column that is named twice counts once; a case is of no use within one rubric."""
+    """Column names; empty for a repeated name, and for ``case``, which is of no use within one rubric."""
     return [name if name in COLUMNS and name not in headings[:place] else "" for place, name in enumerate(headings)]
 
 
 def _completed(names: list[str], rows: list[list[Cell]]) -> list[str]:
-    """The longest column without a known heading is the criterion where no heading names one."""
+    """Column names; if none is the criterion, the longest column without a known heading becomes it."""
     unnamed = [place for place, name in enumerate(names) if not name]
     if "criterion" not in names and unnamed:
         size = {place: sum(len(text_of(row[place])) for row in rows if place < len(row)) for place in unnamed}

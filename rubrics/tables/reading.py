@@ -27,7 +27,7 @@ Rows = Iterator[tuple[int, list[Cell]]]
 
 
 def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = no_progress) -> Rows:
-    """Rows of a CSV or XLSX file with their line numbers, by its first bytes; what cannot be read becomes a fault."""
+    """Rows of a CSV or XLSX file with their line numbers; the first bytes tell which. Unreadable ones become faults."""
     start = file.read(512)
     file.seek(0)
     if start.startswith(ZIP):
@@ -44,13 +44,13 @@ def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = no_progres
 
 
 def rows_of_text(text: str, faults: Faults) -> Rows:
-    """Rows of text that was pasted: tab-separated as spreadsheets copy it, or CSV, or a line each."""
+    """Rows of a pasted text: tab-separated as spreadsheets copy it, or CSV, or one cell for each line."""
     lines = io.StringIO(text.replace("\r\n", "\n").replace("\r", "\n"), newline="")
     return _records(iter(lines), CsvRecord(), faults, pasted=True)
 
 
 class _Lines:
-    """Lines of UTF-8 with their ends; stops with a fault at the first that is none or too long."""
+    """Lines of UTF-8 with their ends; stops with a fault at the first that is not UTF-8 or too long."""
 
     def __init__(self, file: BinaryIO, record: CsvRecord, faults: Faults, progress: Progress) -> None:
         self.file, self.record, self.faults, self.progress = file, record, faults, progress
@@ -88,7 +88,7 @@ class _TooWide(Exception):
 
 
 def _records(lines: Any, record: CsvRecord, faults: Faults, *, pasted: bool = False) -> Rows:
-    """Rows of CSV; the line of one is where it begins. ``record`` keeps where it is, for faults to name the column."""
+    """Rows of CSV with the line on which each begins. ``record`` tracks the position, so that faults name columns."""
     source = iter(lines)
     first = next(source, "")
     record.delimiter = _delimiter(first, pasted=pasted)
@@ -118,7 +118,7 @@ def _records(lines: Any, record: CsvRecord, faults: Faults, *, pasted: bool = Fa
 
 
 def _counted(first: str, source: Iterator[str], record: CsvRecord) -> Iterator[str]:
-    """The lines; stops where a record has too many cells, before they are taken apart."""
+    """The lines; raises `_TooWide` where a record has too many cells, before it is split into them."""
     for line in chain([first] if first else [], source):
         if not record.add(line, MAX_COLUMNS):
             raise _TooWide
@@ -156,7 +156,7 @@ def _workbook(file: BinaryIO, faults: Faults) -> Rows:
 
 
 def _sheet(file: BinaryIO, faults: Faults) -> Rows:
-    import openpyxl  # reads a workbook in 0.2 s that nobody else waits for
+    import openpyxl  # takes 0.2 s to import, for which only readers of workbooks should wait
     from openpyxl.utils.escape import unescape
 
     try:
@@ -181,7 +181,7 @@ def _sheet(file: BinaryIO, faults: Faults) -> Rows:
             if any(value is not None and value != "" for value in cells):
                 yield number, cells
     except Exception as error:
-        # openpyxl answers a broken workbook with whatever its parts raise: KeyError, ParseError, EntitiesForbidden …
+        # For a broken workbook, openpyxl raises any exception of its parts: KeyError, ParseError, EntitiesForbidden …
         if isinstance(error, MemoryError):
             raise
         faults.add(0, "", Phrase("This is not a workbook (XLSX) that can be read."))

@@ -17,5 +17,5 @@ def published_as(version: int) -> str:
 
 @register.filter
 def criteria(number: int) -> str:
-    """``{{ case.criterion_count|criteria }}``: how many there are."""
+    """``{{ case.criterion_count|criteria }}``: the number of criteria."""
     return ngettext("%(n)s criterion", "%(n)s criteria", number) % {"n": number}

@@ -11,9 +11,9 @@ from enum import StrEnum
 
 from rubrics.editor.drafting import DraftItem
 
-# Two texts that share less than this are two criteria, not one reworded (a ratio of 2·matches / length, over words).
+# Texts less alike than this are two criteria, not one that was reworded (a ratio of 2·matches / length, over words).
 ALIKE = 0.45
-# Beyond so many pairs of texts none are compared: what was not found by then is new or gone.
+# With more pairs of texts than this, none are compared: unmatched criteria then count as new or removed.
 MAX_PAIRS = 40_000
 # A word, one Chinese or Japanese character, blanks, or a mark of punctuation.
 _TOKENS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W_]+(?:['’-][^\W_]+)*|\s+|.", re.DOTALL)
@@ -48,7 +48,7 @@ class CriterionChange:
     new_place: int | None
     moved: bool = False
     pieces: tuple[DiffSpan, ...] = ()
-    fields: tuple[str, ...] = ()  # of what else changed: points, tags, source, element, expectation
+    fields: tuple[str, ...] = ()  # names of other fields that changed: points, tags, source, element, expectation
 
     @property
     def item(self) -> DraftItem:
@@ -59,12 +59,12 @@ class CriterionChange:
 
     @property
     def added_tags(self) -> list[str]:
-        """Tags that it did not have."""
+        """Tags that the criterion did not have before."""
         return [tag for tag in self.new.tags if tag not in self.old.tags] if self.new and self.old else []
 
     @property
     def grounds(self) -> list[tuple[str, str, str]]:
-        """What it rests on, where that changed: the field, its former and its current value."""
+        """Changes in what it rests on: the field, its former value and its current value."""
         if not (self.old and self.new):
             return []
         names = [name for name in ("source", "element", "expectation") if name in self.fields]
@@ -72,7 +72,7 @@ class CriterionChange:
 
     @property
     def lost_tags(self) -> list[str]:
-        """Tags that it has no more."""
+        """Tags that the criterion no longer has."""
         return [tag for tag in self.old.tags if tag not in self.new.tags] if self.new and self.old else []
 
 
@@ -88,7 +88,7 @@ class Diff:
 
     @property
     def same(self) -> int:
-        """Criteria that stand as they were, wherever they stand."""
+        """Criteria that did not change, even if they moved."""
         return self.count(Kind.SAME)
 
     @property
@@ -113,12 +113,12 @@ class Diff:
 
     @property
     def moved(self) -> int:
-        """Criteria that stand elsewhere among those that stayed."""
+        """Criteria at another place in the order of those that stayed."""
         return sum(line.moved for line in self.lines)
 
     @property
     def differing(self) -> list[CriterionChange]:
-        """Lines that say anything: all but those that read the same in the same place."""
+        """Lines with a difference: all but unchanged criteria in the same place."""
         return [line for line in self.lines if line.kind is not Kind.SAME or line.moved]
 
     @property
@@ -130,8 +130,8 @@ class Diff:
 def compare(old: Sequence[DraftItem], new: Sequence[DraftItem]) -> Diff:
     """What became of each criterion of ``old`` in ``new``.
 
-    An item that names its row (`DraftItem.criterion`) is found by it, others by the very same text, then by the nearest
-    text (`ALIKE`). Who reads the difference of two published versions gives new items the rows that they came from.
+    An item that names its row (`DraftItem.criterion`) is matched by it, others by exactly the same text, then by the
+    nearest text (`ALIKE`). A caller that compares two published versions sets the rows that new items came from.
     """
     partner = _partners(old, new)
     kept = [partner[place] for place in range(len(new)) if place in partner]
@@ -206,7 +206,7 @@ def _likenesses(
 
 
 def _longest_rising(values: Sequence[int]) -> set[int]:
-    """Members of a longest rising subsequence: what kept its order. The others were moved."""
+    """Members of a longest rising subsequence: these kept their order, and the others were moved."""
     ends: list[int] = []
     back: dict[int, int | None] = {}
     for value in values:
@@ -230,7 +230,7 @@ def _words(text: str) -> list[str]:
 
 
 def word_marks(old: str, new: str) -> tuple[DiffSpan, ...]:
-    """Both texts in one, word by word; Chinese by character."""
+    """Both texts merged, with differences marked by word, in Chinese by character."""
     before, after = _tokens(old), _tokens(new)
     pieces: list[DiffSpan] = []
     gone, come = "", ""  # of the stretch that differs

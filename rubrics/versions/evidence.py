@@ -1,7 +1,7 @@
 """Evidence for requests to reword a criterion: the reason, and the response that showed the fault.
 
-Shown beside the criterion while it is written and reviewed. It never says whose response it is, and nobody sees it who
-still grades for the benchmark (`access.may_see_grading_evidence`).
+It is shown beside the criterion while that is written and reviewed. It never says whose response it is, and is hidden
+from everybody who still grades for the benchmark (`access.may_see_grading_evidence`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RewordingEvidence:
 
     @property
     def response(self) -> str:
-        """The text of the response, empty where it was found at none."""
+        """The text of the response, empty where the fault was found without one."""
         return self.request.response.text if self.request.response else ""
 
 
@@ -52,7 +52,7 @@ def evidence_for(user: User, case: Case) -> dict[int, list[RewordingEvidence]]:
 
 
 def _passages(criteria: Iterable[int], responses: Iterable[int]) -> dict[tuple[int, int], list[str]]:
-    """(criterion, response) → quotes. Read from below the app that holds them, by the names of its relations."""
+    """(criterion, response) → quotes, read by the names of relations, since their app is a layer above this one."""
     criterion_ids = list(criteria)
     if not criterion_ids:
         return {}

@@ -89,7 +89,7 @@ def _queue(
         "page_obj": page,
         "shown": shown,
         "is_author": is_author,
-        # A single one is read beside its case before it is approved.
+        # A single rubric is read beside its case before it is approved.
         "many": is_author and (page.paginator.count > 1 or bool(refused or not_done)),
         "in_review": in_review,
         "drafts": selectors.open_rubrics(benchmark, Rubric.Status.DRAFT).count(),

@@ -122,7 +122,7 @@ def send_to_review(request: SignedInRequest, slug: str, public_id: str) -> HttpR
 @require_POST
 @signed_in
 def take_back(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Make a draft of it again."""
+    """Make the rubric a draft again."""
     case = access.get_case_to_write(request.user, slug, public_id)
     rubric = get_object_or_404(Rubric, case=case, track=selectors.TRACK, status=Rubric.Status.IN_REVIEW)
     try:
@@ -136,7 +136,7 @@ def take_back(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
 @require_POST
 @signed_in
 def discard_draft(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Throw the draft away; what is published stays."""
+    """Throw the draft away; the published version stays."""
     case = access.get_case_to_write(request.user, slug, public_id)
     rubric = get_object_or_404(
         Rubric, case=case, track=selectors.TRACK, status=Rubric.Status.DRAFT, draft__isnull=False

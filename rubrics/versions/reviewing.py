@@ -104,7 +104,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
 
 
 def _since(mine: RubricReview | None, items: list[DraftItem]) -> dict[str, str]:
-    """Item → what became of it since this reader read the rubric."""
+    """Item → how it has changed since this reader reviewed the rubric."""
     if mine is None or mine.content is None:
         return {}
     marks = {}
@@ -115,14 +115,14 @@ def _since(mine: RubricReview | None, items: list[DraftItem]) -> dict[str, str]:
 
 
 def next_to_review(user: User, case: Case) -> Case | None:
-    """The case after this one that waits for ``user``, by key; then from the top."""
+    """The next case by key that waits for ``user``; after the last one, the first."""
     rows = selectors.reviewable_by(user, case.benchmark).exclude(case=case).order_by("case__key", "pk")
     rubric = rows.filter(case__key__gt=case.key).first() or rows.first()
     return rubric.case if rubric is not None and access.is_author(user, case.benchmark) else None
 
 
 def _position(user: User, case: Case) -> dict[str, Any]:
-    """How many wait for this reader, and the one after this."""
+    """How many rubrics wait for this reader, the place of this one among them, and the next one."""
     waiting = selectors.reviewable_by(user, case.benchmark).order_by("case__key", "pk")
     keys = list(waiting.values_list("case__public_id", flat=True))
     others = [key for key in keys if key != case.public_id]

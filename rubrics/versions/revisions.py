@@ -28,17 +28,17 @@ class FaultyCriterion:
 
     @property
     def taken_up_in(self) -> Rubric | None:
-        """The version that was begun to answer the open ones, if any was."""
+        """The version that was begun to answer the open requests, if there is one."""
         return next((row.taken_up_in for row in self.open if row.taken_up_in is not None), None)
 
     @property
     def open(self) -> list[RevisionRequest]:
-        """Those that wait for an answer."""
+        """The requests that wait for an answer."""
         return [row for row in self.requests if row.status == Status.OPEN]
 
 
 def requests_of(benchmark: Benchmark, status: str = "") -> QuerySet[RevisionRequest]:
-    """Requests of a benchmark; of one state where given."""
+    """Requests of a benchmark, or only those in a given state."""
     rows = RevisionRequest.objects.filter(rubric__case__benchmark=benchmark)
     return rows.filter(status=status) if status in Status.values else rows
 
@@ -112,9 +112,9 @@ def faulty_criteria(
 
 
 def decision_counts(criteria: Sequence[int] | set[int]) -> dict[int, int]:
-    """Criterion → how many responses and annotators it was decided for. Counted from below the app that holds them,
+    """Criterion → how many pairs of response and annotator it was decided for.
 
-    by the name of the relation, as the layers have it: nothing is imported.
+    The app of decisions is a layer above this one, so the query names the relation and imports nothing.
     """
     work = Q(decisions__outcome__isnull=False, decisions__assignment__purpose="work") & ~Q(
         decisions__assignment__status="released"

@@ -39,16 +39,16 @@ def items_at(rubric: Rubric) -> list[DraftItem]:
 
 
 def draft_of(rubric: Rubric) -> RubricDraft | None:
-    """What is or was written for it; None where it was imported."""
+    """The draft of a version, kept after publication; None where the version was imported."""
     return getattr(rubric, "draft", None)
 
 
 def difference(old: Rubric | None, new: Rubric) -> Diff:
-    """What became of each criterion of ``old`` in ``new``; of nothing where there is no older version."""
+    """What became of each criterion of ``old`` in ``new``; without an older version, all criteria are new."""
     after = items_at(new)
     draft = draft_of(new)
     if old is not None and draft is not None and new.status in (Status.PUBLISHED, Status.SUPERSEDED):
-        # A reworded item has a row of its own by now; the draft knows from which it came.
+        # A reworded item has a new row by now; the draft still names the row from which it came.
         stood = {item.criterion for item in items_at(old)}
         written = items_of(draft.content)
         if len(written) == len(after):
@@ -103,7 +103,7 @@ def history(case: Case) -> list[Version]:
 
 
 def open_rubrics(benchmark: Benchmark, status: str) -> QuerySet[Rubric]:
-    """Drafts, or rubrics in review, of cases that count; with draft, writers and the version they go on from."""
+    """Drafts, or rubrics in review, of cases that count; with draft, writers and the version they are based on."""
     return (
         Rubric.objects.filter(
             case__benchmark=benchmark, case__excluded_at=None, track=TRACK, status=status, draft__isnull=False

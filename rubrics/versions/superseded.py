@@ -1,4 +1,4 @@
-"""Criteria that only superseded versions hold: their decisions and verdicts are on record and count in no figure."""
+"""Criteria that only superseded versions hold: their decisions and verdicts stay on record but count in no figure."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 @require_safe
 @signed_in
 def diff_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
-    """The same as a file."""
+    """The comparison as a file."""
     case = access.get_case_to_write(request.user, slug, public_id)
     before, after, _every = _chosen(request, case)
     rows = selectors.csv_rows(selectors.difference(before, after))
@@ -77,7 +77,7 @@ def diff_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHt
 
 
 def _chosen(request: SignedInRequest, case: Case) -> tuple[Rubric | None, Rubric, list[Rubric]]:
-    """The two versions that the address names (``from``, ``to``), and all there are; 404 where one is not there."""
+    """The two versions that the address names (``from``, ``to``), and all versions; 404 where one does not exist."""
     every = list(selectors.versions_of(case))
     if not every:
         raise Http404

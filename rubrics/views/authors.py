@@ -61,7 +61,7 @@ def authors(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @signed_in
 def withdraw(request: SignedInRequest, slug: str, role: int) -> HttpResponse:
-    """Take the part from somebody; what they wrote stays."""
+    """Withdraw somebody's role; what they wrote stays."""
     row = access.get_authoring_role(request.user, slug, role)
     services.withdraw_authoring_role(role=row)
     if row.role == AuthoringRole.Role.AUTHOR:

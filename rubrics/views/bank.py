@@ -39,7 +39,7 @@ CSV_TEXT = (*CSV_COLUMNS[:7], "tags", "applies_to")
 
 
 def _language(request: SignedInRequest) -> str:
-    """The language in which texts of the bank are shown: that of the page, or the other one where asked for."""
+    """The language in which texts of the bank are shown: that of the page, or the other one if it is chosen."""
     language = request.GET.get("language", "")
     return language if language in ("en", "zh") else (get_language() or "en").partition("-")[0]
 
@@ -135,8 +135,8 @@ def bank_item(request: SignedInRequest, slug: str, bank: str, key: str) -> HttpR
 def bank_search(request: SignedInRequest, slug: str) -> HttpResponse:
     """What the rubric editor of ``case`` may insert: a fragment of buttons, each with the criterion as JSON.
 
-    Filters as on the page of the bank. Cluster criteria that apply to the case come first; what the stored draft
-    holds already is marked. Texts are in the language of the case. Without a case nothing of that is known.
+    Filters work as on the page of the bank. Cluster criteria that apply to the case come first; items that the stored
+    draft holds already are marked. Texts are in the language of the case. Without a case none of this applies.
     """
     benchmark = access.get_written_benchmark(request.user, slug)
     case = access.get_case_to_write(request.user, slug, request.GET["case"]) if request.GET.get("case") else None

@@ -39,7 +39,7 @@ def benchmarks(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new_benchmark(request: SignedInRequest) -> HttpResponse:
-    """Make a benchmark; for staff alone."""
+    """Make a benchmark; only for staff."""
     if not request.user.is_staff:
         raise Http404
     form = NewBenchmarkForm(request.POST if request.method == "POST" else None)

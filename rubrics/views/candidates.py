@@ -18,7 +18,7 @@ PER_PAGE = 50
 @require_safe
 @signed_in
 def candidates(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Who answered, how many cases, and whose responses name their author."""
+    """The candidates, how many cases each answered, and how many responses name their author."""
     benchmark = access.get_benchmark(request.user, slug)
     return render(
         request,

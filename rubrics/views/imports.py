@@ -60,7 +60,7 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
-# In the order of the page: JSON in the database keeps none.
+# In the order of the page, since JSON in the database keeps no order.
 COUNTED = {
     "cases": _("Cases"),
     "drafts": _("Drafts of rubrics"),
@@ -106,7 +106,7 @@ def import_job(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
 @require_safe
 @signed_in
 def import_state(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The part of the page that changes while the import runs; it asks for itself again only until that ends."""
+    """The part of the page that changes while the import runs; it reloads itself until the import ends."""
     job = access.get_import(request.user, slug, public_id)
     return render(request, "rubrics/imports/import.html#import-state", _context(job))
 

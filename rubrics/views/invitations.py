@@ -28,7 +28,7 @@ from rubrics.models import Benchmark
 @require_POST
 @signed_in
 def invite(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Invite somebody who was given a part without a mail, by a file or the API for one."""
+    """Invite somebody who was given a part without a mail, for example by a file or the API."""
     benchmark = get_administered_benchmark(request.user, slug)
     number = request.POST.get("person", "")
     person = User.objects.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 19 else None
@@ -88,7 +88,7 @@ def _answer(
 
 
 def _back(request: SignedInRequest, slug: str) -> str:
-    """The page that the request came from, where it is one of ours."""
+    """The page that the request came from, if it is on this site."""
     back = request.POST.get("next", "")
     here = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
     return back if here else reverse("rubrics:people", args=[slug])

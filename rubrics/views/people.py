@@ -57,7 +57,7 @@ def people(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @signed_in
 def withdraw(request: SignedInRequest, slug: str, role: int) -> HttpResponse:
-    """Take the benchmark from somebody."""
+    """Withdraw somebody's role in the benchmark."""
     row = access.get_administered_role(request.user, slug, role)
     try:
         services.withdraw_role(role=row)
