@@ -38,7 +38,7 @@ def get_member_benchmark(user: AnyUser, slug: str) -> Benchmark:
 
 
 def only_benchmark(user: AnyUser) -> Benchmark | None:
-    """The benchmark of a person who is a member of one alone: pages of all their work then stand in it."""
+    """The benchmark of a person who is a member of only one; pages of all their work are then shown within it."""
     member = Membership.objects.filter(user=user.pk, active=True, group__benchmark=OuterRef("pk"))
     benchmarks = list(Benchmark.objects.filter(Exists(member))[:2])
     return benchmarks[0] if len(benchmarks) == 1 else None
@@ -134,7 +134,7 @@ def get_own_label_task(user: AnyUser, public_id: str) -> LabelTask:
 
 
 def own_pools(user: AnyUser) -> QuerySet[Batch]:
-    """Those of them whose responses are taken one by one, and those in which work was put back for anybody."""
+    """The annotator's batches whose responses are taken one by one, or in which work was put back for anybody."""
     rows = Assignment.objects.filter(slot__isnull=False)
     held = rows.filter(slot=OuterRef("slot")).exclude(status=Assignment.Status.RELEASED)
     put_back = rows.filter(~Exists(held), batch=OuterRef("pk"), status=Assignment.Status.RELEASED)
@@ -154,7 +154,8 @@ def _may_check(user: AnyUser) -> Q:
 def waiting_checks(user: AnyUser) -> QuerySet[Assignment]:
     """Handed-in work of the checker's own group that this checker may take.
 
-    Work that was sent back and handed in again waits for the checker who knows it, as long as they are one.
+    Work that was sent back and handed in again waits for the checker who sent it back, while they
+    are still a checker.
     """
     still_checker = Membership.objects.filter(
         user=OuterRef("checker"), role=Membership.Role.CHECKER, active=True, group=OuterRef("batch__group")

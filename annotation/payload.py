@@ -1,4 +1,4 @@
-"""Decisions as the grading page sends and gets them: JSON in, JSON out, no form and no template between."""
+"""Decisions as the grading page sends and gets them: JSON in, JSON out, without a form or a template."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Board:
 
 
 def batches_of(benchmark: Benchmark) -> QuerySet[Batch]:
-    """The batches that are work; a qualification attempt is stored as one, too, and is none of them."""
+    """The batches that are work; qualification attempts are stored as batches, too, and are left out."""
     rows = Batch.objects.filter(group__benchmark=benchmark).exclude(kind=Batch.Kind.QUALIFY)
     return rows.select_related("group")
 

@@ -55,7 +55,7 @@ class Work:
         self.last = max((at for at in (self.last, other.last) if at), default=None)
 
     def saw(self, at: datetime | None) -> None:
-        """Something was done at this time."""
+        """Record that something was done at this time."""
         if at is not None and (self.last is None or at > self.last):
             self.last = at
 

@@ -181,11 +181,11 @@ class OptionRows:
 
     @property
     def full(self) -> bool:
-        """No row can be added."""
+        """Whether the question has as many options as it may have."""
         return len(self.forms) >= MAX_OPTIONS
 
     def is_valid(self) -> bool:
-        """Whether every row can be."""
+        """Whether every row is valid."""
         return not [form for form in self.forms if not form.is_valid()]  # all: each shows its errors
 
     def options(self) -> list[Option]:

@@ -55,7 +55,7 @@ class QuestionInput:
 
 
 class OptionRefused(DomainError):
-    """An option cannot be; ``row`` counts from 0, ``field`` is ``value``, ``label`` or ``help``."""
+    """An option is not valid; ``row`` counts from 0, ``field`` is ``value``, ``label`` or ``help``."""
 
     def __init__(self, row: int, field: str, reason: str) -> None:
         self.row, self.field = row, field
@@ -78,7 +78,7 @@ class Unlabelled(DomainError):
 
 @transaction.atomic
 def make_question(*, benchmark: Benchmark, question_input: QuestionInput, at: datetime) -> LabelQuestion:
-    """Make a question, the last of its benchmark. `OptionRefused` names the row that cannot be."""
+    """Make a question, the last of its benchmark. `OptionRefused` names the row that is not valid."""
     _lock(benchmark)
     _refuse_impossible(benchmark, question_input, None)
     last = LabelQuestion.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"] or 0
@@ -97,7 +97,7 @@ def make_question(*, benchmark: Benchmark, question_input: QuestionInput, at: da
 
 @transaction.atomic
 def change_question(*, question: LabelQuestion, question_input: QuestionInput) -> None:
-    """Change a question. Once it is answered its words and options stand: `Conflict` where they are to change."""
+    """Change a question. Once it is answered, its words and options are fixed: `Conflict` on a change."""
     _lock(question.benchmark)
     _lock_question_exclusive(question.pk)
     _refuse_impossible(question.benchmark, question_input, question)

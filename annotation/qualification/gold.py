@@ -77,7 +77,7 @@ def mix_in_gold(*, batch: Batch, at: datetime) -> int:
 
 @transaction.atomic
 def gold_due(*, annotator: User, batch: Batch, at: datetime) -> Assignment | None:
-    """The gold item that is due in place of the annotator's next claim from a pool, taken for them; None mostly.
+    """The gold item that is due in place of the annotator's next claim from a pool, taken for them; usually None.
 
     Their claims are numbered; gold falls on places drawn by the batch's seed from an even share of the pool, so that
     whoever works for longer than that meets them all, and the schedule is the same however requests race.

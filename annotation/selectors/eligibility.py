@@ -68,7 +68,7 @@ class Eligibility:
 
 
 def eligibility_of(user: User, group: ExpertGroup, *, at: datetime | None = None) -> Eligibility:
-    """The eligibility of one annotator; who is no annotator of the group may always work."""
+    """The eligibility of one user; anybody who is not an annotator of the group is eligible."""
     return eligibilities_of(group, [user.pk], at=at or timezone.now()).get(user.pk, Eligibility(group))
 
 
@@ -98,7 +98,7 @@ def eligibilities_of(group: ExpertGroup, users: Collection[int] | None, *, at: d
     rule = QualificationRule.objects.filter(benchmark=group.benchmark_id).first()
     if rule is None or not rule.required:
         return {user: Eligibility(group, WITHHELD if since else "", rule=rule) for user, since in held.items()}
-    # Passed in one group of a benchmark is passed in it: the set is the benchmark's.
+    # Whoever passed in one group has passed for the whole benchmark: the qualification set is the benchmark's.
     rows = QualificationAttempt.objects.filter(group__benchmark=group.benchmark_id, user__in=held)
     attempts: dict[int, list[QualificationAttempt]] = {}
     for row in rows.order_by("started_at", "pk"):

@@ -1,6 +1,6 @@
 """Data of the review pages for checkers, adjudicators and annotators: their lists, and the changes of a check.
 
-As in `screens`: rows, never a response or a candidate, and no name of another physician.
+As in `reading_pages`: rows, never a response or a candidate, and no name of another physician.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def amendments_of(assignment: Assignment) -> dict[int, AmendedLine]:
 def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
     """Assignment (id) → what its last finished check changed, in the order of the rubric; in three queries.
 
-    A check that is still going on shows nothing: it may change its mind.
+    A check that is still going on shows nothing: its checker may still change it.
     """
     last: dict[int, int] = dict(
         Check.objects.filter(assignment__in=list(assignments))

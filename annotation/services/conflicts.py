@@ -38,7 +38,7 @@ class Vote:
 
 
 def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) -> dict[int, list[Vote]]:
-    """Criterion → votes of the group's accepted work on a response, in an order that means nothing."""
+    """Criterion → votes of the group's accepted work on a response, in no particular order."""
     rows = Assignment.objects.filter(
         response=response,
         rubric=rubric,

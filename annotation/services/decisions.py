@@ -226,7 +226,7 @@ def _write(
 ) -> dict[int, int]:
     """Write all in one statement; the new version of each that was written.
 
-    Left alone is a row whose version is not the one that its sender saw: the condition of DO UPDATE is what keeps an
+    Left alone is a row whose version is not the one that its sender saw: the condition of DO UPDATE is what keeps a
     stale save from overwriting anything, however many race. A first save must have seen version 0.
     """
     with connection.cursor() as cursor:

@@ -15,7 +15,7 @@ from annotation.models import Assignment, Batch, LabelTask, Membership, WritingT
 # Before the daily mails go out, so that a reminder is in the one of its day.
 FROM = time(6)
 FIRST = 3
-# A batch that nobody has minded for so long is not minded because of a reminder.
+# Days overdue: a batch that nobody has attended to for longer gets no reminder, which would change nothing.
 LONG_PAST = 14
 
 

@@ -21,12 +21,12 @@ SPREAD = "spread"
 
 
 def called(people: People, pseudonym: str) -> Person | None:
-    """Who has this pseudonym; None for nobody."""
+    """The person with this pseudonym, or None."""
     return next((person for person in people.values() if pseudonym and person.pseudonym == pseudonym), None)
 
 
 def refuse_nobody(holder: Person | None) -> Person:
-    """Whose work moves; `DomainError` where the page that asks is of yesterday."""
+    """Whose work moves; `DomainError` where the page that asks is out of date."""
     if holder is None:
         raise DomainError(_("Nothing was moved: this work has been handed in or moved by now."))
     return holder

@@ -96,7 +96,7 @@ def _claim(request: SignedInRequest, waiting: QuerySet[Assignment]) -> HttpRespo
 def check(request: SignedInRequest, public_id: str) -> HttpResponse:
     """The response, and the annotator's decisions on it; of a check that is done, to read alone."""
     number = request.GET.get("round", "")
-    # A round that is done is asked for by its number; without one it is what they hold that they go on with.
+    # A number asks for a finished round; without one, the checker goes on with the check that they hold.
     done = int(number) if re.fullmatch(r"[1-9]\d{0,3}", number, re.ASCII) else None
     if done is None and access.held_checks(request.user).filter(public_id=public_id).exists():
         return _page(request, access.get_held_check(request.user, public_id))

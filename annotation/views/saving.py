@@ -37,7 +37,7 @@ def decisions(request: SignedInRequest, public_id: str) -> HttpResponse:
 
 
 def somebody_else() -> HttpResponse:
-    """The browser keeps this work for another account than the one that is signed in by now."""
+    """The error where the browser kept this work for another account than the one now signed in."""
     return JsonResponse({"reason": "somebody-else"}, status=409)
 
 

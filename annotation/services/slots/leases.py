@@ -20,7 +20,7 @@ GOLD_WAITS = timedelta(hours=24)
 def release_expired(*, at: datetime) -> int:
     """Put work back whose lease has run out in an open batch; how many pieces. Every save begins the lease anew.
 
-    The save itself writes nothing for that: the time of the last decision tells, and is looked at here alone.
+    A save writes nothing to the lease: only this function reads the time of the last decision.
     """
     due = Assignment.objects.filter(
         status__in=LEASED,
