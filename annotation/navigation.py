@@ -76,7 +76,7 @@ def home_cards(user: User) -> Iterable[navigation.HomeCard]:
 
 
 def run_cards(user: User) -> Iterable[navigation.HomeCard]:
-    """A card for each benchmark with work that ``user`` runs: how far it is, and the way to its dashboard."""
+    """A card for each benchmark with work that ``user`` runs: how far it is, and a link to its dashboard."""
     from django.db.models import Count, Q
 
     from annotation.models import Assignment

@@ -258,7 +258,7 @@ def _in_blocks(
                 chosen[response].add(person)
             place += 1
     load = Counter(person for takers_ in chosen.values() for person in takers_)
-    for item in order:  # what a bar left open
+    for item in order:  # what limited eligibility left open
         _fill(chosen[item.response], item.response, eligible, per_item, seed, load, room)
     return chosen
 

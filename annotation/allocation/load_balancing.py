@@ -13,9 +13,9 @@ def balance_loads(
     weight: Mapping[int, int],
     room: Mapping[int, int],
 ) -> int:
-    """Pass responses on along chains of physicians while that makes the loads more even, and until all have room;
+    """Pass responses on along chains of physicians while that makes the loads more even, and until all have room.
 
-    how many responses lie beyond their physician's room in the end.
+    Returns how many responses lie beyond their physician's room in the end.
 
     A chain from u to v takes one response from u and gives one to v. Without a chain whose ends differ by two or more
     the sum of squares cannot be smaller (Harvey et al., *Semi-matchings for bipartite graphs*, 2006). Where no chain

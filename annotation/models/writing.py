@@ -72,7 +72,7 @@ class WritingTask(models.Model):
     )
     version = models.PositiveIntegerField(default=1)  # counts saves; a save names the one it saw
     client_id = models.UUIDField(null=True, blank=True)
-    seconds = models.PositiveIntegerField(default=0)  # at it, as the browser reports
+    seconds = models.PositiveIntegerField(default=0)  # spent on it, as the browser reports
     reported_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     saved_at = models.DateTimeField(null=True, blank=True)

@@ -35,7 +35,7 @@ from consilium.core.locks import RowLock, lock_exclusive
 from consilium.statistics.estimate import Estimate
 from rubrics.models import Benchmark, BenchmarkRole
 
-GOLD_RESTS = timedelta(hours=1)  # between handing a gold item in and being held back by it
+GOLD_RESTS = timedelta(hours=1)  # between handing in a gold item and being held back because of it
 
 Name = tuple[str, str, str, int]  # case, candidate, setting, sample: what a response is called outside the database
 
@@ -178,7 +178,7 @@ def _spot(batch: Batch, queue: Sequence[Assignment], item: Assignment, place: in
 def settle_beside(*, work: Assignment, at: datetime) -> None:
     """Accept the gold items that its annotator handed in before ``work``, which a checker has just accepted.
 
-    No checker sees gold, and yet it shall not stay behind, or run ahead of, what was handed in beside it.
+    No checker sees gold, but it must be accepted neither later nor earlier than what was handed in beside it.
     """
     rows = Assignment.objects.filter(
         batch=work.batch_id,

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Slot
 
-# Released work is nobody's any more: its slot counts again, under whoever takes it or as free.
+# Released work belongs to nobody: its slot counts again, for whoever takes it or as free.
 STAGES = tuple(status for status in Assignment.Status.values if status != Assignment.Status.RELEASED)
 
 

@@ -114,7 +114,7 @@ def _unfinished_works(group: ExpertGroup, responses: Collection[int]) -> set[tup
     rows = Assignment.objects.filter(
         response__in=responses, batch__group=group, purpose=Assignment.Purpose.WORK
     ).exclude(status=Assignment.Status.RELEASED)
-    # What a closed batch left unfinished, or untaken, will not come any more.
+    # What a closed batch left unfinished, or not taken, is never done.
     waiting = rows.exclude(status=Assignment.Status.ACCEPTED).exclude(batch__status=Batch.Status.CLOSED)
     untaken = (
         Slot.objects.filter(item__response__in=responses, item__batch__group=group)

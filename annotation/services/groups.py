@@ -70,7 +70,7 @@ def add_member(
 def invite_member(
     *, group: ExpertGroup, role: str, email: str, name: str = "", by: User, at: datetime
 ) -> tuple[Membership, IssuedInvitation | None]:
-    """`add_member`, and tell the person: an invitation to who never signed in, else a notice."""
+    """`add_member`, and tell the person: an invitation to a person who never signed in, else a notice."""
     membership = add_member(group=group, role=role, email=email, name=name)
     slug = group.benchmark.slug
     invitation = invitations.invite(

@@ -26,7 +26,7 @@ def notify_of_new_work(*, batch: Batch, at: datetime) -> None:
 
 
 def notify_of_passed_work(*, assignments: Iterable[Assignment], to: int, at: datetime) -> None:
-    """One notice a batch for who takes over work of somebody else. It does not say whose it was."""
+    """One notice a batch for whoever takes over somebody else's work. It does not say whose work it was."""
     batches: dict[int, Batch] = {}
     counts: Counter[int] = Counter()
     for row in assignments:

@@ -163,7 +163,7 @@ def hand_over_writing(*, batch: Batch, holder: User, to: User | None, at: dateti
 
 @transaction.atomic
 def take_back(*, batch: Batch, holder: User, at: datetime) -> int:
-    """Release what ``holder`` has open without giving it to anybody; how many cases that were."""
+    """Release what ``holder`` has open without giving it to anybody; returns how many cases."""
     lock_exclusive(batch)
     tasks = movable_tasks(batch=batch, holder=holder.pk)
     refuse_nothing_open(tasks)

@@ -43,9 +43,9 @@ class TextInput:
 
 @transaction.atomic
 def release_if_read(*, task: WritingTask, at: datetime) -> bool:
-    """Take an open unaided task back from a writer who has read an answer to the case by now; whether that was so.
+    """Take an open unaided task back from a writer who has read an answer to the case by now; returns whether it did.
 
-    Asked when the page is opened and before the text is handed in: an allocation cannot know what comes after it.
+    Asked when the page is opened and before the text is handed in: the writer may read an answer after the allocation.
     """
     if task.batch.writing_terms.mode != UNAIDED or task.status not in WritingTask.OPEN or not has_read_an_answer(task):
         return False

@@ -80,7 +80,7 @@ def _take(annotator: User, batch: Batch, at: datetime) -> Assignment | None:
         if due is not None:
             return due
     while True:
-        # Its savepoint gives the lock of a slot back that turns out to be taken; held on to, two could wait for
+        # The savepoint gives back the lock of a slot that turns out to be taken; if it were kept, two could wait for
         # each other.
         sid = transaction.savepoint()
         slot = rows.select_for_update(no_key=True, of=("self",), skip_locked=True).first()
@@ -89,7 +89,7 @@ def _take(annotator: User, batch: Batch, at: datetime) -> Assignment | None:
         if slot is None:
             transaction.savepoint_commit(sid)
             return None
-        # The lock may have come after another's commit, which the statement that found the slot did not see.
+        # The lock may have come after another transaction's commit, which the query that found the slot did not see.
         if not takable(annotator, [batch]).filter(pk=slot.pk).exists():
             transaction.savepoint_rollback(sid)
             continue

@@ -197,7 +197,7 @@ def _open_of(user: User, group: ExpertGroup) -> list[int]:
 
 @transaction.atomic
 def release_if_left(*, assignment: Assignment, at: datetime) -> bool:
-    """Put returned work back whose annotator has left the group meanwhile; whether it was."""
+    """Put returned work back if its annotator has left the group meanwhile; returns whether it was put back."""
     if annotators_of(assignment.batch.group_id).filter(user=assignment.annotator_id).exists():
         return False
     rows = _lock_open([assignment.pk])
