@@ -40,7 +40,7 @@ class Report(Job):
     kind = models.CharField(max_length=12, choices=Kind.choices)
     parameters = models.JSONField(default=dict)  # raters, k, group, candidate …
     seed = models.BigIntegerField(default=0)
-    result = models.JSONField(default=dict)  # single facts and remarks; older reports: their tables, too
+    result = models.JSONField(default=dict)  # single facts and remarks; in older reports their tables too
     input_digest = models.CharField(max_length=64, blank=True)  # of the ratings that went in
     software = models.CharField(max_length=120, blank=True)
     recomputes = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="recomputed")
@@ -109,7 +109,7 @@ class ReportRows(models.Model):
 
 
 class ThresholdChoice(models.Model):
-    """The threshold k that a benchmark's scores go by: who settled on it, when, why, and on which calibration.
+    """The threshold k of a benchmark's scores: who chose it, when, why, and on which calibration.
 
     A new choice is a new version; a signed one is never changed.
     """
@@ -143,7 +143,8 @@ class NamedSlice(models.Model):
     class Rule(models.TextChoices):
         HARD = "hard", _("The hardest cases")
         ABOVE_ZERO = "above_zero", _("Cases on which some candidate scores above 0")
-        # What slices of the last rule were kept as before; HealthBench Consensus is another thing (``level:cluster``).
+        # The former name of ``above_zero`` in stored slices. HealthBench Consensus is another thing
+        # (``level:cluster``).
         EARLIER_ABOVE_ZERO = "consensus", _("Cases on which some candidate scores above 0")
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="named_slices")
@@ -177,5 +178,5 @@ class NamedSlice(models.Model):
 
     @cached_property
     def n_cases(self) -> int:
-        """How many cases it has; of a list the database counts them (`scoreboard.case_sets.counted_slices`)."""
+        """How many cases it has; for a list of slices the database counts (`scoreboard.case_sets.counted_slices`)."""
         return len(self.case_ids)

@@ -27,7 +27,7 @@ from rubrics.services.beginning import unfinished_or_new
 
 
 def software() -> str:
-    """What computes: the product and the libraries that the numbers come from."""
+    """The versions of the product and of the libraries that compute the figures."""
     return ", ".join([f"consilium {VERSION}", *(f"{name} {version(name)}" for name in ("numpy", "scipy"))])
 
 
@@ -35,9 +35,9 @@ def software() -> str:
 def start_report(
     *, benchmark: Benchmark, kind: str, parameters: Mapping[str, Any], at: datetime, by: User | None, seed: int = 0
 ) -> tuple[Report, bool]:
-    """The report of exactly this that waits or is computed, and False; else a new one by `create_report`, and True.
+    """The identical report that waits or is being computed, and False; else a new one by `create_report`, and True.
 
-    Reports of a benchmark are begun one after the other, so that a form that is sent twice at once begins one.
+    Reports of a benchmark are created one after the other, so that a form submitted twice at once creates one.
     """
     same_report = Report.objects.filter(
         benchmark=benchmark,
@@ -135,7 +135,7 @@ def run(*, report_id: int, clock: Clock) -> None:
 
 
 def _note_excluded(benchmark: Benchmark, result: Result) -> None:
-    """How many cases do not count: their decisions and verdicts are in none of the figures."""
+    """Add a remark on the excluded cases, whose decisions and verdicts are in none of the figures."""
     excluded = excluded_cases(benchmark).count()
     if excluded:
         result.facts["n_cases_excluded"] = excluded

@@ -43,12 +43,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class CalibrationTables:
-    """Everything that a calibration comes to.
+    """All results of a calibration.
 
-    ``calibration`` is `calibration.json` by key, ``sensitivity`` the rows of `sensitivity.csv` and
-    ``sensitivity_all`` those over every threshold; ``values`` gives each candidate's value under each setting,
-    ``accuracy`` how many responses of each candidate meet how many criteria; ``modes`` are the hits by how the
-    physicians' responses were written; ``error`` is what the judges' errors do.
+    ``calibration`` is `calibration.json` by key, ``sensitivity`` the rows of `sensitivity.csv` and ``sensitivity_all``
+    those over every threshold; ``values`` gives each candidate's value under each setting, ``accuracy`` how many
+    responses of each candidate meet how many criteria; ``modes`` are the hits by how the physicians' responses were
+    written; ``error`` has the effects of the judges' errors.
     """
 
     calibration: Row
@@ -59,7 +59,7 @@ class CalibrationTables:
     modes: list[Row]
     error: judge_error.ErrorTables
     raters: tuple[Rater, ...]
-    n_incomplete: int  # responses of other candidates that the group began and did not grade in full
+    n_incomplete: int  # responses of other candidates that the group graded in part
     notes: list[str] = field(default_factory=list)
     digest: str = ""
     rater: str = ""
@@ -80,9 +80,9 @@ def calibrate_group(
     after an @ if it is not ``checked``), and carry the errors of ``judges`` to CACS@k (each judge with a finished run
     where none are named).
 
-    Left out, and counted in ``notes``: responses written with model references on the screen (unless
-    ``include_aided``), those that a physician graded who wrote any of the candidate's responses, and those with a
-    positive criterion that is not decided, or that an adjudicator found faulty.
+    Left out, and counted in ``notes``, are responses written with model references on the screen (unless
+    ``include_aided``), those graded by a physician who wrote any of the candidate's responses, and those with a
+    positive criterion that is not decided or that an adjudicator found faulty.
     """
     inputs = read_inputs(benchmark, group=group, candidate=candidate, include_aided=include_aided, judges=judges)
     progress(0.4)
@@ -123,7 +123,7 @@ def calibrate_group(
 
 
 def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples: int) -> tuple[Calibration, list[str]]:
-    """k, and what was left out on the way; `NothingToCalibrate` where there is none."""
+    """k, and the counts of what was left out; `NothingToCalibrate` where no k can be computed."""
     touched = inputs.hits.of(inputs.chosen)
     graded = inputs.hits.of(np.setdiff1d(inputs.chosen, inputs.by_authors))
     complete = graded.only_complete()

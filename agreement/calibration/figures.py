@@ -18,7 +18,7 @@ from consilium.figures.violin import MIN_VALUES, violin
 
 
 def rows_of(report: Report, name: str) -> list[Row]:
-    """A table of the report; none for a report that was computed before it was a part of it."""
+    """The rows of a table; none if the report was computed before the table was introduced."""
     try:
         return table_of(report, name).dicts()
     except KeyError:
@@ -26,7 +26,7 @@ def rows_of(report: Report, name: str) -> list[Row]:
 
 
 def figures(report: Report) -> Iterator[Figure]:
-    """In the order of the page; those without a value to show are left out."""
+    """The figures in the order of the page; those without a value to show are left out."""
     yield _hits(report)
     yield from _violins(report)
     yield from _values(report)
@@ -83,7 +83,7 @@ def _violins(report: Report) -> Iterator[Figure]:
         shares.setdefault(row["candidate"], []).extend([row["hits"] / row["n_criteria"]] * row["n_responses"])
     order = sorted(shares, key=lambda name: (-sum(shares[name]) / len(shares[name]), name))
     sizes = {row["n_criteria"] for row in rows}
-    # Where rubrics differ in length, k is another share of each: one line would be wrong.
+    # Where rubrics differ in length, k is a different share of each, so a single line would be wrong.
     size = sizes.pop() if len(sizes) == 1 else 0
     line = charts.Line(k / size, _("k = %(k)s of %(n)s") % {"k": k, "n": size}) if k <= size else None
 
@@ -205,7 +205,7 @@ def _errors(report: Report) -> Iterator[Figure]:
             points.append(
                 charts.Point(name, row["by_judge"], row["by_judge_low"], row["by_judge_high"], series=label, href=link)
             )
-    # Without a range, as where all draws agree, the dot itself is the end.
+    # Without a range (for example, where all draws agree) the dot itself is the end.
     highest = max(row["by_judge"] if row["by_judge_high"] is None else row["by_judge_high"] for row in rows)
 
     def drawing(palette: Palette) -> object:
@@ -215,7 +215,7 @@ def _errors(report: Report) -> Iterator[Figure]:
             x_title=f"CACS@{k}",
             description=_("CACS of each candidate by physicians, and under the errors of judges."),
             domain=(0.0, min(100.0, max([*truth.values(), highest]) * 1.05 + 1)),
-            # What is taken for the truth has the neutral ink.
+            # The reference, which is taken as the truth, has the neutral colour.
             colours=(palette.series[4], palette.series[2], palette.series[1]),
         )
 
@@ -229,10 +229,10 @@ def _errors(report: Report) -> Iterator[Figure]:
 
 
 def role_words() -> dict[str, str]:
-    """What the roles of judges are called."""
+    """The names of the roles of judges."""
     return {"worst": _("worst judge"), "best": _("best judge"), "only": _("only judge")}
 
 
 def judge_in_role(judge: str, role: str) -> str:
-    """A judge and the role in which its errors are carried on."""
+    """A judge, and the role in which its errors are propagated."""
     return _("%(judge)s (%(role)s)") % {"judge": judge, "role": role_words()[role]}

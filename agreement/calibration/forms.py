@@ -25,7 +25,7 @@ class SignForm(forms.Form):
     seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
     def seen_again(self, version: int) -> SignForm:
-        """The same form with its errors, for somebody who has now seen ``version``."""
+        """The same form with its errors, for a user who has now seen ``version``."""
         data: dict[str, Any] = {name: self.data.get(name, "") for name in ("k", "reason")}
         again = SignForm({**data, "seen": str(version)})
         again.full_clean()

@@ -24,9 +24,9 @@ _POSITIVE = f"""
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """One entry a response that the rater decided anything of, by ascending id: s, N, whether every positive criterion
-    was answered met or not met, and whether one of them was ruled faulty on the response (it is not complete then: with
-    one criterion fewer it would have another N than the others).
+    """One entry for each response with a decision of the rater, by ascending id: s, N, whether every positive criterion
+    was answered met or not met, and whether one of them was ruled faulty on the response. A response with a faulty
+    criterion is not complete: with one criterion fewer its N would differ from that of the others.
     """
 
     response: NDArray[np.int64]
@@ -53,10 +53,10 @@ def positive_pairs(benchmark: Benchmark) -> Ratings:
 
 
 def count_hits(positive: Ratings, ratings: Ratings, faulty: Ratings | None = None) -> Hits:
-    """Count hits; a criterion that the rater left open, could not assess or did not settle makes a response incomplete,
-    as does one that an adjudicator found at fault (a pair of ``faulty``), whatever the rater said of it.
+    """Count hits; a criterion that the rater left open, could not assess or did not settle makes a response incomplete.
+    So does one that an adjudicator found at fault (a pair of ``faulty``), whatever the rater's outcome.
 
-    Physicians' decisions that are not there yet are no misses, so nothing is filled in for them.
+    A physician's decision that has not been made yet is not a miss, so nothing is filled in for it.
     """
     where, is_rated = positions(ratings.keys(), positive.keys())
     outcomes = np.full(len(positive), int(Outcome.UNDECIDED), dtype=np.int8)

@@ -24,7 +24,7 @@ from scoring.selectors.raters import NoRatings, Rater, rater_of_runs, require_ve
 
 
 class NothingToCalibrate(DomainError):
-    """There is no response, or no common number of criteria, from which k could be had."""
+    """There is no response, or no common number of criteria, from which to compute k."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,20 +36,20 @@ class JudgePairs:
 
     @property
     def name(self) -> str:
-        """The judge's name; of a jury its label."""
+        """The judge's name; for a jury, its label."""
         return self.rater.label if self.rater.members or not self.rater.judges else self.rater.judges[0].judge_name
 
     @property
     def run(self) -> str:
-        """The public id of its run; none of a jury, nor where several imported runs count together."""
+        """The public id of its run; empty for a jury, and where several imported runs count together."""
         return self.rater.runs[0].public_id if len(self.rater.runs) == 1 else ""
 
 
 @dataclass(frozen=True, eq=False)
 class CalibrationInputs:
     """All that a calibration reads. ``written`` is the place of the physicians' candidate in the frame; ``chosen`` are
-    those of its responses that may count, ``by_authors`` those that somebody graded who wrote one of them; ``modes``
-    are all of them by (mode, name of the mode).
+    those of its responses that may count, ``by_authors`` those graded by a physician who wrote one of the candidate's
+    responses; ``modes`` are all its responses by (mode, name of the mode).
     """
 
     benchmark: Benchmark
@@ -84,13 +84,13 @@ class CalibrationInputs:
 
     @property
     def n_incomplete(self) -> int:
-        """Responses of other candidates of which the group decided something, and not every positive criterion."""
+        """Responses of other candidates on which the group decided some positive criteria, but not all."""
         owner = self.frame.response_candidate[self.frame.response_places(self.hits.response)]
         return int((~self.hits.complete & (owner != self.written)).sum())
 
 
 def newest_runs(benchmark: Benchmark) -> list[str]:
-    """The finished runs that speak for each judge, as raters; those that have no verdict are left out."""
+    """The finished runs that count for each judge, as raters; those without a verdict are left out."""
     raters = []
     for name, runs in run_sets(benchmark).items():
         rater = rater_of_runs(runs, name)
@@ -115,13 +115,13 @@ def read_inputs(
     include_aided: bool = False,
     judges: Sequence[str] | None = None,
 ) -> CalibrationInputs:
-    """Read it all. `NothingToCalibrate` where ``candidate`` is no physician; ``judges`` are raters, by default the
-    runs that speak for every judge.
+    """Read all inputs; `NothingToCalibrate` where ``candidate`` is not a physician. ``judges`` are raters, by default
+    the runs that count for every judge.
     """
     rater = resolve_rater(benchmark, f"group:{group}")
     written = _physicians_candidate(benchmark, candidate)
     ratings, positive = rater.ratings(), positive_pairs(benchmark)
-    # Of responses that the group decided nothing of nothing is counted: they make no calibration stale.
+    # Responses without a decision of the group are not counted, so they do not make a calibration stale.
     own_rows = np.isin(positive.response, ratings.response)
     positive = Ratings(positive.response[own_rows], positive.criterion[own_rows], positive.outcome[own_rows])
     frame, faulty = read_frame(benchmark), faulty_pairs(benchmark)
@@ -203,7 +203,7 @@ def _physicians_candidate(benchmark: Benchmark, name: str) -> Candidate:
 
 
 def _graded_by_authors(candidate: Candidate, rater: str) -> NDArray[np.int64]:
-    """Responses of the candidate that a physician of the group had a part in who wrote any of its responses."""
+    """Responses of the candidate graded in part or whole by a physician of the group who wrote any of its responses."""
     name = rater.removeprefix("group:").rpartition("@")[0]
     group = ExpertGroup.objects.get(benchmark_id=candidate.benchmark_id, name=name)
     authors = Response.objects.filter(candidate=candidate, author__isnull=False).values("author")

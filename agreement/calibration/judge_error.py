@@ -1,9 +1,9 @@
 """The effect of the worst and the best judge's errors on CACS@k, Rubric Accuracy and the ranks of candidates.
 
 A judge's sensitivity and specificity are measured against the group on the positive criteria of the other candidates'
-responses, as its scores would count: an invalid or missing verdict is no met, so it is a miss on a criterion that is
-met, and harmless on one that is not. Worst and best are by MF1 on the same pairs, where such a verdict stands as the
-opposite of the reference, as everywhere. Candidates that a judge learned from do not measure it.
+responses, as its scores would count: an invalid or missing verdict counts as not met, so it is a miss on a criterion
+that is met, and correct on one that is not. Worst and best are by MF1 on the same pairs, where such a verdict counts as
+the opposite of the reference, as everywhere. Candidates that a judge learned from are left out of its measurement.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def judge_error(
     resamples: int = RESAMPLES,
     progress: Progress = no_progress,
 ) -> ErrorTables:
-    """Measure every judge, and carry the errors of the worst and the best to the scores of ``others``."""
+    """Measure every judge, and propagate the errors of the worst and the best to the scores of ``others``."""
     measured = [_measured(inputs, judge, seed=seed, resamples=resamples) for judge in inputs.judges]
     progress(0.4)
     roles = _roles(measured)
@@ -126,7 +126,7 @@ def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, seed: int, resamp
     conservative, scored = (counts(tallied[:, None]) for counts in (conservative_counts, _scored_counts))
     bootstrap = CaseBootstrap(len(present), seed, resamples)
     figures: dict[str, Figure] = {}
-    # A rate rests on the cases in which the reference gave the answer that it is a share of.
+    # Only cases in which the reference gave the answer in the rate's denominator stand behind a rate.
     for name, make, values, counts, rated in (
         ("mf1", macro_f1_figures, macro_f1_values, conservative, conservative.n),
         ("sensitivity", sensitivity_figures, sensitivity_values, scored, scored.tp + scored.fn),
@@ -150,7 +150,7 @@ def _not_learned_from(inputs: CalibrationInputs, pairs: Pairs, learned: list[str
 
 
 def _scored_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
-    """Tables in which an invalid or missing verdict is not met, for any outcome of the reference: as in scores."""
+    """Tables in which an invalid or missing verdict counts as not met, as in scores, for any reference outcome."""
     return ConfusionCounts(
         tp=tallies[..., PairStatus.TP],
         fp=tallies[..., PairStatus.FP],
@@ -160,7 +160,7 @@ def _scored_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
 
 
 def _roles(measured: list[Measured]) -> dict[str, Measured]:
-    """The worst and the best of the judges whose rates are known, by MF1, level ones by name; one alone is neither."""
+    """The worst and the best judge by MF1, ties by name, of those whose rates are known; a single judge is neither."""
     known = [measurement for measurement in measured if measurement.rates]
     ordered = sorted(
         known,

@@ -19,10 +19,10 @@ UNKNOWN = "unknown"
 
 
 def mode_rows(inputs: CalibrationInputs, *, seed: int, resamples: int) -> list[dict[str, Any]]:
-    """A row for each mode, and name of a mode, in which responses of the candidate were written.
+    """A row for each mode (and name of a mode) in which responses of the candidate were written.
 
-    ``n`` of them are graded in full by physicians who wrote none; ``in_k`` says whether they are among those that k
-    of the report rests on. A mean that is undefined says why in ``note``.
+    ``n`` of them are graded in full by physicians who wrote none; ``in_k`` says whether the report's k is computed from
+    them. A mean that is undefined says why in ``note``.
     """
     rows = []
     for (mode, name), responses in sorted(inputs.modes.items()):

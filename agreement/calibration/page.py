@@ -1,5 +1,5 @@
-"""What the page of a calibration shows: hits, the threshold, what it does to ranks, what a judge's error does, who
-signed.
+"""What the page of a calibration shows: hits, the threshold, its effect on ranks, the effect of a judge's errors, and
+signatures.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def body(report: Report, sort: str) -> Context:
 
 
 def signing(benchmark: Benchmark, report: Report | None = None) -> Context:
-    """What has been signed on a benchmark, and where ``report``'s k can be; one query."""
+    """The thresholds signed on a benchmark, and the URL where ``report``'s k can be signed; one query."""
     choices = list(threshold_choices(benchmark))
     address = reverse("agreement:sign-threshold", args=[benchmark.slug])
     given = {"report": report.public_id, "k": report.result["facts"]["k"]} if report else {}
@@ -90,7 +90,7 @@ def _choice(benchmark: Benchmark, choice: ThresholdChoice) -> Context:
 
 
 def _spread(facts: Row) -> list[tuple[str, str]]:
-    """Smallest, quartiles and largest number of hits, and their mean, with what each is called."""
+    """Smallest, quartiles and largest number of hits, and their mean, each with its label."""
     hit_counts = [hits for hits, n in enumerate(facts["histogram"]) if n]
     shown = (
         (_("Smallest"), f"{hit_counts[0]}"),
@@ -104,7 +104,7 @@ def _spread(facts: Row) -> list[tuple[str, str]]:
 
 
 def _modes(report: Report) -> list[Row]:
-    """How the responses were written, with the hits of each way; none in a report from before it had this table."""
+    """How the responses were written, with the hits of each mode; none in a report that is older than this table."""
     words = {"unaided": _("Unaided"), "aided": _("Beside references"), "unknown": _("Not recorded")}
     return [
         {
@@ -150,7 +150,7 @@ def _values(report: Report) -> Context:
 
 
 def _named(row: Row) -> Row:
-    """A row of the candidates with its ends named after the value."""
+    """A row of the candidates' table, with the ends of the interval named after the value."""
     return {"value": row["value"], "value_low": row["low"], "value_high": row["high"], "note": row["note"]}
 
 
@@ -168,7 +168,7 @@ def _settings() -> dict[str, str]:
 
 
 def _undefined(rows: list[Row]) -> list[Context]:
-    """Why ranks are undefined: each column with a reason, and under which settings where it is not all of them."""
+    """Why ranks are undefined: each column with a reason, and with the settings where these are not all of them."""
     names = {"spearman": _("Spearman"), "kendall": _("Kendall"), "top3": _("Top 3"), "top5": _("Top 5")}
     rows_by_reason: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
@@ -220,7 +220,7 @@ def _judges(report: Report) -> list[Context]:
 
 
 def _error(report: Report) -> list[Context]:
-    """Both measures, each with a row for each candidate: by physicians, and by each role's judge with the bias."""
+    """Both measures, with a row for each candidate: by physicians, and by the judge of each role with its bias."""
     k = report.result["facts"]["k"]
     rows = rows_of(report, "judge_error")
     roles = list(dict.fromkeys((row["role"], row["judge"]) for row in rows))
@@ -259,7 +259,7 @@ def _error(report: Report) -> list[Context]:
 
 
 def _order(report: Report) -> Context:
-    """Neighbours in the order by CACS, and in how many draws each role's judge turns them."""
+    """Neighbours in the order by CACS, and the share of draws in which the judge of each role reverses them."""
     rows = rows_of(report, "judge_order")
     roles = list(dict.fromkeys((row["role"], row["judge"]) for row in rows))
     by = {(row["candidate"], row["role"]): row for row in rows}

@@ -16,13 +16,13 @@ from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import JobStatus
 from rubrics.models import Benchmark
 
-# What a choice keeps of its calibration, beside the report's digest.
+# Facts of its calibration that a choice stores, beside the report's digest.
 FACTS = ("k", "k_low", "k_high", "n", "n_criteria", "mean", "mean_low", "mean_high", "rater", "candidate")
 LARGEST_K = 1000
 DEFAULT_K = 10
 
 
-# The table of what was signed.
+# The table of signed thresholds.
 COLUMNS = (
     *("version", "k", "signed_at", "signed_by", "reason", "report", "calibrated_k", "k_low", "k_high", "n"),
     *("n_criteria", "mean", "mean_low", "mean_high", "rater", "candidate", "input_digest"),
@@ -31,7 +31,7 @@ TEXT = ("signed_by", "reason", "rater", "candidate")
 
 
 class WrongThreshold(DomainError):
-    """What was to be signed cannot be."""
+    """The threshold cannot be signed."""
 
 
 def threshold_choices(benchmark: Benchmark) -> QuerySet[ThresholdChoice]:
@@ -69,10 +69,10 @@ def sign_threshold(
 ) -> ThresholdChoice:
     """Sign ``k`` as the threshold of the benchmark, on the calibration ``report`` or on none.
 
-    A k other than the calibrated one, or one without a calibration, takes a ``reason``. ``seen`` is the version that
-    was in force on the signer's screen, 0 for none: `Conflict` where somebody has signed since.
+    A k other than the calibrated one, or one without a calibration, needs a ``reason``. ``seen`` is the version that
+    was in force on the signer's screen, 0 for none. `Conflict` where somebody has signed since.
     """
-    # Whoever signs at the same time waits here, so that no two choices take one number.
+    # Concurrent requests wait here, so that no two choices get the same number.
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     current = threshold_in_force(benchmark)
     version = current.version if current else 0

@@ -1,8 +1,8 @@
 """Compares two raters: all agreement figures for every slice, from counts. These are the rows of ``agreement.csv``.
 
 The pairs are counted once by response and once by criterion; every slice and every resample is a sum of those counts,
-so that nothing loops over pairs again. A benchmark of hundreds of thousands of responses has a row for each: those are
-made when they are asked for.
+so that nothing loops over pairs again. A benchmark of hundreds of thousands of responses has a row for each, which is
+made only when it is read.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Comparison:
     left out as ``n_undecided`` (by physicians), ``n_undecided_by_judge`` and ``n_faulty``; ``n_missing``, those of
     ``n_invalid`` without a verdict; ``n_valid`` and ``mf1_valid``, pairs with a valid verdict and their MF1.
 
-    ``head`` is the whole, then the candidates; ``others`` are difficulties, registers and tags.
+    ``head`` has the rows of the whole, then of the candidates; ``others`` those of difficulties, registers and tags.
     """
 
     head: list[Row]
@@ -123,8 +123,8 @@ def compare_tallies(
 ) -> Comparison:
     """Compare two raters; rows in the order all, candidates, responses, difficulties, registers, tags.
 
-    ``progress`` is called with the share that is done; ``judged_by``, in remarks, is who left pairs undecided that are
-    `PairStatus.UNDECIDED_BY_JUDGE`: judge or jury.
+    ``progress`` is called with the share that is done; ``judged_by``, named in remarks, is the kind of rater (judge or
+    jury) that left pairs `PairStatus.UNDECIDED_BY_JUDGE`.
     """
     slices, cells, n_own = _slices(tallies)
     progress(0.4)
@@ -149,7 +149,7 @@ def _cells(cells: Counts, *columns: int) -> ConfusionCounts:
 
 
 def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
-    """The slices that have a pair, all but the responses; their tables; and how many are the whole and the candidates.
+    """The slices with a pair, except responses; their tables; and how many of them are the whole and the candidates.
 
     The tables, (studied cases, slices, 6), are the four cells of valid pairs, then fp and fn by the conservative rule.
     """
@@ -178,7 +178,7 @@ def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
     n_own = len(counted_slices)
     responses_by_case = np.bincount(frame.response_case[counted_responses], minlength=len(frame.cases))
     for part in frame.slices:
-        # What holds for whole cases needs no look at criteria.
+        # A slice of whole cases needs no counts by criterion.
         if part.criteria is None:
             tally = by_case * part.cases[:, None]
             n_responses = int(responses_by_case[part.cases].sum())
@@ -201,7 +201,7 @@ def _summed(tallies: NDArray[Any], index: NDArray[np.int64], size: int) -> NDArr
 
 
 class ResponseRows(ComputedRows[Row]):
-    """One row a response that has a pair, by name. A response belongs to one case, so there is no interval.
+    """One row for each response with a pair, by name. A response belongs to one case, so there is no interval.
 
     Responses with the same tally have the same figures, and those are computed once.
     """
@@ -247,7 +247,7 @@ class ResponseRows(ComputedRows[Row]):
 
 
 def _alike(rows: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first row of each distinct kind, and the kind of each row."""
+    """The first row of each distinct tally, and for each row the number of its tally."""
     kind = np.zeros(len(rows), np.int64)
     for column in rows.T:
         if column.any():
@@ -296,7 +296,7 @@ _DIVIDED = {
 
 
 def _left_out(agreement: TwoRaterAgreement, total: NDArray[np.int64], judged_by: str) -> str:
-    """What the counting rules took out, and MF1 without the rule for invalid verdicts."""
+    """Counts of pairs that the counting rules left out, and MF1 without the rule for invalid verdicts."""
     missing = int(n_missing(total))
     notes = []
     if missing:

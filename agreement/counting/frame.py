@@ -138,7 +138,7 @@ class Frame:
         return self.described_by(responses, criteria)
 
     def described_by(self, responses: NDArray[np.bool_], criteria: NDArray[np.bool_]) -> str:
-        """The same of the responses and criteria that are marked."""
+        """The same digest, for the marked responses and criteria."""
         sha = hashlib.sha256()
         for place in np.unique(self.response_case[responses]).tolist():
             sha.update(json.dumps(astuple(self.cases[place])).encode())
@@ -197,7 +197,7 @@ def read_frame(benchmark: Benchmark) -> Frame:
     settings = Response.objects.filter(case__benchmark=benchmark).exclude(setting=DEFAULT_SETTING)
     with connection.cursor() as cursor:
         cursor.execute(_CRITERION_TAGS, params)
-        # Row by row: the ids of one tag at a time as Python's numbers, not those of all tags.
+        # Row by row, so that the ids of only one tag at a time are Python's numbers.
         criterion_tags = {tag: np.searchsorted(criteria["id"], np.sort(np.array(ids, np.int64))) for tag, ids in cursor}
     case_index, candidate_index = np.array(case_ids, np.int64), np.array(list(candidates), np.int64)
     return Frame(

@@ -16,7 +16,7 @@ from rubrics.models import Benchmark
 from scoring.scores.sheet import due_pairs
 from scoring.selectors.raters import Rater, nothing_together, resolve_rater
 
-# So many pairs a window at most, by the criteria of its cases; some 100 bytes each while it is read.
+# The largest number of pairs in a window, by the criteria of its cases; each takes some 100 bytes while it is read.
 WINDOW = 500_000
 
 
@@ -39,7 +39,7 @@ class RatingsDigest:
         self._columns = [hashlib.sha256() for _ in range(3)]
 
     def add(self, piece: Ratings) -> None:
-        """The next piece, in the order of the ratings."""
+        """Add the next part, in the order of the ratings."""
         self._length += len(piece)
         columns = (piece.response, piece.criterion, piece.outcome)
         for sha, column, kind in zip(self._columns, columns, ("<i8", "<i8", "<i1"), strict=True):
@@ -49,7 +49,7 @@ class RatingsDigest:
         return self._length
 
     def digest(self) -> bytes:
-        """Of everything so far."""
+        """The digest of everything added so far."""
         return self._length.to_bytes(8, "little") + b"".join(sha.digest() for sha in self._columns)
 
 
@@ -73,9 +73,9 @@ class PairReader:
     """Two raters read window by window: the pairs of each, and at the end the digest of all that was read.
 
     A window holds whole responses, and a rater's outcome of a pair depends on nothing outside its response
-    (`scoring.selectors.raters.ReadRatings`), so that windows of any size come to the same pairs and the same digest.
-    They are read one after another: a decision that is made meanwhile may be in or not, and the digest is of what was
-    read.
+    (`scoring.selectors.raters.ReadRatings`), so that windows of any size give the same pairs and the same digest. They
+    are read one after another: a decision that is made meanwhile may be included or not, and the digest describes what
+    was read.
     """
 
     def __init__(self, benchmark: Benchmark, rater_a: Rater, rater_b: Rater) -> None:
@@ -86,7 +86,7 @@ class PairReader:
         self._due = RatingsDigest() if rater_b.runs else None
 
     def parts(self, window: int = WINDOW) -> Iterator[tuple[Pairs, float]]:
-        """The pairs of each window, with the share of the work that is done after it; to be run through once."""
+        """The pairs of each window, with the share of the work that is done after it; can be iterated only once."""
         rater_a, rater_b = self._raters
         judges = _judges(rater_a, rater_b)
         n_criteria = np.bincount(self.frame.criterion_case, minlength=len(self.frame.cases))
@@ -112,13 +112,13 @@ def _judges(rater_a: Rater, rater_b: Rater) -> tuple[bool, bool]:
 
 
 def pairs_of(benchmark: Benchmark, rater_a: Rater, rater_b: Rater, span: Span) -> Pairs:
-    """The pairs of a few responses alone, read as they stand now."""
+    """The current pairs of a few responses alone."""
     a, b, due = rater_a.ratings(span), rater_b.ratings(span), due_pairs(rater_b, span)
     return pair(a, b, due_of_b=due, faulty=faulty_pairs(benchmark).within(span), judges=_judges(rater_a, rater_b))
 
 
 def join(benchmark: Benchmark, reference: str, other: str) -> Joined:
-    """Read both raters and join them; `scoring.selectors.raters.UnknownRater` where one is not there."""
+    """Read both raters and join them; `scoring.selectors.raters.UnknownRater` where one does not exist."""
     raters = resolve_rater(benchmark, reference), resolve_rater(benchmark, other)
     reading = PairReader(benchmark, *raters)
     pairs, frame = chained([part for part, _done in reading.parts()]), reading.frame

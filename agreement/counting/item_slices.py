@@ -1,7 +1,7 @@
 """Extra slices of item analysis: single criteria, points, lengths, languages.
 
 ``criterion:CASE/POSITION`` · ``points:positive`` or ``negative`` · ``criterion_length:LOW-HIGH`` and
-``response_length:LOW-HIGH`` in code points · ``language:TAG``. Looked up in the database when they are asked for.
+``response_length:LOW-HIGH`` in code points · ``language:TAG``. They are looked up in the database on request.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _ids(ids: Ints) -> list[int]:
 
 
 def _some(ids: Iterable[int]) -> Ints:
-    """The ids as an array; KeyError where there are none, since a slice has a pair."""
+    """The ids as an array; KeyError where there are none, since every slice has at least one pair."""
     id_array = np.array(list(ids), dtype=np.int64)
     if not len(id_array):
         raise KeyError("no pair of this slice is left")

@@ -4,9 +4,9 @@ Counting rules, by precedence (DESIGN: what counts):
 
 1. a pair whose criterion an adjudicator found at fault is left out;
 2. so is a pair that either rater left undecided: a tie within a group, which an adjudicator may settle, or, counted
-   apart, a judge or jury that is not of one mind, which nobody can;
+   separately, a judge's or jury's disagreement with itself, which nobody can settle;
 3. *cannot assess* by either rater drops the pair, and is counted;
-4. a reference that is itself invalid says nothing: left out, counted among the invalid;
+4. a pair whose reference is itself invalid is left out, and counted among the invalid;
 5. a verdict of rater B that is invalid or missing stands as the opposite of the reference (conservative) for MF1 and
    the F1 of its classes, and is left out of all other figures.
 """
@@ -45,7 +45,7 @@ class PairStatus(IntEnum):
 
 
 N_PAIR_STATUSES = len(PairStatus)
-LAST_COUNTED = PairStatus.MISSING_ON_NOT_MET  # MF1 counts those up to it
+LAST_COUNTED = PairStatus.MISSING_ON_NOT_MET  # MF1 counts the statuses up to this one
 
 
 def _status_of(a: int, b: int, *, a_is_judge: bool = False, b_is_judge: bool = False) -> PairStatus:
@@ -69,7 +69,7 @@ def _status_of(a: int, b: int, *, a_is_judge: bool = False, b_is_judge: bool = F
 
 
 _CODES = len(Outcome)
-# By which of the two is a judge or a jury, then by the outcome of each.
+# Indexed by which of the two is a judge or a jury, then by the outcome of each.
 _TABLES = {
     (first, second): np.array(
         [[_status_of(a, b, a_is_judge=first, b_is_judge=second) for b in range(_CODES)] for a in range(_CODES)],
@@ -101,7 +101,7 @@ class Pairs:
 
 
 def chained(parts: Sequence[Pairs]) -> Pairs:
-    """Parts one after another, the later of later responses."""
+    """The parts joined in order; later parts hold later responses."""
     if len(parts) == 1:
         return parts[0]
     columns = ("response", "criterion", "a", "b", "status")
@@ -128,8 +128,8 @@ def pair(
 ) -> Pairs:
     """Join two raters on the (response, criterion) pairs that both rated.
 
-    ``due_of_b`` holds pairs that rater B was to decide: those that only A rated are in as MISSING. ``faulty`` holds
-    pairs whose criterion was found at fault. ``judges`` says which of the two is a judge or a jury.
+    ``due_of_b`` holds pairs that rater B was to decide: those that only A rated are included as MISSING. ``faulty``
+    holds pairs whose criterion was found at fault. ``judges`` says which of the two is a judge or a jury.
     """
     keys = a.keys()
     where, shared = positions(b.keys(), keys)
@@ -163,7 +163,7 @@ def valid_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
 
 
 def conservative_counts(tallies: NDArray[np.int64]) -> ConfusionCounts:
-    """The same with invalid and missing verdicts as the opposite of the reference."""
+    """The same tables, with invalid and missing verdicts counted as the opposite of the reference."""
     return ConfusionCounts(
         tp=tallies[..., PairStatus.TP],
         fp=tallies[..., [PairStatus.FP, PairStatus.INVALID_ON_NOT_MET, PairStatus.MISSING_ON_NOT_MET]].sum(axis=-1),

@@ -17,7 +17,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Sliced:
-    """Counts of shape (cases, slices, codes): only cases with a pair, only slices with a pair; slice 0 is all.
+    """Counts of shape (cases, slices, codes), of cases and slices with a pair only; slice 0 is all.
 
     ``n_responses`` holds for each slice the number of responses with a pair.
     """

@@ -18,11 +18,11 @@ Counts = NDArray[np.int32]
 
 
 class Tallies:
-    """Pairs counted by response and by criterion, part by part: every slice and every resample is a sum of those.
+    """Pairs counted by response and by criterion, part by part. Every slice and resample is a sum of these counts.
 
-    ``by_response`` and ``by_criterion`` have the shape (places of the frame, statuses); ``responses_behind`` says of
-    each slice that is made of criteria how many responses have a pair in it that counts. Parts hold whole responses,
-    each response in one of them; their order does not matter.
+    ``by_response`` and ``by_criterion`` have the shape (places of the frame, statuses); ``responses_behind`` has, for
+    each slice of criteria, the number of responses with a pair in it that counts. Parts hold whole responses, each
+    response in one of them; their order does not matter.
     """
 
     def __init__(self, frame: Frame) -> None:

@@ -25,9 +25,9 @@ from rubrics.parsing.decisions import COLUMNS
 from scoring.selectors.raters import Rater, require_verdicts, resolve_rater
 
 TEXT_COLUMNS = ("case", "candidate", "criterion", "rater", "note", "setting")
-# So many pairs a window at most.
+# The largest number of pairs in a window.
 WINDOW = 100_000
-# What a file of decisions can hold; other outcomes are counted and left out.
+# The outcomes that a file of decisions can hold; others are counted and left out.
 WORDS = {
     int(outcome): outcome.word for outcome in (Outcome.NOT_MET, Outcome.MET, Outcome.CANNOT_ASSESS, Outcome.INVALID)
 }
@@ -37,7 +37,7 @@ _SIZES = """
     FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
     WHERE c.benchmark_id = %(benchmark)s ORDER BY r.id
 """
-# Two queries that look up rows by these ids; joined from the left, the whole of both tables would be read each time.
+# Two queries that look up rows by these ids. A single query with a left join would read both tables in full each time.
 _POSITIONS = """
     SELECT i.criterion_id, i.position FROM rubrics_rubricitem i JOIN rubrics_rubric u ON u.id = i.rubric_id
     WHERE i.criterion_id = ANY(%(ids)s) AND u.status = 'published' AND u.track = 'gold'
@@ -57,10 +57,10 @@ class _Window:
 
 @dataclass
 class DecisionExport:
-    """What one rater decided. ``left_out`` counts pairs without an outcome that a row can hold (ties of a group),
-    ``n_faulty`` those whose criterion an adjudicator found faulty on the response: no score and no agreement takes
-    them, whatever the rater decided, so that a file with them would give other figures elsewhere. Both and ``written``
-    are complete once `rows` or `csv` has run to its end.
+    """The decisions of one rater. ``left_out`` counts pairs without an outcome that a row can hold (ties of a group),
+    ``n_faulty`` those whose criterion an adjudicator found faulty on the response. No score and no agreement figure
+    uses these pairs, whatever the rater decided, so a file with them would give different figures elsewhere. Both
+    counts and ``written`` are complete once `rows` or `csv` has run to its end.
     """
 
     benchmark: Benchmark
@@ -102,7 +102,7 @@ class DecisionExport:
     def csv(self) -> Iterator[str]:
         """The same as a CSV file in pieces, byte for byte what `consilium.core.csvfile.stream_csv` makes of `rows`.
 
-        A case, a criterion and an outcome are written once, and put together for each row.
+        The text of each case, criterion and outcome is formatted once, and joined for each row.
         """
         yield ",".join(self.columns) + "\n"
         rater = self._person or self.rater.label
@@ -148,7 +148,7 @@ class DecisionExport:
         return {pk: (case, name, sample, setting) for pk, case, name, sample, setting in rows.values_list(*columns)}
 
     def _criteria(self, ratings: Ratings) -> dict[int, int | str]:
-        """Each criterion as its position in the published rubric; by its text where that has it no more."""
+        """Each criterion by its position in the published rubric, or by its text where that rubric no longer has it."""
         ids = np.unique(ratings.criterion).tolist()
         with connection.cursor() as cursor:
             cursor.execute(_POSITIONS, {"ids": ids})

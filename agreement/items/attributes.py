@@ -48,7 +48,7 @@ def attributes(items: Items, present: dict[str, Mask]) -> Iterator[Attribute]:
 
 
 def _single(name: str, unit: str, given: Sequence[str] | NDArray[np.str_], values: Sequence[str]) -> Attribute:
-    """Of units with one value each; an empty value is shown nowhere."""
+    """The attribute of units with one value each; an empty value is shown nowhere."""
     labels = np.asarray(given, dtype=str)
     _distinct, number = np.unique(labels, return_inverse=True)
     shown = [(value, f"{name}:{value}", labels == value) for value in values if value]
@@ -56,7 +56,7 @@ def _single(name: str, unit: str, given: Sequence[str] | NDArray[np.str_], value
 
 
 def _banded(name: str, unit: str, lengths: Ints, present: Mask) -> Attribute:
-    """Of lengths in code points, cut at the quartiles (type 7) of the units with a pair."""
+    """The attribute of lengths in code points, cut at the quartiles (type 7) of the units with a pair."""
     cuts = np.zeros(0)
     if present.any():
         cuts = np.unique(np.quantile(lengths[present], [i / BANDS for i in range(1, BANDS)]))

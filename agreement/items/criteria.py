@@ -27,7 +27,7 @@ TEXT = ("case", "criterion", "tags", "slice", "note")
 
 
 def criteria_table(items: Items) -> Table:
-    """A row for each criterion with a pair, those on which the raters agree least first."""
+    """A row for each criterion with a pair, lowest agreement first."""
     frame, pairs = items.joined.frame, items.joined.pairs
     n_criteria = len(frame.criterion_ids)
     criterion, response = frame.criterion_places(pairs.criterion), frame.response_places(pairs.response)

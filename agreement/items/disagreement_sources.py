@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 
 def disagreement_source_tables(items: Items, *, seed: int) -> dict[str, Table]:
-    """``overall``: one row; ``attributes``: the most telling first; ``where``: a row for each value of each of them."""
+    """``overall``: one row; ``attributes``: most informative first; ``where``: a row for each attribute's value."""
     counts = _counts(items)
     frame = items.joined.frame
     case_of = {"case": np.arange(len(frame.cases)), "response": frame.response_case, "criterion": frame.criterion_case}
@@ -92,7 +92,7 @@ def _attribute_rows(
     present: dict[str, NDArray[np.bool_]],
     seed: int,
 ) -> list[Row]:
-    """How much each attribute tells of disagreement, with a p-value; the most telling first."""
+    """How much each attribute explains of the disagreement, with a p-value; the most informative first."""
     rows: list[Row] = []
     for unit in UNITS:
         chosen = present[unit]
@@ -104,7 +104,7 @@ def _attribute_rows(
             table = np.zeros((int(number.max(initial=-1)) + 1, 2), dtype=np.int64)
             np.add.at(table, number, own)
             tables.append(table)
-        # What has one value only, or one in each case, is the same however it is dealt.
+        # An attribute with one value only, or with one in each case, stays the same under every permutation.
         dealt = [
             len(table) > 1 if unit == "case" else _varies(number, case)
             for table, number in zip(tables, numbers, strict=True)

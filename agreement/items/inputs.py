@@ -96,14 +96,14 @@ class Items:
     digest: str
 
     def criterion_slice(self, place: int) -> str:
-        """The slice of the decisions on one criterion; empty where no rubric holds it."""
+        """The name of the slice of the decisions on one criterion; empty where no rubric holds it."""
         case = self.joined.frame.cases[int(self.joined.frame.criterion_case[place])]
         return f"criterion:{case.key}/{self.positions[place]}" if self.positions[place] else ""
 
 
 def read_items(benchmark: Benchmark, rater_a: str, rater_b: str) -> Items:
-    """Read it all; `scoring.selectors.raters.UnknownRater` where a rater is not there. As many queries whatever the
-    size.
+    """Read all inputs; `scoring.selectors.raters.UnknownRater` where a rater does not exist. The number of queries does
+    not depend on the size.
     """
     joined = join(benchmark, rater_a, rater_b)
     frame, params = joined.frame, {"benchmark": benchmark.pk}
@@ -169,8 +169,8 @@ def _votes(benchmark: Benchmark, groups: dict[int, str]) -> Votes:
 def _digest(
     joined: Joined, labels: dict[str, Any], groups: dict[int, str], points: Ints, lengths: Ints, votes: Votes
 ) -> str:
-    """SHA-256 over everything that a figure or a name in a table depends on: of cases, responses and criteria only
-    those that somebody decided on, so that what is added beside them makes no report stale.
+    """SHA-256 over everything that a figure or a name in a table depends on. Of cases, responses and criteria only
+    those with a decision go in, so that adding others does not make a report stale.
     """
     frame, pairs = joined.frame, joined.pairs
     responses = np.unique(frame.response_places(np.concatenate([pairs.response, votes.response])))

@@ -15,7 +15,7 @@ from agreement.reports.tables import Row
 from rubrics.models import Difficulty, Register
 
 LENGTHS = ("criterion_length", "response_length")
-# Attributes whose values have an order of their own; the others go by how often the raters differ.
+# Attributes whose values have an order of their own; values of others are ordered by how often the raters differ.
 _ORDERS: dict[str, tuple[str, ...]] = {
     "difficulty": tuple(Difficulty.values),
     "points": ("negative", "positive"),

@@ -102,7 +102,7 @@ def _figures(agreement: TwoRaterAgreement, of: str, why: str) -> dict[str, Figur
 
 
 def _of_other_rater(items: Items) -> tuple[Ints, NDArray[np.bool_]]:
-    """The outcome of the rater without the physician for each vote's pair, and where both answered."""
+    """The outcome of the rater other than the physician for each vote's pair, and where both answered."""
     votes, pairs = items.votes, items.joined.pairs
     places, is_present = positions(_keys(pairs), (votes.response << 31) | votes.criterion)
     if not len(pairs):
@@ -118,10 +118,10 @@ def _keys(pairs: Pairs) -> Ints:
 
 
 def peer_tables(votes: Votes, pair: Ints, cell: Ints, size: tuple[int, int]) -> ConfusionCounts:
-    """Each answer against those of the others of the group on the same pair: tables (cases, physicians).
+    """Each answer against those of the rest of the group on the same pair: tables of shape (cases, physicians).
 
-    ``pair`` numbers the pairs, ``cell`` the cell of the result that each vote falls into. A pair with two peers counts
-    twice, once with each.
+    ``pair`` numbers the pairs, ``cell`` the cell of the result that each vote falls into. A pair that two peers
+    answered counts twice, once against each.
     """
     outcomes = votes.outcome.astype(np.float64)
     groups, group = np.unique(votes.group, return_inverse=True)

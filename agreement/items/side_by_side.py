@@ -1,7 +1,7 @@
-"""A response on which two raters differ, beside one to the same case on which they agree more: who said what, and why.
+"""A response on which two raters differ, beside one to the same case on which they agree more, with their reasons.
 
-As it stands now: outcomes of both raters, their notes and evidence, checkers' and adjudicators' reasons, what judges
-explained. A fixed number of queries, whatever there is to show.
+Shows the current state: outcomes of both raters, their notes and evidence, the reasons of checkers and adjudicators,
+and judges' explanations. The number of queries is fixed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AGREE = (PairStatus.TP, PairStatus.TN)
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What somebody wrote to a decision: an annotator, a checker, an adjudicator or a judge (``part``)."""
+    """What an annotator, a checker, an adjudicator or a judge (``part``) wrote about a decision."""
 
     part: str
     who: str
@@ -38,7 +38,7 @@ class Remark:
 
 @dataclass(slots=True)
 class RatedCriterion:
-    """What both raters say of one criterion of one response; ``status``: differ, agree, left_out, or empty."""
+    """Both raters' outcomes on one criterion of one response; ``status`` is differ, agree, left_out, or empty."""
 
     a: str = ""
     b: str = ""
@@ -59,9 +59,7 @@ class CriterionRow:
 
 @dataclass(frozen=True, slots=True)
 class MarkedPiece:
-    """A piece of the response as `annotation.selectors.text_blocks.TextPiece`, and whether somebody gave it as
-    evidence.
-    """
+    """A piece of the response as `annotation.selectors.text_blocks.TextPiece`, and whether it was given as evidence."""
 
     text: str
     style: str
@@ -85,8 +83,8 @@ class MarkedBlock:
 def criterion_rows(
     benchmark: Benchmark, raters: tuple[Rater, Rater], this: Response, other: Response | None
 ) -> tuple[list[CriterionRow], dict[int, list[tuple[int, int]]]]:
-    """The criteria that both raters decided on one of the responses, in the order of the rubric; and the places in the
-    text of each response that were given as evidence, by its id. Nothing but these responses is read.
+    """The criteria that both raters decided on one of the responses, in the order of the rubric; and by the id of each
+    response, the places in its text that were given as evidence. Only these responses are read.
     """
     shown = [this] if other is None else [this, other]
     answers = _answers(benchmark, raters, shown)
@@ -110,7 +108,7 @@ def criterion_rows(
 
 
 def _criteria(ids: set[int]) -> dict[int, tuple[int, int, str]]:
-    """Position and points of each criterion in the newest rubric that holds it, 0 and 1 where none does; its text."""
+    """Each criterion's text, and its position and points in the newest rubric that holds it, 0 and 1 if none does."""
     criteria = {pk: (0, 1, text) for pk, text in Criterion.objects.filter(pk__in=ids).values_list("pk", "text")}
     shown = (Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED)
     items = RubricItem.objects.filter(criterion__in=ids, rubric__status__in=shown).order_by("rubric__version", "pk")
@@ -143,7 +141,7 @@ _Found = tuple[int, int, str, Remark, list[tuple[int, int]]]
 
 
 def _remarks(benchmark: Benchmark, pair: tuple[Rater, Rater], shown: Sequence[Response]) -> Iterator[_Found]:
-    """Response, criterion, which rater, the remark, and the places of its evidence in the text."""
+    """For each remark: response, criterion, which rater, the remark, and the places of its evidence in the text."""
     raters = dict(zip("ab", pair, strict=True))
     side_of_group, _names = groups_among(benchmark, *pair)
     physician = {

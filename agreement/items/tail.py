@@ -18,7 +18,7 @@ COLUMNS = (
     *("beside", "beside_mf1", "note"),
 )
 TEXT = ("slice", "case", "candidate", "response", "beside", "note")
-# Two values of MF1 that differ by less differ by rounding.
+# Values of MF1 that agree to this many decimals differ by rounding only.
 DIGITS = 9
 
 
@@ -68,7 +68,7 @@ def tail_table(items: Items) -> Table:
 
 
 def _height(row: Row) -> tuple[float, float, int]:
-    """By what a response agrees more than another; of equals the one with more pairs, then the first."""
+    """A sort key for agreement on a response; among equals the one with more pairs, then the first, ranks higher."""
     return (round(row["mf1"], DIGITS), round(-1.0 if row["raw"] is None else row["raw"], DIGITS), row["n_pairs"])
 
 

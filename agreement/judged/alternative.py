@@ -1,9 +1,9 @@
 """The alternative annotator test on a benchmark: a judge against each physician, with the others as reference.
 
-An instance is a pair of a response and a criterion on which the judge has its say and two physicians or more said met
-or not met, each in their own decisions of round 1. A physician's *cannot assess* is no label. An invalid or missing
-verdict agrees with nobody; what the judge or jury left undecided, and what an adjudicator found at fault, is left out.
-The same tables come from label files (`agreement.label_files.reading`), where an instance is an item.
+An instance is a pair of a response and a criterion that the judge was to decide and that two physicians or more
+answered met or not met, each in their own decisions of round 1. A physician's *cannot assess* is no label. An invalid
+or missing verdict agrees with nobody; what the judge or jury left undecided, and what an adjudicator found at fault, is
+left out. The same tables come from label files (`agreement.label_files.reading`), where an instance is an item.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ _OWN = f"""
 
 
 class NoInstances(DomainError):
-    """No instance has the judge and two physicians."""
+    """There is no instance: no pair that the judge was to decide and that two physicians answered."""
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """What the test is made of: an entry for each label (``item``, ``annotator``, ``met``), an entry for each item
+    """The data of the test: an entry for each label (``item``, ``annotator``, ``met``), an entry for each item
     (``judge``, ``case``), and the names of the annotators. Only items with two labels or more.
     """
 
@@ -99,7 +99,7 @@ class Bench:
     judge: Rater
     group: str
     labelled: Labelled
-    keys: Ints  # of the items: response and criterion in one number
+    keys: Ints  # of the items: response and criterion as one number
     verdicts: Pairs  # of the judge, one for each item
     frame: Frame
     n_undecided: int
@@ -170,11 +170,11 @@ def read_bench(benchmark: Benchmark, *, judge: str, group: str = ALL) -> Bench:
 
 def _verdicts(keys: Ints, ratings: Ratings, due: Ratings | None, faulty: Ratings) -> tuple[Pairs, int, int]:
     """The judge's verdict on each pair that two physicians answered; how many of those it left undecided; and on how
-    many an adjudicator found the criterion faulty. Neither are among the first.
+    many an adjudicator found the criterion faulty. Pairs of both kinds are left out of the verdicts.
     """
     shared_keys, count = np.unique(keys, return_counts=True)
     shared_keys = shared_keys[count > 1]
-    # The outcome of the physicians does not matter here: the judge's does, and whether it was to decide the pair.
+    # The physicians' outcome does not matter here, only the judge's, and whether it was to decide the pair.
     reference = Ratings(shared_keys >> 31, shared_keys & (2**31 - 1), np.zeros(len(shared_keys), dtype=np.int8))
     pairs = pair(reference, ratings, due_of_b=due, faulty=faulty, judges=(False, True))
     undecided = pairs.b == Outcome.UNDECIDED
@@ -207,7 +207,7 @@ def _labelled(
 
 
 def of_files(labels: LabelFile, judge: JudgeFile) -> Labelled:
-    """From label files; an item that the judge's file leaves out is a missing verdict, as everywhere."""
+    """The data of the test from label files; an item that the judge's file leaves out is a missing verdict."""
     n_labels = np.bincount(labels.item, minlength=len(labels.keys))
     items = np.flatnonzero(n_labels > 1)
     if not len(items):
@@ -281,7 +281,7 @@ def _row(comparison: Compared, name: str) -> Row:
 
 
 def summary_of(test_result: AlternativeAnnotator, labelled: Labelled, *, judge: str, group: str) -> Row:
-    """`SUMMARY_COLUMNS`: what the test comes to."""
+    """`SUMMARY_COLUMNS`: the results of the test."""
     rates = {
         "winning_rate": test_result.winning_rate,
         "winning_rate_clustered": test_result.winning_rate_clustered,

@@ -17,7 +17,7 @@ def coverage_remarks(*raters: Rater) -> list[str]:
 
 
 def coverage_remarks_of_runs(benchmark: Benchmark, raters: Iterable[Rater]) -> list[str]:
-    """The same where judges were named and are kept as the run that counted for them."""
+    """The same remarks where judges were named and the parameters store the run that counted for each."""
     runs = {run.pk for rater in raters for run in rater.runs}
     return coverage_notes(judge for judge in run_sets(benchmark).values() if runs.issuperset(judge.run_ids))
 

@@ -48,7 +48,7 @@ COLUMNS = (
     *("slice", "n_pairs", "n_cases"),
     *(f"mf1_{name}{end}" for name in _MF1 for end in ("", "_low", "_high")),
     *("met_judge", "met_a", "met_b", "n_invalid", "note"),
-    # Pairs of both groups on which a jury, or a judge with itself, was not of one mind; and those of n_invalid missing.
+    # Pairs of both groups on which a jury, or a judge with itself, disagreed; and the missing verdicts among n_invalid.
     *("n_undecided", "n_missing"),
 )
 ROBUSTNESS_COLUMNS = (
@@ -74,8 +74,8 @@ class NothingInCommon(DomainError):
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Rows for all and for each candidate (`COLUMNS`), and for all other slices; how alike the raters rank the
-    candidates by share met; and of every slice whether the judge is inferior to the ceiling (`MARGIN_COLUMNS`).
+    """Rows for all and for each candidate (`COLUMNS`), and for all other slices; how similarly the raters rank the
+    candidates by share met; and for every slice whether the judge is inferior to the ceiling (`MARGIN_COLUMNS`).
     """
 
     rows: list[Row]
@@ -86,8 +86,8 @@ class Fidelity:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Three comparisons on the same pairs, in the same order; and apart from them, what both groups answered and the
-    judge or jury left undecided, and the number of pairs that all three have and whose criterion was ruled faulty.
+    """Three comparisons on the same pairs, in the same order; separately, the pairs that both groups answered and the
+    judge or jury left undecided, and the number of pairs of all three whose criterion was ruled faulty.
     """
 
     judge_a: Pairs
@@ -161,7 +161,7 @@ def fidelity(triad: Triad, *, margin: float = DEFAULT_MARGIN, seed: int = 0, res
 
 
 def _common(*, judge_a: Pairs, judge_b: Pairs, ceiling: Pairs) -> Sides:
-    """Only pairs that count in all three comparisons; and those of the ceiling that the judge left undecided."""
+    """The pairs that count in all three comparisons, and the pairs of the ceiling that the judge left undecided."""
 
     def keys(pairs: Pairs) -> NDArray[np.int64]:
         return (pairs.response << 31) | pairs.criterion
@@ -220,7 +220,7 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
         row["met_judge"] = verdicts[i]
         row["met_a"] = int(pooled.tp[i] + pooled.fn[i]) / n
         row["met_b"] = int(pooled.tp[i] + pooled.fp[i]) / n
-        # In no column: the groups' outcomes on the judge's pairs, to compare with the judge's verdicts.
+        # Not columns of the table: the groups' outcomes on the judge's pairs, to compare with its verdicts.
         row["met_a_judged"], row["met_b_judged"] = met_a[i], met_b[i]
         row["n_invalid"] = int(invalid[i])
         notes = notes_of({f"mf1_{figure}": column[i] for figure, column in columns.items()})
@@ -268,8 +268,8 @@ def _invalid(tallied: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _met(tallied: NDArray[np.int64], alone: PairStatus) -> list[float | None]:
-    """The positive rate over the pairs with a valid verdict, for each slice: of the judge, which ``alone`` said met in
-    `PairStatus.FP`, or of the group, which did in `PairStatus.FN`.
+    """The positive rate over the pairs with a valid verdict, for each slice. ``alone`` is the status in which only one
+    side said met: `PairStatus.FP` gives the judge's rate, `PairStatus.FN` the group's.
     """
     total = tallied.sum(axis=0)
     met, valid = total[:, PairStatus.TP] + total[:, alone], total[:, : PairStatus.TN + 1].sum(axis=1)
@@ -277,8 +277,8 @@ def _met(tallied: NDArray[np.int64], alone: PairStatus) -> list[float | None]:
 
 
 def _robustness(candidates: list[Row], labels: dict[str, str]) -> list[Row]:
-    """Do two graders put the candidates in one order? By the share of criteria met, in points of 100, of both over the
-    same pairs: beside the judge, those with a valid verdict.
+    """Whether two graders rank the candidates alike, by the share of criteria met, in points of 100, over the same
+    pairs; with the judge, only pairs with a valid verdict.
     """
     rows = []
     for first, second in (("judge", "a"), ("judge", "b"), ("a", "b")):

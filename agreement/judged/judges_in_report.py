@@ -30,17 +30,17 @@ class JudgeInReport:
 
     @property
     def short_hash(self) -> str:
-        """As much of the hash as people compare."""
+        """The first characters of the hash, as many as people compare."""
         return self.hash[:SHORT]
 
     @property
     def kind_info(self) -> JudgeKind:
-        """What is known of its kind."""
+        """The definition of its kind."""
         return kind_named(self.kind)
 
 
 def judges_in_report(rows: Iterable[Row]) -> list[JudgeInReport]:
-    """The judges among the raters of a report; none for a report that was computed before they were a part of it."""
+    """The judges among the raters of a report; none for a report computed before reports listed them."""
     shown = list(rows)
     juries = {row["rater"] for row in shown if kind_named(row["kind"]).has_members}
     # Where there is only one jury, its members need not name it.

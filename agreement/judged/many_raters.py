@@ -1,5 +1,5 @@
 """Many raters on an item, as HealthBench's meta-evaluation has it: the judge against every physician, each physician
-against the others, and the physicians' ceiling (Arora et al. 2025), over what two physicians or more decided.
+against the others, and the physicians' ceiling (Arora et al. 2025), over the pairs that two physicians or more decided.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NO_CATEGORY = "no category"
 
 
 def tables_of(bench: Bench, *, seed: int) -> dict[str, Table]:
-    """Three tables in the columns of ``agreement_file``: overall, and by category where criteria have one."""
+    """Three tables with the columns of ``agreement_file``: overall, and by category where criteria have one."""
     labels, judge = _files(bench)
     tables = label_tables.label_tables(labels, judge, seed=seed)
     named = labels.categories != [NO_CATEGORY]

@@ -28,8 +28,8 @@ def learned_candidates(benchmark: Benchmark, runs: Iterable[str]) -> list[str]:
 
 
 def learners(benchmark: Benchmark, *raters: Rater) -> list[str]:
-    """Names of the members of juries among ``raters`` that learned from decisions here; none where a judge alone did,
-    which needs no naming.
+    """Names of the members of juries among ``raters`` that learned from decisions here; none for a single judge, which
+    need not be named.
     """
     names = {
         run.judge.name
@@ -42,13 +42,13 @@ def learners(benchmark: Benchmark, *raters: Rater) -> list[str]:
 
 
 def remark_on_candidate(learned_by: Iterable[str] = ()) -> str:
-    """What is said of a candidate that was learned from, and of each of its responses."""
+    """The remark on a candidate that was learned from, and on each of its responses."""
     members = ", ".join(learned_by)
     return Reason.MEMBERS_LEARNED_CANDIDATE(members=members) if members else Reason.JUDGE_LEARNED_CANDIDATE()
 
 
 def _remark_on_whole(learned: Iterable[str], learned_by: Iterable[str]) -> str:
-    """What is said of the whole, by the names of the candidates that were learned from."""
+    """The remark on the whole, with the names of the candidates that were learned from."""
     names, members = ", ".join(learned), ", ".join(learned_by)
     if members:
         return Reason.MEMBERS_LEARNED_CANDIDATES(members=members, names=names)

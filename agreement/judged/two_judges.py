@@ -2,8 +2,8 @@
 
 All figures rest on the pairs that the reference answered and that both judges were to decide. An invalid or missing
 verdict counts against its judge, as the opposite of the reference (`agreement.counting.pairs`); so a judge is right,
-wrong, invalid or missing on a pair, and what each of the two is, with the answer of the reference, is all that the
-figures are made of. Any two raters may stand in the place of the judges.
+wrong, invalid or missing on a pair. All figures follow from this status of both judges and the answer of the reference.
+Any two raters may take the place of the judges.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ COLUMNS = (
 )
 DISAGREEMENT_COLUMNS = ("reference", "judge_a", "judge_b", "n")
 TEXT_COLUMNS = ("slice", "reference", "judge_a", "judge_b", "note")
-# What a judge is on a pair, in the order of its code; and the codes of a pair: reference, judge A, judge B.
+# The status of a judge on a pair, in the order of its code; and the codes of a pair: reference, judge A, judge B.
 RIGHT, WRONG, INVALID, MISSING = range(4)
 CODES = 2 * 4 * 4
 
@@ -62,7 +62,7 @@ class Contest:
     judges with each other (``between``: A, then B).
 
     ``n_one_only`` counts pairs that count for one judge and that the other was not to decide; ``n_left_out`` those that
-    both were to decide and one of them, or the reference, left open.
+    both were to decide, but that one of them or the reference left open.
     """
 
     reference: Rater
@@ -152,7 +152,7 @@ def _confusion(right: NDArray[np.int64], wrong: NDArray[np.int64]) -> ConfusionC
 
 
 def _judged(cells: NDArray[np.int64]) -> tuple[ConfusionCounts, ConfusionCounts]:
-    """Each judge against the reference, what is not right being wrong: shape (cases, slices)."""
+    """Each judge against the reference, every status but right counted as wrong: shape (cases, slices)."""
     return (
         _confusion(cells[..., RIGHT, :].sum(axis=-1), cells[..., WRONG:, :].sum(axis=(-2, -1))),
         _confusion(cells[..., :, RIGHT].sum(axis=-1), cells[..., :, WRONG:].sum(axis=(-2, -1))),

@@ -24,10 +24,10 @@ KINDS: dict[str, Kind] = {
 
 
 def kind_of(report: Report) -> Kind:
-    """What is known of a report's kind."""
+    """The definition of a report's kind."""
     return KINDS[report.kind]
 
 
 def kinds_in(section: str) -> list[Kind]:
-    """The kinds whose reports stand in a section."""
+    """The kinds whose reports are shown in a section."""
     return [kind for kind in KINDS.values() if kind.section == section]

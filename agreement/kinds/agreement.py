@@ -52,7 +52,7 @@ EXTENDED = (
     ),
 )
 DISTRIBUTION = ("mf1_from", "mf1_to", "n_responses")
-# Those that have a column on the page.
+# The coefficients that have a column on the page.
 _SHOWN = [coefficient for coefficient in COEFFICIENTS if coefficient.symbol]
 _NAMED = [coefficient for coefficient in COEFFICIENTS if coefficient.name and coefficient is not MACRO_F1]
 
@@ -115,11 +115,11 @@ def compute(
 
 
 def distribution(mf1: Sequence[float | None]) -> tuple[Table, Row]:
-    """How the MF1 of single responses is spread, in bins of 0.05 closed below (the last one on both ends), and how
-    many lie below 0.6.
+    """The distribution of the MF1 of single responses, in bins of 0.05 closed below (the last one at both ends), and
+    how many are below 0.6.
     """
     values = np.array([value for value in mf1 if value is not None], dtype=np.float64)
-    # A value on a border, 0.6 above all, must not slip below it by the last bit of a float.
+    # Rounding of a float must not move a value on a border, above all 0.6, into the bin below.
     place = np.minimum(np.floor(np.round(values * BINS, 9)).astype(np.int64), BINS - 1)
     counts = np.bincount(place, minlength=BINS).tolist()
     below = int((np.round(values, 9) < LOW_AGREEMENT).sum())
@@ -261,7 +261,7 @@ def pairs(report: Report, side: str) -> Read:
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
-    """Of what `compute` would read now."""
+    """The digest of what `compute` would read now."""
     return count(benchmark, *(resolve_rater(benchmark, given[name]) for name in ("rater_a", "rater_b"))).digest
 
 

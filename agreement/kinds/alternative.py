@@ -109,7 +109,7 @@ def compute(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
-    """The judge against each physician, and what it comes to."""
+    """The judge against each physician, and the verdict of the test."""
     bench = read_bench(benchmark, judge=judge, group=group)
     require_verdicts(bench.judge)
     progress(0.4)
@@ -206,7 +206,7 @@ def body(report: Report, sort: str) -> Context:
 
 
 def _many_raters(report: Report) -> Context:
-    """The judge against all physicians beside their ceiling; nothing of a report from before these tables."""
+    """The judge against all physicians beside their ceiling; nothing for a report that is older than these tables."""
     if "meta_judge" not in table_names(report):
         return {}
     judged, ceiling = (
@@ -224,7 +224,7 @@ def _meta(row: Row) -> Context:
 
 
 def verdict(summary: Row, judge: str) -> str:
-    """Whether the judge may stand in, in words; and plainly not where the test does not say so."""
+    """Whether the judge may stand in, in words; a plain no where the test is not passed."""
     if summary["passes"] is None:
         return ngettext(
             "No verdict: %(n)s physician has enough decisions to be tested, and the test asks for %(needed)s.",
@@ -260,7 +260,7 @@ def _row(report: Report, row: Row) -> Context:
     }
 
 
-# More physicians than this make a figure that nobody reads; the table has them all.
+# With more physicians than this the figure would be unreadable; the table has them all.
 SHOWN = 40
 
 
@@ -321,7 +321,7 @@ def pairs(report: Report, side: str) -> Read:
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
-    """Of the inputs as they stand now."""
+    """The digest of the inputs as they are now."""
     return many_raters.digest_of(read_bench(benchmark, judge=given["judge"], group=given["group"]))
 
 
@@ -354,7 +354,7 @@ def methods(report: Report) -> list[str]:
 
 
 def _of_all_pairs(report: Report) -> str:
-    """What the tables over all pairs of raters are; empty of a report from before them."""
+    """The tables over all pairs of raters; empty for a report that is older than them."""
     if "meta_judge" not in table_names(report):
         return ""
     judged, ceiling = (table_of(report, name).dicts()[0] for name in ("meta_judge", "meta_ceiling"))

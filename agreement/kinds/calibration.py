@@ -50,7 +50,7 @@ class CalibrationForm(ReportForm):
 
 
 def complete(benchmark: Benchmark, parameters: Parameters) -> dict[str, Any]:
-    """Judges are fixed when the report is asked for, as runs, so that computing it again gives the same."""
+    """Judges are stored as runs when the report is requested, so that computing it again gives the same result."""
     include_aided = parameters.get("include_aided", False)
     if not isinstance(include_aided, bool):
         raise WrongParameters(_("“include_aided” is true or false."))
@@ -76,7 +76,7 @@ def _judges(benchmark: Benchmark, named: Any) -> list[str]:
     require_verdicts(*raters)
     if not all(rater.is_judge for rater in raters):
         raise WrongParameters(_("Only judges and juries can be named as judges."))
-    # A judge by its name is kept as its newest run; several imported runs have their name alone.
+    # A judge given by name is stored as its newest run; several imported runs are stored by the name alone.
     return [fixed_name(rater) for rater in raters]
 
 

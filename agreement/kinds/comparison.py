@@ -45,7 +45,7 @@ CELLS = ("both_right", "only_a_right", "only_b_right", "both_wrong")
 
 
 class ComparisonForm(ReportForm):
-    """A reference, and two that are held against it."""
+    """A reference, and the two raters that are compared with it."""
 
     kind = Report.Kind.COMPARISON
     reference = forms.ChoiceField(label=pgettext_lazy("rater", "Reference"))
@@ -120,7 +120,7 @@ def _left_out(joined: Contest) -> list[str]:
 
 
 def _remark(rows: list[Row], learned: Mapping[str, list[str]]) -> None:
-    """Say in the rows that it flatters which judge learned from decisions."""
+    """Remark in the rows whose figures are flattered: those of the judge that learned from decisions."""
     for label, names in learned.items():
         own = {f"candidate:{name}" for name in names}
         for row in rows:
@@ -327,7 +327,7 @@ def methods(report: Report) -> list[str]:
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
-    """Of the inputs as they stand now."""
+    """The digest of the inputs as they are now."""
     return read_contest(benchmark, **{name: given[name] for name in NAMES}).digest
 
 

@@ -36,7 +36,7 @@ from rubrics.models import Benchmark
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
 NAMES = ("judge", "group_a", "group_b")
-# The three comparisons, by which two raters they are of.
+# The three comparisons, by the two raters that each compares.
 SIDES = {
     "judge_a": gettext_lazy("Judge and A"),
     "judge_b": gettext_lazy("Judge and B"),
@@ -85,7 +85,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 
 def _two_of_physicians(benchmark: Benchmark, *labels: str) -> None:
-    """Refuse a ceiling that is none: of judges, or of one group with itself at another stage."""
+    """Refuse an unsuitable ceiling: one of judges, or of one group with itself at another stage."""
     for label in labels:
         if resolve_rater(benchmark, label).is_judge:
             words = {"rater": label}
@@ -187,7 +187,7 @@ def body(report: Report, sort: str) -> Context:
 
 
 def _table(report: Report, name: str) -> list[Row]:
-    """Rows of a table that reports of earlier versions do not have."""
+    """Rows of a table; none in a report of an earlier version without it."""
     return table_of(report, name).dicts() if name in table_names(report) else []
 
 
@@ -234,7 +234,7 @@ def finding(report: Report, names: Mapping[str, str]) -> str:
 
 
 def _undecided_tile(overall: Row, judged_by: str) -> list[Tile]:
-    """How many pairs the headline leaves out, beside it: always of a jury, of a judge where there are any."""
+    """How many pairs the headline leaves out, shown beside it: always for a jury, for a judge if there are any."""
     n = overall.get("n_undecided")
     if n is None or (not n and judged_by != "jury"):
         return []
@@ -270,7 +270,7 @@ def figures(report: Report) -> Iterator[Figure]:
     ]
 
     def drawing(palette: Palette) -> object:
-        # The ceiling is what the judge is held against: it takes the neutral ink, the judge the accent.
+        # The ceiling is the reference for the judge: it has the neutral colour, the judge the accent colour.
         return charts.points_and_whiskers(
             points,
             palette,
@@ -299,7 +299,7 @@ def pairs(report: Report, side: str) -> Read:
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
-    """Of what `compute` would read now."""
+    """The digest of what `compute` would read now."""
     return fidelity.read_triad(benchmark, **{name: given[name] for name in NAMES}).digest
 
 

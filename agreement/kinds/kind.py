@@ -39,7 +39,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Invitation:
-    """The words above the form that asks for a report; ``missing`` is what is needed where there is not enough yet."""
+    """The text above the form for a new report; ``missing`` says what is still needed where there is not enough yet."""
 
     heading: _StrOrPromise
     why: _StrOrPromise
@@ -47,7 +47,7 @@ class Invitation:
 
 
 def nothing_to_draw(report: Report) -> Iterator[Figure]:
-    """Of a kind without figures."""
+    """For a kind without figures."""
     return iter(())
 
 
@@ -60,11 +60,11 @@ def no_methods(report: Report) -> list[str]:
 class Kind:
     """One kind of report.
 
-    ``complete`` checks the given parameters and makes them full (`WrongParameters`, `UnknownRater`); ``compute`` makes
-    the tables of them and writes nothing; ``pairs`` gives raters, pairs, frame and digest for the page of decisions
-    behind a slice, of two of the raters where there are more (``side``, one of ``sides``, which names them with their
-    labels; by default the first). ``headline`` is what the one figure of the kind is called and to how many places it
-    is shown. ``methods`` are English sentences for a paper. ``digest`` reads the inputs as they stand now and gives the
+    ``complete`` checks the given parameters and fills in the others (`WrongParameters`, `UnknownRater`); ``compute``
+    makes the tables from them and writes nothing; ``pairs`` gives raters, pairs, frame and digest for the page of
+    decisions behind a slice, of two of the raters where there are more (``side``, one of ``sides``, which names them
+    with their labels; by default the first). ``headline`` is the name of the kind's leading figure, and its number of
+    decimals. ``methods`` are English sentences for a paper. ``digest`` reads the inputs as they stand now and gives the
     digest that ``compute`` would: a report is stale where it differs from its own.
     """
 

@@ -35,18 +35,18 @@ from scoring.scores.points import DEFAULT_RULES
 from scoring.scores.sheet import OVERALL
 from scoring.selectors.raters import resolve_rater
 
-# So many rows of slices are on the page for each measure; all of them are in the file.
+# The page shows at most this many rows of slices for each measure; the file has all of them.
 SHOWN_SLICES = 200
 
 
 def judges_and_references(benchmark: Benchmark) -> tuple[list[RaterChoice], list[RaterChoice]]:
-    """Who may predict, and whose decisions count: judges, juries and runs; groups, their consensus and physicians."""
+    """The raters that may predict (judges, juries, runs), and the references (groups, their consensus, physicians)."""
     rater_offers = rater_choices(benchmark)
     return [offer for offer in rater_offers if offer.is_judge], [offer for offer in rater_offers if not offer.is_judge]
 
 
 def settled_first(references: list[RaterChoice]) -> str:
-    """The reference to begin with: a group after adjudication, since a response with an open decision has no score."""
+    """The default reference: a group after adjudication, since a response with an open decision has no score."""
     final = [offer.rater for offer in references if offer.rater.endswith("@final")]
     return next(iter([*final, *(offer.rater for offer in references)]), "")
 
@@ -140,7 +140,7 @@ def measure_name(measure: str, k: int) -> str:
 
 
 def digits_of(measure: str) -> int:
-    """To how many places a measure is shown."""
+    """The number of decimals of a measure."""
     return 3 if measure == "rubric_score" else 1
 
 
@@ -200,7 +200,7 @@ def _row(report: Report, row: Row, shared_remarks: Collection[str] = ()) -> Cont
 
 
 def remarks_of_none(row: Row) -> str:
-    """Why there is no figure of the physicians alone, where there is none."""
+    """The reasons why there is no figure of the physicians alone, where there is none."""
     return NO_LABEL if not row["n_labelled"] else ""
 
 
@@ -249,7 +249,7 @@ def pairs(report: Report, side: str) -> Read:
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
-    """Of what `compute` would read now."""
+    """The digest of what `compute` would read now."""
     return powered_scores.read_inputs(benchmark, **given).digest
 
 
@@ -280,7 +280,7 @@ def methods(report: Report) -> list[str]:
 
 
 def _drawn(remarks_on_candidates: dict[str, list[str]]) -> Iterator[str]:
-    """How the graded responses were drawn, by what was remarked on the candidates."""
+    """How the graded responses were drawn, from the remarks on the candidates."""
     by_remark: dict[str, list[str]] = {}
     for candidate, own_remarks in remarks_on_candidates.items():
         for remark in own_remarks:

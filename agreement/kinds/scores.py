@@ -31,13 +31,13 @@ from rubrics.models import Benchmark
 from scoring.scores.sheet import due_pairs
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
-# Raters that ranks are set beside: unless somebody chooses, and at most.
+# How many other raters the ranks are compared with: by default, and at most.
 USUAL_OTHERS = 4
 MAX_OTHER_RATERS = 8
 
 
 class ScoresForm(ReportForm):
-    """A rater and the threshold, and other raters to set the ranks beside."""
+    """A rater and the threshold, and other raters whose ranks are compared."""
 
     kind = Report.Kind.SCORES
     rater = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
@@ -65,7 +65,7 @@ class ScoresForm(ReportForm):
 
 
 def others_on_offer(benchmark: Benchmark) -> list[RaterChoice]:
-    """Raters whose ranks are worth setting beside: groups after the check, then judges and juries by name."""
+    """Raters whose ranks are worth comparing: groups after the check, then judges and juries by name."""
     groups = [offer for offer in group_choices(benchmark) if offer.rater.endswith("@checked")]
     return [*groups, *judge_choices(benchmark)]
 
@@ -84,7 +84,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 def _subsets(benchmark: Benchmark, given: Any) -> list[str]:
     """The named slices by slug, in order; all on offer where none were named.
 
-    They are kept with the report, so that computing it again gives the same tables whatever was drawn up since.
+    They are stored with the report, so that computing it again gives the same tables, whatever slices were added since.
     """
     if given is None:
         return sorted(named_slices(benchmark).values_list("slug", flat=True))
@@ -102,7 +102,7 @@ def _others(benchmark: Benchmark, given: Any, rater: str) -> list[str]:
     if given is None:
         usual_labels = []
         for offer in others_on_offer(benchmark):
-            # A judge whose run has no verdict would fail the report, and nobody asked for it.
+            # A judge whose run has no verdict would make the report fail, though the user did not choose it.
             with suppress(DomainError):
                 other = resolve_rater(benchmark, offer.rater)
                 require_verdicts(other)
@@ -128,14 +128,14 @@ def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
 def pairs(report: Report, side: str) -> Read:
     rater = resolve_rater(report.benchmark, report.parameters["rater"])
     ratings = rater.ratings()
-    # A judge's pairs are those that it was to decide.
+    # The pairs of a judge are those that it was to decide.
     pairs = pair(due_pairs(rater) or ratings, ratings, due_of_b=due_pairs(rater))
     pairs = Pairs(pairs.response, pairs.criterion, pairs.b, pairs.b, pairs.status)
     return (rater.label, ""), pairs, read_frame(report.benchmark), report.input_digest
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
-    """Of what `compute` would read now."""
+    """The digest of what `compute` would read now."""
     return digest_now(benchmark, **given)
 
 

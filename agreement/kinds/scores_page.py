@@ -24,7 +24,7 @@ from scoring.scores.points import DEFAULT_RULES
 from scoring.scores.score_tables import MEAN_OF_REPLICATES
 from scoring.scores.sheet import OVERALL
 
-# Columns of the scoreboard that it can be sorted by, the best first; a minus in front turns that round.
+# Columns of the scoreboard that it can be sorted by, the best first; a minus in front reverses the order.
 SORTABLE = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "worst_at_k", "gap_cacs", "n")
 # The heading of the menu for each kind of slice.
 MENU = (
@@ -47,7 +47,7 @@ def body(report: Report, sort: str) -> Context:
 
 
 def body_of_slice(report: Report, sort: str, part: str) -> Context:
-    """The page with the scoreboard of the slice called ``part``; of everything where there is no such slice."""
+    """The page with the scoreboard of the slice called ``part``, or of the whole where there is no such slice."""
     facts = report.result["facts"]
     names = facts.get("slices", [OVERALL])
     part = part if part in names else OVERALL
@@ -57,7 +57,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         "rater": display_name(facts["rater"]),
         "counting": counting(facts["rules"]),
         "undecided": _undecided_pairs(board["scoreboard"], facts.get("undecided_by", "")),
-        # None of a report that is older than the count.
+        # None for a report that is older than the count.
         "n_faulty": sum(row.get("n_faulty") or 0 for row in board["scoreboard"]),
         "part": part,
         "part_label": "" if part == OVERALL else _part_label(report, part),
@@ -111,13 +111,13 @@ def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[O
 
 
 def _titles(report: Report) -> dict[str, str]:
-    """What slices are called that have another title than their tag."""
+    """Titles of the slices whose title is not their tag."""
     named = {f"{SUBSET}{named_slice.slug}": named_slice.title for named_slice in named_slices(report.benchmark)}
     return {CONSENSUS_TAG: _("Consensus criteria, as HealthBench Consensus"), **named}
 
 
 def _part_label(report: Report, part: str) -> str:
-    """A slice as the scoreboard's heading names it; of a named one its title, even where it is retired."""
+    """A slice as the scoreboard's heading names it; a named slice has its title, even when retired."""
     kind = part.partition(":")[0]
     if kind == SUBSET[:-1] or part == CONSENSUS_TAG:
         return _titles(report).get(part) or short(part)
@@ -206,7 +206,7 @@ class Powered:
 
 
 def _powered(report: Report, part: str) -> Powered | None:
-    """The newest prediction-powered report with this rater and k, be it the judge or the physicians of it."""
+    """The newest prediction-powered report with this k, and with this rater as its judge or as its physicians."""
     facts = report.result["facts"]
     reports = Report.objects.filter(
         Q(parameters__judge=facts["rater"]) | Q(parameters__reference=facts["rater"]),
@@ -286,7 +286,7 @@ def _three(row: Row, name: str, digits: int) -> tuple[Number, Number, Number]:
 
 
 def _of_slice(report: Report, row: Row) -> Context:
-    """What rows by slice have in common: the whole is called so, and candidates go by their names."""
+    """What rows by slice have in common: the name of the whole, and the names of candidates."""
     whole = row["slice"] == "all"
     return {
         **row,
@@ -298,9 +298,9 @@ def _of_slice(report: Report, row: Row) -> Context:
 
 def _counts(report: Report) -> list[Context]:
     facts = report.result["facts"]
-    # The decisions behind a report of scores are its rater's; these numbers link to them where that is a group.
+    # The decisions behind a report of scores are its rater's; these counts link to them where the rater is a group.
     leads = facts["rater"] in facts.get("groups", [])
-    # Reports of before have the rows of all groups alone. Of one group these are the same as its own.
+    # Older reports have only the rows of all groups. With a single group these equal its own.
     rows = [{"group": "", **row} for row in rows_of(report, "counts")]
     if len({row["group"] for row in rows if row["group"]}) < 2:
         rows = [row for row in rows if not row["group"]]
@@ -362,6 +362,6 @@ def counting(rules: str) -> str:
 
 
 def _undecided_pairs(rows: list[Any], undecided_by: str) -> Row | None:
-    """Of all candidates: pairs undecided, and pairs; None where none is, or the report is older than the count."""
+    """Undecided pairs, and pairs, of all candidates; None if none is undecided or the report has no count."""
     n = sum(row.get("n_undecided", 0) for row in rows)
     return {"n": n, "all": sum(row["n_criteria"] for row in rows), "by": undecided_by} if n else None

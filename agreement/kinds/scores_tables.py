@@ -33,7 +33,7 @@ def compute(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
-    """Every candidate by one rater; ``also`` are raters to set ranks beside, ``subsets`` named slices by slug."""
+    """Every candidate by one rater; ``also`` are raters to compare ranks with, ``subsets`` named slices by slug."""
     resolved = resolve_rater(benchmark, rater)
     others = [resolve_rater(benchmark, other) for other in also]
     require_verdicts(resolved, *others)
@@ -108,7 +108,7 @@ def digest_now(
         benchmark,
         resolve_rater(benchmark, rater),
         k,
-        resamples=1,  # no figure is wanted here
+        resamples=1,  # no figure is needed here
         more=lambda sheet, cases: set_slices(benchmark, sheet, cases, subsets),
     )
     length = lengths.read_lengths(benchmark, scored.sheet.response_ids)
@@ -133,7 +133,7 @@ def _other_inputs(marks: Sequence[graders.Marks]) -> list[str]:
 
 
 def _slices(scored: Scored) -> list[Row]:
-    """What every slice holds, so that a tag, a map or a named slice that changes changes the digest."""
+    """The content of every slice, so that a change to a tag, a map or a named slice changes the digest."""
 
     def digest(mask: Any) -> str:
         return "" if mask is None else hashlib.sha256(np.packbits(mask).tobytes()).hexdigest()

@@ -14,7 +14,7 @@ def judged_by(*raters: Rater) -> str:
 
 
 def raters_table(*raters: Rater) -> Table:
-    """The raters of a report: of each judge its version, model, prompt hash and run."""
+    """The raters of a report; for each judge its version, model, prompt hash and run."""
     return Table.of(provenance.COLUMNS, provenance.provenance(*raters), provenance.TEXT_COLUMNS)
 
 
@@ -30,10 +30,10 @@ def headline(row: Row, name: str) -> Row:
 
 
 def split_broken(row: Row) -> Row:
-    """The row with ``n_broken``, its invalid verdicts without the missing ones; both in a report that is older."""
+    """The row with ``n_broken``, its invalid verdicts without the missing ones; in an older report both together."""
     return {"n_missing": None, **row, "n_broken": row["n_invalid"] - row.get("n_missing", 0)}
 
 
 def candidate_of(slice_name: str) -> str:
-    """The candidate that a slice is about; other slices as they are."""
+    """The candidate's name if the slice is of one candidate; any other slice unchanged."""
     return slice_name.removeprefix("candidate:")

@@ -55,7 +55,7 @@ def label_tables(
 
     Slices are all items and each category. An item that the judge left out counts against it in MF1, F1, precision and
     recall (its verdict stands as the opposite of the label) and is left out of the other figures. In all three tables
-    rater A is the reference: the physicians; the other physicians.
+    rater A is the reference: all physicians, or the other physicians.
     """
     bootstrap = CaseBootstrap(labels.n_cases, seed, resamples)
     others = other_rater_pairs(labels.item, labels.met)
@@ -94,7 +94,7 @@ def _physician_rows(labels: LabelFile, others: ConfusionCounts, bootstrap: CaseB
     order = np.argsort(labels.physician, kind="stable")
     for number, own in enumerate(np.split(order, np.cumsum(np.bincount(labels.physician))[:-1])):
         mine = _selected(labels, own)
-        # The cases that this physician rated are the ones to draw from.
+        # Resamples are drawn from the cases that this physician rated.
         drawn = CaseBootstrap(mine.n_cases, bootstrap.seed, bootstrap.resamples)
         evaluations = meta_evaluation(_by_case_and_slice(mine, others[own]), bootstrap=drawn)
         responses = _responses(mine, others[own])
@@ -178,7 +178,7 @@ def _row(name: str, evaluation: MetaEvaluation, n_responses: int) -> Row:
     if not agreement.n_pairs:
         row["note"] = Reason.NO_PAIRS()
     else:
-        # Balanced F1 repeats MF1, whose remarks stand already.
+        # Balanced F1 repeats MF1, whose remarks are already in the note.
         row["note"] = joined(
             *(
                 labelled(column, figure.note)

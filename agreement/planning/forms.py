@@ -81,14 +81,14 @@ class PlanForm(forms.Form):
 
 
 def usual(benchmark: Benchmark) -> dict[str, Any]:
-    """The measure, k and number of cases that are meant where a request names none; how narrow, it has to say."""
+    """The default measure, k and number of cases of a request; the half-width has no default."""
     fresh = PlanForm(benchmark)
     names = ("measure", "k", "n_planned")
     return {name: fresh.fields[name].initial for name in names}
 
 
 def filled(benchmark: Benchmark, given: Any) -> dict[str, Any]:
-    """What a link gives, and the usual for the rest; empty where nothing is given at all."""
+    """The values that a link gives, and the defaults for the rest; empty where it gives none at all."""
     fresh = PlanForm(benchmark)
     if not any(given.get(name) for name in fresh.fields):
         return {}

@@ -34,7 +34,7 @@ TABLES = {
 
 
 def shown(plan: Plan, *, chosen: str = "") -> dict[str, Any]:
-    """The context of the page; ``chosen`` is the candidate of the curve, by default the one with the widest."""
+    """The context of the page; ``chosen`` is the candidate of the curve, by default that with the widest interval."""
     own = [row for row in plan.budget if row["candidate"] != ALL]
     names = [row["candidate"] for row in own]
     if chosen not in names:

@@ -1,8 +1,8 @@
 """Plans how many responses physicians should grade, and the detectable differences, from decisions so far.
 
-The pilot is the decisions that are there: variances of the physicians' scores between cases, and of what the judge
-leaves of them (`agreement.powered.powered_scores`). The plan grades, for each candidate, as many responses a case and
-criteria a response as the pilot did.
+The pilot is the existing decisions. They give the variance of the physicians' scores between cases, and the variance
+that remains after the judge's prediction (`agreement.powered.powered_scores`). The plan grades, for each candidate, as
+many responses per case and criteria per response as the pilot did.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Plan:
 
 
 def plan(benchmark: Benchmark, question: Question) -> Plan:
-    """`UnknownRater` or `NoRatings` where a rater cannot be had."""
+    """Compute the plan; `UnknownRater` or `NoRatings` where a rater does not exist or has no ratings."""
     inputs = read_inputs(benchmark, judge=question.judge, reference=question.reference, k=question.k, overall_only=True)
     figures = powered_figures(inputs, 0, question.measure)
     budget = [_budget_row(inputs, figures[candidate], candidate, question) for candidate in inputs.order]
@@ -144,7 +144,7 @@ def _needed(pilot: Pilot, question: Question, *, with_judge: bool) -> Figure:
 
 
 def _work(inputs: Inputs, estimate: Powered, candidate: int, cases: int | None) -> tuple[int | None, int | None]:
-    """Responses and decisions of so many cases, as dense as in the pilot; rounded up."""
+    """The number of responses and decisions for a number of cases, at the density of the pilot; rounded up."""
     if cases is None or not estimate.n_labelled:
         return None, None
     graded = (inputs.place >= 0) & (inputs.sheet.response_candidate == candidate)
@@ -154,7 +154,7 @@ def _work(inputs: Inputs, estimate: Powered, candidate: int, cases: int | None) 
 
 
 def _total(budget: list[Row]) -> Row:
-    """The sum over candidates, where each has a number."""
+    """The sum over candidates, if each has a number."""
     row: Row = {
         **dict.fromkeys(BUDGET_COLUMNS),
         **{name: budget[0][name] for name in ("measure", "k", "half_width")},

@@ -57,7 +57,7 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _plan(request: SignedInRequest, slug: str) -> study_plan.Plan | HttpResponse:
-    """The plan that an address asks for, or what is wrong with it."""
+    """The plan that the query of a URL describes, or the errors in the query."""
     benchmark = get_benchmark(request.user, slug)
     look_once(benchmark)
     form = PlanForm(benchmark, filled(benchmark, request.GET))

@@ -4,10 +4,10 @@ Scores of responses are those of `scoring.scores.grid`, by the judge and by the 
 estimate is that of `consilium.statistics.prediction_powered`, with cases as units. Counting rules:
 
 - invalid and missing verdicts count against the candidate, in the judge's scores as everywhere;
-- a verdict on which the judge is not of one mind predicts what costs the candidate points (any prediction will do, the
-  rectifier makes it good), while the judge's own figure leaves the response out, as its scores do;
-- a response that the physicians have not wholly decided, or graded on other criteria than the judge, counts as not
-  graded, and is counted in the note.
+- a verdict that the judge left undecided predicts the outcome that costs the candidate points (any prediction will do,
+  since the rectifier corrects it), while the judge's own figure leaves the response out, as its scores do;
+- a response that the physicians have not fully decided, or graded on other criteria than the judge, counts as not
+  graded; the note gives the number of such responses.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from scoring.scores.sheet import OVERALL, Sheet, Slice, read_sheet, slices_of
 from scoring.selectors.raters import Rater, require_verdicts, resolve_rater
 
 MEASURES = ("rubric_score", "rubric_accuracy", "cacs_at_k")
-# As scores are counted, but that a judge always predicts something.
+# The counting rules of scores, except that a judge always predicts an outcome.
 PREDICTING = CountingRules(cannot_assess=CannotAssess.AGAINST)
 COLUMNS = (
     *("candidate", "slice", "measure", "k", "value", "low", "high", "lambda"),
@@ -103,7 +103,7 @@ class Inputs:
         )
 
     def sums_of_judge(self, place: int, measure: str) -> CaseSums:
-        """The same of the judge alone, without the responses that it leaves without a score."""
+        """The same sums of the judge alone, without the responses to which it gives no score."""
         value, size = self._values(self.alone, place, measure)
         inside = self.alone.inside[place] & ~np.isnan(value)
         return case_sums(
@@ -117,7 +117,7 @@ class Inputs:
         )
 
     def unused(self, place: int, measure: str) -> NDArray[np.int64]:
-        """By candidate: responses in the slice that were graded, but not so that they have a score to put beside."""
+        """By candidate: responses in the slice that were graded, but have no score comparable with the judge's."""
         if not len(self.graded.inside[place]):
             return np.zeros(len(self.candidates), dtype=np.int64)
         touched = (self.place >= 0) & self.predicted.inside[place] & np.isnan(self._labels(place, measure))
@@ -136,7 +136,7 @@ class Inputs:
         return cacs_values(grid.hits[place], positive, self.k), np.ones(len(positive))
 
     def _labels(self, place: int, measure: str) -> Array:
-        """The physicians' values in the places of the judge's sheet, NaN where there is none to put beside."""
+        """The physicians' values in the places of the judge's sheet, NaN where there is no comparable one."""
         if not len(self.graded.inside[place]):
             return np.full(len(self.place), np.nan)
         value, _size = self._values(self.graded, place, measure)
@@ -206,7 +206,7 @@ def _places(known: Array, values: Array) -> tuple[Array, int]:
 
 
 def _in_sheet(part: Slice, of: Sheet, target: Sheet) -> Slice:
-    """A slice of the judge's sheet as one of the physicians'."""
+    """A slice of the judge's sheet, translated to the physicians' sheet."""
     if part.criteria is not None:
         return Slice(part.name, criteria=np.isin(target.criterion_ids, of.criterion_ids[part.criteria]))
     if part.cases is not None:
@@ -223,7 +223,7 @@ def _digest(
     sampling: Sampling,
     names: list[str],
 ) -> str:
-    """SHA-256 of everything that the figures are made of."""
+    """SHA-256 of all inputs of the figures."""
     sha = hashlib.sha256("\x1f".join([judge.label, reference.label, *names, *map(str, sampling.notes)]).encode())
     for rated_sheet in (sheet, graded):
         for column in (
@@ -266,8 +266,8 @@ class PoweredScores:
 def powered_scores(
     benchmark: Benchmark, *, judge: str, reference: str, k: int, progress: Progress = no_progress
 ) -> PoweredScores:
-    """Every candidate by ``judge`` and ``reference``, with the coverage threshold ``k``. No chance enters: the
-    intervals are those of Student's t (`consilium.statistics.prediction_powered`).
+    """Every candidate by ``judge`` and ``reference``, with the coverage threshold ``k``. Nothing is drawn at random:
+    the intervals are those of Student's t (`consilium.statistics.prediction_powered`).
     """
     inputs = read_inputs(benchmark, judge=judge, reference=reference, k=k, progress=progress)
     rows_by_key: dict[tuple[int, int, str], Row] = {}
@@ -291,7 +291,7 @@ def powered_figures(inputs: Inputs, place: int, measure: str) -> list[Powered]:
 
 
 def _options(measure: str) -> dict[str, Any]:
-    """In which units a measure is given, and its bounds."""
+    """The unit of a measure, and its bounds."""
     if measure == "rubric_score":
         return {"clip": (0.0, 1.0)}
     return {"scale": 100.0 if measure == "rubric_accuracy" else 1.0, "clip": (0.0, 100.0)}
@@ -315,7 +315,7 @@ def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]
         if not estimate.n_judged:
             figure = Undefined(_EMPTY[measure](k=inputs.k))
         elif name in inputs.learned:
-            # Its errors there are smaller than elsewhere: no rectifier can be had from them.
+            # Its errors on these candidates are smaller than elsewhere, so no rectifier can be estimated from them.
             figure, power, ratio = Undefined(remark_on_candidate(inputs.learned_by), estimate.n_labelled), None, None
         elif inputs.learned:
             notes.append(LEARNED_ELSEWHERE)

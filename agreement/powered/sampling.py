@@ -1,8 +1,9 @@
 """Sampling weights of the responses that physicians graded, from the record of their batches.
 
-Where all graded responses of a candidate came by one batch, drawn by its seed, each has the inclusion probability that
-the batch recorded, and weighs by the inverse. Several batches drawn one after another from the same cases make up one
-random sample with equal probabilities. Everything else is taken for such a sample, and a remark says why it may not be.
+Where all graded responses of a candidate came from one batch, drawn by its seed, each has the inclusion probability
+that the batch recorded, and its weight is the inverse. Several batches drawn one after another from the same cases make
+up one random sample with equal probabilities. Everything else is treated as such a sample, and a remark says why it may
+not be one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ NOT_RECORDED = Reason.SAMPLE_NOT_RECORDED()
 SEVERAL = Reason.SAMPLE_OF_SEVERAL_DRAWS()
 PART = Reason.SAMPLE_OF_SOME_CASES()
 WEIGHTED = Reason.SAMPLE_WEIGHTED()
-# Of a batch's filter, what leaves cases out.
+# The parts of a batch's filter that leave cases out.
 _OF_CASES = ("difficulties", "registers", "languages", "tags", "cases")
 
 
@@ -36,7 +37,7 @@ class Sampling:
 
 
 def sampling_of(benchmark: Benchmark, reference: Rater, sheet: Sheet, graded: NDArray[np.bool_]) -> Sampling:
-    """How those responses of ``sheet`` were drawn that ``reference`` decided on, marked in ``graded``."""
+    """How the responses of ``sheet`` that ``reference`` decided (marked in ``graded``) were drawn."""
     weight = np.ones(len(sheet.response_ids))
     notes: list[list[str]] = [[] for _ in sheet.candidate_ids]
     kind, _colon, name = reference.label.partition(":")
@@ -76,7 +77,7 @@ def sampling_of(benchmark: Benchmark, reference: Rater, sheet: Sheet, graded: ND
 def _items(
     benchmark: Benchmark, group: str, sheet: Sheet
 ) -> tuple[dict[int, dict[str, Any]], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """The group's batches by pk; of each of their items that is in the sheet its batch, place and probability."""
+    """The group's batches by pk; and for each of their items in the sheet its batch, place and probability."""
     rows = Batch.objects.filter(group__benchmark=benchmark, group__name=group, kind=Batch.Kind.GRADE)
     batches: dict[int, dict[str, Any]] = {
         pk: {"imported": imported, "frame": frame}

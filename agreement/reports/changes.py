@@ -1,7 +1,7 @@
 """Counts what has changed since a moment, from the audit trail.
 
-`changes_since` names what a report rests on and counts it by kind; `last_changes` tells many reports at once when
-something of theirs was last recorded.
+`changes_since` counts by kind the changes to the inputs of one report; `last_changes` finds, for many reports at once,
+when a change to their inputs was last recorded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scoring.selectors.raters import Rater, groups_of_consensus, resolve_rater
 
 @dataclass(frozen=True)
 class Change:
-    """So many things of one kind: ``what`` for programs, ``in_words`` for people."""
+    """The number of changes of one kind: ``what`` for programs, ``in_words`` for people."""
 
     what: str
     n: int
@@ -35,7 +35,7 @@ class Change:
 
 @dataclass(frozen=True)
 class RestsOn:
-    """What a report's figures are made from: expert groups by id, and the runs of judges, then and now."""
+    """The sources of a report's figures: expert groups by id, and the runs of judges, then and now."""
 
     groups: list[int]
     runs_then: frozenset[str]
@@ -44,9 +44,9 @@ class RestsOn:
 
 # Changes of one report --------------------------------------------------------------------------------------------
 
-# What counts as somebody's rating: handed in, and not given back since.
+# The condition under which work counts as a rating: handed in, and not returned since.
 _COUNTS = "a.purpose = 'work' AND a.submitted_at IS NOT NULL AND a.status <> 'released'"
-# Each decision touched since: its current state beside the earlier one. A note or a mark alone changes no figure.
+# Each decision edited since: its current state beside the earlier one. A note or a mark alone changes no figure.
 _DECISIONS = f"""
     SELECT count(*) FILTER (WHERE earlier.outcome IS NULL AND d.outcome IS NOT NULL),
            count(*) FILTER (WHERE earlier.outcome IS NOT NULL AND earlier.outcome IS DISTINCT FROM d.outcome)
@@ -117,7 +117,7 @@ _RUBRICS = """
     SELECT count(DISTINCT e.pgh_obj_id) FROM rubrics_rubricevent e JOIN rubrics_case c ON c.id = e.case_id
     WHERE e.pgh_created_at > %(since)s AND e.status = 'published' AND c.benchmark_id = %(benchmark)s
 """
-# Each case touched since: its current labels and exclusion, beside the earlier ones.
+# Each case that was edited since: its current labels and exclusion, beside the earlier ones.
 _OF_CASE = "(c.difficulty, c.register, c.tags, c.label_tags)"
 _CASES = f"""
     SELECT count(*) FILTER (WHERE counted AND NOT counts), count(*) FILTER (WHERE counts AND NOT counted),
@@ -141,7 +141,7 @@ _CASES = f"""
 
 
 def changes_since(report: Report, since: datetime) -> list[Change]:
-    """What of the things that a report rests on was recorded after ``since``, by kind; only kinds with any."""
+    """The changes to a report's inputs that were recorded after ``since``, by kind; only kinds with any."""
     rests = _rests_on(report)
     given = {
         "since": since,
@@ -198,7 +198,7 @@ def _rests_on(report: Report) -> RestsOn:
     labels = [label for rater in raters for label in (rater.label, *rater.members)]
     groups = {group.name: group.pk for group in ExpertGroup.objects.filter(benchmark=report.benchmark_id)}
     named = {label.removeprefix("group:").rpartition("@")[0] for label in labels if label.startswith("group:")}
-    # A scoreboard has the work of all physicians beside its candidates, whoever its rater is.
+    # A scoreboard also counts the work of all physicians on its candidates, whoever its rater is.
     everyone = report.parameters.get("group") == "all" or report.kind == Report.Kind.SCORES
     if everyone or any(label.startswith("physician:") for label in labels):
         named = set(groups)
@@ -211,12 +211,12 @@ def _rests_on(report: Report) -> RestsOn:
 
 
 def _raters(report: Report) -> Iterator[Rater]:
-    """The raters that the parameters name, as they resolve now; one that is there no more is left aside."""
+    """The raters that the parameters name, as they resolve now; one that no longer exists is skipped."""
     for name, value in report.parameters.items():
         for text in value if isinstance(value, list) else [value]:
             if not isinstance(text, str) or not text or name == "candidate":
                 continue
-            # A calibration names its group without the kind before it.
+            # The parameters of a calibration name its group without the prefix of the kind.
             for label in (text, f"group:{text}"):
                 try:
                     yield resolve_rater(report.benchmark, label)
@@ -227,7 +227,7 @@ def _raters(report: Report) -> Iterator[Rater]:
 
 # Many reports at once ---------------------------------------------------------------------------------------------
 
-# When something was last recorded after a moment: by group, by judge, and of the benchmark itself.
+# When a change was last recorded after a moment: by group, by judge, and for the benchmark itself.
 _LAST = f"""
     SELECT 'group', g.name, max(e.pgh_created_at)
     FROM annotation_decisionevent e
@@ -268,14 +268,14 @@ _LAST = f"""
 
 @dataclass(frozen=True)
 class LastChanges:
-    """When something of each group, each judge and the benchmark itself was last recorded."""
+    """When a change to each group, each judge and the benchmark itself was last recorded."""
 
     of: Mapping[tuple[str, str], datetime]
 
     def after(self, since: datetime, raters: Iterable[Row]) -> bool:
-        """Whether something that reports on ``raters`` (rows of raters.csv) rest on was recorded after ``since``.
+        """Whether a change to the inputs of reports on ``raters`` (rows of raters.csv) was recorded after ``since``.
 
-        Without raters everything counts, since it is not known what the report rests on.
+        Without raters every change counts, since the inputs of the report are not known.
         """
         rows = list(raters)
         return any(at > since and (not rows or _concerns(key, rows)) for key, at in self.of.items())
@@ -294,7 +294,7 @@ def _concerns(key: tuple[str, str], raters: Iterable[Row]) -> bool:
 
 
 def last_changes(benchmark: Benchmark, since: datetime) -> LastChanges:
-    """What was recorded in a benchmark after ``since``, in one query over the record from there on."""
+    """The last changes in a benchmark after ``since``, in one query over the audit trail from that moment."""
     times: dict[tuple[str, str], datetime] = {}
     with connection.cursor() as cursor:
         cursor.execute(_LAST, {"since": since, "benchmark": benchmark.pk})

@@ -7,7 +7,7 @@ from agreement.reports import files
 
 
 class SectionConverter(StringConverter):
-    """The part of a benchmark's pages in which reports of some kinds stand."""
+    """The section of a benchmark's pages that shows reports of some kinds."""
 
     regex = "agreement|scores|calibration"
 
@@ -31,7 +31,7 @@ class TextEnding(StringConverter):
 
 
 def register() -> None:
-    """Make the converters known to `path`."""
+    """Register the converters for use in `path`."""
     register_converter(SectionConverter, "report_section")
     register_converter(TableEnding, "table_ending")
     register_converter(FigureEnding, "figure_ending")

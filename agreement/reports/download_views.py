@@ -1,4 +1,4 @@
-"""Tables and figures of a report as files, each by itself or all in one."""
+"""Views that download tables and figures of a report, each by itself or all in one file."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def figure_response(report: Report, name: str, ending: str) -> HttpResponse:
 
 
 def as_file(content: IO[bytes], name: str, content_type: str) -> FileResponse:
-    """A file that was put together, to be saved under ``name``."""
+    """A response with a finished file, to be saved under ``name``."""
     return FileResponse(content, as_attachment=True, filename=name, content_type=content_type)
 
 
@@ -95,6 +95,6 @@ def workbook(request: SignedInRequest, slug: str, section: str, public_id: str) 
 @require_safe
 @login_required
 def archive(request: SignedInRequest, slug: str, section: str, public_id: str) -> FileResponse:
-    """Tables, figures, methods and what it takes to get them again, as one ZIP."""
+    """Tables, figures, methods and everything needed to compute them again, as one ZIP."""
     report = _finished(request, slug, section, public_id)
     return as_file(files.archive(report), f"{report.kind}-{report.public_id}.zip", "application/zip")

@@ -1,7 +1,7 @@
 """Reads stored tables of earlier versions in the columns of this version.
 
-A stored number keeps its value; where its meaning changed under the same column name, it is brought to the new one
-here, so that pages, files and the API never show it under a heading that it does not fit.
+A stored number keeps its value; where the meaning of a column changed under the same name, the number is converted
+here, so that pages, files and the API never show it under the wrong heading.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from agreement.models import Report
 from agreement.reports.tables import Table
 
-# In the facts of a report on the alternative annotator test: which way its column ``difference`` goes. Reports without
-# it are from when the difference was physician less judge.
+# A fact of a report on the alternative annotator test: the direction of its column ``difference``. In reports without
+# this fact the difference is physician less judge.
 DIFFERENCE_FACT = "difference"
 JUDGE_LESS_PHYSICIAN = "judge less physician"
 
@@ -27,7 +27,7 @@ def as_written_now(report: Report, name: str, table: Table) -> Table:
 
 
 def _with_sign_turned(table: Table, name: str) -> Table:
-    """The column and the ends of its interval for b less a where they are for a less b."""
+    """Turn a column and the ends of its interval from a less b into b less a."""
     place, low, high = (table.columns.index(f"{name}{end}") for end in ("", "_low", "_high"))
     rows = []
     for stored in table.rows:

@@ -1,6 +1,6 @@
 """The decisions behind a figure: the pairs of a report's slice, disagreements first.
 
-Scores have one rater: its decisions come with what is not met first.
+Scores have one rater: of its decisions, those not met come first.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DIFFER = (
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The pairs of a slice in the order they are shown, and how many stand in each group (`TWO_RATERS`, `ONE_RATER`).
+    """The pairs of a slice in the order they are shown, and how many are in each group (`TWO_RATERS`, `ONE_RATER`).
 
     ``rater_b`` is empty, and ``pairs.b`` repeats ``pairs.a``, where there is one rater.
     """
@@ -63,7 +63,7 @@ class Decided:
 
 
 def behind(report: Report, slice_name: str, *, side: str = "", show: str = "") -> Evidence:
-    """The pairs of a slice as they stand now; KeyError where the report or its slice has none.
+    """The current pairs of a slice; KeyError where the report or its slice has none.
 
     ``show`` keeps only the pairs of one group; ``side`` chooses two of the raters of a fidelity report.
     """
@@ -82,8 +82,8 @@ def behind(report: Report, slice_name: str, *, side: str = "", show: str = "") -
 
 
 def _selection(benchmark: Benchmark, frame: Frame, name: str, response: Index, criterion: Index) -> NDArray[np.bool_]:
-    """The pairs of a slice, also of one by a map, a language or a name (`agreement.scoreboard.case_sets`), or of a
-    candidate's part of it: ``theme:x / candidate:NAME``.
+    """The pairs of a slice, which may be defined by a map, a language or a name (`agreement.scoreboard.case_sets`), or
+    be a candidate's part of another slice: ``theme:x / candidate:NAME``.
     """
     part, candidate = parted(name)
     if part:
@@ -104,7 +104,7 @@ def _group(pairs: Pairs, names: tuple[str, ...]) -> NDArray[np.int64]:
 
 
 def decided(evidence: Evidence, rows: Sequence[int]) -> list[Decided]:
-    """The pairs at some places of the evidence, with their texts: three queries, however many they are."""
+    """The pairs at some places of the evidence, with their texts; always three queries."""
     if not rows:
         return []
     chosen = evidence.pairs.chosen(np.array(rows, dtype=np.int64))

@@ -1,4 +1,4 @@
-"""The files of a finished report: each table and figure in every format, the workbook, and one archive of it all.
+"""The files of a finished report: each table and figure in every format, the workbook, and one archive of everything.
 
 The archive and its parts are the same bytes for the same report, whoever asks: its figures and words are English.
 """
@@ -34,8 +34,8 @@ LATEX_TYPE = "application/x-tex; charset=utf-8"
 MARKDOWN_TYPE = "text/markdown; charset=utf-8"
 FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 METHODS_TYPES = {"txt": "text/plain; charset=utf-8", "md": MARKDOWN_TYPE, "tex": LATEX_TYPE}
-IN_MEMORY = 8 * 2**20  # a larger file is put together on disk
-LARGEST_SHEET = 200_000  # rows; a larger table has its CSV, and a workbook of it nobody could wait for
+IN_MEMORY = 8 * 2**20  # bytes; a larger file is written to disk first
+LARGEST_SHEET = 200_000  # rows; for a larger table a workbook would take too long, so it has its CSV only
 _RENDERERS: dict[str, Callable[[Figure], bytes]] = {
     "svg": lambda figure: svg_file(figure.drawing).encode(),
     "png": lambda figure: png_file(figure.drawing),
@@ -61,7 +61,7 @@ def table_stata(report: Report, name: str) -> IO[bytes]:
 
 
 def table_parquet(report: Report, name: str) -> IO[bytes]:
-    """A table as a Parquet file, in the same way."""
+    """A table as a Parquet file, read from the start; KeyError where there is none of that name."""
     table = table_of(report, name)
     return _put_together(lambda file: write_parquet(file, table))
 
@@ -79,7 +79,8 @@ def methods_text(report: Report, ending: str) -> str:
 
 def workbook(report: Report, *names: str) -> IO[bytes]:
     """The named tables, or all, as a workbook with the methods on its last sheet; read from the start. KeyError where
-    there is no table of a name. Of all, tables above `LARGEST_SHEET` are left out, and the last sheet says so.
+    there is no table of a name. If all tables are wanted, those above `LARGEST_SHEET` are left out, and the last sheet
+    says so.
     """
     tables = [(name, table_of(report, name)) for name in names or table_names(report)]
     large = {} if names else {name: len(table.rows) for name, table in tables if len(table.rows) > LARGEST_SHEET}
@@ -113,7 +114,7 @@ def archived(report: Report) -> Iterator[tuple[str, Content]]:
 
 
 def description(report: Report, title: str, tables: Iterable[tuple[str, Table]], figures: Iterable[Figure]) -> str:
-    """``report.json``: everything that it takes to get the same report again, and what is in the other files."""
+    """``report.json``: everything needed to compute the same report again, and a description of the other files."""
     document: dict[str, Any] = {
         "report": report.public_id,
         "kind": report.kind,

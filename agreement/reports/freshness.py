@@ -13,7 +13,7 @@ from agreement.reports.changes import Change, changes_since
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 
-# Decisions of a rater; beyond them nobody waits for a page while all are read and hashed again, seconds for a million.
+# Decisions of a rater. Reading and hashing more than this takes too long for a page: seconds for a million.
 MAX_HASHED_DECISIONS = 1_000_000
 # A rater decides at most every criterion of every response.
 _DECISIONS = """
@@ -40,7 +40,7 @@ class Freshness:
 
 
 def freshness_of(report: Report) -> Freshness:
-    """Read and hash the inputs of a finished report as they stand now; of a very large study ask the record alone."""
+    """Read and hash the current inputs of a finished report; for a very large study use only the audit trail."""
     since = report.started_at or report.created_at
     digest = kind_of(report).digest
     if digest is None or _decisions(report.benchmark) > MAX_HASHED_DECISIONS:

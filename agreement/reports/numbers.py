@@ -62,14 +62,14 @@ class Number:
 
 @dataclass(frozen=True)
 class PValue(Number):
-    """A p as it is printed: three decimals, and never 0."""
+    """A p-value as it is printed: three decimals, and never 0."""
 
     def _written(self, value: float) -> str:
         return f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
     @classmethod
     def of(cls, row: Row, name: str) -> PValue:
-        """The p of a table row."""
+        """The p-value of a table row."""
         return cls(row[name], reason=_reason(row, name) if row[name] is None else "")
 
 

@@ -52,7 +52,7 @@ def heading(report: Report) -> Context:
 
 
 def listed(reports: QuerySet[Report]) -> QuerySet[Report]:
-    """Reports for a list, without the tables that only their own page needs."""
+    """Reports for a list, without the tables, which only the page of a report needs."""
     return reports.defer("result")
 
 
@@ -86,9 +86,9 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
 
 
 def _may_be_stale(done: list[Report], raters_of: Mapping[int, list[Row]]) -> set[int]:
-    """Reports of one benchmark since whose beginning something of their raters was recorded; one query for all.
+    """Reports of one benchmark for which a change of their raters was recorded since they began; one query for all.
 
-    Whether that changes a figure only the page of a report finds out, by reading its inputs again.
+    Only the page of a report checks whether the change affects a figure, by reading the inputs again.
     """
     began = {report: report.started_at or report.created_at for report in done}
     if not began:
@@ -98,11 +98,11 @@ def _may_be_stale(done: list[Report], raters_of: Mapping[int, list[Row]]) -> set
 
 
 def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
-    """Whose work went into a report, as rows of raters.csv; empty where it may have been anybody's."""
-    # A scoreboard has the work of all physicians beside its candidates, whoever its rater is.
+    """The raters whose work went into a report, as rows of raters.csv; empty where it may be any rater."""
+    # A scoreboard also counts the work of all physicians on its candidates, whoever its rater is.
     if report.kind == Report.Kind.SCORES:
         return []
-    if report.kind == Report.Kind.ALTERNATIVE:  # its raters are the judge alone: physicians are no raters of its tables
+    if report.kind == Report.Kind.ALTERNATIVE:  # its table of raters has only the judge, and not the physicians
         group = str(report.parameters["group"])
         return [*raters, {"rater": f"{group}@first", "kind": "group", "judge": ""}] if ":" in group else []
     return raters

@@ -1,7 +1,7 @@
 """Sentences for the methods section of a paper, in English: who decided, on what, by which rules, with what left out.
 
-A kind of report puts its own sentences together from these; `agreement.reports.methods` adds what holds for every
-report. A source is named as in “(Cohen 1960)”: the methods then list it in full.
+Each kind of report composes its text from these sentences; `agreement.reports.methods` adds those that hold for every
+report. A source is cited as in “(Cohen 1960)”; the methods then list it in full.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def left_out(row: Mapping[str, Any], judged_by: str = "judge") -> str:
 
 
 def conservative(row: Mapping[str, Any]) -> str:
-    """How broken verdicts count, with how many there were; empty where the row does not say."""
+    """How broken verdicts count, and how many there were; empty where the row has no count."""
     n = row.get("n_invalid")
     if n is None:
         return ""
@@ -100,7 +100,7 @@ def conservative(row: Mapping[str, Any]) -> str:
 
 
 def learned(facts: Mapping[str, Any]) -> str:
-    """That a judge had seen decisions on some of the candidates; empty where none had."""
+    """The sentence that a judge had seen decisions on some of the candidates; empty where none had."""
     names = facts.get("learned") or []
     if not names:
         return ""

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class ComputedRows(Sequence[T]):
-    """Rows that are made or read when they are asked for: how many there are (`__len__`), and each by its place."""
+    """Rows that are made or read on access: their number (`__len__`), and each by its place."""
 
     @abstractmethod
     def row_at(self, place: int) -> T:
@@ -60,7 +60,7 @@ class Table:
 
     @classmethod
     def of(cls, columns: Sequence[str], rows: Sequence[Mapping[str, Any]], text: Sequence[str] = ()) -> Table:
-        """From rows by column name; what is in no column is left aside. Only of a list are the rows made at once."""
+        """A table from rows by column name; other keys are ignored. Rows are made at once only if given as a list."""
         picked = _Picked(columns, rows)
         kept = tuple(name for name in text if name in columns)
         return cls(tuple(columns), list(picked) if isinstance(rows, list) else picked, kept)
@@ -79,13 +79,13 @@ class Table:
 
 
 def tables_for_files(tables: Mapping[str, Table], raters: str) -> Iterator[OutTable]:
-    """A command's tables as files of their names; ``raters``: the name of the file of the table ``raters``."""
+    """A command's tables as files with their names; ``raters`` is the name of the file of the table ``raters``."""
     return (table.for_file(raters if name == "raters" else name) for name, table in tables.items())
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a report comes to: its tables by name, single facts, remarks, and the digest of its inputs."""
+    """The result of a report: its tables by name, single facts, remarks, and the digest of its inputs."""
 
     tables: dict[str, Table]
     digest: str

@@ -36,7 +36,7 @@ urlpatterns: list[URLPattern] = [
         download_views.figure_file,
         name="figure",
     ),
-    # What pages name by itself: of most tables the CSV.
+    # Routes that pages link by their own names: for most tables the CSV.
     path(
         "b/<slug:slug>/<report_section:section>/<str:public_id>/tables/<slug:name>.csv",
         download_views.table_file,

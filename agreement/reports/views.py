@@ -34,7 +34,7 @@ PER_PAGE = 20
 
 @dataclass(frozen=True)
 class ReportFormEntry:
-    """The form for a new report of one kind. ``open`` where it was just sent, or comes first."""
+    """The form for a new report of one kind. ``open`` if it was just submitted, or comes first."""
 
     kind: Kind
     form: ReportForm
@@ -108,7 +108,7 @@ def _of_section(request: SignedInRequest, slug: str, section: str, public_id: st
 @require_safe
 @login_required
 def report(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
-    """One report: its figures and tables, or how far it is."""
+    """One report: its figures and tables, or its progress."""
     report = _of_section(request, slug, section, public_id)
     context = {"benchmark": report.benchmark, "report": report, "open": report.status in OPEN}
     if report.status == JobStatus.DONE:
@@ -121,7 +121,7 @@ def report(request: SignedInRequest, slug: str, section: str, public_id: str) ->
 @require_safe
 @login_required
 def progress(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
-    """How far a report is; asked again every second while it is open, then the page is loaded anew."""
+    """The progress of a report, requested every second while it is open; then the page is reloaded."""
     report = _of_section(request, slug, section, public_id)
     context = {"benchmark": report.benchmark, "report": report, "open": report.status in OPEN}
     response = render(request, "agreement/reports/report.html#report-progress", context)

@@ -26,8 +26,8 @@ COLUMNS = (
 )
 TEXT = ("group", "slice", "note")
 BETWEEN = labelled("mf1", Reason.BETWEEN_GROUPS())
-# Without a group is all of them, without a candidate likewise: a physician of two groups, or who decided on two
-# candidates, is one physician there.
+# A row without a group is for all groups, one without a candidate for all candidates. A physician of two groups, or who
+# decided on two candidates, is counted once there.
 _COUNTS = """
     WITH handed_in AS (
         SELECT a.id, a.annotator_id, a.round, a.response_id, r.candidate_id, b.group_id
@@ -60,7 +60,7 @@ _COUNTS = """
 
 
 class Counts(NamedTuple):
-    """How many stand behind the decisions on a candidate in a group; None where it is all of them."""
+    """How many people made the decisions on a candidate in a group; None stands for all candidates or all groups."""
 
     group: str | None
     candidate: str | None
@@ -78,7 +78,7 @@ def count_physicians(benchmark: Benchmark) -> list[Counts]:
 
 
 def digested(counts: list[Counts]) -> list[list[Any]]:
-    """What of the counts goes into the digest of a report: the whole, of which the groups are parts."""
+    """The part of the counts that goes into the digest of a report: the whole, of which the groups are parts."""
     return [list(row[1:]) for row in counts if row.group is None]
 
 
@@ -90,7 +90,7 @@ def two_groups(benchmark: Benchmark) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """The two groups' decisions, counted; without two groups none, and ``why``."""
+    """The two groups' decisions, counted; if there are not two groups, no counts and the reason in ``why``."""
 
     labels: list[str]
     counted: Counted | None
@@ -98,7 +98,7 @@ class Compared:
 
     @property
     def digest(self) -> str:
-        """Of what was counted; empty where nothing was."""
+        """The digest of what was counted; empty where nothing was."""
         return self.counted.digest if self.counted else ""
 
 

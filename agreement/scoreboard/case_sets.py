@@ -1,7 +1,7 @@
 """Named sets of cases beside their tags: larger groups by the benchmark's maps, languages, named slices.
 
-``specialty_group:X`` and ``task_group:X`` hold the cases with a tag that the map of that name leads to X;
-``language:X`` those in a language; ``subset:SLUG`` those of a slice that somebody drew up (`NamedSlice`).
+``specialty_group:X`` and ``task_group:X`` hold the cases with a tag that the map of that name maps to X; ``language:X``
+those in a language; ``subset:SLUG`` those of a named slice (`NamedSlice`).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ GROUPED = ("specialty", "task")
 SUBSET = "subset:"
 # A candidate's part of a slice, by name: ``theme:x / candidate:NAME``.
 OF_CANDIDATE = " / candidate:"
-# Slices of one candidate already: what looks like another in their names belongs to the candidate's own.
+# Slices of one candidate already: the rest of such a name is part of the candidate's own name.
 _OF_ONE = ("candidate:", "response:", "criterion:")
 Labels = Mapping[int, Mapping[str, Any]]
 
 
 def parted(name: str) -> tuple[str, str]:
-    """The slice that a candidate's part is of, and the candidate; both empty where ``name`` is no such part."""
+    """The slice and the candidate of a candidate's part of a slice; both empty where ``name`` is not such a part."""
     part, joint, candidate = name.partition(OF_CANDIDATE)
     return (part, candidate) if joint and not name.startswith(_OF_ONE) else ("", "")
 

@@ -1,4 +1,4 @@
-"""Do the ranks depend on who grades? One rater's scores beside those of others, on the responses that both score."""
+"""Whether ranks depend on the grader: one rater's scores beside those of others, on responses that both score."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VALUE_TEXT = ("rater", "other", "setting", "candidate")
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """What a rater gives single responses: by setting, NaN where there is nothing; and its positive criteria."""
+    """A rater's scores of single responses by setting, NaN where there is none; and its positive criteria."""
 
     label: str
     sheet: Sheet

@@ -1,4 +1,4 @@
-"""Is a score only length? Length control over the responses of a report of scores, in all and for each candidate."""
+"""Length control: how far response length explains the scores of a report, in all and for each candidate."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Scoreboard:
 
 
 def make_scoreboard(scored: Scored) -> Scoreboard:
-    """All of it, from scores whose replicates were kept."""
+    """The whole scoreboard, from scores whose replicates were kept."""
     if not scored.names:
         return Scoreboard([], [], [], "", [], 1)
     board = _Board(scored)
@@ -165,7 +165,7 @@ class _Board:
         rows = []
         for column, name in self._present(place):
             figures_by_name = {gap: differences[column] for gap, differences in self.gaps.items()}
-            # They are part of Rubric Accuracy and not of CACS@k: the two are of different responses then.
+            # These responses are part of Rubric Accuracy and not of CACS@k, so the two then cover different responses.
             short = int(self.scored.columns.short[column])
             row: Row = {
                 "slice": self.scored.slices[place].name,
@@ -238,7 +238,7 @@ class _Board:
     ) -> list[Figure]:
         """The first less the second, column by column, with intervals by joint resamples.
 
-        The fewer of the cases behind the two stand behind it, or those of the first where it is a part of the second.
+        Its number of cases is the smaller of the two, or that of the first where it is a part of the second.
         """
         values, replicates, cases, sizes, reasons = [], [], [], [], []
         for name, columns in (first, second):
@@ -257,14 +257,14 @@ class _Board:
 
 
 def _worst_k(scored: Scored) -> int:
-    """The largest k at which every candidate has a case with so many scored samples; 1 at least."""
+    """The largest k at which every candidate has a case with k scored samples; at least 1."""
     sheet, scores = scored.sheet, scored.grid.has_score[0]
     if not len(sheet.response_ids):
         return 1
     group = sheet.response_candidate * len(sheet.case_ids) + sheet.response_case
     counts = np.bincount(group[scores], minlength=len(sheet.candidate_ids) * len(sheet.case_ids))
     most = counts.reshape(len(sheet.candidate_ids), len(sheet.case_ids)).max(axis=1)
-    # A candidate without a score on anything keeps no other from being compared.
+    # A candidate without any score does not prevent the comparison of the others.
     return max(1, int(most[most > 0].min())) if (most > 0).any() else 1
 
 

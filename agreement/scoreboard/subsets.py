@@ -1,7 +1,7 @@
 """Named slices: selected from scores by a rule, stored with their source, retired but never changed.
 
-The rules are `consilium.statistics.case_subsets`; the scores are rubric scores of single responses by one rater, of
-several samples the mean, as they stand when the slice is drawn up.
+The rules are `consilium.statistics.case_subsets`; the scores are rubric scores of single responses by one rater, the
+mean where there are several samples, as they are when the slice is drawn up.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Drawn:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What is kept beside the cases."""
+        """The parameters that are stored beside the cases."""
         return {
             "rater": self.rater,
             "candidates": self.candidates,
@@ -67,8 +67,8 @@ class Drawn:
 def draw(*, benchmark: Benchmark, rule: str, rater: str, candidates: Iterable[str], n: int | None) -> Drawn:
     """The cases that ``rule`` takes, without keeping anything.
 
-    ``n`` is how many: needed for the hardest, all of them without it for the others. `WrongParameters`,
-    `scoring.selectors.raters.UnknownRater` where nothing can be drawn up.
+    ``n`` is the number of cases: required for the hardest; without it, the other rules take all cases that meet them.
+    `WrongParameters`, `scoring.selectors.raters.UnknownRater` where no slice can be drawn up.
     """
     known = [value for value, _label in NamedSlice.rules_to_choose()]
     if rule not in known:

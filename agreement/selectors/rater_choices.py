@@ -51,13 +51,13 @@ class RaterChoice:
         return self.kind in ("judge", "jury", "run")
 
 
-# Under this name an object of a benchmark keeps what was on offer.
+# The attribute in which an object of a benchmark caches its choices.
 _KEPT = "_offers"
 Read = Callable[..., list[RaterChoice]]
 
 
 def look_once(benchmark: Benchmark) -> None:
-    """For a page of many forms: from here on this object of a benchmark is asked only once what is on offer."""
+    """Look up the choices only once for this object of a benchmark from here on, for a page of many forms."""
     benchmark.__dict__.setdefault(_KEPT, {})
 
 
@@ -101,7 +101,7 @@ def judge_choices(benchmark: Benchmark) -> list[RaterChoice]:
     names, covered = set(runs_of), coverage(benchmark, runs_of.values())
     versions = Judge.objects.filter(benchmark=benchmark, kind__in=juries()).order_by("name", "-version")
     newest = list(versions.distinct("name"))
-    # Where a judge of another benchmark has come to run here under its name, the jury is meant.
+    # Where a judge of another benchmark has a run here under the same name, the name means the jury.
     taken = {jury.name for jury in newest}
     offer_list = [
         RaterChoice(
@@ -133,7 +133,7 @@ def _run_of_judge(judge: RunSet, responses: int) -> str:
 
 
 def _members(names: Sequence[str], rule: str) -> str:
-    """A jury in words."""
+    """The members of a jury in words."""
     joined = ", ".join(names)
     if rule == UNANIMOUS:
         return _("unanimous jury of %(members)s") % {"members": joined}
@@ -183,7 +183,7 @@ def _consensus_choices(groups: Iterable[str]) -> list[RaterChoice]:
 
 
 def _verdicts_of(runs: Collection[JudgeRun]) -> dict[int, int]:
-    """How many verdicts each run has, by its pk; one query, over the few runs that were broken off."""
+    """How many verdicts each run has, by its pk; one query, over the few runs that were interrupted."""
     if not runs:
         return {}
     counted = Verdict.objects.filter(run__in=runs).order_by().values_list("run").annotate(n=Count("pk"))
@@ -206,7 +206,7 @@ def physician_candidates(benchmark: Benchmark) -> list[str]:
 
 
 def run_names(raters: Iterable[str]) -> dict[str, str]:
-    """What the runs in the names of raters are called, by ``run:ID``: “Ok (run of 21 Nov 2026)”; one query."""
+    """Names of the runs that occur in names of raters, by ``run:ID``: “Ok (run of 21 Nov 2026)”; one query."""
     ids = {public_id for rater in raters for public_id in _RUN.findall(rater)}
     if not ids:
         return {}
@@ -224,7 +224,7 @@ def _consensus_in_words(rater: str) -> str:
 
 
 def _jury_parts(names: str) -> list[str]:
-    """The members in the name of a jury, as far as it tells without its groups: a consensus takes two places."""
+    """The members in the name of a jury, as far as the name alone shows them: a consensus takes two places."""
     parts = [part.strip() for part in names.split("+")]
     members: list[str] = []
     while parts:

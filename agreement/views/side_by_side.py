@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @require_safe
 @login_required
 def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) -> HttpResponse:
-    """The response with its criteria, outcomes, notes and evidence, both raters'; its neighbours in the tail."""
+    """The response with its criteria, and both raters' outcomes, notes and evidence; and its neighbours in the tail."""
     report = access.get_report(request.user, slug, public_id)
     if report.kind != Report.Kind.ITEMS or report.status != JobStatus.DONE:
         raise Http404

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What is about to be signed, once more, with room for a reason; a POST signs it."""
+    """Show the threshold for confirmation, with a field for a reason; a POST signs it."""
     benchmark = get_benchmark(request.user, slug)
     report = _calibration(request, slug)
     current = thresholds.threshold_in_force(benchmark)
@@ -48,7 +48,7 @@ def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
                 form.add_error(None, str(error))
                 status = error.status_code
                 if status == 409:
-                    # The threshold in force is shown above the form: who signs again has seen it.
+                    # The threshold in force is shown above the form, so whoever signs again has seen it.
                     current = thresholds.threshold_in_force(benchmark)
                     form = form.seen_again(current.version if current else 0)
             else:

@@ -42,13 +42,13 @@ class PrintedColumn:
 
     @property
     def is_p(self) -> bool:
-        """Whether it holds p of a test, which are findings without an interval."""
+        """Whether it holds p-values of a test, which are findings without an interval."""
         return self.name == "p" or self.name.startswith("p_")
 
 
 @dataclass
 class _Seen:
-    """What a column was found to hold."""
+    """What the values of a column are like."""
 
     something: bool = False
     all_whole: bool = True
@@ -59,7 +59,7 @@ class _Seen:
         self.something = self.something or value not in (None, "", 0)
         if isinstance(value, int | float):
             self.all_whole = self.all_whole and float(value).is_integer()
-            # What is true or false is a finding and no count.
+            # A boolean is a finding, not a count.
             self.all_integers = self.all_integers and isinstance(value, int) and not isinstance(value, bool)
             self.largest = max(self.largest, abs(value))
 
@@ -68,7 +68,7 @@ DIGITS = 3
 # Beyond this a third decimal is not meaningful.
 LARGE = 10.0
 MAX_COLUMNS = 10
-# On a scale of 100, or counts of criteria, whatever values a table happens to have.
+# Figures on a scale of 100, or counts of criteria, whatever values a table happens to have.
 _TO_ONE_PLACE = ("rubric_accuracy", "cacs_at_k", "mean_absolute_difference", "mean", "median", "q1", "q3")
 _HEADINGS = {
     **{coefficient.key: coefficient.heading for coefficient in COEFFICIENTS},
@@ -108,10 +108,10 @@ _HEADINGS = {
     "top5": "Top 5",
     "worst_at_k": "Worst-at-k",
 }
-# The name of a difference, by a column beside it.
+# The heading of a difference, by a column that stands beside it.
 _DIFFERENCES = {"rho_judge": "Judge less physician", "mf1_a": "A less B", "bound": "Judge less ceiling"}
 REMARKS = "note"
-_COUNTS = ("n", "n_pairs", "n_cases", "n_responses")  # those that a reader misses first
+_COUNTS = ("n", "n_pairs", "n_cases", "n_responses")  # the counts that matter most to a reader
 _BAND = re.compile(r"(\d+)-(\d+)")
 # Text columns whose values are names of figures.
 _NAMES_A_FIGURE = ("setting", "measure")
@@ -122,9 +122,9 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
     """The columns that a printed table has, in the order of the table.
 
     Left out are remarks, the ends of intervals (they stand with their figure), columns without any value, counts of
-    what never happened, and worst-at-k where k is 1 throughout, since it is then the rubric score. Of more than
-    `MAX_COLUMNS` go, until it fits: all counts but two; figures without an interval beside others that have one; all
-    ranks but the first.
+    what never happened, and worst-at-k where k is 1 throughout, since it is then the rubric score. If there are more
+    than `MAX_COLUMNS`, these are dropped in turn until the table fits: all counts but two; figures without an interval
+    beside others that have one; all ranks but the first.
     """
     place_of = {name: place for place, name in enumerate(table.columns)}
     seen = [_Seen() for _name in place_of]
@@ -140,7 +140,7 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
             continue
         low, high = place_of.get(f"{name}_low"), place_of.get(f"{name}_high")
         is_text = name in table.text
-        # A figure that is undefined, or nought, in every row is a finding; a count of nothing is not.
+        # A figure that is undefined or zero in every row is a finding; a count that is always zero is not.
         if not seen[place].something and low is None and name not in _HEADINGS:
             continue
         columns.append(

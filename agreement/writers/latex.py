@@ -27,7 +27,7 @@ _ESCAPES = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
-    # At the start of a row a bracket or a star would be read as an option of the line end before it.
+    # At the start of a row LaTeX would read a bracket or a star as an option of the line end before it.
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
@@ -50,7 +50,7 @@ _ESCAPES = {
     "”": "''",
     "…": r"\ldots{}",
 }
-# Of hyphens side by side LaTeX would make a dash.
+# LaTeX would turn adjacent hyphens into a dash.
 _SPECIAL = re.compile("|".join([*map(re.escape, _ESCAPES), "-(?=-)"]))
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f\s]+")
 _BEYOND_LATIN = re.compile(r"[\u2e80-\uffef]")
@@ -68,7 +68,7 @@ def stream_latex(table: Tabular, *, caption: str, label: str) -> Iterator[str]:
     long = len(table.rows) > ROWS_ON_A_PAGE
     shape = "".join("l" if column.is_text else "r" for column in columns)
     heading = " & ".join(_heading(column) for column in columns) + r" \\"
-    # Names of candidates come first in every table: its beginning tells.
+    # Names of candidates come first in every table, so the first rows show whether it holds other scripts.
     beginning = islice(table.rows, ROWS_ON_A_PAGE)
     foreign = bool(_BEYOND_LATIN.search(caption)) or any(_has_foreign(row, columns) for row in beginning)
     yield rf"% \usepackage{{booktabs}}{'' if not long else ' and longtable'}" + "\n"

@@ -54,8 +54,8 @@ def write_stata(target: IO[bytes], name: str, table: Tabular) -> None:
 def stata_names(columns: Sequence[str]) -> dict[str, str]:
     """Column → the name of its variable: 1 to 32 letters of ASCII, digits and ``_``, no digit first, no reserved word.
 
-    A name that is allowed stays. In any other each refused character becomes ``_``; it is cut, and numbered where
-    the name is taken.
+    An allowed name is kept. In any other each refused character becomes ``_``; the name is cut to length, and numbered
+    where it is taken.
     """
     names = {column: column for column in columns if _is_allowed(column)}
     taken = set(names.values())

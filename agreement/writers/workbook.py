@@ -1,4 +1,4 @@
-"""Tables as one workbook (XLSX): a sheet each, every column as computed, and nothing that is run as a formula."""
+"""Tables as one workbook (XLSX): one sheet per table, every column as computed, and no text that runs as a formula."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _write_cell(sheet: Any, line: int, place: int, value: Any) -> None:
 
 
 def _sheet_name(title: str, taken: set[str]) -> str:
-    """A name that a workbook takes: short, without its special characters, and not there yet."""
+    """A valid name of a sheet: short, without special characters, and not used in the workbook yet."""
     base = _NOT_IN_A_NAME.sub(" ", title).strip() or "table"
     name, n = base[:_MAX_NAME_LENGTH], 1
     while name.lower() in taken:

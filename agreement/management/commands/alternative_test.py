@@ -86,7 +86,7 @@ class Command(BaseCommand):
         return computing.tables_of(test_result, labelled, judge=reading.name, group=computing.ALL), []
 
     def _summary(self, rows: list[Row], summary: Row) -> str:
-        """The tested physicians and what it comes to, as text."""
+        """The tested physicians and the results of the test, as text."""
         from rich.console import Console
         from rich.table import Table as Printed
 

@@ -103,14 +103,14 @@ def _tables(tables: CalibrationTables) -> Iterator[OutTable]:
 
 
 def _mode(row: dict[str, Any]) -> str:
-    """How many responses were written so, how many of them are graded, and what they meet on average."""
+    """How many responses were written in a mode, how many of them are graded, and their mean hits."""
     left = "" if row["in_k"] else ", not in k"
     mean = "" if row["mean"] is None else f", mean hits {row['mean']:.2f}"
     return f"{row['n_responses']:,} written, {row['n']:,} graded{mean}{left}"
 
 
 def _errors(tables: CalibrationTables) -> Table:
-    """The judges whose errors are carried on, and how far they keep the order of the candidates."""
+    """The judges whose errors are propagated, and how far the order of the candidates holds under them."""
     from rich.table import Table
 
     table = Table(title="Errors of judges on positive criteria", title_justify="left")

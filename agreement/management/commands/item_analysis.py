@@ -58,7 +58,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Written to {out}: {files}")
 
     def _summary(self, attributes: list[Row], overall: Row, facts: Row) -> str:
-        """What tells of disagreement, and the counts of what is low."""
+        """What explains disagreement, and the counts of low values."""
         from rich.console import Console
         from rich.table import Table
 

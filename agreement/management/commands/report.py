@@ -91,7 +91,7 @@ class Command(BaseCommand):
             )
         except DomainError as error:
             raise CommandError(str(error)) from None
-        # A worker may have claimed it first; then its result is waited for.
+        # A worker may have claimed it first; then wait for its result.
         while report.status in (JobStatus.PENDING, JobStatus.RUNNING):
             services.run(report_id=report.pk, clock=timezone.now)
             report = Report.objects.select_related("benchmark").get(pk=report.pk)
@@ -139,7 +139,7 @@ def _refuse_other_files(report: Report, out: Path) -> None:
 
 
 def _write(report: Report, out: Path) -> int:
-    """All files of a report, in a folder or as one ZIP, which is there whole or not at all; how many there are."""
+    """Write all files of a report, in a folder or as one ZIP (written whole or not at all); return their number."""
     with files.archive(report) as packed:
         if out.suffix != ".zip":
             out.mkdir(parents=True, exist_ok=True)
