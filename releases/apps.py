@@ -6,7 +6,7 @@ class ReleasesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Say what this app offers in the top bar and on the overview."""
+        """Register what this app offers in the top bar and on the overview."""
         from releases import navigation, steps
         from rubrics import overview
 

@@ -17,7 +17,7 @@ from rubrics.models import Benchmark
 
 
 class ReleaseForm(CommandForm):
-    """What is in a release beside cases and rubrics; what there is none of cannot be asked for."""
+    """The content of a release beside cases and rubrics; content that does not exist cannot be chosen."""
 
     commands = (ReleaseOptions,)
     exclude = ("raters",)
@@ -89,11 +89,11 @@ class ReleaseForm(CommandForm):
 
     @property
     def parts(self) -> list[forms.BoundField]:
-        """The fields of what may be in it beside cases and rubrics."""
+        """The fields for the content beside cases and rubrics."""
         return [self[name] for name in self.PARTS]
 
     def clean(self) -> dict[str, Any]:
-        """Notes belong to decisions; a licence is there or expressly none."""
+        """Notes need decisions; there is either a licence, or an explicit choice of none."""
         given = super().clean() or {}
         if given.get("physicians_notes") and not given.get("decisions"):
             self.add_error("physicians_notes", _("Notes stand beside decisions: choose those as well."))
@@ -103,6 +103,6 @@ class ReleaseForm(CommandForm):
         return given
 
     def options(self) -> ReleaseOptions:
-        """What was asked for."""
+        """The chosen options."""
         given = self.cleaned_data
         return command_of(ReleaseOptions, given, notes=given["physicians_notes"], no_licence=not given["licence"])

@@ -13,13 +13,13 @@ from rubrics.models import Benchmark
 
 
 class Release(Job):
-    """What was let out, and of what: a worker writes the archive, and then nothing of it changes."""
+    """A release of a benchmark: a worker writes the archive, which never changes afterwards."""
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="releases")
     version = models.CharField(_("version"), max_length=MAX_RELEASE_VERSION_LENGTH)  # as it is cited: 1.0
     notes = models.TextField(_("notes"), blank=True)
-    options = models.JSONField(default=dict)  # what was asked to be in it
+    options = models.JSONField(default=dict)  # the requested content
     archive = models.FileField(upload_to="releases/", blank=True)
     digest = models.CharField(max_length=64, blank=True)  # SHA-256 of its SHA256SUMS, which names every file
     size = models.BigIntegerField(default=0)  # of the archive, bytes

@@ -34,7 +34,7 @@ _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+-]{0,39}")
 
 
 def next_version(benchmark: Benchmark) -> str:
-    """What the next release may be called: one more than the newest in its last number, 1.0 at first."""
+    """The suggested version of the next release: the newest with its last number raised by one, 1.0 at first."""
     newest = Release.objects.filter(benchmark=benchmark, status__in=VERSION_TAKEN).first()
     if newest is None:
         return "1.0"
@@ -47,7 +47,7 @@ def next_version(benchmark: Benchmark) -> str:
 
 
 def new_canary() -> str:
-    """A text that nobody else has, by which data that must not be trained on is found."""
+    """A unique text by which data that must not be used for training can be found."""
     return f"Benchmark data: keep this out of training corpora. Canary GUID {uuid.uuid4()}"
 
 
@@ -74,7 +74,7 @@ def create_release(
 ) -> Release:
     """A release that waits for a worker. `DomainError` where it could never be made, or the version is taken.
 
-    Cases that were written here get a canary, which the benchmark keeps from its first release on.
+    Cases that were written here get a canary, which stays the same from the benchmark's first release on.
     """
     version = version.strip()
     if not _VERSION.fullmatch(version):
@@ -109,7 +109,7 @@ def restart_release(*, release: Release, at: datetime) -> None:
 
 
 def release_order(release: Release) -> build.ReleaseOrder:
-    """What a release is made from. Its day is that on which it was asked for, in UTC."""
+    """The order from which a release is built. Its date is the day of the request, in UTC."""
     return build.ReleaseOrder(
         benchmark=release.benchmark,
         version=release.version,
@@ -154,7 +154,7 @@ RELEASES = register(ReleaseJobs())
 
 
 def run(*, release_id: int, clock: Clock) -> None:
-    """Make a release if it is there to be made; safe to call any number of times, from any number of workers."""
+    """Make a release if it waits to be made; safe to call any number of times, from any number of workers."""
     RELEASES.run(job_id=release_id, clock=clock)
 
 
@@ -175,7 +175,7 @@ def _release_before(release: Release) -> Release | None:
 
 @contextmanager
 def _one_moment() -> Iterator[None]:
-    """All that is read inside is as of one moment, whatever is written meanwhile."""
+    """All reads inside see the state of one moment, whatever is written meanwhile."""
     if connection.in_atomic_block:  # the caller's transaction has begun; its isolation level is fixed
         yield
         return

@@ -1,7 +1,7 @@
 """Write a release into a folder: the same content, options, version and date give the same bytes.
 
 One pass over the cases writes both forms, the table of criteria and the splits; nothing grows with the number of
-decisions. What the files say of themselves (Croissant, card, release.json, SHA256SUMS) is written last.
+decisions. The files that describe the others (Croissant, card, release.json, SHA256SUMS) are written last.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from releases.content.tables import (
 )
 from rubrics.models import Benchmark
 
-FORM = 1  # of a release: a reader may tell from it what to expect
-_REPORTED = 50  # cases between two words about how far it is
-# Of the time that a release takes, about so much goes into the cases; the rest into what may be asked for.
+FORM = 1  # the version of the format of a release, for programs that read it
+_REPORTED = 50  # cases between two reports of progress
+# The approximate share of a release's time that the cases take; the optional content takes the rest.
 _SHARE_OF_CASES = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOrder:
-    """What is released. ``date`` is the day of the release: no other clock has a say."""
+    """What is released. ``date`` is the day of the release; no other clock is read."""
 
     benchmark: Benchmark
     version: str
@@ -70,7 +70,7 @@ class Built:
 
 
 def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
-    """`DomainError` where such a release could never be made."""
+    """Check the order; `DomainError` where such a release could never be made."""
     if not benchmark.licence.strip() and not options.no_licence:
         raise DomainError(
             _("The benchmark has no licence. Name one in its settings, or release it expressly without one.")
@@ -108,7 +108,7 @@ def build(spec: ReleaseOrder, root: Path, progress: Progress = no_progress) -> B
 def _write_cases(
     spec: ReleaseOrder, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices, progress: Progress
 ) -> set[str]:
-    """Both forms, the criteria and the splits; the keys of the cases."""
+    """Write both forms, the criteria and the splits; return the keys of the cases."""
     total = cases_to_release(spec.benchmark).count()
     named = _named_slices(spec.benchmark)
     keys: set[str] = set()
@@ -205,7 +205,7 @@ def _write_work(
 
 
 def cited(spec: ReleaseOrder) -> Cited:
-    """What a citation of it names."""
+    """The data that a citation of the release names."""
     benchmark = spec.benchmark
     return Cited(
         slug=benchmark.slug,

@@ -12,7 +12,7 @@ from releases.content.options import ReleaseOptions
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """All that the card tells. ``counts`` are those of `release.json`; ``left_out`` is what a form left out."""
+    """The facts on the card. ``counts`` are those of `release.json`; ``left_out`` is what a form left out."""
 
     cited: Cited
     description: str

@@ -14,14 +14,14 @@ from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricD
 from rubrics.parsing import as_imported
 
 CHUNK = 200
-# Flags that the product puts into metadata for itself.
+# Flags that the product stores in metadata for its own use.
 PRIVATE = frozenset({"self_identification"})
-# By the id of a criterion: fields of the file that nobody reads, and how it was written there.
+# By the id of a criterion: fields of the file that the product does not read, and its original text in the file.
 Origins = dict[int, tuple[dict[str, Any], dict[str, Any] | None]]
 
 
 def cases_to_release(benchmark: Benchmark) -> QuerySet[Case]:
-    """Cases that count and have a published rubric; one that an erratum has superseded gives way to that."""
+    """Cases that count and have a published rubric; an erratum with one replaces the case that it supersedes."""
     published = Rubric.objects.current().filter(case=OuterRef("pk"))
     errata = Case.objects.included().filter(supersedes=OuterRef("pk")).filter(Exists(published))
     cases = Case.objects.included().filter(Exists(published), benchmark=benchmark)
@@ -80,7 +80,7 @@ def _criterion(item: RubricItem, position: int, origins: Origins) -> ReleasedCri
 
 
 def _completions(cases: Sequence[Case]) -> dict[int, Completions]:
-    """What came with each case: written by the import that made the case, at the same moment, by no person here."""
+    """The completions of each case: stored by its import at the same moment, and not written by a user here."""
     ideals: dict[int, tuple[str, str]] = {}
     references: defaultdict[int, list[str]] = defaultdict(list)
     kinds = {"physician": Candidate.Kind.PHYSICIAN, "reference": Candidate.Kind.REFERENCE}
@@ -112,8 +112,8 @@ def _says_more_of_criteria(metadata: dict[str, Any]) -> bool:
 def _origins(cases: Sequence[Case]) -> Origins:
     """By criterion, its fields in the file beside text, points and tags.
 
-    The metadata of a case names criteria by their place in the first version. From there it goes with the row of the
-    criterion, wherever that moves; where a criterion was reworded, the draft says which row it came from.
+    The metadata of a case names criteria by their place in the first version. From there they follow the row of the
+    criterion, wherever it moves; where a criterion was reworded, the draft records the row that it came from.
     """
     if not cases:
         return {}

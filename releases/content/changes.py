@@ -15,20 +15,20 @@ from zipfile import ZipFile
 from releases.models import Release
 
 CASES = "cases/healthbench.jsonl"
-# So many cases are named; all are counted.
+# At most this many cases are named; all are counted.
 MAX_NAMED_CASES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class _PromptDigest:
-    """A case of a release, as far as it takes to tell whether it is still the same."""
+    """The part of a released case that shows whether the case is still the same."""
 
     rest: bytes
     criteria: Counter[bytes]
 
 
 def changes_since(before: Release | None, root: Path) -> dict[str, Any]:
-    """Counts, and the cases by name, of the release in ``root`` against ``before``; empty without one."""
+    """Counts and names of cases that differ between the release in ``root`` and ``before``; empty without one."""
     if before is None or not before.archive:
         return {}
     with before.archive.open("rb") as source, ZipFile(source) as archive:

@@ -22,18 +22,18 @@ class Cited:
 
     @property
     def authors(self) -> str:
-        """Who is cited as the author: persons are named nowhere unless they asked for it."""
+        """Who is cited as the author; persons are named only if they asked for it."""
         return f"The contributors of {self.title}"
 
 
 def one_line(cited: Cited) -> str:
-    """As a reference list has it."""
+    """The citation as one line of a reference list."""
     where = f" {cited.url}." if cited.url else ""
     return f"{cited.authors}. {cited.title} (version {cited.version}) [data set]. {cited.date}.{where}"
 
 
 def with_digest(line: str, digest: str) -> str:
-    """The line with what names the files of the release: they cannot hold it themselves."""
+    """The line with the digest that identifies the files of the release, which they cannot hold themselves."""
     return f"{line} SHA-256 of SHA256SUMS: {digest}."
 
 

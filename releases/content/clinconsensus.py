@@ -1,9 +1,9 @@
 """Cases in ClinConsensus' form. It has one turn, criteria worth one point each, and no negative ones.
 
-A conversation of several turns is told in ``clinical_context``, each turn after the name of its speaker; the last turn
-is the request, if it is the user's. Criteria with negative points are left out: no score of ClinConsensus uses them,
-and a reader of the form would take them for something wanted. What is left out or changed is counted, for the data
-card.
+A conversation of several turns is written in ``clinical_context``, each turn after the name of its speaker; the last
+turn is the request, if it is the user's. Criteria with negative points are left out: no score of ClinConsensus uses
+them, and a reader of the form would take them for something wanted. What is left out or changed is counted, for the
+data card.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _context_and_request(case: ReleasedCase) -> tuple[str, str] | None:
 
 
 def _labels(case: ReleasedCase, prefix: str, singular: str, many: str) -> tuple[Any, Any]:
-    """Word for word as they came, unless the tags of the case were changed since; then by those."""
+    """The labels word for word as imported; if the tags of the case were changed since, labels made from the tags."""
     now = case.labels(prefix)
     if case.is_clinconsensus:
         single, several = case.metadata.get(singular, ""), case.metadata.get(many, [])
@@ -91,7 +91,7 @@ def _labels(case: ReleasedCase, prefix: str, singular: str, many: str) -> tuple[
 
 
 def _unknown(case: ReleasedCase, record: dict[str, Any]) -> dict[str, Any]:
-    """Fields that nobody reads, as they came."""
+    """Fields that the product does not read, as imported."""
     placed = {*as_imported.RESERVED, *KEYS, REFERENCE}
     rest = {name: value for name, value in case.metadata.items() if name not in placed}
     fields = case.kept.get("fields")

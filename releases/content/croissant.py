@@ -35,7 +35,7 @@ _TYPES = {
     "md": "text/markdown",
     "cff": "application/yaml",
 }
-# Columns of each file of records: name, type, whether a list, what it is.
+# Columns of each file of records: name, type, whether it is a list, description.
 Column = tuple[str, str, bool, str]
 _CASE: dict[str, tuple[Column, ...]] = {
     "cases/healthbench.jsonl": (
@@ -101,7 +101,7 @@ _SPLIT: tuple[Column, ...] = (
 
 
 def croissant(cited: Cited, description: str, files: Iterable[WrittenFile]) -> dict[str, Any]:
-    """The whole document, over ``files``: those written before it."""
+    """The whole document, about ``files``, which were written before it."""
     written = sorted(files, key=lambda file: file.path)
     document: dict[str, Any] = {
         "@context": CONTEXT,

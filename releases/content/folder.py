@@ -16,13 +16,13 @@ from consilium.core.csvfile import stream_csv
 SUMS = "SHA256SUMS"
 _DATE = (1980, 1, 1, 0, 0, 0)
 _PIECE = 1 << 20
-# Files have at most 18 digits in a whole number: what has more is a float that the database wrote out.
+# Whole numbers in files have at most 18 digits; one with more is a float that the database wrote out.
 _MAX_EXACT = 10**18
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file of the release; ``rows`` where it is made of rows."""
+    """A file of the release; ``rows`` is set where it consists of rows."""
 
     path: str
     size: int
@@ -54,7 +54,7 @@ class OpenFile:
         self.rows = (self.rows or 0) + 1
 
     def close(self) -> WrittenFile:
-        """Note what was written."""
+        """Record the size and the hash of what was written."""
         self._file.close()
         written = WrittenFile(self._path, self._size, self._hash.hexdigest(), self.rows)
         self._folder.files[self._path] = written
@@ -62,7 +62,7 @@ class OpenFile:
 
 
 class Folder:
-    """A release on its way onto the disk."""
+    """The folder of a release that is being written."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -84,7 +84,7 @@ class Folder:
         self.text(path, json.dumps(content, ensure_ascii=False, indent=2) + "\n")
 
     def jsonl(self, path: str, records: Iterable[Any]) -> int:
-        """A file with a record a line; how many there were."""
+        """Write a file with one record per line; return their number."""
         file = self.open(path)
         for record in records:
             file.line(record)
@@ -98,7 +98,7 @@ class Folder:
         *,
         text_columns: Collection[str] = (),
     ) -> int:
-        """A CSV file; how many rows it has without its header."""
+        """Write a CSV file; return its number of rows without the header."""
         file = self.open(path)
         count = 0
 
@@ -115,7 +115,7 @@ class Folder:
         return count
 
     def seal(self) -> str:
-        """Write ``SHA256SUMS`` over all files but itself; the SHA-256 of that, which names the release."""
+        """Write ``SHA256SUMS`` over all other files; return the SHA-256 of that file, which identifies the release."""
         lines = [f"{self.files[path].sha256}  {path}\n" for path in sorted(self.files)]
         content = "".join(lines).encode()
         (self.root / SUMS).write_bytes(content)
@@ -123,12 +123,12 @@ class Folder:
 
 
 def json_text(value: Any) -> str:
-    """One line of JSON, characters as they are."""
+    """One line of JSON, without escapes for characters beyond ASCII."""
     return json.dumps(exact(value), ensure_ascii=False)
 
 
 def exact(value: Any) -> Any:
-    """The value with numbers as a file may hold them: the database writes 1e+23 out, with all its zeros."""
+    """The value with its numbers as a file may hold them; the database writes 1e+23 with all its zeros."""
     if isinstance(value, dict):
         return {key: exact(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -8,7 +8,7 @@ from releases.content.record import ReleasedCase
 from rubrics.parsing import as_imported
 
 KEYS = ("example_tags", "ideal_completions_data", "prompt", "prompt_id", "rubrics", "canary")
-# Metadata that means something to the importer, or has a place of its own in the form.
+# Metadata that the importer reads, or that has a place of its own in the form.
 _PLACED = frozenset({*as_imported.RESERVED, "prompt", "ideal_completions_data", "canary"})
 # Labels of ClinConsensus: here they are tags.
 _LABELS = frozenset({"task", "task_labels", "subject", "subject_labels", "user_role"})
@@ -51,7 +51,7 @@ def healthbench(case: ReleasedCase, canary: str) -> dict[str, Any]:
 
 
 def _tags(case: ReleasedCase) -> Any:
-    """As they were in the file while nothing has changed since: with repetitions, or null."""
+    """The tags as they were in the file, with repetitions or null, if they have not changed since."""
     if "example_tags" in case.kept and case.tags == case.own_tags:
         raw = case.kept["example_tags"]
         if tuple(dict.fromkeys(raw or ())) == case.own_tags:
@@ -70,13 +70,13 @@ def _completions(case: ReleasedCase) -> Any:
 
 
 def _turns(case: ReleasedCase) -> list[dict[str, Any]]:
-    """The conversation; with all fields of its turns where the file had more of them."""
+    """The conversation, with all fields of its turns where the file had further fields."""
     turns = [{"content": turn["content"], "role": turn["role"]} for turn in case.conversation]
     whole = case.metadata.get("prompt")
     if case.is_clinconsensus or not isinstance(whole, list) or len(whole) != len(turns):
         return turns
     merged = [{**turn, **more} for turn, more in zip(turns, whole, strict=True) if isinstance(more, dict)]
-    # It may have been edited since the import.
+    # The conversation may have been edited since the import.
     pairs = [(turn["content"], turn["role"]) for turn in turns]
     return merged if [(turn["content"], turn["role"]) for turn in merged] == pairs else turns
 
@@ -86,7 +86,7 @@ def _unusual(case: ReleasedCase, kept: dict[str, Any] | None) -> dict[str, Any] 
 
 
 def _unknown(case: ReleasedCase, record: dict[str, Any]) -> dict[str, Any]:
-    """Fields that nobody reads, as they came."""
+    """Fields that the product does not read, as imported."""
     hidden = _PLACED | _LABELS if case.is_clinconsensus else _PLACED
     rest = {name: value for name, value in case.metadata.items() if name not in hidden}
     fields = case.kept.get("fields")

@@ -30,7 +30,7 @@ _ROWS = 2_000
 
 
 def check_names(benchmark: Benchmark, options: ReleaseOptions) -> None:
-    """`DomainError` where an option names a candidate, rater or judge that there is not."""
+    """Check the names; `DomainError` where an option names a candidate, rater or judge that does not exist."""
     known = set(Candidate.objects.filter(benchmark=benchmark).values_list("name", flat=True))
     for name in options.candidates:
         if name not in known:
@@ -59,7 +59,7 @@ def responses_to_release(benchmark: Benchmark, options: ReleaseOptions) -> Query
 
 
 def response_rows(benchmark: Benchmark, options: ReleaseOptions) -> Iterator[dict[str, Any]]:
-    """The fields that ``import_responses`` takes; nothing of who wrote it, nor of what was noted about it."""
+    """The fields that ``import_responses`` takes, without the author of the response and notes about it."""
     rows = responses_to_release(benchmark, options).order_by("case_id", "candidate__name", "setting", "sample")
     columns = ("case__key", "candidate__name", "sample", "text", "setting", "writing_mode")
     for case, candidate, sample, text, setting, mode in rows.values_list(*columns).iterator(_ROWS):
@@ -75,7 +75,7 @@ def response_rows(benchmark: Benchmark, options: ReleaseOptions) -> Iterator[dic
 
 
 def raters_of(benchmark: Benchmark, options: ReleaseOptions) -> list[str]:
-    """Whose decisions: the chosen raters, or every physician who has handed in work."""
+    """The raters whose decisions are released: the chosen ones, or every physician who has handed in work."""
     if options.raters:
         return list(options.raters)
     work = Assignment.objects.filter(
@@ -99,7 +99,7 @@ def decision_rows(
         for row in export.rows():
             if row["case"] not in cases or (options.candidates and row["candidate"] not in options.candidates):
                 continue
-            if not isinstance(row["criterion"], int):  # of an earlier version, and not in the one that is released
+            if not isinstance(row["criterion"], int):  # of an earlier version, not in the released one
                 left_out["decisions_on_earlier_criteria"] += 1
                 continue
             yield row if options.notes else {**row, "note": ""}
@@ -132,9 +132,9 @@ def verdict_columns(benchmark: Benchmark) -> tuple[str, ...]:
 
 
 def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
-    """A row for each pair that a judge has judged; of several replicates what most of the valid ones say.
+    """A row for each pair that a judge has judged; with several replicates, the majority of the valid ones.
 
-    Pairs whose criterion was ruled faulty are left out, as of the decisions: no score of the benchmark takes them.
+    Pairs whose criterion was ruled faulty are left out, as from the decisions: no score of the benchmark uses them.
     """
     ruled = faulty_pairs(benchmark)
     faulty = set(zip(ruled.response.tolist(), ruled.criterion.tolist(), strict=True))
@@ -178,7 +178,7 @@ def verdict_rows(benchmark: Benchmark, options: ReleaseOptions, left_out: Counte
 
 
 def _majority(replicates: list[tuple[str, str]]) -> tuple[str, str] | None:
-    """What most of the valid replicates say, in the words of the first; invalid where none is valid; None on a tie."""
+    """The majority of the valid replicates, in the words of the first; invalid if none is valid; None on a tie."""
     valid = Counter(outcome for outcome, _words in replicates if outcome != Verdict.Outcome.INVALID)
     if not valid:
         return replicates[0]

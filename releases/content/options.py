@@ -19,11 +19,11 @@ PARTS = ("responses", "decisions", "verdicts")
 
 @command(frozen=True, slots=True)
 class ReleaseOptions:
-    """Cases, rubrics and prompts are always in it; everything else only where it is asked for.
+    """Options of a release. Cases, rubrics and prompts are always included; everything else only on request.
 
-    ``raters`` are whose decisions (empty: each physician's own, under their pseudonym), ``judges`` whose verdicts
-    (empty: of all; each by its newest run, or all its imported ones), ``candidates`` about whose responses (empty: of
-    all).
+    ``raters`` are those whose decisions are included (empty: each physician's own, under their pseudonym), ``judges``
+    those whose verdicts are (empty: all; each by its newest run, or all its imported ones). ``candidates`` limit all of
+    these to their responses (empty: all candidates).
     """
 
     reference_answers: Annotated[bool, Label(gettext_lazy("Reference answers"))] = False
@@ -57,7 +57,7 @@ class ReleaseOptions:
 
 
 def read_options(stored: Mapping[str, Any]) -> ReleaseOptions:
-    """Options from JSON; `DomainError` where a name or a value is none of them."""
+    """Options from JSON; `DomainError` where a name or a value is not valid."""
     known = {field.name: field.default for field in fields(ReleaseOptions)}
     values: dict[str, Any] = {}
     for name, value in stored.items():

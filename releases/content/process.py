@@ -1,4 +1,4 @@
-"""How a benchmark was made, in numbers: who by counts, what was reviewed, audited, screened and left out."""
+"""How a benchmark was made, in numbers: people, and what was reviewed, audited, screened and left out."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _SHOWN = ("model", "temperature", "max_tokens", "seed", "criteria_per_request", 
 
 
 def judge_prompts(benchmark: Benchmark) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(name of the file, what it holds) for the newest finished run of each judge that is asked by a prompt."""
+    """(name of the file, its content) for the newest finished run of each judge that has a prompt."""
     taken: set[str] = set()
     runs = JudgeRun.objects.graded().filter(benchmark=benchmark).select_related("judge")
     for run in runs.order_by("judge__name", "-finished_at", "-pk").distinct("judge__name"):

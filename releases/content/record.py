@@ -10,8 +10,8 @@ from rubrics.parsing import as_imported
 
 @dataclass(frozen=True, slots=True)
 class ReleasedCriterion:
-    """A criterion in its place. ``extras`` are fields of the file it came from that nobody reads; ``kept`` says how
-    it was written there.
+    """A criterion in its place. ``extras`` are fields of its source file that the product does not read; ``kept`` is
+    how it was written there.
     """
 
     position: int
@@ -39,8 +39,8 @@ class Completions:
 class ReleasedCase:
     """A case that counts, with the published version of its rubric.
 
-    ``metadata`` is that of the file it came from, empty for a case that was written here: what the product keeps there
-    for itself is not exported. ``tags`` hold those that physicians agreed on as well.
+    ``metadata`` is that of the source file, empty for a case that was written here; what the product stores there for
+    its own use is not exported. ``tags`` hold those that physicians agreed on as well.
     """
 
     key: str
@@ -59,13 +59,13 @@ class ReleasedCase:
 
     @property
     def kept(self) -> dict[str, Any]:
-        """What rows do not hold of the line that it came from."""
+        """The parts of its source line that rows do not hold."""
         kept = self.metadata.get(as_imported.KEY)
         return kept if isinstance(kept, dict) else {}
 
     @property
     def is_clinconsensus(self) -> bool:
-        """Whether it came in as a ClinConsensus case."""
+        """Whether it was imported as a ClinConsensus case."""
         return isinstance(self.metadata.get("context_length"), int)
 
     def labels(self, prefix: str) -> list[str]:

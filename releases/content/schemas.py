@@ -18,7 +18,7 @@ def _object(properties: dict[str, Any], required: list[str], **more: Any) -> dic
 
 
 _TURN = _object({"role": _FILLED, "content": _TEXT}, ["role", "content"])
-# ``traceability`` is ours where it is an object of texts; a field of that name in somebody's file may be anything.
+# ``traceability`` is ours if it is an object of texts; a field of that name in a source file may be anything.
 _CRITERION = _object(
     {"criterion": _FILLED, "points": _POINTS, "tags": _TEXTS_OR_NULL, "traceability": {}}, ["criterion", "points"]
 )

@@ -11,10 +11,10 @@ from releases.content.record import ReleasedCase
 from rubrics.tables.columns import CASE, COLUMNS, TEXT_COLUMNS, joined, shielded
 
 SLICE_COLUMNS = ("slice", "n_cases", "n_criteria", "n_positive_criteria", "positive_points", "negative_points")
-# As the table of the rubric editor, so that it can be imported.
+# The same columns as the table of the rubric editor, so that the file can be imported.
 RUBRIC_COLUMNS = (CASE, *COLUMNS)
 RUBRIC_TEXT = TEXT_COLUMNS
-# Splits by what a case is; the tags with a prefix make one each.
+# Splits by attributes of a case; the tags of each prefix make one split.
 BY_FIELD = ("difficulty", "register", "language")
 BY_TAG = ("theme", "specialty", "task")
 

@@ -1,1 +1,1 @@
-"""What pages read of releases."""
+"""Queries about releases for pages."""

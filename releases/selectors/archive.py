@@ -26,7 +26,7 @@ def card_of(release: Release) -> str:
 
 
 def citation_of(release: Release) -> tuple[str, str]:
-    """One line with the digest, and BibTeX: as they were when it was made, whatever the benchmark is called now."""
+    """One line with the digest, and BibTeX, as when the release was made, whatever the benchmark is called now."""
     citation = release.facts.get("citation", {})
     return with_digest(citation.get("line", ""), release.digest), citation.get("bibtex", "")
 
@@ -37,5 +37,5 @@ def file_rows(release: Release) -> Iterator[dict[str, Any]]:
 
 
 def change_rows(release: Release) -> list[dict[str, Any]]:
-    """`CHANGE_COLUMNS` of the cases that are not as they were in the release before."""
+    """`CHANGE_COLUMNS` of the cases that differ from the release before."""
     return list(release.facts.get("changes", {}).get("cases", []))

@@ -31,7 +31,7 @@ class Preview:
 
 
 def preview_of(benchmark: Benchmark) -> Preview:
-    """What there is to release."""
+    """Count what a release of the benchmark can contain."""
     cases = cases_to_release(benchmark).order_by()
     published = Rubric.objects.current().values("case")
     included = Case.objects.included().filter(benchmark=benchmark)

@@ -24,7 +24,7 @@ NEEDED = (
     *("croissant.json", "DATA_CARD.md", "CITATION.cff", "LICENSE"),
 )
 MAX_PROBLEMS = 100
-_SMALL_FILE = 64 << 20  # of a file that is read as a whole
+_SMALL_FILE = 64 << 20  # bytes of a file that is read as a whole
 _PIECE = 1 << 20
 _MAX_CELL_LENGTH = 16 << 20
 _SUM_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
@@ -56,12 +56,12 @@ class Verified:
         """Note a problem."""
         self.total += 1
         if len(self.problems) < MAX_PROBLEMS:
-            # A name may hold what moves a cursor or colours a terminal.
+            # A name may hold control characters that move the cursor or colour the terminal.
             self.problems.append("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in problem)[:500])
 
 
 def verify(path: Path) -> Verified:
-    """Check the release at ``path``, a folder or a ZIP. `Unreadable` where it cannot even be looked at."""
+    """Check the release at ``path``, a folder or a ZIP; `Unreadable` where it cannot be read at all."""
     source = open_source(path)
     try:
         return _verify(source)

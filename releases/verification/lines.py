@@ -11,7 +11,7 @@ from typing import Any
 
 
 def fault_of(value: Any, schema: Mapping[str, Any], place: str = "") -> str:
-    """The first thing that is wrong, with its place: ``rubrics[2].points: …``; empty where all holds."""
+    """The first fault, with its place: ``rubrics[2].points: …``; empty where the record is valid."""
     subject = place or "the record"
     if "type" in schema and not _is(value, schema["type"]):
         expected = schema["type"] if isinstance(schema["type"], str) else " or ".join(schema["type"])

@@ -12,17 +12,17 @@ from typing import IO, Protocol
 
 MAX_FILES = 10_000
 MAX_BYTES = 16 << 30  # of a file when unpacked
-# A line of text packs well; a file that packs better than this is a bomb.
+# Text compresses well, but a file that compresses better than this is a ZIP bomb.
 MAX_RATIO = 300
 _SMALL = 1 << 20
 
 
 class Unreadable(Exception):
-    """It is no release that could be read; the text is the reason."""
+    """The path is not a readable release; the text is the reason."""
 
 
 class Source(Protocol):
-    """Files of a release by their path inside it. ``problems`` are what was found wrong while looking for them."""
+    """Files of a release by their path inside it. ``problems`` are the faults found while listing them."""
 
     problems: list[str]
 
@@ -37,7 +37,7 @@ class Source(Protocol):
 
 
 class FolderSource:
-    """A folder. Symbolic links are not followed: they lead who knows where."""
+    """A folder. Symbolic links are not followed, since they may lead outside."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -105,7 +105,7 @@ class ZipSource:
         return sorted(self._members)
 
     def size(self, name: str) -> int:
-        """Bytes of a file by the archive's header; reading stops there."""
+        """Bytes of a file by the archive's header; reading stops after as many."""
         return self._members[name].file_size
 
     @contextmanager
@@ -118,7 +118,7 @@ class ZipSource:
             raise Unreadable(f"{_printable(name)}: {error}") from error
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the archive."""
         self._archive.close()
 
 

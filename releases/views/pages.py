@@ -42,7 +42,7 @@ def releases(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new_release(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Ask for a release; what would be in it is counted before."""
+    """Request a release; the form shows counts of what it would contain."""
     benchmark = get_administered_benchmark(request.user, slug)
     preview = preview_of(benchmark)
     status = 200
@@ -84,7 +84,7 @@ def _context(request: SignedInRequest, release: Release) -> dict[str, Any]:
 @require_safe
 @signed_in
 def release(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One release: how far it is, or all that it holds."""
+    """One release: its progress, or its content."""
     row = access.get_release(request.user, slug, public_id)
     context = _context(request, row)
     if row.status == JobStatus.DONE:
@@ -105,7 +105,7 @@ def release(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
 @require_safe
 @signed_in
 def progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """How far a release is; asked again every second while it is open, then the page is loaded anew."""
+    """The progress of a release, requested every second while it is open; then the page is reloaded."""
     row = access.get_release(request.user, slug, public_id)
     context = _context(request, row)
     response = render(request, "releases/_progress.html", context)
@@ -128,7 +128,7 @@ def restart(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
 
 
 def archive_response(row: Release) -> FileResponse:
-    """The ZIP; 404 until it is made, or where it was lost."""
+    """The ZIP; 404 until it is made, or if it was lost."""
     if row.status != JobStatus.DONE:
         raise Http404
     try:
@@ -158,7 +158,7 @@ def files_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingH
 @require_safe
 @signed_in
 def changes_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
-    """The cases that are not as they were in the release before."""
+    """The cases that differ from the release before, as CSV."""
     row = access.get_release(request.user, slug, public_id)
     rows = stream_csv(archive_selectors.CHANGE_COLUMNS, archive_selectors.change_rows(row), text_columns=("case",))
     return csv_response(f"{services.archive_name(row)}-changes.csv", rows)

@@ -140,18 +140,18 @@ def _options(given: dict[str, Any], *, no_licence: bool) -> ReleaseOptions:
 
 
 def _has_options(release: Release, options: ReleaseOptions, notes: str) -> bool:
-    """Whether a release is what is asked for; who gives no notes takes those that it has."""
+    """Whether a release has the requested options; if no notes are given, any notes match."""
     return bool(release.options == options.as_json()) and notes.strip() in ("", release.notes)
 
 
 def _is_the_same(release: Release) -> bool:
-    """Whether the benchmark would be released as it was then."""
+    """Whether a release of the benchmark now would equal the earlier one."""
     with tempfile.TemporaryDirectory(prefix="release-") as name:
         return build.build(services.release_order(release), Path(name)).digest == release.digest
 
 
 def _write(release: Release, out: Path) -> None:
-    """The archive that was kept, whole or not at all; its files under ``out`` unless that is a ZIP."""
+    """Write the stored archive, whole or not at all; its files go under ``out`` unless that is a ZIP."""
     if not release.archive.storage.exists(str(release.archive.name)):
         raise DomainError(f"The archive of version {release.version} is gone from the media folder.")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -175,7 +175,7 @@ def _unpack(release: Release, root: Path) -> None:
     top = f"{services.archive_name(release)}/"
     with release.archive.open("rb") as source, ZipFile(source) as archive:
         for info in archive.infolist():
-            path = root / info.filename.removeprefix(top)  # our own archive: its names are ours
+            path = root / info.filename.removeprefix(top)  # safe: the names in our own archive are ours
             path.parent.mkdir(parents=True, exist_ok=True)
             with archive.open(info) as packed, path.open("wb") as target:
                 shutil.copyfileobj(packed, target)
