@@ -1,6 +1,6 @@
 """Two raters' ratings joined into pairs, each with its status: which cell of the table it fills, or why none.
 
-Counting rules, by precedence (DESIGN: what counts):
+Counting rules, by precedence (explained in docs/statistics.md, *What counts*):
 
 1. a pair whose criterion an adjudicator found at fault is left out;
 2. so is a pair that either rater left undecided: a tie within a group, which an adjudicator may settle, or, counted

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def _finished(request: SignedInRequest, slug: str, section: str, public_id: str) -> Report:
+    """A report that the reader may see, with a result; 404 else, also where the address names another section."""
     report = access.get_report(request.user, slug, public_id)
     if report.section != section or report.status != JobStatus.DONE:
         raise Http404
@@ -29,7 +30,7 @@ def table_response(report: Report, name: str, ending: str) -> HttpResponseBase:
     """A table in one of the formats of `files.TABLE_FORMATS`; 404 where there is none of that name."""
     table_format = files.TABLE_FORMATS[ending]
     try:
-        table_of(report, name)
+        table_of(report, name)  # before the answer begins; `files` asks again, and gets the same table
     except KeyError:
         raise Http404 from None
     if table_format.write is not None:

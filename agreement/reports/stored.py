@@ -1,4 +1,4 @@
-"""Reads a finished report: its tables, and the URL of the decisions behind a slice."""
+"""Stores the tables of a report in pieces and reads them back; the URL of the decisions behind a slice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of a report: columns and rows, stored in chunks and written as byte-identical CSV."""
+"""Tables of a report: columns and rows. `agreement.reports.stored` keeps them, `Table.csv` writes them as a file."""
 
 from __future__ import annotations
 

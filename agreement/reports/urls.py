@@ -36,7 +36,7 @@ urlpatterns: list[URLPattern] = [
         download_views.figure_file,
         name="figure",
     ),
-    # Routes that pages link by their own names: for most tables the CSV.
+    # A name for links to the CSV of a table. A request for this address reaches the route `table`, which comes first.
     path(
         "b/<slug:slug>/<report_section:section>/<str:public_id>/tables/<slug:name>.csv",
         download_views.table_file,

@@ -170,9 +170,10 @@ class Part(models.TextChoices):
 
 
 class Involvement(models.Model):
-    """Who plays which part for a response. Written by triggers; its unique key is what holds
+    """Who plays which part for a response.
 
-    author ≠ annotator ≠ checker ≠ adjudicator, and nobody in two groups on one response, however requests race.
+    Written by triggers (`play_a_part`), which refuse the response's author. The unique key keeps annotator, checker and
+    adjudicator apart, and everybody in one group for one response, however requests race.
     """
 
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="involvements")

@@ -33,10 +33,11 @@ WITHHELD = "withheld"
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """Whether one annotator may get new work in a group. ``reason`` is empty where new work may be given, else one of
+    """Whether one annotator may get new work in a group.
 
-    ``qualification`` (not passed yet; may start or go on now), ``waiting`` (may try again from ``again_at``),
-    ``failed`` (no attempt is left), ``withheld`` (held back by an admin or by gold items).
+    ``reason`` is empty where new work may be given, else one of ``qualification`` (not passed yet; may start or go on
+    now), ``waiting`` (may try again from ``again_at``), ``failed`` (no attempt is left), ``withheld`` (held back by an
+    admin or by gold items).
     """
 
     group: ExpertGroup

@@ -28,7 +28,8 @@ from rubrics.models import RubricItem
 
 MAX_EVIDENCE = 20
 
-# The lock first, as a statement of its own: the next one sees what was committed while it waited.
+# The lock first, as a statement of its own: the next one sees what was committed while it waited. The columns are those
+# of `_HeldRow`, with the status of the batch after the round.
 HELD_ROW_SQL = f"""
     SELECT {shared_lock_sql(RowLock.BATCH, "%s")};
     SELECT
@@ -193,7 +194,7 @@ class _HeldRow:
 
     status: str
     round: int
-    allowed: frozenset[int]
+    allowed: frozenset[int]  # ids of criteria: those of the request that are part of the work
     may_be_kept_from_it: bool  # new work of somebody who may not begin any, or has to qualify first
 
 
@@ -205,10 +206,10 @@ def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) 
         row = cursor.fetchone()
     if row is None:
         raise Assignment.DoesNotExist
-    status, number, batch_status, allowed, in_doubt = row
+    status, round_number, batch_status, allowed, may_be_kept_from_it = row
     refuse_unless_open(Batch(status=batch_status))
     _refuse_unless_writable(status)
-    return _HeldRow(status, number, frozenset(allowed), in_doubt)
+    return _HeldRow(status, round_number, frozenset(allowed), may_be_kept_from_it)
 
 
 def _waves(rows: Sequence[Row]) -> list[list[Row]]:
@@ -222,12 +223,13 @@ def _waves(rows: Sequence[Row]) -> list[list[Row]]:
 
 
 def _write(
-    assignment: int, number: int, rows: Sequence[tuple[DecisionInput, list[dict[str, Any]]]], at: datetime
+    assignment: int, round_number: int, rows: Sequence[tuple[DecisionInput, list[dict[str, Any]]]], at: datetime
 ) -> dict[int, int]:
     """Write all in one statement; the new version of each that was written.
 
     Left alone is a row whose version is not the one that its sender saw: the condition of DO UPDATE is what keeps a
-    stale save from overwriting anything, however many race. A first save must have seen version 0.
+    stale save from overwriting anything, however many race. A first save must have seen version 0: without the EXISTS,
+    a row that is not there would be inserted with any version.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -244,7 +246,7 @@ def _write(
             " WHERE d.version = EXCLUDED.version - 1 AND (d.client_id = EXCLUDED.client_id) IS NOT TRUE"
             " RETURNING criterion_id, version",
             [
-                *(assignment, number, at, at),
+                *(assignment, round_number, at, at),
                 json.dumps(
                     [
                         {
@@ -259,7 +261,7 @@ def _write(
                         for change, evidence in rows
                     ]
                 ),
-                *(assignment, number),
+                *(assignment, round_number),
             ],
         )
         return dict(cursor.fetchall())

@@ -1,4 +1,4 @@
-"""Views of grading: the page, the prefetched next page, and submission."""
+"""Views of grading: the page, the prefetched next page, handing in and skipping; `annotation.views.saving` saves."""
 
 from __future__ import annotations
 

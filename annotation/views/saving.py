@@ -1,4 +1,7 @@
-"""JSON endpoints of the grading page: decisions, time, a skip. Few queries each."""
+"""Endpoints that save decisions and time, with few queries each, and the answers to what cannot be saved.
+
+Views of grading, labels and writing share these answers.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ def decisions(request: SignedInRequest, public_id: str) -> HttpResponse:
 
 
 def somebody_else() -> HttpResponse:
-    """The error where the browser kept this work for another account than the one now signed in."""
+    """The error where the browser kept this work for another account than the one now signed in.
+
+    For labels and written responses, whose pages send the name of the author along; decisions get 404 instead.
+    """
     return JsonResponse({"reason": "somebody-else"}, status=409)
 
 

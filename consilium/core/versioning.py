@@ -3,6 +3,9 @@
 Such a row counts its saves in a version, and names the last one by the id that its sender gave it. A page sends the
 version that its author saw and an id of its own (`static/js/core/save_queue.js`); a repeated save is recognised by the
 id, a stale one by the version. Both are compared while the row is locked.
+
+Decisions of annotators, which are saved many at a time, are compared in the statement that saves them instead
+(`annotation/services/decisions.py`); they share the results below.
 """
 
 from __future__ import annotations

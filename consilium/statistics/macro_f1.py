@@ -5,6 +5,8 @@
 Source: the agreement measure of HealthBench (Arora et al. 2025), as ClinConsensus (Zheng et al. 2026) uses it between
 two raters. Symmetric in the raters. Undefined: with no pairs nothing is defined; a class that neither rater used has no
 F1, and MF1 is then the F1 of the other class alone, and says so. A class that only one of them used has F1 = 0.
+
+Only tables arrive here. How invalid and missing verdicts count is settled before (`agreement/counting/pairs.py`).
 """
 
 from __future__ import annotations

@@ -106,6 +106,7 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Judge
 
 
 def _verdicts(questions: Questions, judgement: Judgement) -> list[JudgeVerdict]:
+    """One for each question; none where nothing is known, for want of an answer."""
     if judgement.invalid:
         return [JudgeVerdict(question, Verdict.Outcome.INVALID) for question in questions]
     return [

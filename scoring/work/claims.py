@@ -1,4 +1,7 @@
-"""Claims of a slice on its run's budget, made under the run's lock so that they never exceed it."""
+"""Claims of a slice on its run's budget, made under the run's lock so that together they never exceed it.
+
+`consilium.llm.meter` keeps each request of the slice within its claim.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """An event loop in a thread of its own that keeps an endpoint's concurrency full.
 
 The worker's main thread owns the database connection; the loop owns the sockets. They meet in two places: requests go
-in by `submit`, findings come out by `collect`. `scoring.work.turn` calls both. Nothing new is asked while too many
-findings wait to be written, so that what a killed worker costs has a bound; nor after too many failures in a row, so
-that an endpoint that is down is left alone.
+in by `submit`, findings come out by `collect`. A finding is what came of one request; `scoring.work.turn`, which calls
+both, says result for it. Nothing new is asked while too many findings wait to be written, so that what a killed worker
+costs has a bound; nor after too many failures in a row, so that an endpoint that is down is left alone.
 """
 
 from __future__ import annotations

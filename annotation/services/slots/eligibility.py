@@ -28,9 +28,10 @@ def free_slots(batches: Collection[int]) -> QuerySet[Slot]:
 
 
 def takable(annotator: User, batches: Sequence[Batch]) -> QuerySet[Slot]:
-    """Free slots that ``annotator`` may take: not of a response of their own, nor one that they grade or have graded,
+    """Free slots that ``annotator`` may take.
 
-    have another part in, or passed over for good; of a case that counts; of their specialty where the batch asks it.
+    Left out are responses of their own, and those that they grade or have graded, have another part in, or passed over
+    for good; excluded cases; and cases of another specialty where the batch requires theirs.
     """
     groups = {batch.group_id for batch in batches}
     response = OuterRef("item__response")

@@ -146,9 +146,10 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: dat
 
 @transaction.atomic
 def skip(*, assignment: Assignment, annotator: User, reason: str, note: str = "", at: datetime) -> None:
-    """Pass over a response: ``later`` puts it to the end of the annotator's own queue, any other reason gives it back
+    """Pass over a response.
 
-    to the pool for good, so that this annotator is not offered it again. `Conflict` where it was handed in.
+    ``later`` puts it to the end of the annotator's own queue. Any other reason gives it back to the pool for good, so
+    that this annotator is not offered it again. `Conflict` where it was handed in.
     """
     if reason not in Skip.Reason.values:
         raise DomainError(_("Say why: later, outside your field, cannot be judged, or another reason."))
