@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from rubrics.models import AuthoringRole, RubricDraft
 from tests import factories
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -322,10 +323,15 @@ class Author:
         what()
         return what.__name__
 
+    def expected(self) -> list[list[Any]]:
+        return [[row["text"], row["points"], row["tags"], row["source"]] for row in self.rows]
+
+    def on_page(self) -> list[list[Any]]:
+        return [item for item, _shown in self.page.evaluate(SEEN)]
+
     def check(self, action: str) -> None:
         seen = self.page.evaluate(SEEN)
-        expected = [[row["text"], row["points"], row["tags"], row["source"]] for row in self.rows]
-        assert [row[0] for row in seen] == expected, action
+        assert [row[0] for row in seen] == self.expected(), action
         shown = [
             [
                 row["text"],
@@ -366,6 +372,8 @@ def test_any_keys_leave_what_was_typed(new_page: Callable[..., Page], watch: Any
             # A page that is loaded anew before it has saved shows all; what it could undo is gone.
             page.reload()
             expect(page.locator("#editor[data-ready]")).to_be_visible()
+            # Where the page was rendered before the last save arrived, it asks for what was saved.
+            wait_until(lambda: model.on_page() == model.expected(), message=f"step {step}, loaded anew")
             model.done, model.undone, model.run = [[]], [], ()
             model.check(f"step {step}, loaded anew")
     page.context.set_offline(False)

@@ -9,7 +9,7 @@ import { ask, save as post } from "../../core/server.js";
 import { toast } from "../../core/toast.js";
 import { applyAnswers, copy, merge, newItemId, sameList } from "./rubric_model.js";
 import { editor, start, words } from "./rubric_state.js";
-import { addUnsure, arrivedList, storagePrefix, unsavedEntries } from "./rubric_unsaved.js";
+import { addUnsure, arrivedList, isLater, storagePrefix, unsavedEntries } from "./rubric_unsaved.js";
 
 /**
  * @typedef {import("./rubric_model.js").Item} Item
@@ -119,7 +119,7 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     typed = false;
     if (!queue.questions.size && sameList(items(), base) && !queue.mayHaveArrived(own)) queue.forget(own);
     else {
-      const state = { items: copy(items()), base: unanswered ?? base, unsure, at: Date.now() };
+      const state = { items: copy(items()), base: unanswered ?? base, draft: draftId, unsure, at: Date.now() };
       queue.put(own, state, version, { wait });
     }
     showState();
@@ -141,9 +141,14 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     return !isDirty();
   }
 
-  /** Take up what pages before this one could not save. */
-  function pickUp() {
+  /**
+   * Take up what pages before this one could not save. A page that overtook a save of the page before it was rendered
+   * too early: it first asks for the list that the save brought.
+   */
+  async function pickUp() {
     const entries = unsavedEntries(() => localStorage, prefix, prefix + own);
+    if (entries.some((entry) => isLater(entry, { draft: draftId, version }))) await catchUp();
+    else if (!entries.length) poll();
     /** @type {Question[]} */
     let questions = [];
     for (const entry of entries) {
@@ -239,6 +244,19 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     queue.answer(own, { keepsMine: true });
     show(applyAnswers(items(), questions, answers));
     put();
+  }
+
+  /** Begin from the draft that is stored by now, if it is later than what the page was rendered with. */
+  async function catchUp() {
+    const { status, body } = await ask("GET", url);
+    if (status !== 200 || body?.status !== "draft" || !isLater(body, { draft: draftId, version })) return;
+    const merged = merge(base, items(), body.items);
+    version = body.version;
+    draftId = body.draft;
+    base = copy(body.items);
+    lastSaved = body.saved_at;
+    show(merged.items);
+    showMissing(body.missing);
   }
 
   /** Ask what others did meanwhile. */

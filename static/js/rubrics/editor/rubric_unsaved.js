@@ -8,6 +8,8 @@ import { sameList } from "./rubric_model.js";
  * @typedef {object} Unsaved what is stored
  * @property {Item[]} items
  * @property {Item[]} base the list that it began from
+ * @property {number} version of that list, as the server counts
+ * @property {number | null} [draft] that the version belongs to; entries of before have none
  * @property {Item[][]} [unsure] lists that were sent and not answered: they may have arrived
  * @property {number} at when it was stored
  * @typedef {Unsaved & { name: string }} Entry with its name in the storage
@@ -68,4 +70,14 @@ export function addUnsure(unsure, list) {
  */
 export function arrivedList(unsure, stored) {
   return unsure.find((list) => sameList(list, stored));
+}
+
+/**
+ * Whether a version is stored after another one; drafts of one case are numbered in their order.
+ * @param {{ draft?: number | null, version: number }} stored
+ * @param {{ draft: number | null, version: number }} other
+ */
+export function isLater(stored, other) {
+  if ((stored.draft ?? null) === other.draft) return stored.version > other.version;
+  return (stored.draft ?? 0) > (other.draft ?? 0);
 }

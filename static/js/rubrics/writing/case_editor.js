@@ -253,6 +253,11 @@ function recover() {
     queue.store.remove(id);
     if (!state || !fields.every((name) => name in state) || same(state, read())) continue;
     queue.addToTrail(own, ...(entry.after ?? []), entry.client_id);
+    // This page overtook a save of the page before it, and was rendered too early: what that one knew is later.
+    if (base && entry.version > version) {
+      saved = partOf({ ...stored.case, ...base }, fields);
+      setVersion(entry.version);
+    }
     const theirs = saved;
     show({ ...stored.case, ...state });
     // Its last request arrived though its answer did not: what is stored is what it had seen.

@@ -4,6 +4,7 @@ import { newItem } from "../../../../static/js/rubrics/editor/rubric_model.js";
 import {
   addUnsure,
   arrivedList,
+  isLater,
   storagePrefix,
   unsavedEntries,
 } from "../../../../static/js/rubrics/editor/rubric_unsaved.js";
@@ -66,4 +67,14 @@ test("four lists that were not answered are remembered, each once, the last one 
   );
   assert.equal(arrivedList(sent, list("4")), sent[2]);
   assert.equal(arrivedList(sent, list("1")), undefined);
+});
+
+test("a version is later than an earlier one of its draft, and than all of the drafts before", () => {
+  const seen = { draft: 7, version: 3 };
+  assert.equal(isLater({ draft: 7, version: 4 }, seen), true);
+  assert.equal(isLater({ draft: 7, version: 3 }, seen), false);
+  assert.equal(isLater({ draft: 8, version: 1 }, seen), true);
+  assert.equal(isLater({ draft: 6, version: 9 }, seen), false);
+  assert.equal(isLater({ draft: 7, version: 1 }, { draft: null, version: 0 }), true);
+  assert.equal(isLater({ version: 9 }, seen), false);
 });

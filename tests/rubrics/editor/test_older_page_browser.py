@@ -1,0 +1,100 @@
+"""A page that was rendered before the last save of the page before it: it goes on from what was saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rubrics.models import AuthoringRole, Case, RubricDraft
+from tests import factories
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def open_late(page: Page, path: str, older: Any) -> None:
+    """Load the page as it was rendered for ``older``, as where its request overtook a save."""
+    page.route(f"**{path}", lambda route: route.fulfill(response=older), times=1)
+    page.reload()
+
+
+def refuse_saves(page: Page) -> None:
+    """From now on, no save of this page arrives."""
+    page.route("**/*", lambda route: route.abort() if route.request.method == "POST" else route.fallback())
+
+
+@pytest.fixture
+def author() -> Any:
+    return factories.UserFactory()
+
+
+@pytest.fixture
+def case(author: Any) -> Case:
+    benchmark = factories.BenchmarkFactory(slug="b")
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    return factories.CaseFactory(benchmark=benchmark, rubric=0, reference_answer="", tags=[])
+
+
+def stored_texts() -> list[str]:
+    return [row["text"] for row in RubricDraft.objects.get().content["items"]]
+
+
+@pytest.mark.parametrize("is_unsaved", [True, False], ids=["something is unsaved", "all is saved"])
+def test_a_rubric_goes_on_from_what_was_saved(
+    case: Case, author: Any, new_page: Callable[..., Page], watch: Any, is_unsaved: bool
+) -> None:
+    watch.allow("ERR_FAILED")
+    path = f"/b/b/write/{case.public_id}/rubric/"
+    page = new_page(author)
+    page.goto(path)
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    older = page.request.get(page.url)
+    page.keyboard.press("Enter")
+    page.keyboard.insert_text("Names the dose")
+    page.keyboard.press("Enter")
+    page.keyboard.insert_text("Asks about allergies")
+    page.keyboard.press("Control+s")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    expected = ["Names the dose", "Asks about allergies"]
+    if is_unsaved:
+        refuse_saves(page)
+        page.keyboard.insert_text(" to penicillin")
+        expected[1] += " to penicillin"
+        expect(page.locator("#saved")).to_have_attribute("data-state", "waiting")
+
+    open_late(page, path, older)
+
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    texts = page.locator("#items textarea[data-field=text]")
+    expect(texts).to_have_count(2)
+    assert [text.input_value() for text in texts.all()] == expected
+    page.unroute("**/*")
+    page.keyboard.press("Control+s")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    wait_until(lambda: stored_texts() == expected, message="both criteria are stored")
+
+
+def test_a_case_goes_on_from_what_was_saved(case: Case, author: Any, new_page: Callable[..., Page], watch: Any) -> None:
+    watch.allow("ERR_FAILED")
+    path = f"/b/b/write/{case.public_id}/"
+    page = new_page(author)
+    page.goto(path)
+    older = page.request.get(page.url)
+    answer = page.get_by_label("Reference answer")
+    answer.fill("Call an ambulance.")
+    wait_until(lambda: Case.objects.get().reference_answer == "Call an ambulance.", message="it saves itself")
+    expect(page.locator("#case-saved")).to_contain_text("Saved")
+    refuse_saves(page)
+    page.get_by_label("Key", exact=True).fill("chest-pain")
+    wait_until(lambda: page.evaluate("Object.keys(localStorage).some((name) => name.startsWith('consilium.case:'))"))
+
+    open_late(page, path, older)
+
+    page.unroute("**/*")
+    expect(page.get_by_label("Key", exact=True)).to_have_value("chest-pain")
+    expect(answer).to_have_value("Call an ambulance.")
+    wait_until(lambda: Case.objects.get().key == "chest-pain", message="what was typed last is saved")
+    assert Case.objects.get().reference_answer == "Call an ambulance."
