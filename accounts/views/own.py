@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -19,24 +16,18 @@ from accounts.forms import CredentialsForm, ProfileForm
 from accounts.identity import opaque_name
 from accounts.models import PhysicianProfile, User
 from consilium.core import navigation
-
-if TYPE_CHECKING:
-
-    class SignedInRequest(HttpRequest):
-        """A request behind ``login_required``."""
-
-        user: User
+from consilium.core.htmx import SignedInRequest, signed_in
 
 
 @require_safe
-@login_required
+@signed_in
 def home(request: SignedInRequest) -> HttpResponse:
     """The benchmarks of the reader, and what waits for them there."""
     return render(request, "accounts/own/home.html", {"cards": navigation.home_cards(request.user)})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
+@signed_in
 def profile(request: SignedInRequest) -> HttpResponse:
     """Name, time zone and language of the reader, their credentials, and whether they are thanked by name."""
     # A copy: a refused form must not show in the top bar as if it had been saved.

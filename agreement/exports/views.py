@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from agreement.exports.decisions import decisions_file
 from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
-
-if TYPE_CHECKING:
-    from accounts.views import SignedInRequest
 
 
 @require_safe
-@login_required
+@signed_in
 def decisions_csv(request: SignedInRequest, slug: str) -> HttpResponseBase:
     """The decisions of the rater in the query (``rater``), in the columns that an import takes."""
     try:

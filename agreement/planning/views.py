@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -17,11 +16,9 @@ from agreement.planning.forms import PlanForm, filled
 from agreement.reports.tables import Table
 from agreement.selectors.rater_choices import look_once
 from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, svg_file
 from rubrics.access import get_benchmark
-
-if TYPE_CHECKING:
-    from accounts.views import SignedInRequest
 
 FILES: dict[str, tuple[Callable[[Drawing], str | bytes], str]] = {
     "svg": (svg_file, "image/svg+xml"),
@@ -31,7 +28,7 @@ FILES: dict[str, tuple[Callable[[Drawing], str | bytes], str]] = {
 
 
 @require_safe
-@login_required
+@signed_in
 def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
     """The form, and the plan once it is asked for."""
     benchmark = get_benchmark(request.user, slug)
@@ -75,7 +72,7 @@ def _refused(why: str) -> HttpResponse:
 
 
 @require_safe
-@login_required
+@signed_in
 def planning_csv(request: SignedInRequest, slug: str, name: str) -> HttpResponseBase:
     """A table of the plan as CSV."""
     if name not in presentation.TABLES:
@@ -91,7 +88,7 @@ def planning_csv(request: SignedInRequest, slug: str, name: str) -> HttpResponse
 
 
 @require_safe
-@login_required
+@signed_in
 def planning_figure(request: SignedInRequest, slug: str, suffix: str) -> HttpResponse:
     """The curve as a file."""
     if suffix not in FILES:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -18,11 +15,9 @@ from agreement.reports.evidence import behind, decided
 from agreement.scoreboard.case_sets import parted
 from agreement.selectors.rater_choices import display_name
 from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
 from consilium.core.labels import OUTCOME_LABELS
-
-if TYPE_CHECKING:
-    from accounts.views import SignedInRequest
 
 PER_PAGE = 50
 _WORDS = {
@@ -36,7 +31,7 @@ _WORDS = {
 
 
 @require_safe
-@login_required
+@signed_in
 def decisions(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
     """The pairs of one slice (``slice``), differences first; ``show`` narrows them, ``side`` chooses two raters."""
     report = access.get_report(request.user, slug, public_id)

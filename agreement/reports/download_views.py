@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
-from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
@@ -12,10 +11,8 @@ from agreement import access
 from agreement.models import Report
 from agreement.reports import files
 from agreement.reports.stored import table_of
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
-
-if TYPE_CHECKING:
-    from accounts.views import SignedInRequest
 
 
 def _finished(request: SignedInRequest, slug: str, section: str, public_id: str) -> Report:
@@ -58,7 +55,7 @@ def as_file(content: IO[bytes], name: str, content_type: str) -> FileResponse:
 
 
 @require_safe
-@login_required
+@signed_in
 def table_file(
     request: SignedInRequest, slug: str, section: str, public_id: str, name: str, ending: str
 ) -> HttpResponseBase:
@@ -67,7 +64,7 @@ def table_file(
 
 
 @require_safe
-@login_required
+@signed_in
 def figure_file(
     request: SignedInRequest, slug: str, section: str, public_id: str, name: str, ending: str
 ) -> HttpResponse:
@@ -76,7 +73,7 @@ def figure_file(
 
 
 @require_safe
-@login_required
+@signed_in
 def methods(request: SignedInRequest, slug: str, section: str, public_id: str, ending: str) -> HttpResponse:
     """The methods paragraph as text, Markdown or LaTeX."""
     text = files.methods_text(_finished(request, slug, section, public_id), ending)
@@ -86,7 +83,7 @@ def methods(request: SignedInRequest, slug: str, section: str, public_id: str, e
 
 
 @require_safe
-@login_required
+@signed_in
 def workbook(request: SignedInRequest, slug: str, section: str, public_id: str) -> FileResponse:
     """All tables as one workbook."""
     report = _finished(request, slug, section, public_id)
@@ -94,7 +91,7 @@ def workbook(request: SignedInRequest, slug: str, section: str, public_id: str) 
 
 
 @require_safe
-@login_required
+@signed_in
 def archive(request: SignedInRequest, slug: str, section: str, public_id: str) -> FileResponse:
     """Tables, figures, methods and everything needed to compute them again, as one ZIP."""
     report = _finished(request, slug, section, public_id)

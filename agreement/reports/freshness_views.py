@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from agreement import access
 from agreement.reports.freshness import freshness_of
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
-
-if TYPE_CHECKING:
-    from accounts.views import SignedInRequest
 
 
 @require_safe
-@login_required
+@signed_in
 def freshness(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
     """The inputs of a report hashed as they stand now, and what has changed where they differ."""
     report = access.get_report(request.user, slug, public_id)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -23,11 +21,9 @@ from agreement.models import Report
 from agreement.reports import presentation
 from agreement.selectors.rater_choices import look_once, rater_choices
 from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import OPEN, JobStatus
 from rubrics.access import get_benchmark
-
-if TYPE_CHECKING:
-    from accounts.views import SignedInRequest
 
 PER_PAGE = 20
 
@@ -42,7 +38,7 @@ class ReportFormEntry:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
+@signed_in
 def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
     """The reports of a section, and the forms that ask for new ones."""
     benchmark = get_benchmark(request.user, slug)
@@ -106,7 +102,7 @@ def _of_section(request: SignedInRequest, slug: str, section: str, public_id: st
 
 
 @require_safe
-@login_required
+@signed_in
 def report(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
     """One report: its figures and tables, or its progress."""
     report = _of_section(request, slug, section, public_id)
@@ -119,7 +115,7 @@ def report(request: SignedInRequest, slug: str, section: str, public_id: str) ->
 
 
 @require_safe
-@login_required
+@signed_in
 def progress(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
     """The progress of a report, requested every second while it is open; then the page is reloaded."""
     report = _of_section(request, slug, section, public_id)
@@ -131,7 +127,7 @@ def progress(request: SignedInRequest, slug: str, section: str, public_id: str) 
 
 
 @require_POST
-@login_required
+@signed_in
 def recompute(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
     """The same report once more, as a new one."""
     report = _of_section(request, slug, section, public_id)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
@@ -18,16 +15,14 @@ from agreement.reports.numbers import number
 from agreement.reports.stored import pairs_url, table_of
 from agreement.selectors.rater_choices import display_name
 from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
 from rubrics.models import Response
 from scoring.selectors.raters import resolve_rater
 
-if TYPE_CHECKING:
-    from accounts.views import SignedInRequest
-
 
 @require_safe
-@login_required
+@signed_in
 def pair(request: SignedInRequest, slug: str, public_id: str, response_id: str) -> HttpResponse:
     """The response with its criteria, and both raters' outcomes, notes and evidence; and its neighbours in the tail."""
     report = access.get_report(request.user, slug, public_id)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -20,18 +19,16 @@ from agreement.scoreboard.case_sets import counted_slices
 from agreement.scoreboard.forms import SubsetForm
 from agreement.selectors.rater_choices import display_name, run_names
 from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark, Case
-
-if TYPE_CHECKING:
-    from accounts.views import SignedInRequest
 
 PAGE = "agreement/subsets/subsets.html"
 CASE_COLUMNS = ("case", "difficulty", "register", "language", "tags")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
+@signed_in
 def slices(request: SignedInRequest, slug: str) -> HttpResponse:
     """The named slices of a benchmark, and the form for another."""
     benchmark = get_benchmark(request.user, slug)
@@ -81,7 +78,7 @@ def _rows(benchmark: Benchmark) -> list[dict[str, Any]]:
 
 
 @require_safe
-@login_required
+@signed_in
 def slices_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     """The cases that the form would select now; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
@@ -111,7 +108,7 @@ def case_table(named: NamedSlice) -> Table:
 
 
 @require_safe
-@login_required
+@signed_in
 def slice_csv(request: SignedInRequest, slug: str, name: str) -> HttpResponseBase:
     """The cases of a slice as CSV."""
     named = access.get_slice(request.user, slug, name)
@@ -121,7 +118,7 @@ def slice_csv(request: SignedInRequest, slug: str, name: str) -> HttpResponseBas
 
 
 @require_POST
-@login_required
+@signed_in
 def slice_retire(request: SignedInRequest, slug: str, name: str) -> HttpResponse:
     """Offer a slice no longer."""
     named = access.get_slice(request.user, slug, name)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -19,15 +18,13 @@ from agreement.models import Report
 from agreement.selectors.rater_choices import display_name
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
 from rubrics.access import get_benchmark
 
-if TYPE_CHECKING:
-    from accounts.views import SignedInRequest
-
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
+@signed_in
 def sign_threshold(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the threshold for confirmation, with a field for a reason; a POST signs it."""
     benchmark = get_benchmark(request.user, slug)
@@ -82,7 +79,7 @@ def _calibration(request: SignedInRequest, slug: str) -> Report | None:
 
 
 @require_safe
-@login_required
+@signed_in
 def thresholds_csv(request: SignedInRequest, slug: str) -> HttpResponseBase:
     """Every signed threshold, the newest first, as CSV."""
     benchmark = get_benchmark(request.user, slug)
