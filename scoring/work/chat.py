@@ -1,4 +1,4 @@
-"""Requests to a chat endpoint, and the verdicts of its answers."""
+"""How a chat judge works on a slice: questions become requests to its endpoint, and answers become verdicts."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from typing import Any
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
 from consilium.llm.client import ChatClient
+from consilium.llm.errors import may_pass
 from consilium.llm.judging import Judgement, judge_body
 from consilium.llm.meter import Allowance
 from consilium.llm.prompts import Draft, JudgeItem, Template, body_of, messages_for_all, nonce_for, request_hash
 from scoring.judges.config import ChatConfig, chat_config
 from scoring.models import JudgeRun, RunSlice, Verdict
+from scoring.work import lease
 from scoring.work.claims import spent_by
 from scoring.work.dispatcher import Dispatcher
-from scoring.work.missing import Question, Questions
+from scoring.work.lease import SliceTurn
+from scoring.work.missing import Question, Questions, missing_questions, requests_of
 from scoring.work.store import JudgedRequest, JudgeVerdict
+from scoring.work.turn import EndpointDown, TurnStopped, ask_all
 
 # Requests about so many responses are kept as drafts; a few are in the air at a time.
 DRAFTS_KEPT = 100
@@ -115,3 +120,42 @@ def _verdicts(questions: Questions, judgement: Judgement) -> list[JudgeVerdict]:
         )
         for question, verdict in zip(questions, judgement.verdicts, strict=False)
     ]
+
+
+def ask_endpoint(turn: SliceTurn, until: float) -> bool:
+    """Request what a slice lacks from its endpoint; True where the time was up first."""
+    slices = turn.run.slices.count()
+    config = chat_config(turn.run.snapshot["config"])
+    # The first pass goes in order; a later one begins anywhere, lest what failed come before all the rest.
+    rng = turn.rng if turn.row.calls else None
+    chunks = (
+        list(requests_of(questions, together=config.together))
+        for questions in missing_questions(turn.run, turn.row.number, slices, whole=config.together, rng=rng)
+    )
+    with chat_dispatcher(turn.run, turn.row) as dispatcher:
+        if turn.row.pauses:
+            dispatcher.probe()
+        time_is_up = ask_all(turn, dispatcher, chunks, until=until, timeout_s=config.timeout_s)
+    if turn.cancelled:
+        return False
+    if dispatcher.down and may_pass(turn.failures.kind) and turn.pauses < config.pauses:
+        raise EndpointDown(_failure_message(turn, dispatcher))
+    if dispatcher.budget_spent:
+        if turn.stored and lease.may_claim_more(turn):
+            return True  # another turn, with a larger claim
+        raise TurnStopped(_("The budget is spent: the next request could pass it. What is missing waits for more."))
+    if dispatcher.down or (turn.failures.total and (not time_is_up or not turn.stored)):
+        raise TurnStopped(_failure_message(turn, dispatcher))
+    return time_is_up
+
+
+def _failure_message(turn: SliceTurn, dispatcher: Dispatcher[Questions, JudgedRequest]) -> str:
+    """Why the endpoint's failures end the turn."""
+    number = dispatcher.failures_in_a_row if dispatcher.down else turn.failures.total
+    if dispatcher.down and not may_pass(turn.failures.kind):
+        message = _("The endpoint refuses: %(n)s requests in a row failed. The last: %(last)s")
+    elif dispatcher.down:
+        message = _("The endpoint does not answer: %(n)s requests in a row failed. The last: %(last)s")
+    else:
+        message = _("%(n)s requests failed after their retries. The last: %(last)s")
+    return message % {"n": number, "last": turn.failures.last}

@@ -1,9 +1,9 @@
 """An event loop in a thread of its own that keeps an endpoint's concurrency full.
 
 The worker's main thread owns the database connection; the loop owns the sockets. They meet in two places: requests go
-in by `submit`, findings come out by `collect`. A finding is what came of one request; `scoring.work.turn`, which calls
-both, says result for it. Nothing new is asked while too many findings wait to be written, so that what a killed worker
-costs has a bound; nor after too many failures in a row, so that an endpoint that is down is left alone.
+in by `submit`, results come out by `collect`; a result is what came of one request. `scoring.work.turn` calls both.
+No request is sent while too many results wait to be written, so that what a killed worker costs has a bound; nor after
+too many failures in a row, so that an endpoint that is down is left alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from consilium.llm.errors import may_be_the_text, may_pass
 from consilium.llm.judging import Call
 from consilium.llm.meter import Allowance, BudgetSpent, RequestNotSent
 
-# The main thread is woken for this many findings, or after a moment: waking it for each would cost more than the call.
+# The main thread is woken for this many results, or after a moment: waking it for each would cost more than the call.
 WAKE_AT = 100
 # So many answers may wait to be written.
 MAX_UNWRITTEN = 500
@@ -34,7 +34,7 @@ MIN_RESPONSES = 3
 # One that refuses whatever is asked, for want of a right key or address, does so at once.
 MIN_REFUSALS = 3
 # A waiting request is notified of changes, and checks this often by itself, for changes from outside.
-STAND_ASIDE_S = 0.5
+CHECK_EVERY_S = 0.5
 
 
 class RequestResult(Protocol):
@@ -53,21 +53,21 @@ class RequestResult(Protocol):
 
 
 Request = TypeVar("Request")
-Found = TypeVar("Found", bound=RequestResult)
+Result = TypeVar("Result", bound=RequestResult)
 
 
-class Dispatcher(Generic[Request, Found]):
+class Dispatcher(Generic[Request, Result]):
     """``with Dispatcher(endpoint, ask, unasked, allowed_hosts=…)``; `EndpointRefused` where it may not call.
 
-    ``unasked`` makes what is found out of a request that was not asked. Leaving the block lets go of whatever is in
+    ``unasked`` gives the result of a request that was not sent. Leaving the block lets go of whatever is in
     the air.
     """
 
     def __init__(
         self,
         endpoint: Endpoint,
-        ask: Callable[[ChatClient, Request], Awaitable[Found]],
-        unasked: Callable[[Request], Found],
+        ask: Callable[[ChatClient, Request], Awaitable[Result]],
+        unasked: Callable[[Request], Result],
         *,
         allowed_hosts: Collection[str],
         allowance: Allowance | None = None,
@@ -82,7 +82,7 @@ class Dispatcher(Generic[Request, Found]):
         self.failures_in_a_row = 0
         self._failed_responses: set[int] = set()
         self._probing = False
-        self._findings: deque[Found] = deque()
+        self._results: deque[Result] = deque()
         self._unwritten = 0
         self._wake = threading.Event()
         self._started = threading.Event()
@@ -111,7 +111,7 @@ class Dispatcher(Generic[Request, Found]):
 
     @property
     def outstanding(self) -> int:
-        """Requests that were submitted and whose findings were not collected yet."""
+        """Requests that were submitted and whose results were not collected yet."""
         return self._outstanding
 
     def share(self, active_workers: int) -> None:
@@ -130,23 +130,23 @@ class Dispatcher(Generic[Request, Found]):
         self._outstanding += len(requests)
         self._loop.call_soon_threadsafe(self._enqueue, requests)
 
-    def collect(self, within_s: float) -> list[Found]:
-        """What was found out since the last time; waits up to ``within_s`` for enough to be worth writing."""
+    def collect(self, within_s: float) -> list[Result]:
+        """The results since the last time; waits up to ``within_s`` for enough to be worth writing."""
         self._wake.wait(within_s)
         self._wake.clear()
         self._raise_failure()
-        return self.findings()
+        return self.results()
 
-    def findings(self) -> list[Found]:
-        """What was found out, even where the loop has failed since."""
-        findings = []
-        while self._findings:
-            findings.append(self._findings.popleft())
-        self._outstanding -= len(findings)
-        return findings
+    def results(self) -> list[Result]:
+        """The results so far, even where the loop has failed since."""
+        results = []
+        while self._results:
+            results.append(self._results.popleft())
+        self._outstanding -= len(results)
+        return results
 
     def written(self, answers: int) -> None:
-        """So many answers of the collected findings are written."""
+        """So many answers of the collected results are written."""
         assert self._loop is not None
         self._loop.call_soon_threadsafe(self._forget, answers)
 
@@ -162,10 +162,10 @@ class Dispatcher(Generic[Request, Found]):
 
     def _forget(self, answers: int) -> None:
         self._unwritten -= answers
-        self._tell()
+        self._notify()
 
-    def _tell(self) -> None:
-        """Wake all who stand aside, once."""
+    def _notify(self) -> None:
+        """Wake the requests that must wait, once."""
         if self._changed is not None:
             self._changed.set()
             self._changed.clear()
@@ -211,40 +211,40 @@ class Dispatcher(Generic[Request, Found]):
 
     async def _work(self, client: ChatClient, queue: asyncio.Queue[Request], number: int) -> None:
         while True:
-            while self._stands_aside(number):
+            while self._must_wait(number):
                 assert self._changed is not None
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), STAND_ASIDE_S)
+                    await asyncio.wait_for(self._changed.wait(), CHECK_EVERY_S)
             request = await queue.get()
-            if self._stands_aside(number):  # it waited here while its place was taken away
+            if self._must_wait(number):  # it waited here while its place was taken away
                 queue.put_nowait(request)
                 continue
             try:
-                finding = await self._ask(client, request)
+                result = await self._ask(client, request)
             except RequestNotSent as error:
                 # Nobody may ask for more; what is in the air still counts.
                 self.budget_spent = self.budget_spent or isinstance(error, BudgetSpent)
-                finding = self._unasked(request)
-            self._count(finding)
-            self._unwritten += len(finding.calls)
-            self._findings.append(finding)
-            if len(self._findings) >= WAKE_AT or queue.empty() or self.down:
+                result = self._unasked(request)
+            self._count(result)
+            self._unwritten += len(result.calls)
+            self._results.append(result)
+            if len(self._results) >= WAKE_AT or queue.empty() or self.down:
                 self._wake.set()
 
-    def _count(self, finding: Found) -> None:
+    def _count(self, result: Result) -> None:
         """Take note of a failure, or of an answer; once down it stays so for this worker's turn."""
-        if self.down or not finding.calls:
+        if self.down or not result.calls:
             return
-        if not finding.failed:
+        if not result.failed:
             self.failures_in_a_row = 0
             self._failed_responses.clear()
             if self._probing:
                 self._probing = False
-                self._tell()
+                self._notify()
             return
         self.failures_in_a_row += 1
-        self._failed_responses.add(finding.about)
-        kind = finding.calls[-1].error_kind
+        self._failed_responses.add(result.about)
+        kind = result.calls[-1].error_kind
         text_may_be_why = may_be_the_text(kind)
         if self._probing:
             self.down = True
@@ -253,6 +253,6 @@ class Dispatcher(Generic[Request, Found]):
         elif self.failures_in_a_row >= max(MIN_FAILURES, self.concurrency):
             self.down = not text_may_be_why or len(self._failed_responses) >= MIN_RESPONSES
 
-    def _stands_aside(self, number: int) -> bool:
+    def _must_wait(self, number: int) -> bool:
         allowed = 1 if self._probing else self._allowed
         return number >= allowed or self._unwritten >= MAX_UNWRITTEN or self.down

@@ -18,7 +18,7 @@ from consilium.core.jobs import Clock
 from scoring.models import JudgeRun, RunSlice
 from scoring.runs.services import settle_run
 from scoring.work.claims import claim_for
-from scoring.work.store import JudgedRequest, store_findings
+from scoring.work.store import JudgedRequest, store_results
 from scoring.work.turn import ACTIVE_FOR, MAX_STARTS_WITHOUT_PROGRESS, Turn, pause_after
 
 # A slice that was enqueued so recently may soon be at work.
@@ -42,7 +42,7 @@ class SliceTurn(Turn[JudgedRequest]):
 
     def store(self, results: Sequence[JudgedRequest]) -> int:
         """Write calls, verdicts and cost; how many verdicts."""
-        store_findings(self.run, results, slice_id=self.row.pk, at=self.clock())
+        store_results(self.run, results, slice_id=self.row.pk, at=self.clock())
         return sum(len(result.verdicts) for result in results)
 
     def heartbeat(self) -> bool:
@@ -68,11 +68,11 @@ class SliceTurn(Turn[JudgedRequest]):
 
 
 @transaction.atomic
-def begin(run_id: int, number: int, clock: Clock, rng: random.Random) -> SliceTurn | None:
+def begin(run_id: int, slice_number: int, clock: Clock, rng: random.Random) -> SliceTurn | None:
     """Mark run and slice as running, and claim a share of the budget; None where nothing is to be done."""
     at = clock()
     run = JudgeRun.objects.select_for_update().filter(pk=run_id).select_related("judge").first()
-    row = RunSlice.objects.filter(run_id=run_id, number=number, status__in=RunSlice.OPEN).first()
+    row = RunSlice.objects.filter(run_id=run_id, number=slice_number, status__in=RunSlice.OPEN).first()
     if run is None or row is None or run.status not in STARTABLE or (row.resume_at and row.resume_at > at):
         return None
     if row.starts_without_progress >= MAX_STARTS_WITHOUT_PROGRESS:

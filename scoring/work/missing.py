@@ -59,7 +59,7 @@ _MISSING = """
 
 def missing_questions(
     run: JudgeRun,
-    number: int,
+    slice_number: int,
     slices: int,
     chunk: int = CHUNK,
     *,
@@ -78,16 +78,16 @@ def missing_questions(
         if ends["first"] is not None:
             begin = rng.randint(ends["first"], ends["last"])
     for start, end in ((begin, LAST), (0, begin)):
-        yield from _pass(run, number, slices, chunk, whole, (start, -1, 0), end)
+        yield from _pass(run, slice_number, slices, chunk, whole, (start, -1, 0), end)
 
 
 def _pass(
-    run: JudgeRun, number: int, slices: int, chunk: int, whole: bool, place: tuple[int, int, int], end: int
+    run: JudgeRun, slice_number: int, slices: int, chunk: int, whole: bool, place: tuple[int, int, int], end: int
 ) -> Iterator[list[Question]]:
     """The questions after ``place`` (item, replicate, position) and before the item ``end``."""
     texts = _texts_of(run)
-    while (last := _window(run, number, slices, place[0], end)) is not None:
-        values = {"run": run.pk, "replicates": run.replicates, "slices": slices, "number": number, "chunk": chunk}
+    while (last := _window(run, slice_number, slices, place[0], end)) is not None:
+        values = {"run": run.pk, "replicates": run.replicates, "slices": slices, "number": slice_number, "chunk": chunk}
         more = True
         while more:
             with connection.cursor() as cursor:
@@ -106,7 +106,7 @@ def _pass(
         place = (last + 1, -1, 0)
 
 
-def _window(run: JudgeRun, number: int, slices: int, item: int, end: int) -> int | None:
+def _window(run: JudgeRun, slice_number: int, slices: int, item: int, end: int) -> int | None:
     """The last of the slice's next few items: a query looks at no more of them, however many are left."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -116,7 +116,7 @@ def _window(run: JudgeRun, number: int, slices: int, item: int, end: int) -> int
                 WHERE run_id = %s AND id %% %s = %s AND id >= %s AND id < %s ORDER BY id LIMIT %s
             ) AS following
             """,
-            [run.pk, slices, number, item, end, WINDOW],
+            [run.pk, slices, slice_number, item, end, WINDOW],
         )
         value = cursor.fetchone()[0]
     return None if value is None else int(value)

@@ -70,15 +70,15 @@ _VERDICTS = """
 
 
 @transaction.atomic
-def store_findings(run: JudgeRun, findings: Sequence[JudgedRequest], *, slice_id: int, at: datetime) -> None:
+def store_results(run: JudgeRun, results: Sequence[JudgedRequest], *, slice_id: int, at: datetime) -> None:
     """Write calls and verdicts. A verdict that is there already stays as it is, whoever wrote it."""
     calls: list[dict[str, Any]] = []
     verdicts: list[dict[str, Any]] = []
     tokens_in = tokens_out = estimated = 0
-    ids = iter(reserve_ids(JudgeCall, sum(len(finding.calls) for finding in findings)))
-    for finding in findings:
+    ids = iter(reserve_ids(JudgeCall, sum(len(result.calls) for result in results)))
+    for result in results:
         last = None
-        for call in finding.calls:
+        for call in result.calls:
             last = next(ids)
             usage = call.usage
             if usage is not None:
@@ -88,7 +88,7 @@ def store_findings(run: JudgeRun, findings: Sequence[JudgedRequest], *, slice_id
             calls.append(
                 {
                     "id": last,
-                    "hash": finding.request_hash,
+                    "hash": result.request_hash,
                     "attempt": call.attempt,
                     "raw": call.raw,
                     "tokens_in": usage.tokens_in if usage and counted else None,
@@ -98,7 +98,7 @@ def store_findings(run: JudgeRun, findings: Sequence[JudgedRequest], *, slice_id
                     "error": storable(call.error, 2000),
                 }
             )
-        for verdict in finding.verdicts:
+        for verdict in result.verdicts:
             verdicts.append(
                 {
                     "response": verdict.question.response_id,

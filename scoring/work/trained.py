@@ -21,7 +21,7 @@ def load_model(run: JudgeRun) -> FittedJudge:
 
 
 def predict(model: FittedJudge, questions: Sequence[Question]) -> list[JudgedRequest]:
-    """Findings in the order of the questions."""
+    """Results in the order of the questions."""
     pairs = [Texts(q.response, q.criterion, prompt_text(q.conversation), q.points) for q in questions]
     probability, met, passages = model.judge(pairs)
     return [

@@ -36,6 +36,15 @@ ACTIVE_FOR = timedelta(seconds=30)
 # Where the endpoint is down the row rests, each time for longer; a setting says how often before it stops.
 _PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 
+
+class TurnStopped(Exception):
+    """The row cannot go on; the message says why, and it is no fault of the program."""
+
+
+class EndpointDown(TurnStopped):
+    """The endpoint does not answer, but may do so after a while."""
+
+
 Request = TypeVar("Request")
 Result = TypeVar("Result", bound=RequestResult)
 
@@ -129,9 +138,9 @@ def ask_all(
     except DatabaseError:
         raise  # nothing can be written
     except Exception:
-        turn.take(dispatcher.findings(), now=True)
+        turn.take(dispatcher.results(), now=True)
         raise
-    turn.take(dispatcher.findings(), now=True)
+    turn.take(dispatcher.results(), now=True)
     return time_is_up
 
 

@@ -26,9 +26,8 @@ from scoring.judges.kinds.kind import JudgeKind, Row
 from scoring.judges.prompt_previews import preview_of
 from scoring.judges.services import create_chat_judge
 from scoring.models import Judge, JudgeRun
-from scoring.work.chat import template_of
+from scoring.work.chat import ask_endpoint, template_of
 from scoring.work.lease import SliceTurn
-from scoring.work.slice import ask_endpoint
 
 
 class ChatJudge(JudgeKind):
