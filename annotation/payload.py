@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Decision
 from annotation.services import DecisionInput
+from consilium.core.active_time import check_reported_seconds
 from consilium.core.errors import DomainError
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import SaveResult, serialize_result
@@ -40,6 +41,11 @@ def body_of(request: HttpRequest, *, required: set[str]) -> dict[str, Any]:
     if not isinstance(body, dict) or set(body) != required:
         raise Malformed(_("This is not what the page sends; load it again."))
     return body
+
+
+def reported_seconds(request: HttpRequest) -> int:
+    """The ``{"seconds"}`` of a report of time; a `DomainError` (400) where no page would send that."""
+    return check_reported_seconds(body_of(request, required={"seconds"})["seconds"])
 
 
 def changes_of(rows: Any) -> list[DecisionInput]:

@@ -16,7 +16,7 @@ from annotation.dashboard.counts import OPEN
 from annotation.dashboard.names import People, Person
 from annotation.models import Assignment, Batch, Slot
 from annotation.selectors.eligibility import eligibilities
-from annotation.services.slots.eligibility import annotators_of, refusals, stuck_slots
+from annotation.services.slots.free_slots import annotators_of, refusals, stuck_slots
 from consilium.core.order import natural
 from rubrics.models import Case, Response
 

@@ -19,7 +19,7 @@ from annotation.labels.forms import answer_of
 from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.selectors import reading_pages
 from annotation.services.attention import record_attention
-from annotation.views.saving import seconds_of, somebody_else
+from annotation.views.refusals import somebody_else
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.versioning import StaleSave, saved_body, stale_body
@@ -95,7 +95,7 @@ def time(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Add ``{"seconds"}`` to the time spent at a case; its last minute is reported after submission."""
     task = access.get_own_label_task(request.user, public_id)
     try:
-        seconds = seconds_of(request)
+        seconds = payload.reported_seconds(request)
     except DomainError as refused:
         return _refusal(refused)
     record_attention(user=request.user, label_task=task, seconds=seconds, at=timezone.now())

@@ -110,7 +110,7 @@ def save_decisions(
     version in the database is not the one that the sender saw; `Conflict` where the work is not open to its annotator
     any more; `DomainError` on a criterion, an outcome or evidence that cannot be.
     """
-    for result in record_decisions(assignment=assignment, annotator=annotator, changes=changes, at=at):
+    for result in save_each_decision(assignment=assignment, annotator=annotator, changes=changes, at=at):
         if result.status == "stale":
             raise StaleSave(result.current, CHANGED_ELSEWHERE)
         if result.status == "refused":
@@ -122,7 +122,7 @@ def save_decisions(
 
 
 @transaction.atomic
-def record_decisions(
+def save_each_decision(
     *, assignment: Assignment, annotator: User, changes: Sequence[DecisionInput], at: datetime
 ) -> list[SaveResult]:
     """Save what can be saved of ``changes`` and say of each, in the order given, what became of it.

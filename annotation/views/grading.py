@@ -19,7 +19,7 @@ from annotation.qualification.services import where_it_ends
 from annotation.regrading.earlier import decided_earlier
 from annotation.selectors import reading_pages
 from annotation.services import slots
-from annotation.views.saving import refusal
+from annotation.views.refusals import refusal
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 
@@ -62,7 +62,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
         body = payload.body_of(request, required={"decisions", "have"})
         changes, at = payload.changes_of(body["decisions"]), timezone.now()
         if changes:
-            save_results = services.record_decisions(
+            save_results = services.save_each_decision(
                 assignment=assignment, annotator=request.user, changes=changes, at=at
             )
             results = [payload.serialize_decision(result) for result in save_results]

@@ -17,7 +17,7 @@ from accounts.identity import opaque_name
 from annotation import payload
 from annotation.models import Batch, WritingTask
 from annotation.selectors import reading_pages
-from annotation.views.saving import seconds_of, somebody_else
+from annotation.views.refusals import somebody_else
 from annotation.writing import selectors, services
 from annotation.writing.forms import storable, text_of
 from annotation.writing.privacy import privacy_advice
@@ -114,7 +114,7 @@ def time(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Add ``{"seconds"}`` to the time spent at a case; its last minute is reported after submission."""
     row = selectors.get_own_task(request.user, public_id)
     try:
-        seconds = seconds_of(request)
+        seconds = payload.reported_seconds(request)
     except DomainError as refused:
         return _refusal(refused)
     services.record_time(task=row, seconds=seconds, at=timezone.now())

@@ -1,7 +1,7 @@
 """Slots: work is claimed, returned, handed over, deferred, and released when its lease has expired."""
 
 from annotation.services.slots.claims import available, available_in, claim_next
-from annotation.services.slots.eligibility import StuckSlot, put_off, stuck_slots
+from annotation.services.slots.free_slots import StuckSlot, put_off, stuck_slots
 from annotation.services.slots.leases import release_abandoned, release_expired, settle_gold
 from annotation.services.slots.returns import (
     reassign,

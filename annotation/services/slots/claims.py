@@ -18,7 +18,7 @@ from annotation.qualification.gold import gold_due
 from annotation.selectors.eligibility import eligibility_of
 from annotation.services.batches import lease_end
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
-from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, put_off, takable
+from annotation.services.slots.free_slots import annotators_of, matching_cases, open_in_group, put_off, takable
 from consilium.core.transitions import transition
 
 

@@ -16,7 +16,7 @@ from annotation.selectors.eligibility import eligibility_of
 from annotation.services.notices import notify_of_passed_work
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from annotation.services.slots.claims import give, next_position
-from annotation.services.slots.eligibility import annotators_of, matching_cases, open_in_group, refusals
+from annotation.services.slots.free_slots import annotators_of, matching_cases, open_in_group, refusals
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_NOTE_LENGTH
 from consilium.core.transitions import transition

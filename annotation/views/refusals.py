@@ -1,0 +1,27 @@
+"""Responses of the saving endpoints where nothing can be saved; grading, labels and writing share them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpResponse, JsonResponse
+
+from annotation import services
+from consilium.core.errors import DomainError
+
+
+def somebody_else() -> HttpResponse:
+    """The error where the browser kept this work for another account than the one now signed in.
+
+    For labels and written responses, whose pages send the name of the author along; decisions get 404 instead.
+    """
+    return JsonResponse({"reason": "somebody-else"}, status=409)
+
+
+def refusal(refused: DomainError, results: Sequence[dict[str, Any]] = ()) -> HttpResponse:
+    """A `DomainError` as the page wants it; ``results``: what became of decisions before it."""
+    body: dict[str, Any] = {"detail": str(refused), "results": list(results)}
+    if isinstance(refused, services.Unanswered):
+        body["missing"] = refused.criteria
+    return JsonResponse(body, status=refused.status_code)
