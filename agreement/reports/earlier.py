@@ -15,7 +15,7 @@ DIFFERENCE_FACT = "difference"
 JUDGE_LESS_PHYSICIAN = "judge less physician"
 
 
-def as_written_now(report: Report, name: str, table: Table) -> Table:
+def in_present_meaning(report: Report, name: str, table: Table) -> Table:
     """The table, with its numbers in their present meaning."""
     if (
         report.kind == Report.Kind.ALTERNATIVE

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from agreement.models import Report, ReportRows, ReportTable
-from agreement.reports.earlier import as_written_now
+from agreement.reports.earlier import in_present_meaning
 from agreement.reports.tables import ComputedRows, Table
 
 ROWS_A_PIECE = 5000
@@ -54,7 +54,7 @@ def table_of(report: Report, name: str) -> Table:
     """
     known: dict[str, Table] = report.__dict__.setdefault("_tables", {})
     if name not in known:
-        known[name] = as_written_now(report, name, _read(report, name))
+        known[name] = in_present_meaning(report, name, _read(report, name))
     return known[name]
 
 
