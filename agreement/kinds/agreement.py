@@ -57,12 +57,6 @@ _SHOWN = [coefficient for coefficient in COEFFICIENTS if coefficient.symbol]
 _NAMED = [coefficient for coefficient in COEFFICIENTS if coefficient.name and coefficient is not MACRO_F1]
 
 
-class AgreementForm(TwoRatersForm):
-    """Two raters; the first is the reference."""
-
-    kind = Report.Kind.AGREEMENT
-
-
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return named_raters(benchmark, parameters, "rater_a", "rater_b")
 
@@ -294,7 +288,7 @@ KIND = Kind(
     complete=complete,
     compute=compute,
     title=title,
-    form=AgreementForm,
+    form=TwoRatersForm,
     invitation=Invitation(
         gettext_lazy("Compare two raters"),
         gettext_lazy(

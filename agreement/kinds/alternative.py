@@ -47,7 +47,6 @@ LARGEST_MINIMUM = 100_000
 class AlternativeForm(ReportForm):
     """A judge, the physicians, and by how much a physician must be ahead."""
 
-    kind = Report.Kind.ALTERNATIVE
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
     group = forms.ChoiceField(label=gettext_lazy("Physicians"))
     epsilon = forms.FloatField(

@@ -34,7 +34,6 @@ from scoring.selectors.raters import require_verdicts, resolve_rater
 class CalibrationForm(ReportForm):
     """A group, and the physician whose responses it graded."""
 
-    kind = Report.Kind.CALIBRATION
     group = forms.ChoiceField(label=gettext_lazy("Graded by"))
     candidate = forms.ChoiceField(label=gettext_lazy("Responses of"))
     include_aided = forms.BooleanField(

@@ -47,7 +47,6 @@ CELLS = ("both_right", "only_a_right", "only_b_right", "both_wrong")
 class ComparisonForm(ReportForm):
     """A reference, and the two raters that are compared with it."""
 
-    kind = Report.Kind.COMPARISON
     reference = forms.ChoiceField(label=pgettext_lazy("rater", "Reference"))
     judge_a = forms.ChoiceField(label=gettext_lazy("Judge A"))
     judge_b = forms.ChoiceField(label=gettext_lazy("Judge B"))

@@ -47,7 +47,6 @@ SIDES = {
 class FidelityForm(ReportForm):
     """A judge and two groups."""
 
-    kind = Report.Kind.FIDELITY
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
     group_a = forms.ChoiceField(label=gettext_lazy("First group"))
     group_b = forms.ChoiceField(label=gettext_lazy("Second group"))

@@ -54,12 +54,6 @@ UNITS = {
 }
 
 
-class ItemsForm(TwoRatersForm):
-    """Two raters, at least one of them a group if physicians are to be in it."""
-
-    kind = Report.Kind.ITEMS
-
-
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return named_raters(benchmark, parameters, "rater_a", "rater_b")
 
@@ -359,7 +353,7 @@ KIND = Kind(
     complete=complete,
     compute=compute,
     title=title,
-    form=ItemsForm,
+    form=TwoRatersForm,
     invitation=Invitation(
         gettext_lazy("Analyse items"),
         gettext_lazy(

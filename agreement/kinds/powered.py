@@ -54,7 +54,6 @@ def settled_first(references: list[RaterChoice]) -> str:
 class PoweredForm(ReportForm):
     """A judge, physicians, and the threshold."""
 
-    kind = Report.Kind.POWERED
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
     reference = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
     k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)

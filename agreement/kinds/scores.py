@@ -39,7 +39,6 @@ MAX_OTHER_RATERS = 8
 class ScoresForm(ReportForm):
     """A rater and the threshold, and other raters whose ranks are compared."""
 
-    kind = Report.Kind.SCORES
     rater = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
     k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)
     also = forms.MultipleChoiceField(
