@@ -1,7 +1,7 @@
 """Limits the length of a request's body: `settings.MAX_BODY_BYTES`, and more on the routes listed here.
 
-A long body is read only for somebody who may use the route for what its address names. Django's CSRF check parses
-multipart bodies, and writes their files to the disk, before a view can ask who sends them.
+A long body is read only if the user may use the route for the object that its address names. Django's CSRF check
+parses multipart bodies, and writes their files to the disk, before a view can check the user.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from rubrics.parsing.reader import Limits
 # Text beside the file in a multipart body: boundaries, names, the other fields of the form.
 FORM = 1 << 20
 IMPORT = Limits().total_bytes + FORM
-# What is kept in memory, and so no longer than a line of an imported file.
+# A body of this kind is kept in memory, so it may be no longer than a line of an imported file.
 DOCUMENT = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
 
 @dataclass(frozen=True, slots=True)
 class LongBody:
-    """A route that takes a long body: how many bytes, and the function that fetches what is written to for its user.
+    """The limit of a route that takes a long body, and the function that fetches the object that the user writes to.
 
-    ``fetch`` takes the user and the arguments of the route, and raises `Http404` where the user may not.
+    ``fetch`` takes the user and the arguments of the route, and raises `Http404` if the user may not write to it.
     """
 
     limit: int
@@ -72,14 +72,14 @@ LONG_BODIES: dict[str, LongBody] = {
 
 
 def body_length(request: HttpRequest) -> int:
-    """The bytes that the header announces, 0 without one; `SuspiciousOperation` (400) where it is no number.
+    """The length in bytes that the header announces, 0 without it; `SuspiciousOperation` (400) if it is not a number.
 
     A body without a length (chunked) is not read at all: under WSGI Django reads as many bytes as the header says.
     """
     text = request.META.get("CONTENT_LENGTH") or "0"
     if not (text.isascii() and text.isdigit()):
         raise SuspiciousOperation("Content-Length is not a number")
-    return int(text[:20])  # a longer number is too long, however it goes on
+    return int(text[:20])  # 20 digits of a longer number already exceed every limit
 
 
 def body_limit(request: HttpRequest) -> int:
@@ -102,7 +102,10 @@ def body_limit(request: HttpRequest) -> int:
 
 
 def _token_user(request: HttpRequest) -> object | None:
-    """Whoever the API would take the sender for by a header. A session it would check for CSRF, by reading the body."""
+    """The user whom the API would authenticate by a header; None without one.
+
+    Session authentication is left out: its CSRF check reads the body.
+    """
     classes: list[type[BaseAuthentication]] = api_settings.DEFAULT_AUTHENTICATION_CLASSES  # type: ignore[assignment]
     for authentication in classes:
         if issubclass(authentication, SessionAuthentication):
@@ -117,10 +120,10 @@ def _token_user(request: HttpRequest) -> object | None:
 
 
 def refuse_long_bodies(get_response: Handler) -> Handler:
-    """Answer 413 to a body that is longer than this user may send to this route, from its header, before it is read.
+    """Answer 413, before the body is read, if its header announces more than this user may send to this route.
 
-    It stands behind the middleware that knows the user, and none before it reads a body. The CSRF check does, so it
-    comes after: it would read all of the body to find its token.
+    This middleware follows the one that sets the user, and no middleware before it reads a body. It precedes the CSRF
+    check, which would read the whole body to find its token.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:

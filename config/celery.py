@@ -18,13 +18,13 @@ register_transport()
 
 
 class BestEffortTask(DjangoTask):
-    """A task that may be lost: if it cannot be sent, the request that wanted it has still done its work.
+    """A task that may be lost: if it cannot be sent, the request that sends it still succeeds.
 
-    The row that says what to do is committed by then, and the sweep finds it.
+    By then the row that describes the work is committed, and the sweep finds it.
     """
 
     def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
-        """Send after the transaction; a broker that is away is logged, not raised."""
+        """Send after the transaction; if the broker is away, that is logged and not raised."""
         _after_commit(lambda: self.delay(*args, **kwargs))
 
     def apply_async_on_commit(self, *args: Any, **kwargs: Any) -> None:
@@ -33,7 +33,7 @@ class BestEffortTask(DjangoTask):
 
 
 def _after_commit(send: Callable[[], object]) -> None:
-    # Not a partial: Django logs what a failed hook is called, and would fail itself on one that has no name.
+    # Not a partial: Django logs the name of a hook that fails, and would itself fail on a partial, which has none.
     transaction.on_commit(send, robust=True)
 
 

@@ -45,7 +45,7 @@ if SITE_URL and not SITE_URL.startswith(("http://", "https://")):
     raise ImproperlyConfigured(f"SITE_URL must begin with http:// or https://, and is {SITE_URL!r}.")
 _allowed_hosts: list[str] = [host.strip().lower() for host in env.list("ALLOWED_HOSTS", default=[]) if host.strip()]
 ALLOWED_HOSTS: list[str] = host_names(site_url=SITE_URL, allowed_hosts=_allowed_hosts, bind=BIND)
-# Name → ports, where ALLOWED_HOSTS gives them; requests for other names must name the port of SITE_URL, or PORT.
+# The ports of each name for which ALLOWED_HOSTS gives them. Other names have the port of SITE_URL, or else PORT.
 NAMED_PORTS: dict[str, frozenset[str]] = named_ports(site_url=SITE_URL, allowed_hosts=_allowed_hosts, port=PORT)
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[]) or ([SITE_URL] if SITE_URL else [])
 
@@ -128,7 +128,7 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 # Database ---------------------------------------------------------------------------------------------------------
-# Web processes have many threads that come and go, so they pool; a worker or a command has one that stays.
+# Web processes have many short-lived threads, so they pool connections; a worker or a command has one lasting thread.
 WEB_PROCESS: bool = env.bool("CONSILIUM_WEB", default=False)
 _test_database: str = env.str("CONSILIUM_TEST_DB", default="consilium_test")
 
@@ -156,7 +156,8 @@ _database.setdefault("OPTIONS", {})
 _database["TEST"] = {"NAME": _test_database}
 if WEB_PROCESS:
     _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 10, "timeout": 10}
-    # A connection keeps the plans of what every page asks from the second time on (consilium.core.compiled_queries).
+    # From its second run on, a connection keeps the plan of a query that every page runs
+    # (consilium.core.compiled_queries).
     _database["OPTIONS"]["prepare_threshold"] = 1 if env.bool("DATABASE_PREPARE", default=True) else None
 else:
     _database["CONN_MAX_AGE"] = 60
@@ -166,7 +167,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Broker and cache -------------------------------------------------------------------------------------------------
 REDIS_URL: str = env.str("REDIS_URL", default="")
-# A full cache drops entries: were it as small as Django's 300, guesses at other accounts would wipe out a count.
+# A full cache drops entries. With Django's default of 300, guesses at other accounts would remove the count of one.
 MAX_COUNTED = 50_000
 CACHES: dict[str, dict[str, Any]] = {
     # Holds what must be counted across processes, such as failed sign-ins.
@@ -187,7 +188,7 @@ CACHES: dict[str, dict[str, Any]] = {
 TASK_TIME_LIMIT_S = 30 * 60
 CELERY_BROKER_URL: str = REDIS_URL or broker_url({**_database, "NAME": f"{_database['NAME']}_broker"})
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
-    # Redis hands a task out again when this has passed, so it must be longer than any task may run.
+    # Redis delivers a task again after this time, so it must be longer than any task may run.
     {"visibility_timeout": 2 * TASK_TIME_LIMIT_S, "socket_connect_timeout": 3, "socket_keepalive": True}
     if REDIS_URL
     else {"pool_pre_ping": True, "pool_size": 2}
@@ -199,19 +200,19 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_TIME_LIMIT = TASK_TIME_LIMIT_S
 CELERY_TASK_SOFT_TIME_LIMIT = TASK_TIME_LIMIT_S - 60
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1 if REDIS_URL else 4  # polling pays per fetch
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1 if REDIS_URL else 4  # each fetch by polling has a cost
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = bool(REDIS_URL)
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 5.0
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(CONSILIUM_HOME / "beat-schedule")
-# A worker that made no progress for so long ends, and its supervisor starts it again (consilium.core.watchdog).
+# A worker without progress for this long ends, and its supervisor starts it again (consilium.core.watchdog).
 WORKER_STALL_LIMIT_S: float = env.float("WORKER_STALL_LIMIT", default=30.0)
 if WORKER_STALL_LIMIT_S < 1:
     raise ImproperlyConfigured("WORKER_STALL_LIMIT is in seconds, and at least 1.")
 SWEEP_SECONDS = 15.0
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
-    # A sweep picks up what a lost worker or a flushed broker left behind. One that waited too long is of no use.
+    # A sweep picks up work that a lost worker or a flushed broker left behind. Its task expires when the next is due.
     **{
         name: {"task": name, "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
         for name in (
@@ -226,7 +227,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
-    # Rarely, so that nobody can tell which response it was: see `hold_back_by_gold`.
+    # Rarely, so that nobody can tell which response was a gold item: see `hold_back_by_gold`.
     "annotation.tasks.sweep_gold": {
         "task": "annotation.tasks.sweep_gold",
         "schedule": 3600.0,
@@ -267,16 +268,16 @@ LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
 ACCOUNT_FORMS = {"reset_password": "accounts.forms.ResetPasswordForm"}
 ACCOUNT_LOGIN_METHODS = {"email"}
-ACCOUNT_USER_DISPLAY = str  # the name or the address: the username is internal
+ACCOUNT_USER_DISPLAY = str  # shows the name or the address; the username is internal
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts are made by an admin, who knows the address
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # a mail about signing up would go to strangers, and nobody signs up here
-ACCOUNT_EMAIL_NOTIFICATIONS = True  # of a new password, and of what changes how one signs in
-ACCOUNT_EMAIL_SUBJECT_PREFIX = ""  # allauth's own names the Host of the request
-# Who is locked out while somebody guesses on would be locked out again before they can sign in.
+ACCOUNT_EMAIL_NOTIFICATIONS = True  # mails about a new password and other changes to the sign-in
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""  # allauth's default names the Host of the request
+# Sign in at once after a reset: while somebody keeps guessing, the owner would be locked out again before signing in.
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "welcome": "30/m/ip"}  # welcome: links of invitations
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
@@ -286,7 +287,7 @@ SOCIALACCOUNT_ADAPTER = "accounts.adapters.SocialAccountAdapter"
 SOCIALACCOUNT_ONLY = False
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 OIDC_NAME: str = env.str("OIDC_NAME", default="single sign-on")
-# Take addresses of which the provider does not say whether they are verified: `accounts.services.sign_on`.
+# Accept an address even if the provider does not say whether it is verified: `accounts.services.sign_on`.
 OIDC_TRUST_EMAIL: bool = env.bool("OIDC_TRUST_EMAIL", default=False)
 if env.str("OIDC_ISSUER", default=""):
     SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
@@ -330,7 +331,7 @@ CSRF_COOKIE_SAMESITE = "Lax"
 HTTPS: bool = env.bool("HTTPS", default=SITE_URL.startswith("https://"))
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # a load balancer asks over plain HTTP from inside
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # a load balancer requests it over plain HTTP from inside
 SECURE_HSTS_SECONDS: int = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 BEHIND_PROXY: bool = env.bool("BEHIND_PROXY", default=False)
@@ -355,7 +356,7 @@ MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(CONSILIUM_HOME / "media")))
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 # The longest body, files included; `config.body_limits` lists the routes that take more.
 MAX_BODY_BYTES = 3_000_000
-# Of a body what is kept in memory: JSON, and the fields of a form without its files.
+# The part of a body that is kept in memory: JSON, or the fields of a form without its files.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 << 20
 USE_TZ = True
 TIME_ZONE = "UTC"
@@ -384,7 +385,7 @@ REST_FRAMEWORK = {
         "consilium.throttles.UserRate",
     ],
     "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "1200/min"},
-    # Without a proxy X-Forwarded-For is whatever the client writes, and would begin every count anew.
+    # Without a proxy the client itself writes X-Forwarded-For, and could start a new count with each value.
     "NUM_PROXIES": 1 if BEHIND_PROXY else 0,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
@@ -396,7 +397,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
-    # Fields of one name with different choices get the name of their enumeration, not one with a number in it.
+    # Fields of the same name with different choices: each enumeration gets a name of its own, not a generated one.
     "ENUM_NAME_OVERRIDES": {
         "AdjudicationStatus": "annotation.models.Adjudication.Status",
         "AnnotationRole": "annotation.models.Membership.Role",

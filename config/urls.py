@@ -19,7 +19,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
-    # Admins give people their address, and people are found by it: nobody takes another one by themselves.
+    # An admin gives people their address, which identifies them: nobody may change the address by themselves.
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile"), name="account_email"),
     path("accounts/oidc/<str:provider_id>/login/", sign_on.begin, name="openid_connect_login"),
     path("accounts/", include("allauth.urls")),

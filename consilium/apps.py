@@ -1,11 +1,11 @@
-"""The bottom layer as an app: it holds a command, two tables, and templates of third parties."""
+"""The bottom layer as an app: it has a command, two tables, and templates that replace those of other packages."""
 
 from django.apps import AppConfig
 from django.contrib.staticfiles.apps import StaticFilesConfig
 
 
 class ConsiliumConfig(AppConfig):
-    """What every app builds on; registers the checks of the database."""
+    """The app that all others build on; it registers the checks of the database."""
 
     name = "consilium"
     default = True
@@ -16,7 +16,7 @@ class ConsiliumConfig(AppConfig):
 
 
 class StaticFiles(StaticFilesConfig):
-    """Leaves out what no page uses, which is most of what the packages bring along."""
+    """Leaves out the static files of packages that no page uses, which are most of them."""
 
     default = False
     ignore_patterns = [*StaticFilesConfig.ignore_patterns, "rest_framework", "redoc"]

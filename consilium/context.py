@@ -13,5 +13,5 @@ _LIMITS = {name: value for name, value in vars(limits_module).items() if name.st
 
 
 def limits(request: HttpRequest) -> dict[str, Any]:
-    """``limits``: how long texts may be, for the ``maxlength`` of fields that stand in shared parts of pages."""
+    """``limits``: how long texts may be, for the ``maxlength`` of fields in shared parts of pages."""
     return {"limits": _LIMITS}

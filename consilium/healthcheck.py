@@ -1,6 +1,6 @@
 """Ask a web server whether it is well: ``python -m consilium.healthcheck URL`` ends with 0 where it answers 200.
 
-The question carries a host name that the site knows, whatever address it goes to.
+The request carries a host name that the site allows, whatever address it is sent to.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *args: Any, **kwargs: Any) -> None:
-        """Stay: a redirect would lead out of the machine."""
+        """Follow no redirect: it could lead away from this machine."""
 
 
 def is_well(url: str, *, host: str, timeout_s: float = 5.0) -> bool:

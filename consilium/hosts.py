@@ -1,7 +1,7 @@
 """Which values of the header ``Host`` the site answers to.
 
-A name that is not allowed is refused by Django. Django ignores ports, so they are compared here: whoever may choose the
-port of a request could choose where links and redirections lead, and begin every count that is kept by address anew.
+A name that is not allowed is refused by Django. Django ignores ports, so they are compared here. Otherwise a client
+that sends another port could choose where links and redirections lead, and restart every count kept by address.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from django.conf import settings
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
-# Addresses that one listens on without being reached by them.
+# Addresses on which a server may listen, but at which nobody reaches it.
 WILDCARDS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  (compared, not bound)
 
 
@@ -35,7 +35,7 @@ def bound_name(bind: str) -> str:
 def site_address() -> str:
     """Where people find the site, without a slash at the end: SITE_URL, else the address that the server listens on.
 
-    Never what a request asked for: whoever sends the request would choose where the links of a mail lead.
+    It never depends on a request: the sender would then choose where the links of a mail lead.
     """
     return str(settings.SITE_URL) or f"http://{bound_name(settings.BIND)}:{settings.PORT}"
 

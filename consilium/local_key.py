@@ -1,8 +1,8 @@
 """The secret key for commands on one's own machine, where the environment gives none.
 
 A web server or a worker never reads it by itself: without ``SECRET_KEY`` they refuse to start. ``manage.py up`` and
-the other management commands lend the kept key to their processes, unless ``DEBUG`` is set explicitly, which says
-that the operator has decided about the environment, and then has to decide about the key as well.
+the other management commands pass the kept key to their processes, unless ``DEBUG`` is set explicitly: an operator who
+sets it configures the environment, and has to set the key as well.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 
-# These show what a deployment would do, so they get no help that a deployment would not get.
+# These commands show what a deployment would do, so they get no key that a deployment would lack.
 REFUSING_COMMANDS = frozenset({"check", "runserver", "testserver"})
 
 

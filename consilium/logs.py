@@ -23,7 +23,7 @@ SECRET_TEXT = re.compile(
     r"|(?P<scheme>\b(?:bearer|token|basic)\s+)[\w.~+/=-]{6,}"
     r"|(?P<pair>\b(?:api[-_]?key|password|secret)[\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;}]+"
     r"|(?P<login>\w://[^\s:/@]*:)[^\s/@]+(?=@)"
-    # Links that let whoever has them choose a password, or change how somebody gets mails.
+    # Links with which anybody can choose a password, or change how somebody gets mails.
     r"|(?P<link>/(?:welcome|unsubscribe|password/reset/key)/)[^\s\"'/]+"
     r"|\bsk-[\w-]{8,}",
     re.I,
@@ -47,7 +47,7 @@ def redact(value: Any) -> Any:
         for key in _keys():
             value = value.replace(key, REDACTED)
         return SECRET_TEXT.sub(lambda match: next((part for part in match.groups() if part), "") + REDACTED, value)
-    if isinstance(value, HttpRequest):  # Django adds it to what it logs of a refused request, and its path is written
+    if isinstance(value, HttpRequest):  # Django adds the request to the log of a refusal, where its path is written
         return redact(repr(value))
     return value
 

@@ -14,7 +14,7 @@ from consilium.hosts import site_ports
 
 Handler = Callable[[HttpRequest], HttpResponse]
 UTF_8 = ("utf-8", "utf8", "us-ascii")
-HEALTH_CHECK = "/healthz"  # asked from inside, by an address of the machine and without a port
+HEALTH_CHECK = "/healthz"  # requested from inside, by an address of the machine and without a port
 
 
 def refuse_other_hosts(get_response: Handler) -> Handler:
@@ -33,7 +33,7 @@ def refuse_other_hosts(get_response: Handler) -> Handler:
 
 
 def _answers_at(host: str) -> bool:
-    """Whether ``host``, whose name is allowed, gives a port of that name. ``*`` in ALLOWED_HOSTS is any."""
+    """Whether the port of ``host``, whose name is allowed, is one of that name; ``*`` in ALLOWED_HOSTS allows any."""
     if "*" in settings.ALLOWED_HOSTS:
         return True
     name, port = split_domain_port(host)
@@ -59,14 +59,14 @@ def refuse_other_encodings(get_response: Handler) -> Handler:
                 if reads_json(request):
                     return JsonResponse({"detail": _("Send text in UTF-8, not in another encoding.")}, status=400)
                 raise SuspiciousOperation(f"a body in the encoding {charset[:50]!r}")
-            request.encoding = "utf-8"  # the one name for it that Django takes for every kind of form
+            request.encoding = "utf-8"  # the only spelling that Django accepts for every kind of form
         return get_response(request)
 
     return middleware
 
 
 def refuse_nul(get_response: Handler) -> Handler:
-    """An address with a NUL is a bad request (400): PostgreSQL takes none, and nothing here is named with one."""
+    """An address with a NUL is a bad request (400): PostgreSQL stores no NUL, and no name here has one."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if "\0" in request.path_info or any(
@@ -79,6 +79,6 @@ def refuse_nul(get_response: Handler) -> Handler:
 
 
 def reads_json(request: HttpRequest) -> bool:
-    """Whether whoever sent this reads an answer in JSON: the API, and scripts that ask for it."""
+    """Whether the sender expects an answer in JSON: clients of the API, and scripts that ask for it."""
     accepts_json = request.content_type == "application/json" or "application/json" in request.headers.get("Accept", "")
     return accepts_json or request.path_info.startswith("/api/")

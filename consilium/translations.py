@@ -1,6 +1,6 @@
 """Message catalogues: collected from the source, kept in ``locale/``, compiled for Django.
 
-Development only: it wants Babel, which the product does without, since the compiled catalogue is in the repository.
+For development only: it needs Babel. The product does not, since the compiled catalogue is in the repository.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ APPS = (
     *("config", "demo", "standalone", "consilium"),
     *("accounts", "rubrics", "annotation", "scoring", "agreement", "releases"),
 )
-# The catalogues there are: of each language of the interface but that of the source.
+# There is a catalogue for each language of the interface except that of the source.
 LOCALES = tuple(to_locale(code) for code, _name in settings.LANGUAGES if code != settings.LANGUAGE_CODE)
 
 # name of the function -> (place of the context, place of the message, place of the plural)
@@ -85,7 +85,7 @@ def template_files() -> Iterator[Path]:
 def in_python(source: str) -> Iterator[Message]:
     """Messages of a module: calls of Django's functions, by whatever name it imports them.
 
-    Raises ValueError where one is called with something else than a literal, which could never be translated.
+    A call with anything but literals is skipped.
     """
     tree = ast.parse(source)
     names = dict(zip(FUNCTIONS, FUNCTIONS, strict=True))
@@ -105,7 +105,7 @@ def in_python(source: str) -> Iterator[Message]:
             if place is not None and isinstance(argument, ast.Constant) and isinstance(argument.value, str):
                 parts.append(argument.value)
             elif place is not None:
-                break  # a variable: some other place marks its texts
+                break  # a variable: its texts are marked elsewhere
             else:
                 parts.append("")
         else:
@@ -140,7 +140,7 @@ def collect_messages() -> dict[Message, list[str]]:
     for path in python_files():
         for message in in_python(path.read_text()):
             note(message, path)
-    # What has a plural in one place has it in all: gettext knows one entry for both.
+    # A message with a plural in one place has it in all places: gettext has one entry for both.
     plurals = {(message.text, message.context) for message in messages if message.plural}
     for message in [m for m in messages if not m.plural and (m.text, m.context) in plurals]:
         places = messages.pop(message)
@@ -195,7 +195,7 @@ def merged(locale: str) -> Catalog:
     messages = collect_messages()
     for message in sorted(messages, key=lambda m: (messages[m][0], m)):
         strings = strings_of(known.get(message.text, message.context or None)) or ("",)
-        # A message that has got a plural keeps its text as the first form; the others are to be translated.
+        # A message that gained a plural keeps its translation as the first form; the others are to be translated.
         forms = (*strings, *[""] * catalog.num_plurals)[: catalog.num_plurals]
         catalog.add(
             (message.text, message.plural) if message.plural else message.text,
@@ -225,7 +225,7 @@ def as_mo(locale: str) -> bytes:
 
 
 def untranslated(locale: str) -> list[Message]:
-    """Messages of the source that this language has no words for, in each of its plural forms."""
+    """Messages of the source that have no translation in this language, or lack one of its plural forms."""
     catalog = read(locale)
     missing = []
     for message in collect_messages():

@@ -125,7 +125,7 @@ def at(moment: datetime | None) -> SafeString | str:
 
 @register.simple_tag
 def status_badge(status: Any, label: Any = "") -> SafeString:
-    """``{% status_badge assignment.status %}``: a status as a badge; ``label`` where the stored word is not enough."""
+    """``{% status_badge assignment.status %}``: a status as a badge; ``label`` replaces its usual word."""
     key = slugify(str(status)).replace("-", "_")
     return format_html('<span class="badge is-{}">{}</span>', key, label or STATUS_LABELS.get(key, str(status)))
 
@@ -147,7 +147,7 @@ def outcome_chip(outcome: Any, label: Any = "") -> SafeString:
 
 @register.inclusion_tag("components/progress.html")
 def progress_bar(done: Any, total: Any, label: Any = "", text: Any = "", paused: bool = False) -> dict[str, Any]:
-    """``{% progress_bar done total label=_("Cases graded") %}``: a bar that is true, with ``13 of 30`` beside it."""
+    """``{% progress_bar done total label=_("Cases graded") %}``: a progress bar with ``13 of 30`` beside it."""
     return {"done": done or 0, "total": total or 0, "label": label or _("Progress"), "text": text, "paused": paused}
 
 
@@ -173,7 +173,7 @@ def initials(name: Any) -> str:
 @register.filter(is_safe=True)
 @stringfilter
 def trim(text: str) -> str:
-    """``{% filter trim %}…{% endfilter %}``: what shows nothing is empty, and matches `:empty`."""
+    """``{% filter trim %}…{% endfilter %}``: the content without white space around it, so that `:empty` can match."""
     return text.strip()
 
 

@@ -23,8 +23,8 @@ _IMPORTED = re.compile(r'^(?:import|export)\b[^"(=;]*"(\.[^"]+)";', re.MULTILINE
 def page_module(name: str) -> SafeString:
     """``{% page_module "annotation/grading/grading" %}``: a script tag, and links that load what the module imports.
 
-    Without the links the browser would learn of a module only after it has read the one that imports it, and the
-    page would answer no key until the last of them is there.
+    Without the links the browser would learn of a module only after it has read the module that imports it, and the
+    page would not react to keys until the last module is loaded.
     """
     imported = _imported_by(name) if settings.DEBUG else _imported_once(name)
     links = format_html_join(

@@ -1,4 +1,4 @@
-"""Dates in the order of Chinese, in 24 hours as everywhere here, and Chinese punctuation."""
+"""Chinese date formats, with 24 hours as everywhere in the product, and Chinese punctuation."""
 
 DATE_FORMAT = "Y年n月j日"
 DATETIME_FORMAT = "Y年n月j日 H:i"

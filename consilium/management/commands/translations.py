@@ -10,7 +10,7 @@ from consilium import translations
 
 
 class Command(BaseCommand):
-    """Collect what the source says, keep what is translated, drop what is gone, compile; list what lacks words."""
+    """Collect the messages of the source, keep known translations, drop unused ones, compile; list what is missing."""
 
     help = __doc__
     requires_system_checks: list[str] = []
