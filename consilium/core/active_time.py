@@ -1,8 +1,8 @@
 """Active time: the seconds in which a person saw a page and used it within the last two minutes.
 
-Pages count them and report now and then (`static/js/core/time_reports.js`). A report is never worth more than the time
-since the report before it, so that two tabs, a replay or a tampered page cannot claim a time that was not there. Each
-app keeps the seconds in a model of its own, with the fields ``seconds`` and ``reported_at``.
+Pages count them and report now and then (`static/js/core/time_reports.js`). A report counts for at most the time since
+the previous report, so that two tabs, a replay or a tampered page cannot claim time that has not passed. Each app
+keeps the seconds in a model of its own, with the fields ``seconds`` and ``reported_at``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_REPORT_S = 3600
 
 
 class MalformedReport(DomainError):
-    """No page sends such a report."""
+    """A report that no page of the product sends."""
 
     status_code = 400
 
@@ -42,7 +42,8 @@ def credited_seconds(seconds: int, *, since: datetime, at: datetime) -> int:
 def add_seconds(row: Any, *, seconds: int, since: datetime, at: datetime) -> int:
     """Add a report to a row that the caller has locked; returns the seconds that count.
 
-    ``since``: the report before, or when the work began. Where ``at`` is not after the report before, nothing changes.
+    ``since``: the time of the previous report, or when the work began. Where ``at`` is not after the previous report,
+    nothing changes.
     """
     credited = credited_seconds(seconds, since=since, at=at)
     if row.reported_at is None or at > row.reported_at:
@@ -58,7 +59,7 @@ def record_time(
     """Add a report to the row with this key; returns the seconds that count. Call it in a transaction.
 
     ``key``: values of the unique constraint of ``model``. The first report makes the row and only starts the clock,
-    unless the work ``began_at`` some earlier time: then it may cover the time since.
+    unless the work ``began_at`` some earlier time: then the first report may cover the time since then.
     """
     started_at = at if began_at is None else min(at, began_at)
     model._default_manager.bulk_create([model(reported_at=started_at, **key)], ignore_conflicts=True)

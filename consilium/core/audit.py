@@ -1,6 +1,6 @@
 """The audit trail: every insert and update of a tracked row becomes an event row that nobody can change.
 
-The context (actor, address of the page) stands as JSON on the event row itself, under the same protection.
+The context (actor, address of the page) is stored as JSON on the event row itself, under the same protection.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ def audited(model: Model) -> Model:
 
 
 def audited_in_bulk(model: Model) -> Model:
-    """The same where files bring thousands of rows: one statement makes the events of all that another one inserts."""
+    """As `audited`, for rows that files bring in thousands: one statement writes the events of all inserted rows."""
     return _tracking(_InsertsTogether())(model)
 
 
 def audited_fields(event: str, *fields: str, in_bulk: bool = False) -> Callable[[Model], Model]:
-    """The same of some fields only, in a table named ``event``."""
+    """As `audited`, for some fields only, in a table named ``event``."""
     inserts = _InsertsTogether() if in_bulk else pghistory.InsertEvent()
     obj_field = pghistory.ObjForeignKey(related_name="events")
     return _tracking(inserts, fields=fields, model_name=event, obj_field=obj_field)
 
 
 class _EventsTogether(Event):
-    """pghistory's trigger for a statement, which would also write to the table of contexts, unused here, each time."""
+    """pghistory's trigger for a statement, without its write to the table of contexts, which is unused here."""
 
     def get_func(self, model: models.Model) -> pgtrigger.Func:
         sql = super().get_func(model).func
@@ -75,7 +75,7 @@ def _tracking(inserts: pghistory.InsertEvent, **options: Any) -> Callable[[Model
         append_only=True,
         context_field=pghistory.ContextJSONField(),
         context_id_field=pghistory.ContextUUIDField(),
-        # Rows come in the order of time: a few bytes for each block of them find what was recorded since a moment.
+        # Rows are stored in the order of time, so a few bytes per block suffice to find the rows since a moment.
         meta={"triggers": [no_truncate], "indexes": [BrinIndex(fields=["pgh_created_at"])]},
         **options,
     )

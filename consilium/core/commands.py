@@ -1,4 +1,4 @@
-"""Typed commands: what a write takes, described once for its form, its API endpoint and its command line.
+"""Typed commands: the input of a write, described once for its form, its API endpoint and its command line.
 
 A command is a frozen pydantic dataclass, which a service takes whole. A field has a type, bounds (`pydantic.Field`), a
 default, its name on the page (`Label`) and a description for the API's schema (``description=`` of `pydantic.Field`).
@@ -47,7 +47,7 @@ class OneOf:
     choices: type[TextChoices]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Accept the values alone."""
+        """Accept only these values."""
         return core_schema.literal_schema([str(value) for value in self.choices.values])
 
 
@@ -95,7 +95,7 @@ def command_fields(command: type[Any]) -> dict[str, FieldInfo]:
 
 
 def _shape(annotation: Any, metadata: Sequence[Any]) -> _Shape:
-    """`TypeError` for a bound that neither a form nor a serializer would check."""
+    """The shape of a field; `TypeError` for a bound that neither a form nor a serializer would check."""
     nullable = get_origin(annotation) in (Union, UnionType)
     if nullable:
         (annotation,) = (part for part in get_args(annotation) if part is not NoneType)
@@ -104,7 +104,7 @@ def _shape(annotation: Any, metadata: Sequence[Any]) -> _Shape:
     limits: dict[str, Any] = {}
     if get_origin(annotation) is Literal:
         annotation, choices = str, [(value, value) for value in get_args(annotation)]
-    elif get_origin(annotation) is not None:  # a sequence; what its items are is annotated in turn
+    elif get_origin(annotation) is not None:  # a sequence, whose items may have an annotation of their own
         item_type = get_args(annotation)[0]
         item = _shape(get_args(item_type)[0], item_type.__metadata__) if _is_annotated(item_type) else _Shape(item_type)
     parts = chain.from_iterable(part.metadata if isinstance(part, FieldInfo) else [part] for part in metadata)
@@ -132,7 +132,7 @@ def form_field(
     """The form's field for a field of ``command``; ``options`` replace what the command says.
 
     It may be left empty where the command has None, an empty text or an empty sequence by default. ``field_class`` is
-    for a field that needs another class than its type has, such as a choice of rows; it gets no bounds.
+    for a field that needs another class than its type has, such as a choice of rows; such a field gets no bounds.
     """
     info = command_fields(command)[name]
     shape = _shape(info.annotation, info.metadata)

@@ -1,8 +1,8 @@
 """Compiled queries: Django writes their SQL once in a process, then they run with new values.
 
-Only queries that every page of a benchmark runs, those of the lists of cases and of the authors' dashboard, and the
-one of an autosave are compiled. Any other query is an ordinary one. `bench/fast_paths.py` measures what they save: CPU
-milliseconds of Python + of PostgreSQL for one request, here on a busy machine.
+Only these queries are compiled: those that every page of a benchmark runs, those of the lists of cases and of the
+authors' dashboard, and that of an autosave. Any other query is an ordinary one. `bench/fast_paths.py` measures what
+compiling saves: CPU milliseconds of Python + of PostgreSQL for one request, here on a busy machine.
 
 ========================  ============  ===============  ==============
 route                     compiled      ordinary         no kept plans
@@ -49,7 +49,7 @@ class Parameter(Expression):
 
     @property
     def pk(self) -> Self:
-        """The parameter itself, so that it may be passed for a row of which a query needs the primary key alone."""
+        """The parameter itself, so that it can stand for a row where a query needs only the primary key."""
         return self
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
@@ -111,7 +111,7 @@ class CompiledQuery(Generic[Row]):
         return fetch_prepared(template.format(sql), parameters)[0][0]
 
     def _statement(self, values: dict[str, Any]) -> tuple[Any, str, list[Any]]:
-        """The compiler, which describes the columns, the SQL, and its parameters with ``values`` filled in."""
+        """The compiler (it describes the columns), the SQL, and its parameters with ``values`` filled in."""
         if self._compiled is None:
             self._compiled = self._compile()
         compiler, sql, parameters = self._compiled
@@ -122,7 +122,7 @@ class CompiledQuery(Generic[Row]):
     def _compile(self) -> tuple[Any, str, list[Any]]:
         compiler = self._build(*map(Parameter, self._names)).query.get_compiler(DEFAULT_DB_ALIAS)
         sql, parameters = compiler.as_sql()
-        if not sql.startswith("SELECT"):  # a union: the audit trail puts its setting before all but plain reading
+        if not sql.startswith("SELECT"):  # a union: the audit trail would put a statement before it
             sql = f"SELECT * FROM ({sql}) AS united"
         return compiler, sql, list(parameters)
 
@@ -137,7 +137,7 @@ def fetch_prepared(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> l
 
 
 def _converted(rows: Sequence[tuple[Any, ...]], compiler: Any) -> Iterator[tuple[Any, ...]]:
-    """``rows`` with each value that Django converts, such as JSON, converted."""
+    """``rows`` after Django's conversions of values, such as JSON."""
     converters = compiler.get_converters([column for column, *_ in compiler.select])
     if not converters:
         return iter(rows)

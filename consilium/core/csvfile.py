@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# Full-width twins are turned into their ASCII form by spreadsheets with an East Asian input locale.
+# Spreadsheets with an East Asian input locale turn full-width characters into their ASCII form.
 FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
 
 
 def inert(text: str) -> str:
-    """Prefix an apostrophe where a spreadsheet would read ``text`` as a formula, a blank before it or not."""
+    """Prefix an apostrophe where a spreadsheet would read ``text`` as a formula, also after leading blanks."""
     return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text
 
 
@@ -27,7 +27,7 @@ def cell(value: Any, *, is_text: bool) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):  # numpy's float64 is one
+    if isinstance(value, float):  # numpy's float64 is a float, too
         if not math.isfinite(value):
             raise ValueError("a figure that is not finite must not reach a file")
         return repr(float(value))
@@ -35,8 +35,9 @@ def cell(value: Any, *, is_text: bool) -> str:
 
 
 def beginning(values: Sequence[Any], *, is_text: Sequence[bool]) -> str:
-    """Some cells of a row as `stream_csv` writes them, each with the comma after it: where thousands of rows share
-    their cells, these are written once.
+    """The first cells of a row as `stream_csv` writes them, each with the comma after it.
+
+    Where thousands of rows share these cells, they are written only once.
     """
     buffer = io.StringIO()
     cells = [cell(value, is_text=flag) for value, flag in zip(values, is_text, strict=True)]

@@ -1,6 +1,6 @@
 """Reproducible draws: a seed and names give the same order in every database, whatever its ids.
 
-Plain values in, plain values out; no Django.
+The functions take and return plain values, and use no Django.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class DomainError(Exception):
-    """A rule of the field was broken; the message is written for the person who asked.
+    """A rule of the domain was broken; the message is written for the person who made the request.
 
     Pages show it beside the form (409 or 422), API endpoints as ``{"detail": …}``, commands as ``CommandError``.
     """
@@ -37,7 +37,7 @@ class LineError:
 class ImportRefused(DomainError):
     """Nothing was imported; ``errors`` names the first faults, ``total`` is their number.
 
-    ``file`` names the one that was refused, where there were several.
+    ``file`` names the refused file, where there were several.
     """
 
     def __init__(self, errors: Sequence[LineError], total: int | None = None, *, file: str = "") -> None:

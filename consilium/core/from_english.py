@@ -1,8 +1,8 @@
 """Codes of remarks that were stored as English text: the one place that reads English sentences.
 
 Tables of reports, run cards and screenings hold their notes as text, because their files are the same bytes for every
-reader, and reports of years ago hold nothing else. Whatever shows such a text reads it here first. Nothing that was
-just computed needs this: it still has its codes.
+reader, and reports of years ago hold nothing else. Code that shows such a text converts it here first. A text that was
+just computed still has its codes and needs no conversion.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LABEL = re.compile("[a-z][a-z0-9_]*(, [a-z][a-z0-9_]*)*")
 def from_english(text: str) -> str:
     """A stored text, ``kappa, alpha: constant ratings: …; 2 pairs left out: undecided``, with its codes.
 
-    What has its codes already, and a part that no reason fits, stays as it is.
+    A text that already has its codes, and a part that no reason fits, stay unchanged.
     """
     if isinstance(text, Phrase | Labelled | Joined):
         return text
@@ -37,7 +37,7 @@ def codes_in(text: str) -> set[Reason]:
 
 
 def _read(part: str) -> str:
-    # Labels are names of columns. They are read first, since a parameter would take them in.
+    # Labels are names of columns. They are read first, since the pattern of a parameter would include them.
     label, colon, rest = part.partition(AFTER_LABEL)
     if colon and _LABEL.fullmatch(label):
         return Labelled(label, _read(rest))
@@ -57,7 +57,7 @@ def _patterns() -> list[tuple[re.Pattern[str], Reason]]:
     for reason in Reason:
         parts = re.split(r"%\((\w+)\)s", reason.template)
         pattern = "".join(_group(part) if i % 2 else re.escape(part) for i, part in enumerate(parts))
-        # Texts of before, too, have the singular where the number is 1.
+        # Older texts, too, have the singular where the number is 1.
         patterns.append((re.compile(re.sub("(responses|pairs)\\b", r"\1?", pattern)), reason))
     return patterns
 

@@ -14,7 +14,7 @@ from django.db import connection, models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-# A row that was not written for so many times the limit belongs to a worker that ended without deleting it.
+# A row that was not written for this many limits belongs to a worker that ended without deleting it.
 FORGET_AFTER_LIMITS = 10
 
 
@@ -22,7 +22,7 @@ class WorkerHeartbeat(models.Model):
     """When a worker was last seen to make progress, and what it was doing."""
 
     class State(models.TextChoices):
-        """No words for people: the pages have their own."""
+        """States without labels: the pages have their own words."""
 
         WORKING = "working"
         CONNECTING = "connecting"  # the broker is away
@@ -52,7 +52,7 @@ class WorkerHeartbeat(models.Model):
 def record_heartbeat(
     *, worker: uuid.UUID, host: str, pid: int, state: str, active_tasks: Sequence[str], waiting_tasks: int
 ) -> None:
-    """Write the row of ``worker``, whether or not it is there; it begins with the first."""
+    """Insert or update the row of ``worker``; ``started_at`` stays the time of the first write."""
     row = WorkerHeartbeat(
         id=worker,
         host=host,
@@ -72,17 +72,17 @@ def record_heartbeat(
 
 
 def leave_server_alone() -> None:
-    """Have this thread never start the embedded server: it looks on, beside a thread that forks."""
+    """Keep this thread from starting the embedded server: it only observes, beside a thread that forks."""
     connection.starts_server = False  # type: ignore[attr-defined]  # of the project's own database backend
 
 
 def remove_heartbeat(*, worker: uuid.UUID) -> None:
-    """The worker ends in good order."""
+    """Delete the row of a worker that ends in good order."""
     WorkerHeartbeat.objects.filter(pk=worker).delete()
 
 
 def remove_dead_workers(*, limit_s: float) -> None:
-    """Delete rows of workers that ended without deleting them; one that lives writes its row again."""
+    """Delete rows of workers that ended without deleting them; a worker that still lives writes its row again."""
     WorkerHeartbeat.objects.filter(beat_at__lt=Now() - timedelta(seconds=limit_s * FORGET_AFTER_LIMITS)).delete()
 
 

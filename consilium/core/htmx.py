@@ -28,9 +28,9 @@ View = Callable[..., HttpResponseBase]
 
 
 def signed_in(view: View) -> View:
-    """Send readers who are not signed in to the sign-in page; answer 401 where htmx asked.
+    """Send readers who are not signed in to the sign-in page; answer 401 to a request of htmx.
 
-    A redirect would be followed by the browser and the sign-in page swapped into the middle of the page; on a 401 the
+    The browser would follow a redirect, and htmx would swap the sign-in page into the middle of the page. On a 401 the
     page opens its own dialog and keeps what has not been saved.
     """
 
@@ -46,5 +46,5 @@ def signed_in(view: View) -> View:
 
 
 def swap_into(response: HttpResponse, selector: str) -> HttpResponse:
-    """Put the fragment into the element ``selector`` instead of the one that asked: refusals and questions."""
+    """Put a refusal or a question into the element ``selector`` instead of the one that sent the request."""
     return reswap(retarget(response, selector), "innerHTML")

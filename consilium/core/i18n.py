@@ -1,4 +1,4 @@
-"""The words of pure code in the language of whoever reads it: from code or template, and parameters, to a text."""
+"""Messages of pure code in the reader's language: a code or template and its parameters become a text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def translate(text: Any) -> str:
 
 
 def _punctuation(name: str, english: str) -> str:
-    """What the active language puts there, as its module in `consilium.formats` says; else as English."""
+    """The mark ``name`` of the active language, from its module in `consilium.formats`; else ``english``."""
     mark: str = get_format(name)
     return english if mark == name else mark
 
@@ -39,8 +39,8 @@ def translate_remark(text: str) -> str:
 
 
 def language_of(person: Any) -> override:
-    """``with language_of(job.created_by):`` what a worker writes down is in the language of who will read it.
+    """``with language_of(job.created_by):`` texts that a worker writes are in the language of that person.
 
-    ``person`` is a user or None. Only words depend on it: figures and files are the same in every language.
+    ``person`` is a user or None. Only words depend on the language: figures and files are the same in all of them.
     """
     return override(getattr(person, "language", "") or settings.LANGUAGE_CODE)

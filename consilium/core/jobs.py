@@ -69,14 +69,14 @@ Clock = Callable[[], datetime]
 Values = dict[str, Any]
 Progress = Callable[[float], None]  # takes how far the work is: a share from 0 to 1, or bytes
 
-# Below the second in which a page asks how far a job is, so that each answer can differ from the one before.
+# Below the second after which a page asks again how far a job is, so that each answer can differ from the last.
 HEARTBEAT_S = 0.7
-# A worker without a heartbeat for so long counts as lost. A restart of the database and a machine that is frozen for a
-# while fit into it. A worker that lives and is taken for lost costs a second computation, and a longer wait only time.
+# A worker without a heartbeat for this long counts as lost. The time leaves room for a restart of the database and for
+# a machine that freezes for a while. Too short a time costs a second computation; a longer one costs only waiting.
 LOST_AFTER = timedelta(minutes=2)
-# A job that waits for so long has lost its task. A busy worker may be the reason as well: a second task costs nothing.
+# A job that waits for this long counts as without a task. If the worker is only busy, a second task costs nothing.
 TASK_LOST_AFTER = timedelta(seconds=10)
-# Whatever ends three workers would end a fourth.
+# Work that ended three workers would end a fourth.
 MAX_ATTEMPTS = 3
 
 
@@ -85,7 +85,7 @@ def no_progress(_amount: float) -> None:
 
 
 class JobStatus(models.TextChoices):
-    """States of a job: the row is there before any task is."""
+    """States of a job; its row exists before any task."""
 
     PENDING = "pending", STATUS_LABELS["pending"]
     RUNNING = "running", STATUS_LABELS["running"]
@@ -99,7 +99,7 @@ ENDED_WITHOUT_RESULT = (JobStatus.REFUSED, JobStatus.FAILED)
 
 
 class BaseJob(models.Model):
-    """What a claim needs. A kind whose columns differ, such as an upload counted in bytes, adds its own."""
+    """The columns that a claim needs. A kind adds its own, such as an upload that counts progress in bytes."""
 
     status = models.CharField(max_length=10, choices=JobStatus.choices, default=JobStatus.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)  # numbers the claims: only the latest may write
@@ -134,7 +134,7 @@ JobT = TypeVar("JobT", bound=BaseJob)
 
 
 def label(job: BaseJob) -> str:
-    """A job as logs name it: without what people have written."""
+    """The name of a job in logs, without texts that people wrote."""
     return f"{job._meta.label} {job.pk}"
 
 
@@ -188,7 +188,7 @@ class Attempt(Generic[JobT]):
         self.is_finished = True
 
     def stop(self) -> None:
-        """Write no more heartbeats, and wait for the one that may be under way."""
+        """Write no more heartbeats, and wait for a write that may be under way."""
         self._stop.set()
         if self._thread is not None and self._thread.is_alive():
             self._thread.join()
@@ -213,11 +213,11 @@ class JobKind(Generic[JobT]):
     task: ClassVar[str]  # the dotted name of the Celery task that calls `run`
     sweep_task: ClassVar[str]  # the dotted name of the Celery task that calls `sweep`
     worker_lost: ClassVar[_StrOrPromise]  # shown when all attempts are used up; has %(times)s
-    crashed: ClassVar[_StrOrPromise]  # shown when `work` raises what is no `DomainError`
+    crashed: ClassVar[_StrOrPromise]  # shown when `work` raises anything but a `DomainError`
     lost_after: ClassVar[timedelta] = LOST_AFTER
     related: ClassVar[tuple[str, ...]] = ("benchmark", "created_by")  # read together with the job
 
-    # What a kind may say differently --------------------------------------------------------------------------------
+    # What a kind may override ---------------------------------------------------------------------------------------
 
     def work(self, attempt: Attempt[JobT]) -> None:
         """Do the work and call ``attempt.finish``. `DomainError` says why it cannot be done."""
@@ -270,7 +270,7 @@ class JobKind(Generic[JobT]):
     def run(self, *, job_id: int, clock: Clock) -> None:
         """Do a job if there is something to do: safe to call any number of times, from any number of workers.
 
-        What the job says to people is in the language of whoever created it.
+        Messages of the job are in the language of the user who created it.
         """
         job = self.claim(job_id=job_id, at=clock())
         if job is None:
@@ -285,7 +285,7 @@ class JobKind(Generic[JobT]):
         return list(rows.order_by("created_at").values_list("pk", flat=True))
 
     def sweep(self, *, at: datetime) -> int:
-        """Enqueue unfinished jobs again; how many."""
+        """Enqueue unfinished jobs again; returns their number."""
         unfinished = self.unfinished(at=at)
         for job_id in unfinished:
             tasks()[self.task].delay(job_id)
@@ -296,7 +296,7 @@ class JobKind(Generic[JobT]):
     def held(self, job: JobT) -> models.QuerySet[JobT]:
         """The row, as long as the claim that ``job`` was read with is the latest; else nothing.
 
-        The number alone does not tell: a job that is restarted counts from 1 again, and an old worker may still run.
+        The number of a claim is not enough: a restarted job counts from 1 again, and an old worker may still run.
         """
         return self.model._default_manager.filter(
             pk=job.pk, status=JobStatus.RUNNING, attempts=job.attempts, started_at=job.started_at
@@ -338,7 +338,7 @@ _kinds: dict[str, Kind] = {}  # by the name of the task
 
 
 def register(kind: KindT) -> KindT:
-    """Make a kind known; `ValueError` where another one has its task."""
+    """Add a kind to the registry; `ValueError` if another kind has its task."""
     if kind.task in _kinds:
         raise ValueError(f"{kind.task} belongs to another kind of job")
     _kinds[kind.task] = kind
@@ -346,7 +346,7 @@ def register(kind: KindT) -> KindT:
 
 
 def enqueue(task: str, *arguments: Any) -> None:
-    """Send the task with that dotted name once the transaction is committed; `KeyError` where there is none.
+    """Send the task with that dotted name once the transaction is committed; `KeyError` if there is no such task.
 
     Where the broker is away, that is logged and not raised: the row is committed, and the sweep finds it.
     """

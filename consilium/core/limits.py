@@ -1,11 +1,11 @@
 """How many characters a person may write, for services, forms, the API, imported files and the pages alike.
 
-Pages get them as ``limits`` from `consilium.context.limits`. Lengths that only one module uses stand there.
+Pages get them as ``limits`` from `consilium.context.limits`. A length that only one module uses is defined there.
 """
 
-MAX_KEY_LENGTH = 200  # what cases, candidates and raters are called
+MAX_KEY_LENGTH = 200  # names of cases, candidates and raters
 MAX_EXTERNAL_ID_LENGTH = 200  # of a response, in the system that it comes from
-MAX_SETTING_LENGTH = 40  # under which a response was generated
+MAX_SETTING_LENGTH = 40  # the setting under which a response was generated
 MAX_TAG_LENGTH = 300
 MAX_SLUG_LENGTH = 80  # of benchmarks and banks
 MAX_SLICE_SLUG_LENGTH = 60
@@ -24,7 +24,7 @@ MAX_MODE_NAME_LENGTH = 100  # of writing
 MAX_INSTRUCTIONS_LENGTH = 5_000  # to writers
 
 MAX_NOTE_LENGTH = 5_000  # of a physician: on a decision, an answer, a skipped response or returned work
-# For an amendment, a ruling or a threshold, or for what may stay in spite of a privacy warning.
+# For an amendment, a ruling or a threshold, or for keeping a text in spite of a privacy warning.
 MAX_REASON_LENGTH = 2_000
 MAX_EXCLUSION_REASON_LENGTH = 5_000  # for excluding a case, by hand, by an audit or by a screening
 

@@ -1,11 +1,11 @@
 """Work that is claimed by an advisory lock: a run of many requests, which is worked on in many turns.
 
 The row says what is left to do. A worker holds the lock as long as it works, and the lock ends with its connection. So
-no time limit says whether a worker was lost: the lock of a worker that died is free. A sweep enqueues whatever is
-open and held by nobody. `consilium.core.jobs` is the other way: one claim, one result, and a heartbeat.
+a lost worker is recognised without a time limit: its lock is free. A sweep enqueues open rows that no worker holds.
+`consilium.core.jobs` is the alternative: one claim, one result, and a heartbeat.
 
 To add a kind, derive a class from `LockedKind`, register an instance, and go on as `consilium.core.jobs` says from
-step 3 on. ``KIND.hold(pk)`` is the claim; what a turn does and how it ends is the kind's own.
+step 3 on. ``KIND.hold(pk)`` is the claim. Each kind defines what a turn does and how it ends.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from django.db.models import Q
 from consilium.core.jobs import enqueue
 from consilium.core.locks import WorkerLock, worker_lock, worker_lock_is_free
 
-# Open work that waits for so long has lost its task. Longer than for other jobs: a task may wait for a turn of another
-# run to end, and there may be many tasks.
+# Open work that waits for this long counts as without a task. The time is longer than for other jobs, because a task
+# may wait for a turn of another run to end, and there may be many tasks.
 ENQUEUE_AGAIN_AFTER = timedelta(seconds=60)
 
 RowT = TypeVar("RowT", bound=models.Model)
@@ -36,14 +36,14 @@ class LockedKind(Generic[RowT]):
     sweep_task: ClassVar[str]  # the dotted name of the Celery task that calls `sweep`
     lock: ClassVar[WorkerLock]
     waiting: ClassVar[Collection[str]]  # the statuses of a row that needs a worker
-    running: ClassVar[Collection[str]]  # the statuses of a row that has a worker, if that was not lost
+    running: ClassVar[Collection[str]]  # the statuses of a row that has a worker, unless the worker was lost
     enqueued_field: ClassVar[str] = "heartbeat_at"  # when a task was last sent for a row that waits
     may_pause: ClassVar[bool] = False  # whether a row that waits may have a time in ``resume_at``, to rest until then
 
-    # What a kind may say differently --------------------------------------------------------------------------------
+    # What a kind may override ---------------------------------------------------------------------------------------
 
     def ids(self, row: RowT) -> tuple[int, ...]:
-        """What the task and `hold` are given to know the row by."""
+        """The ids by which the task and `hold` identify the row."""
         return (row.pk,)
 
     def lock_key(self, *ids: int) -> int:
@@ -55,7 +55,7 @@ class LockedKind(Generic[RowT]):
         return self.model._default_manager.all()
 
     def due(self, *, at: datetime) -> Q:
-        """Which rows a worker should be at."""
+        """The condition on rows that should have a worker now."""
         sent = self.enqueued_field
         needs_task = Q(status__in=self.waiting) & (Q(**{sent: None}) | Q(**{f"{sent}__lt": at - ENQUEUE_AGAIN_AFTER}))
         if self.may_pause:
@@ -80,11 +80,11 @@ class LockedKind(Generic[RowT]):
         return worker_lock(self.lock, self.lock_key(*ids))
 
     def is_free(self, *ids: int) -> bool:
-        """Whether no worker holds the row; asked inside a transaction, which keeps others out for its length."""
+        """Whether no worker holds the row. Call it inside a transaction, which keeps workers out until it ends."""
         return worker_lock_is_free(self.lock, self.lock_key(*ids))
 
     def sweep(self, *, at: datetime) -> int:
-        """Enqueue again what a lost worker or an emptied broker left behind; how many rows."""
+        """Enqueue again rows that a lost worker or an emptied broker left behind; returns their number."""
         count = 0
         for row in self.rows().filter(self.due(at=at)):
             with transaction.atomic():

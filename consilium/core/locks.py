@@ -1,6 +1,6 @@
 """The product's advisory locks in PostgreSQL: their numbers, and how to take them.
 
-PostgreSQL keeps keys of two integers apart from keys of one bigint, so the two enums cannot meet.
+PostgreSQL keeps keys of two integers apart from keys of one bigint, so the keys of the two enums cannot collide.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def worker_lock(lock: WorkerLock, key: int) -> Iterator[bool]:
     """
     number = _worker_key(lock, key)
     with connection.cursor() as cursor:
-        # Where the machine of a worker vanishes the server notices within a minute, and releases the lock.
+        # If the machine of a worker vanishes, the server notices within a minute, and releases the lock.
         cursor.execute("SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3")
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [number])
         held = bool(cursor.fetchone()[0])

@@ -1,7 +1,7 @@
 """Renders Markdown from outside as safe HTML: CommonMark without raw HTML, then an allow-list.
 
 Cases, responses, criteria and guidelines all come from files that strangers wrote. This is the only place of the
-project that marks a string as safe HTML.
+project that makes safe HTML of such a text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ALLOWED_SCHEMES = {"http", "https", "mailto"}
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    # Bare addresses stay text and images become their description: opening a page must not call anywhere.
+    # Bare addresses stay text and images become their description: opening a page must send no request elsewhere.
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "breaks": True})
     return parser.enable(["table", "strikethrough"])
 
@@ -58,4 +58,4 @@ def markdown(text: str | None) -> SafeString:
                 child.type, child.tag, child.attrs = "text", "", {}
                 child.content = child.content or "image"
     html = parser.renderer.render(tokens, parser.options, {})
-    return mark_safe(_cleaner().clean(html))  # noqa: S308  # sanitised on this very line
+    return mark_safe(_cleaner().clean(html))  # noqa: S308  # sanitised on this line

@@ -1,7 +1,7 @@
 """Registry of the top bar and the home page; every app fills it in its ``AppConfig.ready``.
 
-The layers forbid that the base template or ``accounts`` know the apps above them, so those apps say here what they
-offer and to whom. Showing a link grants nothing: each page fetches through its own ``access``.
+The base template and ``accounts`` may not import the apps above them, so those apps register here which pages they
+offer to which roles. A shown link grants no access: each page fetches through its own ``access``.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class Link:
     section: str = ""
 
 
-# What belongs together; a benchmark has more pages than a bar has room for.
+# Groups of pages, because a benchmark has more pages than the bar has room for.
 SECTIONS: dict[str, Text] = {"content": _("Content"), "work": _("Work"), "results": _("Results")}
 
 
 @dataclass(frozen=True)
 class HomeFigure:
-    """A number on a home card: ``label`` and ``value``, leading to ``url`` where there is something behind it."""
+    """A number on a home card: ``label`` and ``value``, with a link to ``url`` if there is one."""
 
     label: Text
     value: int | str
@@ -167,14 +167,14 @@ def links(request: HttpRequest, benchmark: BenchmarkLike) -> list[Link]:
 
 @lru_cache(maxsize=2048)
 def _address(view: str, slug: str, urls: str, prefix: str) -> str:
-    """Kept, since each page asks for two dozen of them, and the same ones."""
+    """Cached, since each page needs the same two dozen addresses."""
     return reverse(view, args=[slug])
 
 
 def in_sections(pages: Sequence[Link]) -> tuple[list[Link], list[Link]]:
     """The bar, with a section in place of its pages, and the pages of the section that the reader is in.
 
-    A section leads to its first page. One with a single page is shown as that page.
+    A section leads to its first page. A section with a single page is shown as that page.
     """
     together: dict[str, list[Link]] = {}
     for page in pages:
@@ -193,7 +193,7 @@ def in_sections(pages: Sequence[Link]) -> tuple[list[Link], list[Link]]:
 
 
 def _current(urls: Iterable[str], path: str) -> str:
-    """The longest of ``urls`` that ``path`` lies under: an overview gives way to every section below it."""
+    """The longest of ``urls`` that ``path`` lies under: a section is preferred to the overview above it."""
     under = [url for url in urls if path == url or path.startswith(url.rstrip("/") + "/")]
     return max(under, key=len, default="")
 

@@ -1,4 +1,4 @@
-"""Words that pure code gives to people: in English at once, and in another language where somebody reads them.
+"""Messages of pure code: in English at once, and in another language where somebody reads them.
 
 Everything here is a `str`, the English text: it compares, is stored and is printed as such. Beside its text it keeps
 what `consilium.core.i18n.translate` needs. That is lost where text alone is kept: `str()` and JSON give text.

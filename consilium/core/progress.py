@@ -23,7 +23,7 @@ class ProgressMonitor:
 
     def __init__(self, *, at: float) -> None:
         self._loop_at = at
-        # When each waiting task was first seen beside a free seat, without a report in between where none was free.
+        # When each waiting task was first seen beside a free seat. A report without a free seat clears it.
         self._waiting_since: dict[str, float] = {}
 
     def report(self, *, at: float, waiting: Collection[str], active: int, seats: int) -> None:
@@ -39,7 +39,7 @@ class ProgressMonitor:
         self._loop_at = at
 
     def stall(self, *, at: float) -> Stall:
-        """What has made no progress for longest. That is a few moments for any worker: the caller has the limit."""
+        """What has made no progress for longest. Any worker stalls for moments: the caller compares with its limit."""
         stalls = [Stall("the event loop does not run", at - self._loop_at)]
         waiting_since = self._waiting_since
         if waiting_since:

@@ -25,8 +25,8 @@ def windows(
 ) -> Iterator[tuple[Span | None, float]]:
     """Spans of at most ``most`` pairs, or of one response, each with the share of the pairs that is done after it.
 
-    ``ids`` are those of the responses in ascending order, ``n_pairs`` how many pairs each may have. One window over
-    everything is None: it needs no bounds. The first and last are open, so that nothing is missed.
+    ``ids`` are those of the responses in ascending order, ``n_pairs`` how many pairs each may have. A single window
+    over everything is None: it needs no bounds. The first and last spans are open-ended, so that nothing is missed.
     """
     until = np.cumsum(n_pairs)
     total = int(until[-1]) if len(until) else 0
@@ -45,7 +45,7 @@ def windows(
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Three arrays of one length, sorted by response, then criterion; every pair stands there once.
+    """Three arrays of one length, sorted by response, then criterion; every pair occurs once.
 
     ``outcome`` holds the codes of `consilium.statistics.outcomes.Outcome`.
     """
@@ -58,11 +58,11 @@ class Ratings:
         return len(self.response)
 
     def keys(self) -> npt.NDArray[np.int64]:
-        """One sortable integer for each pair; good while both ids stay below 2³¹."""
+        """One sortable integer for each pair; valid while both ids stay below 2³¹."""
         return (self.response << 31) | self.criterion
 
     def within(self, span: Span | None) -> Ratings:
-        """Only those of the responses in ``span``; all of them for None."""
+        """The ratings of the responses in ``span``; all ratings for None."""
         if span is None:
             return self
         start, end = np.searchsorted(self.response, span.first), np.searchsorted(self.response, span.last, side="right")
@@ -135,8 +135,10 @@ def fetch_ratings(query: str, params: Sequence[Any] | Mapping[str, Any] = (), *,
 def _fetch_arrays(
     query: str, params: Sequence[Any] | Mapping[str, Any], *, types: Mapping[str, str]
 ) -> list[npt.NDArray[Any]]:
-    """The columns of ``query`` as one PostgreSQL array each: COPY costs a call for every row, which is half the time
-    of reading decisions. A value holds up to 1 GB, some 85 million rows.
+    """The columns of ``query``, each fetched as one PostgreSQL array.
+
+    COPY would cost a call for every row, which is half the time of reading decisions. A value holds up to 1 GB, some
+    85 million rows.
     """
     names = ", ".join(f"array_agg({name})" for name in types)
     connection.ensure_connection()

@@ -1,4 +1,4 @@
-"""Why a figure is undefined, and what a reader must know of one: each a code with its English words.
+"""Why a figure is undefined, and remarks that a reader needs with a figure: each a code with its English words.
 
 A statistic says `Undefined(Reason.NO_PAIRS())` or notes `Reason.INTERVAL_CASES(cases=4, needed=10)`. The result is the
 English text, which files and stored reports hold, and remembers its code and parameters, so that a page can give it in
@@ -201,8 +201,8 @@ class Reason(Enum):
         "%(n)s response with an undecided positive criterion left out",
     )
 
-    # Judges: what they learned from, their runs and errors. `from_english` takes the first that fits, so those of a
-    # judge or a member of a jury come before those that name a judge.
+    # Judges: what they learned from, their runs and errors. `from_english` takes the first reason that fits, so reasons
+    # about "the judge" or members of a jury come before those that name a judge.
     JUDGE_LEARNED_CANDIDATE = Phrase("the judge learned from decisions on this candidate")
     JUDGE_LEARNED_CANDIDATES = Phrase(
         "the judge learned from decisions on %(names)s: only the other candidates measure it"
@@ -303,7 +303,7 @@ class Reason(Enum):
 
     @property
     def withholds_interval(self) -> bool:
-        """Whether it says why a figure has no interval."""
+        """Whether the reason says why a figure has no interval."""
         return self.name.startswith("INTERVAL_")
 
 

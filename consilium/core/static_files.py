@@ -12,7 +12,7 @@ class StaticFiles(CompressedManifestStaticFilesStorage):
     """
 
     support_js_module_import_aggregation = True
-    # A chain of imports needs up to one pass a file, in whatever order the file system lists them.
+    # A chain of imports needs up to one pass per file, depending on the order in which the file system lists them.
     max_post_process_passes = 40
     # Only our own scripts: those of packages have imports that lead nowhere. Django has no public setting for it.
     _js_module_import_aggregation_patterns = (

@@ -20,7 +20,7 @@ MAX_DIGITS = 18  # more do not fit a bigint
 
 
 class RefusedJSON(ValueError):
-    """A text that is JSON and is not taken.
+    """A JSON text that is refused.
 
     ``field`` is None where a number is at fault: the decoder does not say where the number is.
     """
@@ -41,7 +41,7 @@ def read_json(text: str | bytes) -> Any:
 
 
 def strict_decoder(*, digits: int = MAX_DIGITS) -> json.JSONDecoder:
-    """A decoder that raises `RefusedJSON`; ask `too_deep` and `too_many_values` of the text before."""
+    """A decoder that raises `RefusedJSON`; check the text with `too_deep` and `too_many_values` first."""
 
     def parse_int(text: str) -> int:
         if len(text) > digits + text.startswith("-"):
@@ -53,7 +53,7 @@ def strict_decoder(*, digits: int = MAX_DIGITS) -> json.JSONDecoder:
     )
 
 
-# A whole JSON string, or anything that is no bracket: what is left of a line when these are taken out is its nesting.
+# A whole JSON string, or anything but a bracket. Without these, only the brackets of a line are left.
 _NOT_A_BRACKET = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^\[\]{}"]++', re.DOTALL)
 _STRING_OR_SEPARATOR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{,]', re.DOTALL)
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
@@ -61,7 +61,7 @@ _QUOTE = ord('"')
 
 
 def too_deep(line: bytes, depth: int) -> bool:
-    """Whether brackets in ``line`` (a JSON text) nest deeper than ``depth``; asked before anything is parsed."""
+    """Whether brackets in ``line`` (a JSON text) nest deeper than ``depth``; call it before the text is parsed."""
     if line.count(b"[") + line.count(b"{") <= depth:
         return False
     level = 0
@@ -89,7 +89,7 @@ def place_too_deep(line: bytes, depth: int) -> int:
 
 
 def too_many_values(line: bytes, most: int) -> int | None:
-    """The place where ``line`` (a JSON text) begins its value number ``most`` and one more; None if it has fewer."""
+    """The place in ``line`` (a JSON text) where value number ``most`` + 1 begins; None if it has fewer values."""
     if len(line) <= most or line.count(b",") + line.count(b"[") + line.count(b"{") <= most:
         return None
     separators = (match.start() for match in _STRING_OR_SEPARATOR.finditer(line) if line[match.start()] != _QUOTE)

@@ -14,9 +14,9 @@ from consilium.core.errors import Conflict
 def transition(
     row: models.Model, *, field: str = "status", source: Collection[str], target: str, **changes: Any
 ) -> None:
-    """Move ``row`` from one of ``source`` to ``target`` and set ``changes``; `Conflict` if it is elsewhere by now.
+    """Move ``row`` from one of ``source`` to ``target`` and set ``changes``; `Conflict` if it has another status now.
 
-    The row in hand is brought up to date, so that the caller may go on with it. Call it inside the transaction of the
+    The instance ``row`` is updated as well, so that the caller may go on with it. Call it inside the transaction of the
     service that also writes what belongs to the change.
     """
     values = {field: target, **changes}

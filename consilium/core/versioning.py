@@ -37,7 +37,7 @@ def is_replay(client_id: UUID | None, *, stored: UUID | None) -> bool:
 
 
 def refuse_stale(version: int | None, *, stored: int, current: Any, message: str | Promise) -> None:
-    """`StaleSave` unless ``version`` is the stored one; 0 for no row, None from a sender who does not look."""
+    """`StaleSave` unless ``version`` is the stored one; 0 for no row, None from a sender who compares none."""
     if version is not None and version != stored:
         raise StaleSave(current, message)
 
@@ -69,10 +69,10 @@ def serialize_result(result: SaveResult, current: Mapping[str, Any] | None = Non
 
 
 def saved_body(id: int | str, *, version: int, current: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer of a page to a request that saves one row, and has saved it."""
+    """The answer of a page to a request that saved one row."""
     return {"results": [serialize_result(SaveResult(id, "saved", version), current)]}
 
 
 def stale_body(id: int | str, stale: StaleSave, *, version: int, current: Mapping[str, Any]) -> dict[str, Any]:
-    """The same where another version is stored."""
+    """The answer of a page to a request that could not save one row, because another version is stored."""
     return {"results": [serialize_result(SaveResult(id, "stale", version, detail=str(stale)), current)]}

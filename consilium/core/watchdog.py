@@ -2,7 +2,7 @@
 
 A thread of the worker's main process looks at what the event loop reports (``progress``) and asks the database. A
 database or a broker that is away is no stall: a new worker would find it away as well. A process that is frozen as a
-whole (SIGSTOP, a dead interpreter lock) runs no thread either, and writes no row: ``manage.py up`` looks at that.
+whole (SIGSTOP, a dead interpreter lock) runs no thread either, and writes no row: ``manage.py up`` notices that.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ EXIT_CODE = 70  # EX_SOFTWARE
 STDERR = 2  # the descriptor: Celery puts a logger in place of sys.stderr
 LOOKS_PER_LIMIT = 20
 BEATS_PER_LIMIT = 6
-# A thread that comes back so much later than it should was frozen itself, and saw nothing meanwhile.
+# A thread that wakes this much later than it should was frozen itself, and saw nothing meanwhile.
 FROZEN_AFTER_S = 1.0
 
 
@@ -74,7 +74,7 @@ class Watchdog(bootsteps.StartStopStep):
         signals.worker_shutdown.connect(self._on_shutdown, weak=False)
 
     def register_with_event_loop(self, worker: Any, hub: Any) -> None:
-        """The event loop starts, for the first time or because the broker was away, as it may be many times."""
+        """Report from the event loop, which starts once at first and again whenever the broker was away."""
         self._report()
         hub.call_repeatedly(self.interval_s, self._report)
 
@@ -92,7 +92,7 @@ class Watchdog(bootsteps.StartStopStep):
 
     def _run(self) -> None:
         leave_server_alone()
-        # A connection that is closed by its age must be opened anew, and a busy server may have none left to give.
+        # A connection that is closed for its age must be opened again, and a busy server may have none left.
         connection.settings_dict = {**connection.settings_dict, "CONN_MAX_AGE": None}
         while not self._ended.wait(self.interval_s):
             self._look()
@@ -128,7 +128,7 @@ class Watchdog(bootsteps.StartStopStep):
         return WorkerHeartbeat.State.WORKING
 
     def _ask_database(self, state: WorkerHeartbeat.State, *, is_well: bool) -> bool:
-        """Whether the database answers soon; where all ``is_well``, the question is writing the row."""
+        """Whether the database answers soon; if the worker ``is_well``, the query writes its row."""
         began = time.monotonic()
         try:
             close_old_connections()
@@ -156,8 +156,8 @@ class Watchdog(bootsteps.StartStopStep):
         return time.monotonic() - began < self.interval_s + FROZEN_AFTER_S
 
     def _end(self, stall: Stall) -> None:
-        """Say what was seen, and end this process and its children at once."""
-        # Should the log itself be what hangs.
+        """Log the stall, and end this process and its children at once."""
+        # This ends the process even if writing the log hangs.
         faulthandler.dump_traceback_later(5, exit=True, file=STDERR)
         children: list[int] = self.worker.pool.info["processes"]
         log.error(
