@@ -30,8 +30,9 @@ def calibration_curve(
     y_title: str,
     description: str,
 ) -> Any:
-    """A line with dots for each series in the order in which they come, and the diagonal on which a probability means
-    what it says. The first series has whiskers; the others are drawn faint, for comparison.
+    """A line with dots for each series in the order in which they come, and the diagonal of perfect calibration.
+
+    The first series has whiskers; the others are drawn faint, for comparison.
     """
     import altair as alt
 
@@ -51,7 +52,7 @@ def calibration_curve(
     axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f")
     x = alt.X("x:Q", title=x_title, scale=share, axis=axis)
     y = alt.Y("y:Q", title=y_title, scale=share, axis=axis)
-    # Ink for what counts, a fainter colour for what it is compared with.
+    # Ink for the main series, a fainter colour for those it is compared with.
     colours = alt.Scale(domain=series, range=[palette.series[0], *[palette.faint] * (len(series) - 1)])
     legend = alt.Legend(columns=2) if len(series) > 1 else None
     colour = alt.Color("series:N", sort=None, scale=colours, legend=legend)

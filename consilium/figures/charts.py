@@ -1,7 +1,7 @@
 """Chart types of reports. Each takes plain rows and a palette and returns an Altair chart.
 
 Values may be None: such a row keeps its place on the axis and shows no mark. Every mark is described in words for
-screen readers, and may carry a link (``href``) to what stands behind it.
+screen readers, and may carry a link (``href``) to the data behind it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """A line across a chart at ``value``, with a word to it."""
+    """A line across a chart at ``value``, with a label."""
 
     value: float
     label: str
@@ -228,9 +228,9 @@ def scatter(
     limits: tuple[float, float] = (0.0, 100.0),
     x_limits: tuple[float, float] | None = None,
 ) -> Any:
-    """Named dots, ``(name, x, y, href)``. The axes show the part of ``limits`` that the dots fill; the diagonal where
-    both axes say the same is drawn when a good part of it is in sight. With ``x_limits`` x is another quantity than y,
-    and there is no diagonal.
+    """Named dots, ``(name, x, y, href)``. The axes show the part of ``limits`` that the dots fill; the diagonal of
+    equal values is drawn when a good part of it is visible. With ``x_limits`` x is another quantity than y, and there
+    is no diagonal.
     """
     import altair as alt
 
@@ -286,14 +286,14 @@ def _room(values: Sequence[float], limits: tuple[float, float]) -> tuple[float, 
 
 
 def _label_heights(dots: Sequence[tuple[float, float, int]]) -> list[float]:
-    """Heights for the names beside dots, ``(x, y, letters)`` in pixels, so that none lies on another."""
+    """Heights for the names beside dots, ``(x, y, letters)`` in pixels, so that no two names overlap."""
     line, letter = 14.0, 7.0
     placed: list[tuple[float, float, float]] = []  # left, right, height
     heights = [0.0] * len(dots)
     for i in sorted(range(len(dots)), key=lambda i: dots[i][1]):
         x, y, letters = dots[i]
         left, right = x + 9, x + 9 + letter * letters
-        # From below upwards: a name gives way to those placed already.
+        # From below upwards: a name moves up to leave room for those placed already.
         for other_left, other_right, other in sorted(placed, key=lambda entry: entry[2]):
             if left < other_right and other_left < right and abs(y - other) < line:
                 y = other + line
@@ -320,7 +320,7 @@ def lines(
         {"series": name, "x": x, "y": y, "words": f"{name}, {x:g}: {_shown(y)}"} for name, x, y in rows if y is not None
     ]
     places = sorted({x for _, x, y in rows if y is not None})
-    # Left to itself, a short axis names the same whole number twice.
+    # By default a short axis shows the same whole number twice.
     ticks = {"values": places} if places and places[-1] - places[0] <= 10 else {"tickMinStep": 1}
     legend = alt.Legend(columns=_legend_columns(series), columnPadding=24)
     base = alt.Chart(alt.Data(values=values)).encode(

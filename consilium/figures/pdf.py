@@ -1,5 +1,6 @@
-"""A PDF put in order: the renderer numbers and writes fonts in an order by chance, and a file for a paper should be the
-same bytes each time.
+"""Puts the objects of a PDF in a fixed order, so that the file of a figure has the same bytes each time.
+
+The renderer numbers and writes fonts in a random order.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _STREAM = b"\nstream"
 
 
 def in_order(pdf: bytes) -> bytes:
-    """The same document, its objects numbered as the trailer and they themselves name them, resources by their names.
+    """The same document, with objects numbered in the order of references from the trailer on, and resources sorted.
 
     For files with one plain table of offsets and no update, as svg2pdf writes them; ValueError on others.
     """

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from consilium.figures.pdf import in_order
 from consilium.figures.style import PAGE, PRINT, Palette
 
-# A chart still without colours: given a palette, it makes the chart.
+# A function that makes a chart in the colours of a palette.
 Drawing = Callable[[Palette], Any]
 
 SVG = "http://www.w3.org/2000/svg"
@@ -36,8 +36,8 @@ _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 def inline_svg(drawing: Drawing, *, title: str) -> SafeString:
     """The figure as markup for a page: colours by the page's own properties, no inline style, links of this site only.
 
-    Vega escapes what it is given; still the markup is parsed and written anew from an allow-list, so that a name from
-    outside can put nothing else into the page. Ids carry a prefix of the figure, since several may share a page.
+    Vega escapes its input; still the markup is parsed and written again from an allow-list, so that a name from outside
+    can put nothing else into the page. Ids carry a prefix of the figure, since several figures may share a page.
     """
     root = ElementTree.fromstring(_svg(drawing, PAGE))  # noqa: S314  # our own renderer's output
     prefix = "f" + hashlib.sha256(title.encode()).hexdigest()[:8] + "-"
@@ -81,7 +81,7 @@ _fonts_registered = False
 
 
 def _register_fonts() -> None:
-    """Chinese labels need a font with Chinese glyphs for their widths and for PNG; Debian's is used where it is."""
+    """Chinese labels need a font with Chinese glyphs for their widths and for PNG; Debian's is used if installed."""
     global _fonts_registered
     if not _fonts_registered:
         import vl_convert
@@ -110,10 +110,10 @@ def _clean(element: ElementTree.Element, prefix: str, *, hidden: bool = False) -
         elif plain not in ATTRIBUTES:
             continue
         element.set(plain, _REFERENCE.sub(lambda match: f"url(#{prefix}{match[1]})", value))
-    # What is hidden from a screen reader, the words beside a mark, is no stop of the keyboard either: the mark is.
+    # Words beside a mark are hidden from screen readers. The keyboard skips them as well and stops at the mark.
     if hidden and element.tag == f"{{{SVG}}}a":
         element.set("tabindex", "-1")
-    # A symbol without words, as of marks that a chart has none of, would be announced as nothing.
+    # A screen reader would announce a symbol without a label, such as an empty group of marks, without any words.
     if element.get("role") == "graphics-symbol" and not element.get("aria-label"):
         del element.attrib["role"]
         element.attrib.pop("aria-roledescription", None)

@@ -27,7 +27,7 @@ class Ranked:
 def slope(ranked: Sequence[Ranked], palette: Palette, *, left: str, right: str, description: str) -> Any:
     """Rank 1 on top. Candidates that are tied stand below one another in the order of their names, with one number.
 
-    Lines of candidates whose rank differs take the accent; the others stay quiet.
+    Lines of candidates whose rank differs take the accent colour; the others are muted.
     """
     import altair as alt
 

@@ -36,7 +36,7 @@ PAGE = Palette(
     series=("var(--c1)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c2)"),
     diverging=tuple(f"var(--d{i})" for i in range(1, 8)),
 )
-# The light theme of tokens.css; tests hold the two together.
+# The light theme of tokens.css; a test compares the two.
 PRINT = Palette(
     ink="#1d2733",
     text="#4c5a69",

@@ -8,7 +8,7 @@ from typing import Any
 from consilium.figures.charts import SHAPES, Line
 from consilium.figures.style import HEIGHT, WIDTH, Palette, configuration
 
-# Past six lines the same colours come again, broken; past twelve dotted. Each line is named at its start besides.
+# After six lines the colours repeat with broken lines, after twelve with dotted ones. Each line is named at its start.
 DASHES: tuple[list[int], ...] = ([1, 0], [6, 3], [2, 3])
 LINE = 14.0  # pixels that a name takes in height
 
@@ -145,7 +145,7 @@ def named_lines(
         .mark_text(align="right", baseline="middle", dx=-8, color=palette.text)
         .encode(x=x, y=alt.Y("at:Q", title=y_title, scale=y_scale), text="series:N", href="href:N")
     )
-    # A layer without marks would be an image without words.
+    # A screen reader would announce a layer without marks as an image without words.
     layers = [*(_vertical(line, palette) if line else []), drawn, *([dots] if marked else []), names]
     # Room for names that a page sets in a wider font than they were measured in.
     room = {"left": 12 + int(1.2 * min(30, max(map(len, series), default=0))), "right": 12, "top": 8, "bottom": 8}
@@ -212,7 +212,7 @@ def _names(
     limits: tuple[float, float],
     height: float,
 ) -> list[dict[str, Any]]:
-    """The place of each name: beside the first point of its line, moved up where names would lie on one another."""
+    """The place of each name: beside the first point of its line, moved where names would overlap."""
     low, high = limits
     line = LINE * (high - low or 1.0) / height  # what a name takes, in units of the axis
     first: dict[str, float] = {}
@@ -229,8 +229,9 @@ def _names(
 
 
 def _apart(heights: Sequence[float], room: float) -> list[float]:
-    """Heights as near to the `wanted` ones, which ascend, as they can be with `room` between any two: names that would
-    lie on one another stand evenly around the middle of where they belong.
+    """Heights at least `room` apart, as near as possible to the wanted `heights`, which ascend.
+
+    Names that would overlap are spaced evenly around the mean of their wanted heights.
     """
     blocks: list[tuple[float, int]] = []  # mean of (wanted - place · room), and how many names
     for place, height in enumerate(heights):

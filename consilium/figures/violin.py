@@ -115,7 +115,7 @@ def violin(
         .mark_point(filled=True, size=45, opacity=1, color=palette.series[0], stroke=palette.ground)
         .encode(x=x, y=alt.Y("y:Q", **y), href="href:N", description="words:N")
     )
-    # A layer without marks would be an image without words.
+    # A screen reader would announce a layer without marks as an image without words.
     layers = [*([area, bars, medians] if marks else []), *([single] if dots else [])]
     if line:
         layers += _across(line, palette)

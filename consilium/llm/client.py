@@ -1,8 +1,8 @@
 """The client: one connection pool for one endpoint, with limits on everything.
 
 Redirects are not followed, the environment's proxies are not used, a name is resolved once and then kept, an answer
-is read up to a size, and a request is tried up to a number of times within a time. Errors are told by kind in our own
-words: an exception of aiohttp's carries the request's headers, and with them the key.
+is read up to a size, and a request has a time limit and a number of tries. Errors are described by kind in our own
+words, because an exception of aiohttp carries the request's headers, and with them the key.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ REDACTED = "[redacted]"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: the model's text, and what it took. ``attempts`` counts the tries that transport needed.
+    """The model's answer: its text, and the tokens and time it took. ``attempts`` counts the tries of the transport.
 
     ``model`` and ``finish`` (why it ended) are the endpoint's own words, empty where it gives none.
     """
@@ -65,7 +65,7 @@ class _Answer:
 
 
 class _CheckedResolver(AbstractResolver):
-    """Resolves names as the system does, and refuses addresses that the judge may not live at."""
+    """Resolves names as the system does, and refuses addresses that judges may not call."""
 
     def __init__(self, *, private: bool) -> None:
         self._private = private
@@ -103,7 +103,7 @@ class ChatClient:
         self.meter = Meter(allowance or Allowance())
 
     async def __aenter__(self) -> Self:
-        with contextlib.suppress(ValueError):  # a name: the resolver checks it when it knows the address
+        with contextlib.suppress(ValueError):  # the host is a name: the resolver checks its address
             check_address(self._url.host or "")
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
         if self._key:
@@ -129,14 +129,14 @@ class ChatClient:
     async def ask(self, body: bytes, *, criteria: int | None = None) -> Reply:
         """The model's answer to a request as `body_of` writes it; retried with back-off while the endpoint fails.
 
-        ``criteria`` is given where the question is about so many criteria at once. `TransportError` (with the number of
-        ``attempts``) when the tries are used up or trying again is of no use, `ContentError` when the endpoint answered
-        without a text, `RequestNotSent` when it was not sent: the client closes, or it could cost too much
-        (`BudgetSpent`).
+        ``criteria``: how many criteria one request asks about together, None for a single one. Raises `TransportError`
+        (with the number of ``attempts``) when the tries are used up or trying again is of no use, `ContentError` when
+        the endpoint answered without a text, `RequestNotSent` when the request was not sent: the client closes, or the
+        request could cost too much (`BudgetSpent`).
         """
         about = criteria or 1
         most_out = self.endpoint.most_tokens_out(about)
-        before: Usage | None = None  # what tries that came to nothing may have cost
+        before: Usage | None = None  # what failed tries may have cost
         last: TransportError | None = None
         attempt = 1
         while True:
@@ -170,7 +170,7 @@ class ChatClient:
             attempt += 1
 
     def _charge(self, request: PendingRequest, error: TransportError, before: Usage | None) -> Usage | None:
-        """Settle a try that came to nothing; what it may have cost, added to ``before``."""
+        """Settle a failed try; returns ``before`` plus what the try may have cost."""
         if error.kind not in BILLED_KINDS:
             self.meter.free(request)
             return before
@@ -182,11 +182,11 @@ class ChatClient:
 
     @property
     def closing(self) -> bool:
-        """Whether nothing more is tried or asked; what is in the air is still awaited."""
+        """Whether no more requests are sent; answers to requests already sent are still awaited."""
         return self.meter.closing
 
     def refuse_requests(self) -> None:
-        """Try and ask nothing more from now on; called in the loop."""
+        """Send no more requests from now on; call it in the event loop."""
         self.meter.close()
 
     def _wait(self, attempt: int, error: TransportError) -> float:
@@ -235,7 +235,7 @@ class ChatClient:
                 response.close()
                 if response.status != 200:
                     break
-                # Cut after the key is out: of one that lies across the cut the beginning would be left.
+                # The key is removed before the cut: the beginning of a key that lies across the cut would remain.
                 beginning = self._redact(b"".join([*chunks, chunk]).decode("utf-8", "replace"))[:20_000]
                 raise ContentError("too_large", f"an answer of more than {limit} bytes", beginning)
             chunks.append(chunk)
@@ -256,7 +256,7 @@ class ChatClient:
         return TransportError(f"http_{status}", f"HTTP {status}: {excerpt}", retry=False)
 
     def _answer(self, data: bytes, latency_ms: int) -> _Answer:
-        """The completion in ``data``; `TransportError` where there is none."""
+        """The completion in ``data``; `TransportError` if it holds none."""
         envelope: Any = None
         try:
             envelope = json.loads(data, object_pairs_hook=_each_once)
@@ -285,14 +285,14 @@ class ChatClient:
         return _Answer(text, *_counts(envelope), latency_ms, length, fault, self._word(model), self._word(finish))
 
     def _word(self, value: Any) -> str:
-        """A name that the endpoint gives, as it may be kept."""
+        """A name from the endpoint as it may be stored: without the key, and cut to a length."""
         return storable(self._redact(value), 200) if isinstance(value, str) else ""
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) != len(pairs):
-        raise ValueError("a key stands twice")  # two answers are none
+        raise ValueError("a key stands twice")  # two answers count as none
     return mapping
 
 
@@ -305,12 +305,12 @@ def _counts(envelope: Any) -> tuple[int | None, int | None]:
 
 
 def _count(value: Any) -> int | None:
-    """A token count that a column can hold."""
+    """``value`` if it is a token count that a column can hold, else None."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else None
 
 
 def _transport_error(error: aiohttp.ClientError) -> TransportError:
-    """An error of aiohttp's by kind, without its text: that may hold the request."""
+    """An error of aiohttp by its kind, without its text, which may hold the request."""
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return TransportError("dns", "the host’s name is not known")
     if isinstance(error, aiohttp.ClientSSLError | ssl.SSLError):

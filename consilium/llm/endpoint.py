@@ -15,7 +15,7 @@ from consilium.llm.errors import EndpointRefused
 
 # Only variables that are named as keys of an endpoint: SECRET_KEY or DATABASE_URL must not be sent anywhere.
 KEY_NAME = re.compile(r"\A[A-Z][A-Z0-9_]*_API_KEY\Z|\AJUDGE_KEY(_[A-Z0-9_]+)?\Z")
-# Behind a host on the operator's list: this name may lead to an address inside.
+# Written behind a host on the operator's list: this name may lead to a private address.
 PRIVATE = "@private"
 ResponseFormat = Literal["json_schema", "json_object", "text"]
 
@@ -40,7 +40,7 @@ MIN_KEY_LENGTH = 8
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a request is tried, and how long it waits in between; every number is a bound."""
+    """How often a request is tried, and how long the client waits in between; every number is a bound."""
 
     attempts: int = 5
     first_wait_s: float = 0.5
@@ -67,11 +67,11 @@ class Endpoint:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     def most_tokens_out(self, criteria: int) -> int:
-        """How long an answer about so many criteria may be."""
+        """The maximum length of an answer about this many criteria, in tokens."""
         return min(self.max_tokens * criteria, max(self.max_tokens, MAX_TOKENS))
 
     def parameters(self, *, replicate: int = 0, criteria: int | None = None) -> dict[str, Any]:
-        """The request without its messages; ``criteria``: it is about so many at once, None for one by one."""
+        """The request without its messages; ``criteria``: how many it asks about together, None for a single one."""
         parameters: dict[str, Any] = {"model": self.model, "max_tokens": self.most_tokens_out(criteria or 1)}
         if self.temperature is not None:
             parameters["temperature"] = self.temperature
@@ -150,7 +150,7 @@ def read_key(name: str, environ: Mapping[str, str]) -> str:
     if not key:
         raise EndpointRefused(Phrase("The environment variable %(name)s is not set where the worker runs.", name=name))
     if len(key) < MIN_KEY_LENGTH:
-        # Keys are removed from whatever an endpoint answers; a word so short would take verdicts along.
+        # Keys are removed from every answer of an endpoint; so short a key could also remove parts of verdicts.
         raise EndpointRefused(f"The environment variable {name} holds fewer than {MIN_KEY_LENGTH} characters.")
     if not key.isascii() or not key.isprintable():
         raise EndpointRefused(
@@ -164,7 +164,7 @@ _PRIVATE_SUFFIXES = (
     *(".corp", ".home", ".home.arpa", ".internal", ".intranet", ".lan"),
     *(".local", ".localhost", ".private", ".test"),
 )
-# Where clouds tell their machines secrets, beside link-local addresses: Alibaba, Amazon, Azure, Oracle.
+# Addresses at which clouds give their machines secrets, beside link-local ones: Alibaba, Amazon, Azure, Oracle.
 _METADATA = frozenset(map(ipaddress.ip_address, ("100.100.100.200", "fd00:ec2::254", "168.63.129.16", "192.0.0.192")))
 # IPv6 addresses whose last 32 bits are an IPv4 address: compatible, mapped, NAT64.
 _LAST_32_BITS = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96")))
@@ -172,11 +172,11 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def allows_private(url: str, allowed_hosts: Collection[str]) -> bool:
-    """Whether the host of ``url`` may stand at a private address.
+    """Whether the host of ``url`` may have a private address.
 
     It may where its name is one of a private network (``localhost``, ``gpu-server``, ``vllm.internal``), where the
-    operator wrote the address itself, or wrote ``@private`` behind the name. Any other name is a public one: that it
-    leads to an address inside is an error, or somebody's way in.
+    operator wrote the address itself, or wrote ``@private`` behind the name. Any other name is public: if it leads to a
+    private address, that is a mistake or an attack.
     """
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
@@ -192,10 +192,11 @@ def allows_private(url: str, allowed_hosts: Collection[str]) -> bool:
 
 
 def check_address(address: str, *, private: bool = True) -> None:
-    """Refuse what no judge lives at, whichever name led there; without ``private``, all that is not public as well.
+    """Refuse an address that judges may not call, whichever name led there.
 
-    Never called: link-local addresses and others of a cloud's metadata, multicast, unspecified. An IPv4 address in
-    the clothes of an IPv6 one (mapped, compatible, NAT64, 6to4) is taken for what it is.
+    Always refused are link-local addresses and others of a cloud's metadata, multicast and unspecified ones; without
+    ``private`` also every address that is not public. An IPv4 address in the form of an IPv6 one (mapped, compatible,
+    NAT64, 6to4) is checked as IPv4.
     """
     ip = _undressed(ipaddress.ip_address(address.partition("%")[0]))
     if ip in _METADATA or ip.is_link_local or ip.is_multicast or ip.is_unspecified:

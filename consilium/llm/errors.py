@@ -15,8 +15,10 @@ class EndpointRefused(DomainError):
 
 
 class TransportError(Exception):
-    """No answer came. ``kind`` tells why; ``retry_after`` is what the endpoint asked for, in seconds; ``usage`` is what
-    its tries may have cost, where they were sent.
+    """No answer came; ``kind`` tells why.
+
+    ``retry_after`` is the wait that the endpoint asked for, in seconds. ``usage`` is what the tries may have cost, if
+    they were sent.
 
     Kinds: ``timeout``, ``refused`` (no connection), ``not_allowed`` (by our own list), ``dns``, ``tls``,
     ``disconnected`` (cut in the middle), ``http_429``, ``http_5xx``, ``http_4xx`` (the status itself), ``redirect``,
@@ -33,24 +35,24 @@ class TransportError(Exception):
         super().__init__(f"{kind}: {message}")
 
 
-# Statuses that another try, or some patience, may mend.
+# Statuses after which another try, or one after a while, may succeed.
 PASSING_STATUSES = (408, 409, 425, 429)
 
 
 def may_pass(kind: str) -> bool:
-    """Whether a failed transport of this kind may be gone in a while; a wrong key or a wrong address will not be."""
+    """Whether a failure of this kind may pass after a while; that of a wrong key or a wrong address will not."""
     if kind.startswith("http_4"):
         return kind in {f"http_{status}" for status in PASSING_STATUSES}
     return kind not in ("", "redirect", "tls", "not_allowed")
 
 
 def may_be_the_text(kind: str) -> bool:
-    """Whether a failed transport of this kind may be due to what was asked: too long, too slow, held back."""
+    """Whether a failure of this kind may be due to the text of the request: too long, too slow, held back."""
     refusals = ("http_400", "http_403", "http_413", "http_422", "http_451")
     return kind in ("timeout", "disconnected", "envelope", "http_5xx", *refusals)
 
 
-# The request was sent, so that it may be billed, and what it took is not known.
+# Kinds for which the request was sent and may be billed, while its usage is not known.
 BILLED_KINDS = ("timeout", "disconnected", "envelope")
 
 

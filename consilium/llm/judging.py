@@ -13,7 +13,7 @@ from consilium.llm.prompts import Messages, body_of
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One exchange with the endpoint, its text cut to what is kept. ``error_kind`` is empty where it gave verdicts."""
+    """One exchange with the endpoint; its text is cut for storage. ``error_kind`` is empty where it gave verdicts."""
 
     attempt: int
     raw: str = ""
@@ -25,12 +25,12 @@ class Call:
 
 @dataclass(slots=True)
 class Judgement:
-    """What asking came to: ``verdicts`` or ``invalid``; neither of them: nothing is known."""
+    """The result of a request for verdicts: ``verdicts`` or ``invalid``; with neither, nothing is known."""
 
     calls: list[Call] = field(default_factory=list)
     verdicts: tuple[ParsedVerdict, ...] = ()
     invalid: bool = False
-    failed: bool = False  # the endpoint left it without an answer
+    failed: bool = False  # the endpoint gave no answer
 
     @property
     def verdict(self) -> ParsedVerdict | None:
@@ -46,17 +46,17 @@ class Judgement:
 async def judge(
     client: ChatClient, messages: Messages, *, replicate: int = 0, criteria: int | None = None
 ) -> Judgement:
-    """Ask for a verdict, or with ``criteria`` for that many in one answer; see `judge_body`."""
+    """Ask for a verdict, or for as many verdicts as ``criteria`` in one answer; see `judge_body`."""
     parameters = client.endpoint.parameters(replicate=replicate, criteria=criteria)
     return await judge_body(client, body_of(messages, parameters), criteria=criteria)
 
 
 async def judge_body(client: ChatClient, body: bytes, *, criteria: int | None = None) -> Judgement:
-    """Ask with a request that is written out.
+    """Ask for verdicts with a request body that is already written.
 
-    Content that is none is asked for again; transport that fails leaves it missing, and so does a budget that is used
-    up in between, or a client that is closing. Does not raise for anything that an endpoint can do;
-    `RequestNotSent` where nothing could be asked.
+    An answer that is no verdict is asked for again. After a failed transport the judgement is missing, as it is if the
+    budget is used up in between or the client is closing. Nothing that an endpoint does raises an error here;
+    `RequestNotSent` is raised if no request could be sent.
     """
     judgement = Judgement()
     for _ in range(client.endpoint.retry.re_asks + 1):

@@ -2,7 +2,7 @@
 
 Turns are slots in time, taken one after the other, so that requests are spread evenly instead of sent in bursts that
 the endpoint refuses. Money is reserved at the most that a request can cost before it goes out, and settled at what the
-endpoint counted, so that requests in the air cannot pass the budget.
+endpoint counted, so that requests under way cannot exceed the budget.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import contextlib
 from dataclasses import dataclass
 
 # Our requests are JSON in ASCII. Latin text has about four characters to a token; others are escaped as six bytes and
-# take about one token and a half, so that the same number serves. For the most a request can cost: half of it.
+# take about one token and a half, so that the same number serves. The maximum cost of a request is computed with half
+# of it.
 BYTES_PER_TOKEN = 4
 MIN_BYTES_PER_TOKEN = 2
 # For each criterion, until the endpoint has counted some answers.
@@ -29,9 +30,9 @@ class BudgetSpent(RequestNotSent):
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Limits of a client. None: no limit. Prices are money for a million tokens.
+    """Limits of a client. None: no limit. Prices are per million tokens.
 
-    ``fresh`` is False where somebody asked with these limits a moment ago: then the first turn waits, too.
+    ``fresh`` is False if requests used these limits a moment ago: then the first turn waits, too.
     """
 
     requests_per_minute: float | None = None
@@ -42,7 +43,7 @@ class Allowance:
     fresh: bool = True
 
     def cost(self, tokens_in: float, tokens_out: float) -> float:
-        """Money for so many tokens."""
+        """The price of these tokens."""
         return (tokens_in * self.price_in + tokens_out * self.price_out) / 1_000_000
 
 
@@ -89,16 +90,16 @@ class Meter:
 
     @property
     def closing(self) -> bool:
-        """Whether nobody is let through any more."""
+        """Whether no further request is let through."""
         return self._closed.is_set()
 
     def close(self) -> None:
-        """Let nobody through from now on; called in the loop. Waiting calls raise an error."""
+        """Let no further request through; call it in the event loop. Waiting calls raise an error."""
         self._closed.set()
         self._freed.set()
 
     def share(self, active_workers: int) -> None:
-        """Leave their part of the limits to the others that ask the same endpoint at the same time."""
+        """Divide the limits among ``active_workers`` workers that use the same endpoint at the same time."""
         self._active_workers = max(1, active_workers)
 
     async def begin(self, request: PendingRequest) -> None:
@@ -134,7 +135,7 @@ class Meter:
             return
         request.tokens = request.size / BYTES_PER_TOKEN + request.criteria * self._tokens_out / self._answered
         loop = asyncio.get_running_loop()
-        # One waits, the others queue behind it: who comes to share the limits is heeded at once.
+        # One request waits, the others queue behind it, so that a new division of the limits takes effect at once.
         async with self._turns:
             if self.closing:
                 return
@@ -149,12 +150,12 @@ class Meter:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._closed.wait(), wait)
             now = loop.time()
-            each, of_token = self._pace()  # somebody may have come to share
+            each, of_token = self._pace()  # the limits may have been divided meanwhile
             self._next_request = max(now, self._next_request) + each
             self._next_token = max(now, self._next_token) + request.tokens * of_token
 
     def _pace(self) -> tuple[float, float]:
-        """Seconds that a request takes of the minute's requests, and a token of its tokens."""
+        """Seconds that a request takes of the requests per minute, and a token of the tokens per minute."""
         allowed = self._allowance
         return (
             60 * self._active_workers / allowed.requests_per_minute if allowed.requests_per_minute else 0.0,
@@ -162,17 +163,17 @@ class Meter:
         )
 
     def free(self, request: PendingRequest) -> None:
-        """A request that began came to nothing that is billed."""
+        """Settle a request that began and is not billed."""
         self._settle(request, 0.0)
 
     def unanswered(self, request: PendingRequest) -> Usage:
-        """A request was sent and nothing is known of it: it is taken to have cost what it could, the answer in full."""
+        """Settle a request that was sent without a known result: it counts with the longest possible answer."""
         usage = Usage(request.size // BYTES_PER_TOKEN, request.most_out, estimated=True)
         self._settle(request, self._allowance.cost(usage.tokens_in, usage.tokens_out))
         return usage
 
     def answered(self, request: PendingRequest, tokens_in: int | None, tokens_out: int | None, length: int) -> Usage:
-        """A request was answered, with ``length`` bytes: settle what it took."""
+        """Settle a request that was answered with ``length`` bytes."""
         usage = Usage(
             tokens_in=request.size // BYTES_PER_TOKEN if tokens_in is None else tokens_in,
             tokens_out=min(length // BYTES_PER_TOKEN, request.most_out) if tokens_out is None else tokens_out,

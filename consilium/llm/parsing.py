@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from consilium.llm.errors import ContentError
 
-# More than any explanation needs; what is longer is not read at all.
+# More than any explanation needs; a longer answer is not read at all.
 MAXIMUM_CHARACTERS = 200_000
 _FENCES = ("```", "```json", "```JSON")
 _WHITE = " \t\r\n"  # JSON's own; str.strip() would also take U+00A0, U+2028 and others
@@ -74,13 +74,13 @@ def parse_verdicts(text: str, count: int) -> tuple[ParsedVerdict, ...]:
 
 
 def _value(text: str) -> dict[str, Any]:
-    """The one object that the answer is."""
+    """The answer as one object."""
     if len(text) > MAXIMUM_CHARACTERS:
         raise ContentError("too_large", f"{len(text)} characters; at most {MAXIMUM_CHARACTERS} are read")
     body = text.strip(_WHITE)
     if not body:
         raise ContentError("empty", "the answer is empty")
-    # One fence, nothing around it. By hand: a pattern takes its time over an answer of blanks.
+    # One fence, with nothing around it. No regular expression: it would take long for an answer of blanks.
     first, broken, rest = body.partition("\n")
     if broken and first.rstrip(_WHITE) in _FENCES and rest.endswith("```"):
         body = rest.removesuffix("```").strip(_WHITE)
@@ -128,7 +128,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for name, value in pairs:
         if name in mapping:
-            # The last one wins in most readers: an answer with two values has none.
+            # Most JSON readers take the last value of a repeated key. Here an answer with two values has none.
             raise ContentError("duplicate_key", f"“{name[:60]}” is there twice")
         mapping[name] = value
     return mapping

@@ -1,9 +1,9 @@
 """Prompts of judges: our templates or a pasted one, the benchmark's rule sheet, and texts as fenced data.
 
-What a candidate wrote must not be able to speak to the judge. It stands between two lines that carry a nonce which
-the candidate cannot know: an HMAC of conversation and response under a key of the server's. Being a function of them,
-it makes the same request the same text, so that an endpoint's own cache works and a request can be told again from its
-hash.
+A candidate's text must not reach the judge as an instruction. It is put between two lines that carry a nonce which the
+candidate cannot know: an HMAC of conversation and response under a key of the server. As the nonce depends on nothing
+else, the same request always has the same text, so that an endpoint's own cache works and a request can be recognised
+by its hash.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ _SPEAKERS = {"user": "User", "assistant": "Assistant", "system": "System"}
 
 
 class UnusableTemplate(ValueError):
-    """A pasted template that lacks what a judge needs, or asks for what there is not."""
+    """A pasted template that lacks what a judge needs, or names a place that does not exist."""
 
 
 def pasted_template(system: str, user: str) -> Template:
@@ -191,8 +191,10 @@ def pasted_template(system: str, user: str) -> Template:
 
 
 def _fenced(text: str) -> str:
-    """Put fences around every text from outside that has none: right before it a line that begins with <<<, right after
-    it one that begins with >>>, both with the nonce.
+    """Put fences around every text from outside that has none.
+
+    Fences are a line that begins with <<< right before the text and a line that begins with >>> right after it, both
+    with the nonce.
     """
     lines = text.split("\n")
     fenced_lines = []
@@ -209,7 +211,7 @@ def _fenced(text: str) -> str:
 
 
 def nonce_for(item: JudgeItem, key: bytes) -> str:
-    """The code of the fences around a response: 96 bits that need ``key`` to be known."""
+    """The nonce of the fences around a response: 96 bits that nobody can compute without ``key``."""
     material = json.dumps([list(map(dict, item.conversation)), item.response], sort_keys=True)
     return hmac.new(key, material.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:NONCE_CHARACTERS]
 
@@ -256,7 +258,7 @@ def messages_for_all(template: Template, items: Sequence[JudgeItem], *, nonce: s
 
 
 def _messages(template: Template, item: JudgeItem, nonce: str, **values: str) -> Messages:
-    """Texts are put in by one pass, so that ``{{…}}`` inside a text stays as it is."""
+    """The messages, with all texts put in by one pass, so that ``{{…}}`` inside a text stays as it is."""
     rules = item.rule_sheet.strip()
     values |= {
         "conversation": _turns(item.conversation),
@@ -296,17 +298,17 @@ def body_of(messages: Messages, parameters: Mapping[str, Any]) -> bytes:
 def request_hash(messages: Messages, nonce: str, parameters: Mapping[str, Any]) -> str:
     """SHA-256 of one request as it is sent, but without its nonce: messages and ``parameters`` (model, temperature, …).
 
-    It shows the points only where the template does: verdicts under a template that does not stay valid when points
-    change.
+    The hash covers the points only if the template shows them: verdicts under a template without points stay valid when
+    points change.
     """
     return hashlib.sha256(body_of(messages, parameters).replace(nonce.encode(), _HASHED_NONCE.encode())).hexdigest()
 
 
 class Draft:
-    """The requests about one response, written out but for the criterion: the same bytes as `body_of`, for less work.
+    """The requests about one response, written out except for the criterion: the bytes of `body_of`, for less work.
 
     Thirty criteria share a conversation, a response and a rule sheet; putting those in, escaping and hashing them for
-    each criterion took more of the processor than everything else about a verdict but sending it.
+    each criterion took more CPU time than everything else about a verdict except sending it.
     """
 
     def __init__(self, template: Template, item: JudgeItem, *, nonce: str, parameters: Mapping[str, Any]) -> None:
