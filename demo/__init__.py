@@ -1,7 +1,7 @@
 """The demo benchmark: made-up cases, candidates and physicians, so that every page has something to show.
 
-Nothing here is Django: `people` below, the texts in ``cases/``, the responses that `responses` composes of them and
-the decisions that `simulator` draws. `load` puts them into the database through the apps' own services.
+The content uses no Django: `people` below, the texts in ``cases/``, the responses that `responses` composes of them
+and the decisions that `simulator` draws. `load` puts it into the database through the apps' own services.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PHYSICIAN_CANDIDATE = "physician"
 class DemoPerson:
     """A made-up person. ``group`` is empty for those who run the benchmark and for those who wrote responses.
 
-    ``strictness`` shifts a physician's bar for "met" (above 0: stricter), ``noise`` is how far single readings
+    ``strictness`` shifts a physician's threshold for "met" (above 0: stricter), ``noise`` is how far single readings
     scatter; both are in the units of `demo.simulator`.
     """
 
@@ -93,5 +93,5 @@ def _sign_ins() -> list[tuple[str, str, str]]:
     return [(role, email, PASSWORD) for role, email in shown]
 
 
-# Role, e-mail address and password, one a role: shown where the demo benchmark is loaded.
+# Role, e-mail address and password of one account per role: shown where the demo benchmark is loaded.
 SIGN_INS: list[tuple[str, str, str]] = _sign_ins()

@@ -19,7 +19,7 @@ class SignIn(NamedTuple):
 def demo_sign_ins(request: HttpRequest) -> dict[str, Any]:
     """``demo_sign_ins``: a callable that the sign-in page asks for the accounts of the made-up benchmark.
 
-    It gives nothing unless that benchmark is loaded: where real work is done nobody's password stands on a page.
+    It gives none unless that benchmark is loaded: a site with real work shows no password on a page.
     """
     return {"demo_sign_ins": _sign_ins}
 

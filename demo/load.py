@@ -80,7 +80,7 @@ def load_demo(*, at: datetime) -> bool:
 
 
 def _people() -> dict[str, User]:
-    """The made-up people by address. Who is there already is left as they are."""
+    """The made-up people by address. Existing accounts are left as they are."""
     known = {user.email: user for user in User.objects.filter(email__in=[person.email for person in PEOPLE])}
     password = make_password(PASSWORD)  # one hash for all: hashing is slow on purpose, and the password is public
     for person in PEOPLE:
@@ -139,7 +139,7 @@ def _benchmark(
 
 
 def _physicians_responses(demo: Benchmark, people: dict[str, User], responses: Sequence[DemoResponse]) -> None:
-    """What the two writers answered. Files name no accounts as authors, so these rows are made here."""
+    """The responses of the two writers. Files name no accounts as authors, so these rows are made here."""
     candidate = Candidate.objects.create(benchmark=demo, name=PHYSICIAN_CANDIDATE, kind=Candidate.Kind.PHYSICIAN)
     cases = dict(Case.objects.filter(benchmark=demo).values_list("key", "pk"))
     Response.objects.bulk_create(
@@ -177,7 +177,7 @@ def _groups(demo: Benchmark, people: dict[str, User]) -> list[ExpertGroup]:
 
 
 def _run(events: list[tuple[datetime, Callable[[], None]]]) -> None:
-    """Let things happen in the order of their times."""
+    """Run the events in the order of their times."""
     for _moment, happen in sorted(events, key=lambda event: event[0]):
         happen()
 
@@ -359,7 +359,7 @@ def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
 
 
 def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:
-    """Reports to read first. They wait for a worker, as everybody's reports do."""
+    """The first reports. They wait for a worker, as all reports do."""
     first, other = (f"group:{name}" for name in GROUPS)
     reports: list[tuple[str, dict[str, Any]]] = [
         (Report.Kind.AGREEMENT, {"rater_a": f"{first}@checked", "rater_b": f"{other}@checked"}),

@@ -61,7 +61,7 @@ class PhysicianWork:
         self.criteria = dict(criteria)
 
     def members(self, group: ExpertGroup, role: str) -> list[User]:
-        """The group's members in a part, by address."""
+        """The users who have this role in the group."""
         people = [person for person in PEOPLE if person.group == group.name and person.role == role]
         return [self.users[person.email] for person in people]
 
@@ -81,7 +81,7 @@ class PhysicianWork:
         ]
 
     def gradings(self, task: Task) -> list[Grading]:
-        """What the annotator of a task thinks of every criterion."""
+        """The decisions of a task's annotator on every criterion."""
         return self.simulator.grade(task.case, task.response, task.person)
 
     def decide(self, task: Task, count: int, at: datetime) -> None:
@@ -104,14 +104,14 @@ class PhysicianWork:
         annotation_services.submit(assignment=task.assignment, annotator=task.user, at=end)
 
     def claim(self, task: Task, checker: User, at: datetime) -> list[Correction]:
-        """Take a task for a check; what this checker would amend."""
+        """Take a task for a check; returns what this checker would amend."""
         waiting = access.get_waiting_check(checker, task.assignment.public_id)
         annotation_services.claim_check(checker=checker, waiting=waiting, at=at)
         task.assignment.refresh_from_db()
         return self.simulator.check(task.case, task.response, self.gradings(task), self.persons[checker.pk])
 
     def amend(self, task: Task, checker: User, corrections: Iterable[Correction], at: datetime) -> None:
-        """Put the corrections over the annotator's decisions."""
+        """Save the corrections as amendments of the annotator's decisions."""
         for correction in corrections:
             annotation_services.amend(
                 assignment=task.assignment,
@@ -136,8 +136,11 @@ class PhysicianWork:
     def adjudicate(
         self, row: Adjudication, adjudicator: User, at: datetime, *, only: int | None = None, faulty: bool = False
     ) -> None:
-        """Rule on the conflicts of a response (the first ``only`` of them, and leave it open); ``faulty``: the first
-        one is blamed on its criterion."""
+        """Rule on the conflicts of a response, and finish the adjudication.
+
+        ``only``: rule on this many conflicts, and leave the adjudication open. ``faulty``: the first conflict is blamed
+        on its criterion.
+        """
         annotation_services.claim_adjudication(adjudicator=adjudicator, waiting=Adjudication.objects.filter(pk=row.pk))
         response = self.responses[row.response_id]
         case, criteria = self.cases[response.case], self.criteria[row.rubric_id]

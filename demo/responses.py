@@ -1,8 +1,8 @@
 """Composes the made-up candidates' responses out of the cases' sentences, so that the truth of each is known.
 
-A response meets a criterion exactly when the criterion's ``met_by`` sentence stands in it. How many it meets follows
-the candidate's skill and the case's difficulty; which ones, how easy each criterion is (drawn once a case) and chance.
-Some of the rest are touched by their ``near_miss`` sentence.
+A response meets a criterion exactly when it contains the criterion's ``met_by`` sentence. How many criteria it meets
+depends on the candidate's skill and the case's difficulty. Which criteria it meets depends on how easy each is (drawn
+once a case) and on chance. Some of the other criteria are touched by their ``near_miss`` sentence.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class DemoResponse:
 
 
 class _Page:
-    """A text that grows, and remembers where each sentence of a criterion went."""
+    """A text that is written part by part; `write` returns the place of each part."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -115,7 +115,7 @@ def _met(candidate: DemoCandidate, case: DemoCase, ease: Sequence[float], rng: r
 def compose(
     case: DemoCase, candidate: DemoCandidate, met: Iterable[int], touched: Iterable[int], rng: random.Random
 ) -> DemoResponse:
-    """A coherent answer in the candidate's style: sentences by topic in the case's order, between set lines.
+    """A coherent answer in the candidate's style: sentences by topic in the case's order, between fixed lines.
 
     ``met`` and ``touched`` are positions (from 0) of criteria that the answer satisfies and only touches.
     """

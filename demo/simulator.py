@@ -1,6 +1,6 @@
 """Draws made-up physicians' decisions on the composed responses, whose truth is known.
 
-A physician reads how strongly a response satisfies a criterion and says *met* above their own bar:
+A physician reads how strongly a response satisfies a criterion and decides *met* above their own threshold:
 
     reading = signal + group's view + own scatter - strictness,     met where reading > 0
 
@@ -27,9 +27,9 @@ MET, NOT_MET, CANNOT_ASSESS = Outcome.MET.word, Outcome.NOT_MET.word, Outcome.CA
 
 SIGNAL_MET, SIGNAL_NEAR_MISS, SIGNAL_ABSENT = 1.05, -0.4, -1.4
 GROUP_SCATTER = 0.84  # of the group's view, times the criterion's ambiguity
-BORDERLINE_BAND = 0.12  # a reading this close to the bar is marked borderline
+BORDERLINE_BAND = 0.12  # a reading this close to the threshold may be marked borderline
 CANNOT_ASSESS_RATE = 0.006
-NOTE_RATE = 0.04  # of decisions, over those that need a note
+NOTE_RATE = 0.04  # of decisions, in addition to those that need a note
 EVIDENCE_RATE = 0.45  # of met decisions that rest on a sentence
 
 _NOTES = {
@@ -67,7 +67,7 @@ _NOTES = {
 
 @dataclass(frozen=True)
 class Grading:
-    """One physician's decision on one criterion, before it is anybody's row."""
+    """One physician's decision on one criterion, before it is stored."""
 
     outcome: str
     borderline: bool = False
@@ -86,7 +86,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class Simulator:
-    """Draws decisions, checks and rulings. The same seed gives the same ones, in whatever order they are asked for."""
+    """Draws decisions, checks and rulings. The same seed gives the same results, whatever the order of calls."""
 
     seed: int
     _ambiguity: dict[tuple[str, int], float] = field(default_factory=dict, compare=False, repr=False)
@@ -95,7 +95,7 @@ class Simulator:
         return random.Random("\x1f".join(str(name) for name in (self.seed, *names)))
 
     def ambiguity(self, case: DemoCase, position: int) -> float:
-        """How open to reading a criterion is: about 1 on average, higher where near misses are possible."""
+        """How ambiguous a criterion is: about 1 on average, higher where near misses are possible."""
         ambiguity = self._ambiguity.get((case.key, position))
         if ambiguity is None:
             base = 1.15 if case.criteria[position].near_miss else 0.85
@@ -137,7 +137,7 @@ class Simulator:
     def check(
         self, case: DemoCase, response: DemoResponse, gradings: Sequence[Grading], checker: DemoPerson
     ) -> list[Correction]:
-        """What ``checker`` amends. A checker reads the response too, and speaks up only when sure of it."""
+        """What ``checker`` amends. A checker reads the response too, and amends more often the surer the reading is."""
         corrections = []
         for position, grading in enumerate(gradings):
             reading = self.reading(case, response, position, checker)

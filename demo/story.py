@@ -47,7 +47,7 @@ DRAFTED = (18, 7)  # criteria decided in the two drafts
 
 @dataclass(frozen=True)
 class Place:
-    """An assignment as the story sees it."""
+    """What the story needs of an assignment."""
 
     pk: int
     response: int

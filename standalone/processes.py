@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Process:
     """One long-running process: its name, and its command as the arguments after the Python interpreter.
 
-    One with a heartbeat writes a row as long as it makes progress (``consilium.core.heartbeat``).
+    A process with a heartbeat writes a row as long as it makes progress (``consilium.core.heartbeat``).
     """
 
     name: str

@@ -18,9 +18,9 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-# The first signal asks for an end in good order, the second for a quick one; the last one does not ask.
+# The first signal asks for an end in good order, the second for a quick end. SIGKILL follows.
 STEPS: tuple[tuple[signal.Signals, float], ...] = ((signal.SIGTERM, 8.0), (signal.SIGQUIT, 3.0))
-# How long the dead may take to be gone, with the locks that they held.
+# How long killed processes may take to disappear and release their locks.
 KILLED_WITHIN_S = 10.0
 PAUSE_S = 0.05
 
@@ -60,12 +60,12 @@ def stop_groups(leaders: Iterable[int]) -> None:
     for leader in left:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
-    # Who stops the embedded server must be its last user.
+    # The process that stops the embedded server must be its last user, so the killed ones must have disappeared.
     _wait_for(left, KILLED_WITHIN_S)
 
 
 def _wait_for(leaders: list[int], patience_s: float) -> list[int]:
-    """Those whose groups still live when all are gone or the time is over."""
+    """Wait until all groups have ended or the time is over; returns the leaders of groups that still live."""
     until = time.monotonic() + patience_s
     left = leaders
     while left and time.monotonic() < until:
@@ -75,8 +75,8 @@ def _wait_for(leaders: list[int], patience_s: float) -> list[int]:
 
 
 def main(arguments: list[str]) -> None:
-    """Hold the embedded server, if any, until standard input closes; then stop what was named there."""
-    # Ctrl-C and a closed terminal reach `up`, which decides; this process only follows it.
+    """Hold the embedded server, if any, until standard input closes; then stop the processes named there."""
+    # `up` reacts to Ctrl-C and to a closed terminal; this process only follows it.
     for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(ignored, signal.SIG_IGN)
     server = None

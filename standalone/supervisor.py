@@ -26,7 +26,7 @@ from standalone.reaper import stop_groups
 
 LAST_LINES = 30
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 8.0
-# So many ends of one process within so many seconds end everything.
+# If one process ends this many times within this many seconds, everything is stopped.
 MAX_ENDS, ENDS_WITHIN_S = 5, 60.0
 # A worker that starts has no row yet.
 START_GRACE_S = 120.0
@@ -34,7 +34,7 @@ LOOK_EVERY_S = 1.0
 
 
 class Stopped(Exception):
-    """Somebody asked for the end."""
+    """The end was requested."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class _State:
 
 
 class Supervisor:
-    """Starts processes, informs the reaper, and keeps them running. ``say`` takes lines for whoever watches."""
+    """Starts processes, informs the reaper, and keeps them running. ``say`` shows lines to the operator."""
 
     def __init__(
         self, *, logs: Path, cwd: Path, environment: Mapping[str, str], reaper: IO[bytes], say: Callable[[str], None]
@@ -71,7 +71,7 @@ class Supervisor:
         self._is_stop_requested = True
 
     def log_of(self, process: Process) -> Path:
-        """Where a process writes what it has to say."""
+        """The path of a process's log."""
         return self.logs / f"{process.name}.log"
 
     def start(self, process: Process) -> None:
@@ -84,7 +84,7 @@ class Supervisor:
         self._spawn(process)
 
     def keep_running(self) -> None:
-        """Look once: start again what ended, or end what makes no progress.
+        """Look once: start again processes that ended, and kill processes that make no progress.
 
         Raises CommandError with the last lines of the log where one process ends too often.
         """
@@ -95,7 +95,7 @@ class Supervisor:
             elif state.child.poll() is not None:
                 self._note_end(process, state, f"ended by itself (exit code {state.child.returncode})")
             elif process.has_heartbeat and (silent_s := self.watch.silent_s()) > self._patience_s(state):
-                # Asking first would only take time: whatever does not run handles no signal.
+                # SIGTERM would only take time: a process that does not run handles no signal.
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(state.child.pid, signal.SIGKILL)
                 state.child.wait()
@@ -116,7 +116,7 @@ class Supervisor:
         state = self._states[process]
         self._is_starting = True
         try:
-            # Appended: the last lines before a process ended are the reason.
+            # Appended: the last lines before a process ended give the reason.
             with self.log_of(process).open("ab") as stream:
                 state.child = subprocess.Popen(
                     [sys.executable, *process.arguments],
@@ -138,7 +138,7 @@ class Supervisor:
 
     def _note_end(self, process: Process, state: _State, what: str) -> None:
         assert state.child is not None
-        # What is left of its group would hold the port, or do the work twice.
+        # Processes left of its group would hold the port, or do the work twice.
         stop_groups([state.child.pid])
         self._inform_reaper(-state.child.pid)
         state.child = None
@@ -166,10 +166,10 @@ class Supervisor:
 
 
 class HeartbeatWatch:
-    """Looks at a worker's row from a thread of its own, so that a database that hangs holds up nobody else.
+    """Looks at a worker's row from a thread of its own, so that a database that hangs blocks nothing else.
 
     What counts is that the row changes, by the clock of this process. While the database is away nothing can be seen,
-    and the time begins anew when it is back. An embedded server that crashed is started by the next question.
+    and the time starts again when it is back. The next query starts an embedded server that crashed.
     """
 
     def __init__(self) -> None:
@@ -191,7 +191,7 @@ class HeartbeatWatch:
             self._thread.start()
 
     def stop(self) -> None:
-        """Ask no more: the next question would start the embedded server again."""
+        """Stop watching: the next query would start the embedded server again."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join(10)
@@ -203,7 +203,7 @@ class HeartbeatWatch:
 
     def _run(self) -> None:
         while not self._ended.wait(LOOK_EVERY_S):
-            with contextlib.suppress(Exception):  # the database is away: it has not answered, which is all we note
+            with contextlib.suppress(Exception):  # the database is away: only the missing answer is noted
                 self._look()
         connection.close()
 

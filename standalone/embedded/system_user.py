@@ -34,7 +34,7 @@ def _server_user() -> SystemUser:
     except KeyError:
         subprocess.run(
             ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", NAME],
-            check=False,  # another process may have made it meanwhile; the next line tells
+            check=False,  # another process may have made it meanwhile; the next line raises KeyError if not
             capture_output=True,
         )
         entry = pwd.getpwnam(NAME)
@@ -44,8 +44,8 @@ def _server_user() -> SystemUser:
 def run_as(user: SystemUser | None, command: Sequence[str], *, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run ``command`` to its end as ``user`` (None: as ourselves) and return its output as text.
 
-    A checkout under a private folder, such as root's home, cannot be reached by another user. Opening the folders
-    above it would be a nuisance, so the command keeps the one capability that lets it pass through them.
+    A checkout under a private folder, such as root's home, cannot be reached by another user. The permissions of the
+    folders above it stay as they are: the command keeps the one capability that lets it pass through them.
     """
     environment = {**os.environ, "LC_ALL": "C"}
     for name in [name for name in environment if name.startswith("PG")]:
@@ -76,7 +76,7 @@ def run_as(user: SystemUser | None, command: Sequence[str], *, folder: Path) -> 
             f"--reuid={user.uid}",
             f"--regid={user.gid}",
             "--clear-groups",
-            "--securebits=+no_setuid_fixup",  # or else access(2), which initdb asks, would not count the capability
+            "--securebits=+no_setuid_fixup",  # without it access(2), which initdb calls, would ignore the capability
             "--inh-caps=-all,+dac_override",
             "--ambient-caps=-all,+dac_override",
             *command,

@@ -20,7 +20,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Starts the embedded server at the first connection, so that ``check`` and ``--help`` never do."""
 
     display_name = "PostgreSQL"
-    # False in a thread beside one that forks: its child would inherit the locks of starting the server, held for ever.
+    # False in a thread beside one that forks: a child would inherit the locks held to start the server, for ever.
     starts_server = True
 
     def __init__(self, settings_dict: dict[str, Any], *args: Any, **kwargs: Any) -> None:
@@ -34,7 +34,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @async_unsafe
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Connect; where the embedded server went away since it was last seen, start it again once."""
+        """Connect; if the embedded server has ended since it was last seen, start it again once."""
         if self.embedded_home is None or not self.starts_server:
             return super().get_new_connection(conn_params)
         server = server_for(self.embedded_home)

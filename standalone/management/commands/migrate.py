@@ -17,7 +17,7 @@ _apply = Migration.apply
 
 
 class Command(migrate.Command):
-    """Adds nothing to what Django's does."""
+    """Does the same as Django's command."""
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate."""
@@ -33,7 +33,7 @@ def _in_place_of(target: Any, name: str, value: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        if own is _in_place_of:  # it was the class's
+        if own is _in_place_of:  # it was inherited from the class
             delattr(target, name)
         else:
             setattr(target, name, own)
@@ -47,12 +47,12 @@ def _apply_with_fewer_models(
 
 
 def _sparing(operations: Iterable[Operation], state: ProjectState) -> Iterator[Operation]:
-    """``operations``, of which those that only add make no more model classes than they need.
+    """``operations``; those that only add something make no more model classes than they need.
 
-    After each operation Django makes the classes of its model and of all that are related to it anew, here up to a
-    hundred. A column or a table is made from its own model's class; an index, a constraint or a trigger needs no new
-    one. The others wait until an operation of another kind comes, which finds them all as it always does. Whoever asks
-    for them behind the last operation has them made anew, as after any that Django itself puts off (``is_delayed``).
+    After each operation Django makes the classes of its model and of all related models again, here up to a hundred. A
+    new column or table needs only the class of its own model; an index, a constraint or a trigger needs no new class.
+    All other classes are made before the next operation of another kind, so that it finds them as usual. After the last
+    operation they are made when they are first used, as after any operation that Django itself delays (``is_delayed``).
     """
     waiting: set[tuple[str, str]] = vars(state).setdefault("_changed_models", set())
 
@@ -67,7 +67,7 @@ def _sparing(operations: Iterable[Operation], state: ProjectState) -> Iterator[O
             state.models[app_label, model_name.lower()].render(state.apps)
 
     for operation in operations:
-        if isinstance(operation, IndexOperation):  # pgtrigger's are of this kind, too
+        if isinstance(operation, IndexOperation):  # includes the operations of pgtrigger
             with _in_place_of(state, "reload_model", none):
                 yield operation
         elif isinstance(operation, CreateModel | AddField):

@@ -94,7 +94,7 @@ class Command(BaseCommand):
             raise Stopped
         self.supervisor.request_stop()
 
-    # Holding ------------------------------------------------------------------------------------------------------
+    # Lock and reaper ----------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _only_one(self) -> Iterator[int]:
@@ -141,7 +141,7 @@ class Command(BaseCommand):
                 raise CommandError("The embedded database did not start; the reason stands above.")
             yield reaper
         finally:
-            # From here on a second Ctrl-C would only leave things behind.
+            # From here on a second Ctrl-C would only interrupt the clean-up.
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
             if self.supervisor is not None:
