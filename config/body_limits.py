@@ -38,7 +38,7 @@ DOCUMENT = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 class LongBody:
     """The limit of a route that takes a long body, and the function that fetches the object that the user writes to.
 
-    ``fetch`` takes the user and the arguments of the route, and raises `Http404` if the user may not write to it.
+    ``fetch`` takes the user and the arguments of the route, and raises `Http404` if the user has no access to it.
     """
 
     limit: int

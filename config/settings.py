@@ -167,7 +167,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Broker and cache -------------------------------------------------------------------------------------------------
 REDIS_URL: str = env.str("REDIS_URL", default="")
-# A full cache drops entries. With Django's default of 300, guesses at other accounts would remove the count of one.
+# A full cache drops entries. With Django's default of 300, guesses at other accounts would remove an account's count.
 MAX_COUNTED = 50_000
 CACHES: dict[str, dict[str, Any]] = {
     # Holds what must be counted across processes, such as failed sign-ins.
@@ -188,7 +188,7 @@ CACHES: dict[str, dict[str, Any]] = {
 TASK_TIME_LIMIT_S = 30 * 60
 CELERY_BROKER_URL: str = REDIS_URL or broker_url({**_database, "NAME": f"{_database['NAME']}_broker"})
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
-    # Redis delivers a task again after this time, so it must be longer than any task may run.
+    # Redis delivers an unacknowledged task again after this time, so it must be longer than any task may run.
     {"visibility_timeout": 2 * TASK_TIME_LIMIT_S, "socket_connect_timeout": 3, "socket_keepalive": True}
     if REDIS_URL
     else {"pool_pre_ping": True, "pool_size": 2}
@@ -238,7 +238,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 300.0,
         "options": {"expires": 300.0},
     },
-    # Twice an hour, so that everybody is asked about once between six and seven in their own zone.
+    # Twice an hour, so that a run falls between six and seven in the morning in every time zone.
     "annotation.tasks.sweep_due_dates": {
         "task": "annotation.tasks.sweep_due_dates",
         "schedule": 1800.0,

@@ -37,7 +37,7 @@ def is_replay(client_id: UUID | None, *, stored: UUID | None) -> bool:
 
 
 def refuse_stale(version: int | None, *, stored: int, current: Any, message: str | Promise) -> None:
-    """`StaleSave` unless ``version`` is the stored one; 0 for no row, None from a sender who compares none."""
+    """`StaleSave` unless ``version`` is the stored one: 0 for no row, None to compare nothing."""
     if version is not None and version != stored:
         raise StaleSave(current, message)
 

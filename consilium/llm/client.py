@@ -235,7 +235,7 @@ class ChatClient:
                 response.close()
                 if response.status != 200:
                     break
-                # The key is removed before the cut: the beginning of a key that lies across the cut would remain.
+                # The key is removed before the cut: of a key that lies across the cut, the beginning would remain.
                 beginning = self._redact(b"".join([*chunks, chunk]).decode("utf-8", "replace"))[:20_000]
                 raise ContentError("too_large", f"an answer of more than {limit} bytes", beginning)
             chunks.append(chunk)

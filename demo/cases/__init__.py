@@ -1,7 +1,7 @@
 """The made-up cases, one JSON file each, and their reader.
 
 A file has the ClinConsensus fields and, beside each criterion, ``met_by`` (a sentence that satisfies it in full) and
-for about a third of them and more ``near_miss`` (touches the topic and fails it). ``openings``, ``closings`` and
+for at least 40% of the criteria ``near_miss`` (touches the topic and fails it). ``openings``, ``closings`` and
 ``asides`` satisfy no criterion; responses are composed of all of these by `demo.responses`.
 """
 
