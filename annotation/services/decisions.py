@@ -28,8 +28,8 @@ from rubrics.models import RubricItem
 
 MAX_EVIDENCE = 20
 
-# The lock first, as a statement of its own: the next one sees what was committed while it waited. The columns are those
-# of `_HeldRow`, with the status of the batch after the round.
+# Run by `_held_row`. The lock first, as a statement of its own: the next one sees what was committed while it waited.
+# The columns are status, round, status of the batch, allowed criteria, and whether eligibility must be checked.
 HELD_ROW_SQL = f"""
     SELECT {shared_lock_sql(RowLock.BATCH, "%s")};
     SELECT
@@ -132,29 +132,29 @@ def save_each_decision(
     are brought up to date.
     """
     try:
-        row = _held_row(assignment, annotator, [change.criterion for change in changes])
+        held = _held_row(assignment, annotator, [change.criterion for change in changes])
     except Conflict:
         # Handed in or closed meanwhile; what was saved before, and only its answer was lost, is saved all the same.
         return _saved_before(assignment, changes)
-    if row.may_be_kept_from_it:
+    if held.must_check_eligibility:
         refuse_new_work(assignment=assignment, at=at)
     results: list[SaveResult | None] = [None] * len(changes)
     text = ""
     if any(change.evidence for change in changes):
         text = Assignment.objects.values_list("response__text", flat=True).get(pk=assignment.pk)
-    possible: list[Row] = []
+    valid: list[Row] = []
     for place, change in enumerate(changes):
         try:
-            possible.append((place, change, _validated(change, row.allowed, text)))
+            valid.append((place, change, _validated(change, held.allowed, text)))
         except DomainError as refused:
             results[place] = SaveResult(change.criterion, "refused", detail=str(refused))
-    for wave in _waves(possible):
-        written = _write(assignment.pk, row.round, [(change, evidence) for _place, change, evidence in wave], at)
+    for wave in _waves(valid):
+        written = _write(assignment.pk, held.round, [(change, evidence) for _place, change, evidence in wave], at)
         left = [change.criterion for _place, change, _evidence in wave if change.criterion not in written]
         stored = (
             {
                 decision.criterion_id: decision
-                for decision in Decision.objects.filter(assignment=assignment.pk, round=row.round, criterion__in=left)
+                for decision in Decision.objects.filter(assignment=assignment.pk, round=held.round, criterion__in=left)
             }
             if left
             else {}
@@ -165,12 +165,12 @@ def save_each_decision(
                 if change.criterion in written
                 else _not_written(change, stored.get(change.criterion))
             )
-    if row.status == Assignment.Status.NOT_STARTED and any(
+    if held.status == Assignment.Status.NOT_STARTED and any(
         result is not None and result.status == "saved" for result in results
     ):
         transition(assignment, source=[Assignment.Status.NOT_STARTED], target=Assignment.Status.DRAFT, started_at=at)
-        row = replace(row, status=Assignment.Status.DRAFT)
-    assignment.status, assignment.round = row.status, row.round
+        held = replace(held, status=Assignment.Status.DRAFT)
+    assignment.status, assignment.round = held.status, held.round
     return [result for result in results if result is not None]
 
 
@@ -195,7 +195,7 @@ class _HeldRow:
     status: str
     round: int
     allowed: frozenset[int]  # ids of criteria: those of the request that are part of the work
-    may_be_kept_from_it: bool  # new work of somebody who may not begin any, or has to qualify first
+    must_check_eligibility: bool  # new work, and its annotator is held back or may have to qualify first
 
 
 def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) -> _HeldRow:
@@ -206,10 +206,10 @@ def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) 
         row = cursor.fetchone()
     if row is None:
         raise Assignment.DoesNotExist
-    status, round_number, batch_status, allowed, may_be_kept_from_it = row
+    status, round_number, batch_status, allowed, must_check_eligibility = row
     refuse_unless_open(Batch(status=batch_status))
     _refuse_unless_writable(status)
-    return _HeldRow(status, round_number, frozenset(allowed), may_be_kept_from_it)
+    return _HeldRow(status, round_number, frozenset(allowed), must_check_eligibility)
 
 
 def _waves(rows: Sequence[Row]) -> list[list[Row]]:
@@ -268,6 +268,7 @@ def _write(
 
 
 def _not_written(change: DecisionInput, stored: Decision | None) -> SaveResult:
+    """What to answer where `_write` left the row alone: it is a repetition, it is stale, or there is no row."""
     if stored is None:
         return SaveResult(change.criterion, "refused", detail=_("There is no decision of this version."))
     if is_replay(change.client_id, stored=stored.client_id):
@@ -347,6 +348,7 @@ def _bring_up_to_date(seen: Assignment, row: Assignment) -> None:
 
 
 def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> list[dict[str, Any]]:
+    """The evidence of ``change`` with its quotes; `DomainError` where the decision cannot be saved at all."""
     if change.criterion not in allowed:
         raise DomainError(_("This criterion is not part of the work."))
     if change.outcome is not None and change.outcome not in Outcome.values:
