@@ -19,6 +19,7 @@ import { decisionOf, evidenceOf, show } from "../shared/rows.js";
 const text = wordsOf("grading-words");
 
 /**
+ * Show a decision as it is after a change, and save it.
  * @param {HTMLElement | null | undefined} row
  * @param {Partial<Decision>} difference
  * @param {{ remember?: boolean }} [options] `remember`: undo leads back
