@@ -78,7 +78,7 @@ lint: $(STAMP) $(NODE_STAMP) ## check style, types, layers, templates, scripts a
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@.venv/bin/djangofmt --check --quiet templates consilium/templates
-	@.venv/bin/djangofmt check --quiet templates consilium/templates
+	@.venv/bin/djangofmt check --output-format concise templates consilium/templates
 	@.venv/bin/djlint --lint --quiet templates
 	@node_modules/.bin/biome ci --error-on-warnings
 	@node_modules/.bin/tsc --noEmit --project .
