@@ -53,7 +53,7 @@ export class ActiveSeconds {
     return counted;
   }
 
-  /** @param {number} counted seconds whose report did not arrive: the next one has them */
+  /** @param {number} counted seconds whose report did not arrive: the next report includes them */
   putBack(counted) {
     this.seconds += counted;
   }

@@ -22,7 +22,7 @@ export function startConflicts({ queue, describe, onChosen, mayAsk = () => true 
   const dialog = element("choice", HTMLDialogElement);
   const question = find(dialog, "[data-changed]", HTMLElement);
 
-  /** Put the first question, unless one is open; not in the middle of a word, the rest of which it would swallow. */
+  /** Ask the first question, unless one is open or somebody is typing: the dialog would swallow the rest of a word. */
   function askNext() {
     const [next] = queue.questions;
     if (!next || dialog.open || !mayAsk()) return;

@@ -2,7 +2,7 @@
 /* Finding the elements of a page, with their types. */
 
 /**
- * The element with this id; the page has it, or the script and the template do not belong together.
+ * The element with this id. Throws where the page has none: then script and template do not match.
  * @template {Element} T
  * @param {string} id
  * @param {{ new (): T }} type such as HTMLDialogElement

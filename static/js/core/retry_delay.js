@@ -2,7 +2,7 @@
 /* How long a script waits before it tries to save again. */
 
 const FIRST_MS = 500;
-// Short, because until it arrives the work is in one browser only. A hundred pages that wait ask 20 times a second.
+// Short, because unsaved work is in one browser only. A hundred pages that wait send 20 requests a second.
 const MAX_MS = 5_000;
 
 /**

@@ -4,8 +4,8 @@
    An entry is the whole state of one thing (a decision, an answer, a text, a rubric) with the version that its author
    saw, and an id of its own. It waits in the browser's storage and leaves it only when the server has answered that
    this very entry is saved; a repeated one changes nothing there. `after` holds the ids of earlier entries that may
-   have arrived though no answer did: a stored version with one of them is the author's own. Any other one overwrites
-   nothing: the page merges the two, or the person is asked. */
+   have arrived though no answer did: a stored version with one of them is the author's own. No other version is
+   overwritten: the page merges the two, or the person is asked. */
 import { newId } from "./ids.js";
 import { retryDelay } from "./retry_delay.js";
 import { savingState } from "./saving_state.js";
@@ -56,9 +56,9 @@ import { session } from "./server.js";
  */
 
 const MAX_AFTER = 30;
-const MAX_ROUNDS = 5; // whoever goes on typing keeps nobody waiting
+const MAX_ROUNDS = 5; // so that `flushAll` ends though the person goes on typing
 const PAUSE_MS = 1_500; // in which nothing is typed, before a dialog opens: it would swallow the rest of a word
-const TRANSIENT = [408, 425, 429]; // refused for this moment only, whatever it says
+const TRANSIENT = [408, 425, 429]; // refused for now, whatever the content
 
 /**
  * What to do with an entry when the server holds another version than the one it was made on.
@@ -111,7 +111,7 @@ export class SaveQueue {
   /** @type {Halt} */
   halted = "";
   failures = 0; // since the last answer
-  isKept = true; // the browser keeps the last entry; else the page alone does
+  isKept = true; // the browser's storage has the last entry; else only the page does
 
   /** @type {Map<string, string[]>} ids of what was sent or shown, the oldest first */
   #trails = new Map();
@@ -173,7 +173,7 @@ export class SaveQueue {
       this.#typedAt = Date.now();
       this.#due.set(id, this.#typedAt + wait);
     } else this.#due.delete(id);
-    // What was refused may be taken by now: the batch goes on, or the text is shorter.
+    // What was refused may be accepted now: the batch was resumed, or the text is shorter.
     if (this.halted === "refused") this.halted = "";
     this.editor.onChange?.();
     if (wait) this.#schedule(wait);
@@ -186,7 +186,7 @@ export class SaveQueue {
    * @param {Entry} entry
    */
   #hold(id, entry) {
-    // At the end of the queue: who changes their mind before it was sent is sent once.
+    // At the end of the queue: a decision that is changed before it was sent is sent once.
     this.pending.delete(id);
     this.pending.set(id, entry);
     this.isKept = this.store.put(id, entry);
@@ -227,7 +227,7 @@ export class SaveQueue {
     return [...this.pending].filter(([id]) => !this.questions.has(id) && (this.#due.get(id) ?? 0) <= now);
   }
 
-  /** Nothing waits for its time any more. */
+  /** All entries are due now. */
   stopWaiting() {
     this.#due.clear();
   }
@@ -252,7 +252,7 @@ export class SaveQueue {
     return sending;
   }
 
-  /** Send all that is there, due or not, refused before or not, and what is put meanwhile; not what fails. */
+  /** Send all entries, due or not, refused before or not, and those put meanwhile. A failure ends it. */
   async flushAll() {
     if (this.halted === "refused") this.halted = "";
     for (let round = 0; round < MAX_ROUNDS && this.pending.size > this.questions.size; round += 1) {
@@ -277,7 +277,7 @@ export class SaveQueue {
     this.#timer = setTimeout(() => this.flush(), wait);
   }
 
-  /** Nothing is sent until `flush` or the next entry: the caller sends what waits. */
+  /** Nothing is sent until `flush` or the next entry: the caller sends what waits itself. */
   stopTimer() {
     clearTimeout(this.#timer);
   }
@@ -314,7 +314,7 @@ export class SaveQueue {
   }
 
   /**
-   * What came back, to a request of the queue or of the page itself.
+   * Deals with the answer to a request of the queue, or of the page itself.
    * @param {Answer} answer
    * @param {Waiting[]} batch
    * @returns {Promise<boolean>} whether the next request may follow
@@ -346,12 +346,12 @@ export class SaveQueue {
     else if (body?.reason === "somebody-else") this.#halt("somebody", answer);
     else if (status === 403 || status === 404) return this.#checkAuthor(answer);
     else if (isRefusal(answer)) this.#halt("refused", answer);
-    else this.failures += 1; // no connection, an error, or a page that a network puts in between
+    else this.failures += 1; // no connection, an error, or the sign-in page of a network
     return false;
   }
 
   /**
-   * An old token, an account that was signed in for a moment, or work that is somebody else's by now.
+   * 403 or 404: an old token, an account that was signed in for a moment, or work that is somebody else's by now.
    * @param {Answer} answer
    */
   async #checkAuthor(answer) {
@@ -457,7 +457,7 @@ export class SaveQueue {
   }
 
   /**
-   * An entry is done with; what was put on top of it goes on from there.
+   * An entry is saved; one that was put after it is based on the saved version.
    * @param {string} id
    * @param {Entry} sent
    * @param {number} version that is stored
@@ -546,7 +546,7 @@ export class SaveQueue {
     });
   }
 
-  /** Send when the connection is back or somebody has signed in; in a page, once. */
+  /** Send when the connection is back or somebody has signed in. Called once per page. */
   listen() {
     window.addEventListener("online", () => {
       this.failures = 0;
@@ -562,7 +562,7 @@ export class SaveQueue {
       if (this.pending.size && !this.isKept) event.preventDefault();
     });
     document.addEventListener("consilium:signed-in", () => {
-      // The page has just seen its author: no answer to `resume` may keep the work back.
+      // The author has just signed in: the work is sent even if `resume` gets no answer.
       if (this.halted === "signed-out") this.halted = "";
       this.resume();
     });
@@ -573,7 +573,7 @@ export class SaveQueue {
 }
 
 /**
- * Whether the server, or one before it, says that it will not take what was sent.
+ * Whether the server, or a proxy before it, refuses what was sent.
  * @param {Answer} answer
  */
 function isRefusal({ status, body }) {

@@ -17,7 +17,7 @@ export function parseStored(text) {
 /** @template {{ client_id?: string, after?: string[] }} E */
 export class SaveStore {
   /**
-   * @param {() => Storage} storage asked anew each time, since a browser may refuse it
+   * @param {() => Storage} storage called each time, since a browser may refuse it
    * @param {string} prefix of all its keys; the id of an entry follows
    */
   constructor(storage, prefix) {
@@ -91,14 +91,14 @@ export class SaveStore {
       this.written.set(this.prefix + id, entry.client_id);
       return true;
     } catch {
-      // An older entry of the same id stays: if the page is killed, that is more than nothing.
+      // An older entry of the same id stays in the storage: it is what is left if the page is killed.
       this.memory.set(this.prefix + id, entry);
       return false;
     }
   }
 
   /**
-   * Only the entry that was meant, and what it came after: another tab may have put a newer one there.
+   * Removes this entry, and the earlier ones it replaced; another tab may have put a newer one there.
    * @param {string} id
    * @param {string} clientId
    */

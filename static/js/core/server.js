@@ -1,5 +1,5 @@
 // @ts-check
-/* Asking the server, for scripts that save by themselves: an answer always comes back, if only that there was none. */
+/* Requests of scripts that save by themselves. They always return an answer, also where the server gave none. */
 import { element } from "./page.js";
 
 const TIMEOUT_MS = 15_000;

@@ -76,7 +76,7 @@ export function reportTime({ settleMs = 0, reportS = 30, minLastReportS = 5 } = 
     const place = document.querySelector("[data-time-url]");
     const { timeUrl = "", activity } = place instanceof HTMLElement ? place.dataset : {};
     if (timeUrl === (work?.url ?? "")) return;
-    report(1); // what was counted belongs to the work before
+    report(1); // the seconds counted so far belong to the work before
     clearTimeout(timer);
     work = null;
     if (!timeUrl) return;

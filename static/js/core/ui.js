@@ -34,7 +34,7 @@ function chooseTheme(theme) {
     if (theme === "system") localStorage.removeItem("consilium-theme");
     else localStorage.setItem("consilium-theme", theme);
   } catch {
-    // Not kept; it holds for this page.
+    // Not stored; it holds for this page.
   }
   showTheme();
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/* Links with a key of their own: <a data-step="j">. Single keys do nothing while one types, or with a modifier. */
+/* Links with a key of their own: <a data-step="j">. Single keys do nothing while somebody types, or with a modifier. */
 import { findAll, targetWithin } from "../../core/page.js";
 
 document.addEventListener("keydown", (event) => {

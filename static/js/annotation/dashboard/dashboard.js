@@ -1,6 +1,5 @@
 // @ts-check
-/* Pieces of work chosen for handing over, and the dialog that shows what would move. Without this script the same is a
-   page. */
+/* Choosing pieces of work to hand over, and the dialog that shows what would move. Without this script a page does. */
 import { find, findAll, optionalElement } from "../../core/page.js";
 import { tickOfAll } from "../../core/ticks.js";
 import { wordsOf } from "../../core/words.js";

@@ -42,7 +42,7 @@ import { changeOrder, decisionOf, show, startRows } from "../shared/rows.js";
 /**
  * @typedef {import("./grading_sheet.js").NextSheet} NextSheet
  * @typedef {{ next: { id: string } & Partial<NextSheet> | null, work: string }} Onwards the answer to handing in and to
- *   skipping; `next` is its id alone where the page has it already
+ *   skipping; `next` holds the id alone where the page has the next response already
  */
 
 const RESEND_MS = 1000;
@@ -69,7 +69,7 @@ let busy = false;
 async function submit() {
   if (!form || !sheet.writable || busy) return;
   leaveOpenNote();
-  endPress(); // a note that the press on the button left: it goes along
+  endPress(); // saves a note that lost the focus to the button, so that it is sent along
   busy = true;
   try {
     await queue.underWay;
@@ -78,7 +78,7 @@ async function submit() {
       return;
     }
     queue.stopTimer();
-    // All of it: what was left behind could not be saved any more.
+    // All that waits is sent along: after handing in, nothing can be saved any more.
     const batch = queue.waiting();
     const have = sheet.prefetched?.id ?? "";
     const answer = await send(sheetElement().dataset.submitUrl ?? "", entriesOf(batch), { have });
@@ -206,14 +206,14 @@ window.addEventListener("pagehide", () => {
   keepOpenNote();
   broadcast({ type: "bye", assignment: sheet.assignment });
 });
-// A page that the browser had kept shows old versions.
+// A page from the browser's back-forward cache shows old versions.
 window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 window.addEventListener("beforeunload", (event) => {
   keepOpenNote();
   if (queue.pending.size) event.preventDefault();
 });
 
-/* A sheet starts: what is still in the outbox shows as the person left it; then on to the first open criterion. */
+/* Starts a sheet: entries still in the outbox show as the person left them; then selects the first open criterion. */
 function begin() {
   const { assignment = "", writable, saved = "" } = sheetElement().dataset;
   lastPath = location.pathname;

@@ -22,10 +22,10 @@ const text = wordsOf("grading-words");
  * Show a decision as it is after a change, and save it.
  * @param {HTMLElement | null | undefined} row
  * @param {Partial<Decision>} difference
- * @param {{ remember?: boolean }} [options] `remember`: undo leads back
+ * @param {{ remember?: boolean }} [options] `remember`: undo can take this change back
  */
 export function change(row, difference, { remember = true } = {}) {
-  // A row of a sheet that gave way: its criterion may be in the next one, too, and that is another decision.
+  // The row is of a sheet that was replaced. Its criterion may be on the next sheet, too, as another decision.
   if (!sheet.writable || !row?.isConnected) return;
   const before = decisionOf(row);
   const after = { ...before, ...difference };
@@ -45,7 +45,7 @@ export function decide(outcome, row = rowInSight(), more = {}) {
   if (!sheet.writable || !row) return;
   select(row, { focus: false });
   const next = following((other) => other !== row && !other.dataset.outcome);
-  // Borderline is met or not met, only just.
+  // Borderline qualifies an outcome: met or not met, but only just.
   change(row, { outcome, ...(outcome === "cannot_assess" ? { borderline: false } : more) });
   sheet.justDecided = idOf(row);
   select(next ?? rowOf(idOf(row)));

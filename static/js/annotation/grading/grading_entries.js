@@ -1,5 +1,5 @@
 // @ts-check
-/* The decisions of this page that are on their way. */
+/* The decisions of this page that are on their way to the server. */
 import { rowOf } from "../shared/criteria.js";
 import { withoutQuotes } from "../shared/decisions.js";
 import { queue, sheet } from "./grading_sheet.js";

@@ -30,7 +30,7 @@ startQueue({
   onStored,
   onAsk: () => conflicts.askNext(),
   onRefused: (id, _sent, detail) => {
-    // Refused for what it says: it would be refused for ever, so the row goes back to what is saved.
+    // The content is refused and always would be, so the row goes back to what is saved.
     const row = rowOf(id);
     if (row && !queue.pending.has(id)) show(row, sheet.stored[id]);
     toast(detail, "error");

@@ -29,7 +29,7 @@ export function summarise() {
 
 async function prefetch() {
   if (sheet.prefetched !== null) return;
-  sheet.prefetched = {}; // asked for
+  sheet.prefetched = {}; // requested, not received yet
   const { assignment } = sheet;
   const { status, body } = await ask("GET", sheetElement().dataset.nextUrl ?? "");
   if (assignment === sheet.assignment) sheet.prefetched = status === 200 ? body : {};
@@ -54,7 +54,7 @@ export function showSaving() {
  * @param {number[]} [missing] criteria that are to be decided first
  */
 export function refuse(detail, missing) {
-  // The rubric has a new version since the page was opened: what is missing is not on it.
+  // The rubric has a new version since the page was opened: the missing criteria are not on the page.
   if (missing?.some((id) => !rowOf(id))) {
     location.reload();
     return;

@@ -15,7 +15,7 @@ import { wordsOf } from "../../core/words.js";
  * @typedef {import("../shared/outbox.js").ReceivedMessage} ReceivedMessage
  */
 
-const ANSWERS_MS = 300; // in which other tabs answer
+const ANSWERS_MS = 300; // time for other tabs to answer
 const TAKE_OVER_MS = 2_000;
 const text = wordsOf("grading-words");
 
@@ -34,7 +34,7 @@ export function lookForOtherTabs() {
 }
 
 /**
- * The storage that both share has changed: what one tab puts there, either may send.
+ * The storage that both tabs share has changed. What one tab puts there, either tab may send.
  * @param {string} id of the criterion
  * @param {Entry | null} before
  */
@@ -47,7 +47,7 @@ function settleStorageChange(id, before) {
   else if (next === "restore" && held) queue.store.put(id, held);
   else if (next === "forget") queue.pending.delete(id);
   showSaving();
-  // The tab that made it sends it; where that one cannot, this one does.
+  // The tab that made the entry sends it; where that tab cannot, this one does.
   if (queue.pending.has(id)) setTimeout(() => queue.flush(), TAKE_OVER_MS);
 }
 

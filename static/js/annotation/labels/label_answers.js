@@ -31,8 +31,8 @@ export function sameState(state, other) {
 }
 
 /**
- * A note or a certainty was kept without an answer, and the question was answered elsewhere since: the answer, with
- * what was kept where it has nothing.
+ * The state of a question whose note or certainty was kept without an answer, and which was answered elsewhere since:
+ * that answer, completed with the kept certainty and note where it has none.
  * @param {LabelState} kept
  * @param {LabelState} shown
  * @returns {LabelState}
@@ -102,7 +102,7 @@ export function describe(label, state, certaintyWord) {
  * @returns {import("../../core/save_queue.js").SaveResult[] | null}
  */
 export function resultsOf({ status, body }, question) {
-  // Refused for what it says: it would be refused for ever, and hold up the answers after it.
+  // The content is refused and always would be: it would hold up the answers after it.
   const isRefused = NEVER_TAKEN.includes(status) && body?.detail;
   return isRefused ? [{ id: question, status: "refused", detail: body.detail }] : (body?.results ?? null);
 }

@@ -1,6 +1,6 @@
 // @ts-check
-/* Saving the answers about the case on the page: each waits in this browser until the server has it, and nothing that
-   was saved elsewhere is overwritten unasked. */
+/* Saving the answers about the case on the page: each waits in this browser until the server has it, and what was saved
+   elsewhere is not overwritten without asking. */
 import { startConflicts } from "../../core/conflict_dialog.js";
 import { newId } from "../../core/ids.js";
 import { element, find, optionalElement } from "../../core/page.js";
@@ -28,7 +28,7 @@ import { isAnswered, labelOf, questionOf, radiosOf, rowOf, rowsOf, showState, st
  * @property {string} lastSaved
  */
 
-const WAIT_MS = 400; // between a keystroke in a note or a move of the slider and its saving
+const WAIT_MS = 400; // from a keystroke in a note, or a move of the slider, to its saving
 
 const savedBox = optionalElement("saved", HTMLElement);
 const text = wordsOf("labelling-words");
@@ -80,7 +80,7 @@ export function openSheet() {
   const { who = "", task = "", saved = "", writable } = page.dataset;
   sheet = { page, writable: writable === "1", who, early: new Set(), lastSaved: saved };
   queue.editor.who = who;
-  // The next case has the same questions: nothing of the one before may land in it.
+  // The next case has the same questions: entries of the case before must not be saved for it.
   queue.open(new SaveStore(() => localStorage, storageKey(who, task, "")));
   conflicts.close();
 }
@@ -150,7 +150,7 @@ function inWords(row, state) {
 /* Kept in this browser until the server has it */
 
 /**
- * What an earlier visit left of this question goes into the page, and to the server.
+ * Shows what an earlier visit left unsaved for this question, and sends it.
  * @param {HTMLElement} row
  */
 export function restore(row) {
@@ -159,7 +159,7 @@ export function restore(row) {
   if (!entry) return;
   const shown = stateOf(row);
   if (!entry.value && shown.value) {
-    // Answered elsewhere in the meantime: the note that waited for it goes along, over nothing.
+    // Answered elsewhere in the meantime: that answer is kept, and the waiting note fills an empty one.
     entry = { ...withKept(entry, shown), version: Number(row.dataset.version), client_id: newId() };
     if (sameState(/** @type {any} */ (entry), shown)) {
       queue.store.remove(question);
@@ -186,7 +186,7 @@ export function put(row, wait = 0) {
     sheet.early.delete(question);
     queue.put(question, state, version, { wait });
   } else if (state.note || state.certainty !== null) {
-    // A note or a certainty without its answer waits here, and goes with it.
+    // A note or a certainty without an answer waits here, and is sent with the answer.
     sheet.early.add(question);
     queue.store.put(question, { ...state, version, client_id: newId() });
   } else {

@@ -1,6 +1,6 @@
 // @ts-check
-/* Answers about cases that another page left in this browser. What can still be saved is saved; of the rest, this says
-   why it waits, and offers to forget it. Notes that wait for their answer in an open case are no such rest. */
+/* Answers about cases that another page left in this browser. What can still be saved is saved. For the rest, a box
+   shows why it waits and offers to discard it. Notes that wait for their answer in an open case are not shown there. */
 import { element } from "../../core/page.js";
 import { detailOf } from "../../core/save_queue.js";
 import { SaveStore } from "../../core/save_store.js";
@@ -56,7 +56,7 @@ function send(task, id, entry) {
  * Sends a task's entries, and drops those that arrived.
  * @param {string} task
  * @param {Entries} entries
- * @returns {Promise<Refusal | undefined | null>} why some stay; null where nobody can say now
+ * @returns {Promise<Refusal | undefined | null>} why some stay; null where the server cannot be asked now
  */
 async function settle(task, entries) {
   let refusal;

@@ -41,7 +41,7 @@ export function reviewPayload({ outcome, reason, version, client_id }) {
  * @returns {"done" | "rebase" | "ask"}
  */
 export function afterStaleReview(entry, stored, { adjudicating }) {
-  // What takes an amendment back needs no reason, and a ruling's reason is part of it.
+  // Taking back an amendment needs no reason, so reasons are not compared. The reason of a ruling is part of it.
   const takesBack = !adjudicating && entry.outcome === stored.default;
   if (stored.outcome === entry.outcome && (takesBack || stored.reason === entry.reason.trim())) return "done";
   return entry.after.includes(stored.client) ? "rebase" : "ask";

@@ -46,7 +46,7 @@ function setBusy(busy) {
   const focused = document.activeElement;
   finishing.busy = busy;
   const criteria = element("criteria", HTMLElement);
-  // An inert field takes no more letters; what is chosen by key is held back by mayWrite().
+  // An inert field takes no more letters; mayWrite() stops outcomes that are chosen by key.
   criteria.inert = busy;
   criteria.setAttribute("aria-busy", String(busy));
   if (returnForm) noteField(returnForm).readOnly = busy;
@@ -95,7 +95,7 @@ async function finish(url, values, showMessage) {
 }
 
 /**
- * True where another page is under way.
+ * True where the browser is leaving for another page.
  * @param {string} url
  * @param {Record<string, string>} values
  * @param {(message: string) => void} showMessage
@@ -119,7 +119,7 @@ async function finishNow(url, values, showMessage) {
 }
 
 /**
- * True where the next piece is on the page by now; else another page is under way.
+ * True where the next piece is on the page by now; else the browser is leaving for another page.
  * @param {PageAnswer} answer
  */
 function goToNext({ html, trigger, leave }) {
@@ -215,7 +215,7 @@ onKeys(["a"], () => {
 });
 if (document.getElementById("comments")) onKeys(["d"], openComments);
 
-/* A sheet starts: what the browser still holds of it is shown, and sent. */
+/* Starts a sheet: shows and sends what the browser still holds of it. */
 function begin() {
   const { work = "", reasonFor, writable, finishUrl = "", returnUrl = "", releaseUrl = "" } = sheetElement().dataset;
   replaceSheet({

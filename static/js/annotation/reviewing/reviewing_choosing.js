@@ -60,7 +60,7 @@ function save(row, outcome, reason, { remember = true } = {}) {
   const before = row.dataset.outcome ?? "";
   if (remember) sheet.undoSteps.push({ id: idOf(row), outcome: before, reason: storedReason(row) });
   addEntry(row, { outcome, reason });
-  // Shown before the server has answered; who rules with the keyboard is on the next conflict by then.
+  // Shown before the server has answered: an adjudicator at the keyboard is on the next conflict by then.
   row.dataset.outcome = outcome;
   press(row, outcome);
   const box = reasonBox(row);
@@ -135,7 +135,7 @@ document.addEventListener("input", (event) => {
 
 /** @param {HTMLElement} row whose reason is being written */
 function keepReason(row) {
-  if (queue.pending.has(idOf(row))) return; // what was sent off before is kept first
+  if (queue.pending.has(idOf(row))) return; // the entry that is being sent keeps its place in the storage
   const { outcome } = find(row, "[data-reason-box]", HTMLElement).dataset;
   const reason = existingReasonField(row).value;
   keep(idOf(row), reason ? { outcome, reason, unsent: false } : null);

@@ -56,7 +56,7 @@ export function startAsking() {
     onChosen: (id, { row }, { keepsMine }) => {
       if (keepsMine) goOnFrom(id, row);
       else {
-        sheet.undoSteps = sheet.undoSteps.filter((step) => step.id !== id); // what it led back to is not what is stored
+        sheet.undoSteps = sheet.undoSteps.filter((step) => step.id !== id); // these restore what is no longer stored
         renewRow(id, row);
       }
       select(rowOf(id));
@@ -71,7 +71,7 @@ function isTyping() {
   return document.activeElement?.matches("[data-reason], textarea") ?? false;
 }
 
-/** Put the first question, unless one is open. */
+/** Ask the first question, unless one is open. */
 export function askWhichHolds({ evenWhileTyping = false } = {}) {
   if (evenWhileTyping && isTyping() && document.activeElement instanceof HTMLElement) document.activeElement.blur();
   conflicts?.askNext();

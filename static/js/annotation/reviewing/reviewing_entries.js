@@ -29,7 +29,7 @@ export function addEntry(row, chosen) {
 }
 
 /**
- * What the person chose last goes on from the version that is stored.
+ * Bases what the person chose last on the version that is stored.
  * @param {string} id
  * @param {HTMLElement | undefined} newRow as the server has it
  */
@@ -41,7 +41,7 @@ export function goOnFrom(id, newRow) {
 }
 
 /**
- * What this browser holds and no server has, from before a reload or from another tab of the same work, is sent.
+ * Sends what this browser holds and the server does not, from before a reload or from another tab of the same work.
  */
 export function takeUpKept() {
   for (const [id, entry] of Object.entries(keptEntries())) {
@@ -95,12 +95,12 @@ export function renewRow(id, newRow) {
 }
 
 /**
- * The server will not take it: the row shows what is stored, and the reason can be used again.
+ * The server refuses the entry: the row shows what is stored, and the reason can be used again.
  * @param {string} id
  * @param {ReviewEntry} entry
  */
 export function giveUp(id, entry) {
-  if (queue.pending.has(id)) return; // what was chosen since goes its own way
+  if (queue.pending.has(id)) return; // a later choice is on its way, and stays shown
   const row = rowOf(id);
   if (!row) return;
   row.dataset.outcome = entry.was; // what the server has

@@ -19,7 +19,7 @@ import { clearRefusal, refuse, showSaving, summarise } from "./reviewing_status.
  */
 
 const TIMEOUT_MS = 15_000;
-const NEVER_TAKEN = [400, 422]; // refused for what it says: it would be refused for ever
+const NEVER_TAKEN = [400, 422]; // the content is refused, and always would be
 const text = wordsOf("reviewing-words");
 
 /**

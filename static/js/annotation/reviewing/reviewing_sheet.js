@@ -34,7 +34,7 @@ export function startQueue(editor) {
   queue = new SaveQueue(editor, storeOfSheet());
 }
 
-/** The work on the page is another one: its entries have a place of their own in the browser's storage. */
+/** Another piece of work is on the page. Its entries have their own keys in the browser's storage. */
 export function openQueue() {
   queue.open(storeOfSheet());
 }
@@ -44,7 +44,7 @@ function storeOfSheet() {
 }
 
 /**
- * What is not sent, but kept: a reason that is being written, or a note.
+ * Keeps what is not sent yet: a reason that is being written, or a note.
  * @param {string} id of the criterion, or "note"
  * @param {KeptEntry | null} entry null removes it
  */

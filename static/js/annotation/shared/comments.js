@@ -23,7 +23,7 @@ function field() {
 export async function openComments() {
   const address = openButton()?.dataset.comments;
   if (!drawer || !address || drawer.open) return;
-  // Words half written for this response stay; those for another one must not be sent with it.
+  // A half-written comment on this response stays; a comment on another response must not be sent with this one.
   const kept = drawer.dataset.shown === address ? field()?.value : "";
   drawer.dataset.shown = address;
   thread().replaceChildren();

@@ -1,11 +1,10 @@
 // @ts-check
 /* The list of criteria of the grading, checking and adjudication pages: the current one, moving through them, and
-   showing some of them only. Elements are looked up anew each time: the pages swap the whole sheet for the next
-   response. */
+   filtering them. Elements are looked up each time: the pages swap the whole sheet for the next response. */
 import { element, findAll, optionalElement, targetWithin } from "../../core/page.js";
 import { isPressed } from "./press.js";
 
-const NEIGHBOURS_PX = 72; // so much of the neighbours stays in sight
+const NEIGHBOURS_PX = 72; // how much of the neighbouring rows stays in sight
 
 export function sheetElement() {
   return element("work", HTMLElement);
@@ -117,7 +116,7 @@ document.addEventListener("focusin", (event) => {
   // A press that becomes a click selects by itself.
   if (target && idOf(target) !== currentId && !isPressed()) select(target, { focus: false });
 });
-/* htmx replaces rows: the new one takes over what the old one was. */
+/* htmx replaces rows: where the current row was replaced, the new one becomes the current row. */
 document.addEventListener("htmx:afterSettle", () => {
   const target = currentRow();
   if (target && !target.classList.contains("current")) {
@@ -173,7 +172,7 @@ document.addEventListener("click", (event) => {
   }
 });
 
-/** A new sheet: nothing of the old one holds. */
+/** A new sheet: the current row and the filter of the old one are dropped. */
 export function forgetSheet() {
   currentId = null;
   chosenFilter = "all";

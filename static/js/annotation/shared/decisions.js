@@ -69,8 +69,8 @@ export function afterStale(entry, sent, stored) {
 }
 
 /**
- * What to do when the storage that two tabs share has changed. News of it come late and in no order; so an entry that
- * was made here stays until the server has it or a later one is based on it, whatever the other tab did.
+ * What to do when the storage that two tabs share has changed. Storage events arrive late and in no order. So an entry
+ * that was made here stays until the server has it or a later one is based on it, whatever the other tab did.
  *
  * "take" what the storage holds, "restore" what this page holds, "forget" it, or "keep" all as it is.
  * @param {{ inStorage?: Entry | null, held?: Entry, before?: Entry | null, isOwn: boolean }} change `held`: on this
@@ -87,7 +87,7 @@ export function afterStorageChange({ inStorage, held, before, isOwn }) {
 }
 
 /**
- * Decided, and how many criteria there are; `isNearEnd`: it is time to fetch the next response.
+ * How many criteria are decided, and how many there are; `isNearEnd`: it is time to fetch the next response.
  * @param {string[]} outcomes of all criteria
  */
 export function totals(outcomes) {

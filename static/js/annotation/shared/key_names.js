@@ -12,7 +12,7 @@
  */
 export function keyName(press) {
   let key = press.key;
-  // With a Chinese or Cyrillic layout the letter is elsewhere; the place on the keyboard is not.
+  // With a Chinese or Cyrillic layout the key types something else; its place on the keyboard is the same.
   if (!/^[\x20-\x7e]$/.test(key) && /^Key[A-Z]$/.test(press.code)) key = press.code.slice(3);
   const isLetter = /^[a-z]$/i.test(key);
   if (isLetter) key = key.toLowerCase();

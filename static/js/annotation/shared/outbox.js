@@ -63,7 +63,7 @@ export function broadcast(message) {
     try {
       localStorage.setItem(channelName, JSON.stringify({ ...signed, nonce: newId() }));
     } catch {
-      // Then each tab learns from the server what the other did.
+      // Storage is refused: each tab learns from the server what the other did.
     }
   }
 }

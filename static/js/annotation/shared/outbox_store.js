@@ -6,7 +6,7 @@ import { SaveStore } from "../../core/save_store.js";
 
 export class OutboxStore {
   /**
-   * @param {() => Storage} storage asked anew each time, since a browser may refuse it
+   * @param {() => Storage} storage called each time, since a browser may refuse it
    * @param {string} who the author of the decisions
    */
   constructor(storage, who) {
@@ -63,7 +63,7 @@ export class OutboxStore {
   }
 
   /**
-   * Only the entry that was meant: another tab may have put a newer one there.
+   * Removes the entry only if it has this id: another tab may have put a newer one there.
    * @param {string} assignment
    * @param {string} id
    * @param {string} clientId

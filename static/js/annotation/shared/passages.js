@@ -9,7 +9,7 @@ import { codePointCount, marksWithin, partsOf, quoteOf, sentencesOf, trimmedSpan
  * @typedef {{ choices: Span[], from: number, to: number, done: (span: Span) => unknown }} Picking
  */
 
-// Looked up anew each time: the grading page swaps the whole sheet for the next response.
+// Looked up each time: the grading page swaps the whole sheet for the next response.
 const response = () => element("response", HTMLElement);
 
 /** @param {ParentNode} root */

@@ -69,7 +69,8 @@ function cloneTemplate(id) {
 }
 
 /**
- * Evidence, note and buttons: made for the rows that have any, and for the one that is worked on.
+ * Evidence, note and buttons of a row. They are made only for rows with evidence or a note, and for the row that is
+ * worked on.
  * @param {HTMLElement} row
  */
 export function extraOf(row) {
@@ -186,7 +187,7 @@ export function changeOrder() {
   try {
     localStorage.setItem(orderKey, byAxis ? "axis" : "rubric");
   } catch {
-    // It holds for this response.
+    // The order is not remembered; it holds for this response.
   }
   order(byAxis);
   applyFilter();
@@ -197,7 +198,7 @@ document.addEventListener("click", (event) => {
   if (targetWithin(event, "#by-axis")) changeOrder();
 });
 
-/** A new sheet: nothing is picked, the order is the remembered one, and what has more to show shows it. */
+/** A new sheet: nothing is picked, the order is the remembered one, and rows with a note or evidence show it. */
 export function startRows() {
   picked = null;
   order(wantsAxes());

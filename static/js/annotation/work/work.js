@@ -1,6 +1,6 @@
 // @ts-check
-/* My work: sends what a closed tab could not, and says where something still waits for its author. What the server
-   takes no more can be forgotten. */
+/* My work: sends what a closed tab could not send, and shows where something still waits for its author. What the
+   server no longer accepts can be discarded. */
 import { element, find } from "../../core/page.js";
 import { wordsOf } from "../../core/words.js";
 import { leftEntries, pageOf, sendLeft, store } from "../shared/outbox.js";

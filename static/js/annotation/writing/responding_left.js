@@ -1,6 +1,6 @@
 // @ts-check
-/* Drafts of responses that an earlier visit left in this browser. What can still be saved is saved; of the rest, this
-   says why it waits, shows it, and offers to forget it. */
+/* Drafts of responses that an earlier visit left in this browser. What can still be saved is saved. For the rest, a box
+   shows the text and why it waits, and offers to discard it. */
 import { detailOf } from "../../core/save_queue.js";
 import { SaveStore } from "../../core/save_store.js";
 import { ask } from "../../core/server.js";

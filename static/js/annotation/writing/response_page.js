@@ -1,5 +1,5 @@
 // @ts-check
-/* Writing a response: it saves itself, and is handed in only after a question. */
+/* Writing a response: it saves itself, and is handed in only after the author confirms. */
 import { element, find, optionalElement } from "../../core/page.js";
 import { ask, session } from "../../core/server.js";
 import {

@@ -1,6 +1,6 @@
 // @ts-check
-/* Saving the response: the text waits in this browser until the server has it, and nothing of another tab is written
-   over unasked. */
+/* Saving the response: the text waits in this browser until the server has it, and what another tab saved is not
+   overwritten without asking. */
 import { startConflicts } from "../../core/conflict_dialog.js";
 import { element, find, findAll, optionalElement } from "../../core/page.js";
 import { SaveQueue } from "../../core/save_queue.js";
@@ -15,7 +15,7 @@ import { draftOf, lengthOf, referenceLetter, storageKey } from "./response_text.
  * @typedef {import("../../core/save_queue.js").Halt} Halt
  */
 
-const WAIT_MS = 600; // between a keystroke and its saving
+const WAIT_MS = 600; // from a keystroke to its saving
 
 export const page = element("work", HTMLElement);
 export const editor = element("text", HTMLTextAreaElement);
@@ -152,7 +152,7 @@ window.addEventListener("beforeunload", (event) => {
 editor.addEventListener("input", () => put(WAIT_MS));
 queue.listen();
 
-/* What an earlier visit left: the text of this browser goes into the editor, and the server is asked. */
+/* What an earlier visit left unsaved: the editor shows this browser's text, and the server is asked. */
 export function restore() {
   const kept = writable ? queue.store.get(task) : null;
   if (kept) {

@@ -11,7 +11,7 @@
 /** @typedef {Draft & { after?: string[] }} KeptDraft as this browser keeps it; `after`: ids of what was sent */
 
 const REFERENCE_LETTERS = "ABCDEFGH";
-// Han, kana and hangul are counted one by one, all else by the spaces between; as the server counts.
+// Han, kana and hangul count one by one, other scripts as words between spaces, as on the server.
 const WORD = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+/g;
 
 /**

@@ -25,7 +25,7 @@ export async function view(name) {
 }
 
 /** @type {number | null} */
-let wanted = null; // the place of a reference, or null: nothing
+let wanted = null; // the place of a reference, or null for an empty text
 
 /** @param {number | null} place */
 function startFrom(place) {

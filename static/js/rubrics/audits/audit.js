@@ -18,7 +18,7 @@ import { reportTime } from "../../core/time_reports.js";
  * @typedef {import("../../core/save_queue.js").Entry} Entry
  */
 
-const WAIT_MS = 600; // between a keystroke and its saving
+const WAIT_MS = 600; // from a keystroke to its saving
 
 const form = element("finding", HTMLFormElement);
 const savedBox = element("saving", HTMLElement);
@@ -28,9 +28,9 @@ const item = form.dataset.item ?? "";
 
 let version = Number(form.dataset.version);
 let stored = textOf(read()); // what the server has
-let savedText = ""; // what the line says where all is saved
+let savedText = ""; // text of the status line where all is saved
 let leaving = false;
-/** @type {Set<string>} what was sent from here and may have arrived: the server names no ids */
+/** @type {Set<string>} what was sent from here and may have arrived: the server returns no ids */
 const sentTexts = new Set();
 
 reportTime();
@@ -108,7 +108,7 @@ const queue = new SaveQueue(
     onStored: (_id, saved, sent) => {
       version = saved.version;
       if (!sent) return;
-      sentTexts.clear(); // the same text again would be another tab's
+      sentTexts.clear(); // the same text stored later would be another tab's
       stored = textOf(findingOf(sent));
       savedText = text("saved");
     },
@@ -181,20 +181,20 @@ form.addEventListener("submit", async (event) => {
     return;
   }
   await queue.settle(answer, [[item, entry]]);
-  // It cannot be handed in like this; it is saved all the same.
+  // Handing in was refused; the finding is saved all the same.
   if (queue.halted === "refused") queue.halted = "";
   queue.stopWaiting();
   queue.flush();
 });
 
-/* What an earlier visit left goes into the form, and to the server. */
+/* What an earlier visit left unsaved is shown in the form, and sent. */
 const kept = keptEntry(queue.store.get(item), newId);
 if (!kept) queue.store.remove(item);
 else {
   write(findingOf(kept));
   if (textOf(read()) === stored) queue.store.remove(item);
   else {
-    queue.store.put(item, kept); // under its id: what is saved is dropped by it
+    queue.store.put(item, kept); // with its id, by which it is removed once saved
     queue.takeUp(item, kept);
     toast(text("restored"));
     queue.flush();

@@ -23,7 +23,7 @@ function move(step) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-/** @param {string} question its answer changes from sound to at fault, and from anything else to sound */
+/** @param {string} question its answer changes from sound to at fault, and otherwise to sound */
 function toggle(question) {
   const [sound, fault] = findAll(form, `[name=${question}]`, HTMLInputElement);
   (sound.checked ? fault : sound).click();

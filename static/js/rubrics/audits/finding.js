@@ -5,14 +5,15 @@ export const QUESTIONS = ["correctness", "necessity", "consistency", "guidelines
 
 /**
  * @typedef {object} Finding
- * @property {Record<string, boolean>} answers by question, true where all is sound; without those not answered yet
- * @property {number[]} criteria those at fault, in rising order
+ * @property {Record<string, boolean>} answers by question, true where all is sound; questions without an answer are
+ *   left out
+ * @property {number[]} criteria criteria at fault, in rising order
  * @property {string} outcome
  * @property {string} comment
  */
 /**
- * What could not be sent yet, as this browser keeps it. Pages before this version kept `{ version, finding }`, without
- * ids.
+ * What could not be sent yet, as this browser keeps it. Earlier versions of the page kept `{ version, finding }`,
+ * without ids.
  * @typedef {Finding & import("../../core/save_queue.js").Entry} FindingEntry
  */
 
@@ -26,9 +27,9 @@ export function answersOf(choiceOf) {
 }
 
 /**
- * The finding as text; two that are the same have the same text. The server puts the answers into the order of the
- * page, and takes blanks from the ends of the comment.
- * @param {Finding} finding of which other properties, such as a version, do not count
+ * The finding as text; equal findings have equal texts. The server puts the answers into the order of the page, and
+ * strips the comment.
+ * @param {Finding} finding other properties, such as a version, do not count
  * @returns {string}
  */
 export function textOf({ answers, criteria, outcome, comment }) {
@@ -38,7 +39,7 @@ export function textOf({ answers, criteria, outcome, comment }) {
 }
 
 /**
- * What this browser kept, this version of the page or the one before it, as an entry.
+ * What this version of the page, or an earlier one, kept in this browser, as an entry.
  * @param {any} kept
  * @param {() => string} newId for what was kept without an id
  * @returns {FindingEntry | null} null where it is malformed

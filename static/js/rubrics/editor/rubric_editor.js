@@ -1,6 +1,6 @@
 // @ts-check
-/* The page on which a rubric is written. rubric_model.js knows lists, rubric_saving.js the server, rubric_rows.js the
-   rows, rubric_list.js what can be done with the list; here are the buttons, and how the page begins. */
+/* The page on which a rubric is written. rubric_model.js works on lists, rubric_saving.js saves them, rubric_rows.js
+   shows the rows, rubric_list.js has the actions on the list; here are the buttons, and how the page begins. */
 import { reportTime } from "../../core/time_reports.js";
 import "./rubric_drag.js";
 import "./rubric_keys.js";
@@ -78,7 +78,7 @@ document.addEventListener("click", (event) => {
   else if (data.open === "paste") openPaste();
 });
 
-/* Sending to review: what is on the page must be what is read. */
+/* Sending to review: what is on the page is saved first, so that reviewers read just that. */
 const sendForm = element("send-form", HTMLFormElement);
 
 element("send", HTMLElement).addEventListener("click", async () => {
@@ -114,7 +114,7 @@ showMissing(start.missing);
 saving.pickUp();
 lintSoon(50);
 if (state.items.length === 0) find(element("first", HTMLElement), "button", HTMLElement).focus({ preventScroll: true });
-// Whoever comes to reword a faulty criterion sees it.
+// The first criterion that was found at fault is scrolled into view.
 const faulty = state.items.find((item) => start.evidence[String(item.criterion)]);
 if (faulty) rowOf(faulty.id).scrollIntoView({ block: "center" });
 editor.dataset.ready = "1";

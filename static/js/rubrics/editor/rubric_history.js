@@ -1,6 +1,6 @@
 // @ts-check
 /* What can be undone in the rubric editor: each action on the list, and what was typed, a word at a time, so that one
-   key takes both back in the order in which they came. Undoing takes nothing back that somebody else did since. */
+   key undoes both, the latest first. Undoing does not touch what somebody else has changed since. */
 import { back, copy, sameList } from "./rubric_model.js";
 
 /**
@@ -30,7 +30,7 @@ export function createHistory({ items, take, caret, go }) {
   let current = copy(items()); // the list as the last step left it
   /** @type {Caret | null} */
   let lastCaret = null;
-  let run = ""; // which text is being typed in: "id field kind"; what follows there belongs to the same step
+  let run = ""; // the text that is being typed in, "id field kind": more input there belongs to the same step
   /** @type {{ at: number | null, end: number | null, before: string, caret: Caret | null } | null} */
   let begun = null; // where the next input goes
 
@@ -52,11 +52,11 @@ export function createHistory({ items, take, caret, go }) {
     run = name;
     const step = done[done.length - 1];
     if (sameList(step.target, now)) {
-      done.pop(); // it was taken back by hand
+      done.pop(); // the person has restored the old state by hand
       run = "";
       return;
     }
-    // An action puts the cursor where it wants it right after this.
+    // The action sets the cursor right after this.
     queueMicrotask(() => {
       lastCaret = caret();
       step.to = lastCaret;
@@ -64,7 +64,7 @@ export function createHistory({ items, take, caret, go }) {
   }
 
   /**
-   * Where the next input goes; called before it happens.
+   * Notes where the next input goes; called before it happens.
    * @param {Input} input
    */
   function begin(input) {

@@ -26,11 +26,11 @@ import { completeAxis } from "./rubric_typing.js";
 
 /** @typedef {import("./rubric_rows.js").TextField} TextField */
 
-const PAGE_ROWS = 5; // rows that a page key goes
+const PAGE_ROWS = 5; // rows that PageUp and PageDown move
 const PLACE_TO_FILL = /\[[^[\]]+\]/;
 
 /**
- * Safari ends the composition before the key that ended it.
+ * Safari reports the end of a composition before the key that ended it, hence the key code.
  * @param {KeyboardEvent} event
  */
 const isComposing = (event) => event.isComposing || event.keyCode === 229;
@@ -97,7 +97,7 @@ function fieldKey(event, input, id, name) {
 }
 
 /**
- * @param {number} place the nearest that there is
+ * @param {number} place beyond the list, its nearest end is meant
  * @param {string} name of the field
  */
 function goTo(place, name) {
@@ -178,7 +178,7 @@ function pointsKey(event, input, id) {
   const wasLessened = lessenedId === id;
   lessenedId = "";
   if (wasLessened && /^\d$/.test(key) && !command) {
-    // The minus was the sign of a new number.
+    // The minus before was the sign of a new number.
     setPoints(id, -Number(key));
     input.setSelectionRange(input.value.length, input.value.length);
     return true;

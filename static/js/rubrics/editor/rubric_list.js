@@ -154,7 +154,7 @@ export function redo() {
   past.redo();
 }
 
-/** Leave out criteria that were begun and not written, unless all are. */
+/** Remove criteria without a text, unless all are without. */
 export function dropBlank() {
   const written = state.items.filter((item) => !isBlank(item));
   if (!written.length || written.length === state.items.length) return;
@@ -190,7 +190,7 @@ export function insert(fresh, id) {
   });
 }
 
-/** Who has begun a second criterion has read what makes a good one. */
+/** Folds the guide once a second criterion is begun: by then the author has read it. */
 function foldGuide() {
   const guide = element("guide", HTMLDetailsElement);
   if (!guide.open) return;

@@ -1,6 +1,6 @@
 // @ts-check
 /* A rubric as a list of items, and what can be done with two lists: compared, merged with what somebody else saved,
-   changed back to what they were. Nothing here uses the page. */
+   restored to an earlier state. Nothing here uses the page. */
 
 /**
  * One criterion, as the server stores it.
@@ -157,8 +157,8 @@ function mergeItem(base, mine, theirs) {
 
 /**
  * Three-way merge: what only one side changed is taken from it. Where both changed the same field, or one deleted what
- * the other changed, it is a question. Until it is answered, mine is kept, or theirs where mine is deleted: nothing is
- * lost.
+ * the other changed, the merge gives a question. Until it is answered, mine is kept, or theirs where mine is deleted:
+ * nothing is lost.
  * @param {Item[]} base
  * @param {Item[]} mine
  * @param {Item[]} theirs
@@ -186,11 +186,11 @@ export function merge(base, mine, theirs) {
   for (const item of theirs) {
     if (inMine.has(item.id)) continue;
     const before = inBase.get(item.id);
-    if (before && same(before, item)) continue; // deleted here, left alone there
+    if (before && same(before, item)) continue; // deleted here, unchanged there
     insertLike(item, theirs, items);
     if (before) questions.push({ id: item.id, mine: null, theirs: item });
   }
-  // A new order of theirs is taken where mine is the old one.
+  // Their new order is taken where I have not changed mine.
   /** @param {Item[]} list */
   const order = (list) =>
     list
@@ -227,7 +227,7 @@ export function applyAnswers(items, questions, answers) {
 }
 
 /**
- * From `reached`, which an action led to, back to `target`: what the action left alone stays as it is now.
+ * Undoes an action that led from `target` to `reached`: what the action did not change stays as it is now.
  * @param {Item[]} target
  * @param {Item[]} reached
  * @param {Item[]} current

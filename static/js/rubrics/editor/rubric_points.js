@@ -10,8 +10,8 @@ import { AXIS } from "./rubric_model.js";
 const MAX_POINTS = 10;
 
 /**
- * What is typed into a field of points, with digits of any width. Of one digit too many the last counts: whoever types
- * 8 behind a 5 means 8.
+ * What is typed into a field of points, with digits of any width. Where there is one digit too many, the last counts:
+ * somebody who types 8 after a 5 means 8.
  * @param {string} value
  * @returns {{ points: number, shown: string }} `shown` is what the field shows then
  */

@@ -139,7 +139,7 @@ function showNumber(node, place) {
   shown.textContent = number;
   const name = words("criterion").replace("NUMBER", number);
   node.setAttribute("aria-label", name);
-  // Thirty fields of the same name say nothing to who hears them.
+  // Thirty fields with the same name would be indistinguishable in a screen reader.
   for (const part of findAll(node, "[data-field], summary, [data-do=more]", HTMLElement)) {
     part.dataset.name ??=
       part.getAttribute("aria-label") ?? (part.closest("label")?.textContent ?? part.textContent ?? "").trim();

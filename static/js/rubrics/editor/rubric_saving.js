@@ -1,6 +1,6 @@
 // @ts-check
 /* Saving of a rubric: the whole list with the version that was seen. Where somebody else saved in between, both are
-   merged, and what both changed is asked. */
+   merged, and the person is asked about what both changed. */
 import { element, find } from "../../core/page.js";
 import { ownResults, SaveQueue } from "../../core/save_queue.js";
 import { showSaving } from "../../core/save_status.js";
@@ -20,7 +20,7 @@ import { addUnsure, arrivedList, isLater, storagePrefix, unsavedEntries } from "
  */
 
 const WAIT_MS = 900;
-const KEEP_MS = 150; // a long list is not written to the storage with each letter
+const KEEP_MS = 150; // so that a long list is not written to the storage with each letter
 const POLL_MS = 15_000;
 const TIMEOUT_MS = 30_000; // for an answer
 
@@ -39,19 +39,19 @@ function clock(text) {
  */
 export function startSaving({ items, show, showMissing, askConflict, finish }) {
   const prefix = storagePrefix(start.who, editor.dataset.case ?? "");
-  const own = newItemId(); // two pages of one case keep what they have apart
+  const own = newItemId(); // so that two pages of one case store their entries apart
   const url = editor.dataset.draftUrl ?? "";
   const savedBox = element("saved", HTMLElement);
   const troubleBox = element("trouble", HTMLElement);
   let version = start.version;
-  let draftId = start.draft; // versions of another draft count from the beginning again
+  let draftId = start.draft; // versions of another draft start from the beginning again
   let base = copy(start.items); // what the server has, as far as this page knows
   let typed = false; // something is not in the queue yet
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let lastSaved = start.saved_at && start.version > 1 ? start.saved_at : "";
   /** @type {Item[] | null} */
-  let unanswered = null; // the list that both began from: until a question is answered, a later page asks it again
+  let unanswered = null; // the common origin, while a question is open: a later page asks it again
   /** @type {Item[][]} */
   let unsure = []; // lists that were sent and not answered: they may have arrived
 
@@ -142,8 +142,8 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
   }
 
   /**
-   * Take up what pages before this one could not save. A page that overtook a save of the page before it was rendered
-   * too early: it first asks for the list that the save brought.
+   * Take up what pages before this one could not save. A page that was rendered before the last save of the page before
+   * it shows an old list: it first fetches the saved one.
    */
   async function pickUp() {
     const entries = unsavedEntries(() => localStorage, prefix, prefix + own);
@@ -180,12 +180,12 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     base = list;
     lastSaved = answer.saved_at;
     showAuthor("", "");
-    if (isDirty()) put(WAIT_MS); // it goes on from what is saved now
+    if (isDirty()) put(WAIT_MS); // based on the list that is saved now
     showMissing(answer.missing);
   }
 
   /**
-   * The server has not saved, and nobody else has either.
+   * The server refused the save, and no other version is stored.
    * @param {import("../../core/save_queue.js").Halt} halt
    * @param {Answer} answer
    */
@@ -196,11 +196,11 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     const faults = errors.map(({ line, message }) => (line ? `${line}. ${message}` : message));
     const detail = body?.detail ?? (halt === "somebody" ? words("somebody") : "");
     const reasons = [detail, ...faults, body?.gone || halt === "gone" ? words("gone") : ""].filter(Boolean);
-    showTrouble(reasons.join(" ") || words("kept")); // a server in between gives none
+    showTrouble(reasons.join(" ") || words("kept")); // a proxy's refusal has no reasons
   }
 
   /**
-   * Somebody saved in between: what only one changed is taken, the rest is asked.
+   * Somebody saved in between: what only one changed is taken, and the person is asked about the rest.
    * @param {Draft} draft
    */
   function settle(draft) {
@@ -246,7 +246,7 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     put();
   }
 
-  /** Begin from the draft that is stored by now, if it is later than what the page was rendered with. */
+  /** Start from the stored draft, if it is later than the one the page was rendered with. */
   async function catchUp() {
     const { status, body } = await ask("GET", url);
     if (status !== 200 || body?.status !== "draft" || !isLater(body, { draft: draftId, version })) return;

@@ -16,7 +16,7 @@ import { copy } from "./rubric_model.js";
  * @property {string} saved_by the person's name
  * @property {Fault[]} missing before it can be sent to review
  * @typedef {object} Settings
- * @property {string} who an opaque name of who is signed in
+ * @property {string} who an opaque name of the person signed in
  * @property {string} name
  * @property {import("./rubric_points.js").Rules} rules
  * @property {string[]} axes
@@ -61,7 +61,7 @@ export function placeOf(id) {
   return state.items.findIndex((item) => item.id === id);
 }
 
-/** @param {string} text for who hears the page */
+/** @param {string} text for screen readers */
 export function announce(text) {
   element("announce", HTMLElement).textContent = text;
 }
@@ -87,6 +87,6 @@ export function remember(name, value) {
   try {
     localStorage.setItem(`consilium.rubric-${name}`, value);
   } catch {
-    // Then it holds for this page.
+    // Storage is refused: it holds for this page.
   }
 }

@@ -30,7 +30,7 @@ function fieldOf(event) {
 
 list.addEventListener("beforeinput", (event) => {
   if (event.inputType.startsWith("history")) {
-    // The menu of the browser; its own steps know nothing of the list.
+    // Undo from the browser's menu: the browser's own history does not cover the list.
     event.preventDefault();
     if (event.inputType === "historyUndo") undo();
     else redo();
@@ -65,7 +65,7 @@ function take(input, item, name, kind, data) {
   const isComposing = kind === "composing";
   if (name === "text") {
     grow(input);
-    // Chinese input methods make this of the key that opens the bank; no criterion begins so.
+    // Chinese input methods type this for the key that opens the bank; no criterion begins with it.
     if (!isComposing && ["、", "／", "/"].includes(input.value) && !item.text.replace(/[、／/]/, "")) {
       input.value = "";
       item.text = "";
@@ -154,7 +154,7 @@ export function offer(id, values) {
   element(id, HTMLDataListElement).replaceChildren(...options);
 }
 
-/* Axes that every benchmark has are offered at once; those that this one uses come with the first field for them. */
+/* Common axes are offered at once; those that this benchmark uses are fetched with the first field for them. */
 let isSuggested = false;
 
 async function suggest() {
@@ -164,5 +164,5 @@ async function suggest() {
   if (status === 200 && Array.isArray(body?.axes) && Array.isArray(body?.tags)) {
     offer("axes", body.axes);
     offer("tags", body.tags);
-  } else isSuggested = false; // the next field asks again
+  } else isSuggested = false; // tried again with the next field
 }

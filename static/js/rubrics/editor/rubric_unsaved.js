@@ -7,9 +7,9 @@ import { sameList } from "./rubric_model.js";
  * @typedef {import("./rubric_model.js").Item} Item
  * @typedef {object} Unsaved what is stored
  * @property {Item[]} items
- * @property {Item[]} base the list that it began from
+ * @property {Item[]} base the list that `items` was changed from
  * @property {number} version of that list, as the server counts
- * @property {number | null} [draft] that the version belongs to; entries of before have none
+ * @property {number | null} [draft] that the version belongs to; older entries have none
  * @property {Item[][]} [unsure] lists that were sent and not answered: they may have arrived
  * @property {number} at when it was stored
  * @typedef {Unsaved & { name: string }} Entry with its name in the storage
@@ -18,7 +18,7 @@ import { sameList } from "./rubric_model.js";
 const MAX_UNSURE = 4;
 
 /**
- * The names under which pages of this person and case store what is not saved, each with an id of its own behind it.
+ * The prefix of the keys under which pages of this person and case store what is not saved. The page's own id follows.
  * @param {string} who
  * @param {string} caseId
  */
@@ -63,7 +63,8 @@ export function addUnsure(unsure, list) {
 }
 
 /**
- * The list that the server has, if this browser sent it and lost the answer: then nobody else has changed anything.
+ * The list that the server has, if this browser sent it and never got the answer: then nobody else has changed
+ * anything.
  * @param {Item[][]} unsure
  * @param {Item[]} stored
  * @returns {Item[] | undefined}

@@ -1,5 +1,5 @@
 // @ts-check
-/* A list with ticks: tick all that can be, say how many are, and open or close what changed in each. */
+/* A list with checkboxes: tick all, show how many are ticked, and open or close what changed in each row. */
 import { find, findAll } from "../../core/page.js";
 import { tickOfAll } from "../../core/ticks.js";
 

@@ -54,7 +54,7 @@ function startKeys(form) {
     if (box instanceof HTMLDetailsElement) writeIn(box);
   }
 
-  // Whoever opens it goes on typing; without the cursor in it each letter would be a key of this page.
+  // After opening the box people type: without the cursor in it, each letter would be a key of this page.
   form.addEventListener("click", (event) => {
     const box = targetWithin(event, "details.say > summary")?.parentElement;
     if (!(box instanceof HTMLDetailsElement) || box.open) return;

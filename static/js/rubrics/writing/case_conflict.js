@@ -1,5 +1,5 @@
 // @ts-check
-/* Two versions of a case that both changed the same: they are shown side by side, and somebody says which holds. */
+/* Two versions of a case with changes to the same field: they are shown side by side, and the person chooses. */
 import { element } from "../../core/page.js";
 import { differences } from "./case_content.js";
 import { fillIn, words } from "./case_state.js";

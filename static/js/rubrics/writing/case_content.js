@@ -47,8 +47,8 @@ export function tagsOfKind(tags, kind) {
 }
 
 /**
- * Tags in the order in which the form gives them, each once. Their order says nothing, so two orders are no
- * difference.
+ * Tags in the order in which the form gives them, each once. Their order has no meaning, so it makes no difference
+ * between versions.
  * @param {string[]} tags
  * @returns {string[]}
  */
@@ -123,8 +123,8 @@ export function withFields(content, from, names) {
 }
 
 /**
- * Two versions with the same origin: what only one of them changed is taken from it; where both did, it is mine until
- * somebody has chosen.
+ * Two versions with the same origin: what only one of them changed is taken from it; where both did, mine holds until
+ * the person has chosen.
  * @param {Part} base
  * @param {Part} mine
  * @param {Part} theirs

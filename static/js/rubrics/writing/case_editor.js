@@ -1,6 +1,7 @@
 // @ts-check
 /* The editor of a case. Its whole content is saved a moment after every change. Two people may write it at once: what
-   only one of them changed is taken, and what both did is asked. Without this script the page is a plain form. */
+   only one of them changed is taken, and the person is asked about what both changed. Without this script the page is a
+   plain form. */
 import { reportTime } from "../../core/time_reports.js";
 import { newId } from "../../core/ids.js";
 import { element, find, findAll, targetWithin } from "../../core/page.js";
@@ -29,7 +30,7 @@ import { editor, fields, fillIn, form, isFrozen, stored, words } from "./case_st
 
 const WAIT_MS = 800;
 const TIMEOUT_MS = 30_000; // for an answer
-const FLUSH_MS = 3_000; // in which a link waits for what was typed
+const FLUSH_MS = 3_000; // how long a link waits for unsaved text
 
 const line = element("case-saved", HTMLElement);
 const versionField = find(form, '[name="version"]', HTMLInputElement);
@@ -41,7 +42,7 @@ const previewSoon = startPreview(read);
 reportTime();
 
 /* Saving */
-const own = newId(); // two pages of one case keep what they have apart
+const own = newId(); // so that two pages of one case store their entries apart
 let version = stored.version;
 let saved = partOf(stored.case, fields);
 let lastSaved = line.textContent ?? "";
@@ -112,9 +113,9 @@ function accept(_id, { version: value, current }, sent) {
   problem = "";
   markErrors({});
   const privacy = element("privacy", HTMLElement);
-  // Not while somebody types there why something may stay.
+  // Not while somebody types a reason there.
   if (current?.privacy !== undefined && !privacy.contains(document.activeElement)) privacy.innerHTML = current.privacy;
-  if (queue.pending.has(own)) changed(); // it goes on from what is saved now
+  if (queue.pending.has(own)) changed(); // based on the content that is saved now
 }
 
 /**
@@ -179,7 +180,7 @@ document.addEventListener("submit", async (event) => {
   target.submit();
 });
 
-/* Two versions: what only one of them changed is taken; where both did, somebody has to say which holds. */
+/* Two versions: what only one of them changed is taken; where both did, the person has to choose. */
 
 /**
  * @param {import("../../core/save_queue.js").Entry} entry
@@ -218,7 +219,7 @@ function mergeWith(theirs, current, { base, version: seen }) {
     queue.rebase(own, current.version, { state: read(), base: theirs });
     return "resolved";
   }
-  // Until somebody has chosen, a later page asks again: it goes on from what both began with.
+  // The common origin is kept until the person has chosen, so that a later page asks again.
   queue.rebase(own, seen, { state: read(), base });
   conflicts = both;
   problem = words("problem");
@@ -253,14 +254,14 @@ function recover() {
     queue.store.remove(id);
     if (!state || !fields.every((name) => name in state) || same(state, read())) continue;
     queue.addToTrail(own, ...(entry.after ?? []), entry.client_id);
-    // This page overtook a save of the page before it, and was rendered too early: what that one knew is later.
+    // This page was rendered before the last save of the page before it: what that page had seen is later.
     if (base && entry.version > version) {
       saved = partOf({ ...stored.case, ...base }, fields);
       setVersion(entry.version);
     }
     const theirs = saved;
     show({ ...stored.case, ...state });
-    // Its last request arrived though its answer did not: what is stored is what it had seen.
+    // The stored version is the one that the entry was made on, or an own save whose answer never came.
     if (entry.version === version || isBasedOn(entry, stored.edit_id)) {
       toast(words("restored"));
       changed();

@@ -53,7 +53,7 @@ export function startForm(changed) {
   }
 
   /**
-   * Only what differs is touched: nothing is made anew while somebody types in it.
+   * Only fields that differ are changed: a field in which somebody types is not rebuilt.
    * @param {Content} content
    */
   function show(content) {

@@ -1,5 +1,5 @@
 // @ts-check
-/* Beside the form of a case: how it will be read, and where the words are that may name a person. */
+/* Beside the form of a case: its preview, and the places of words that may name a person. */
 import { element, findAll, targetWithin } from "../../core/page.js";
 import { token } from "../../core/server.js";
 import { soon } from "../../core/soon.js";
@@ -39,7 +39,7 @@ export function startPreview(read) {
       const html = await answer.text();
       if (answer.ok && request === requests) pane.innerHTML = html;
     } catch {
-      // The next change asks again.
+      // The next change requests it again.
     }
   }, PREVIEW_MS);
 }

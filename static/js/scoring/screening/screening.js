@@ -75,7 +75,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-/* After a decision the next row is the one to look at. */
+/* After a decision the next open row gets the focus. */
 document.addEventListener("htmx:afterSwap", (event) => {
   if (!(event instanceof CustomEvent)) return;
   const id = event.detail.target?.id ?? "";
@@ -86,7 +86,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
   (after.find((other) => !other.dataset.decision) ?? row)?.focus();
 });
 
-/* Refused by the server, the page would come back without its ticks. */
+/* Checked here too: after a refusal by the server the page would come back without its ticks. */
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!(form instanceof HTMLFormElement) || form.id !== "bulk") return;
