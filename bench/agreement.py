@@ -5,14 +5,14 @@
 
 The decisions are made up in the database: every candidate answers every case, both groups decide every criterion (2 ×
 82,500 by default). The report is all of it: pooled, each candidate, each response, difficulties, registers, all tags,
-with 1,000 resamples of five statistics wherever an interval is due. Beside it, in the same run:
+with 1,000 resamples of five statistics wherever a figure has an interval. For comparison, in the same run:
 
 * bare `COPY`: the outcomes of the two groups into NumPy, and one `bincount` for the 2x2 table;
 * scikit-learn loops: MF1 by `f1_score(average="macro")`, 1,000 resamples of cases, overall and for each candidate.
   1,000 calls overall are timed in full; the resamples of the candidates are timed for one of them and multiplied.
 
-With ``--decisions`` it makes as many for each group instead, and has a process of its own compute each report as a
-worker does, from claiming it to its last stored row: seconds, and the resident memory of that process at its peak.
+With ``--decisions`` each group gets that many decisions instead. A separate process computes each report as a worker
+does, from claiming it to its last stored row. Reported are its seconds and its peak resident memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RESAMPLES = 1000
 
 
 def full_report(benchmark: Any) -> Any:
-    """What is measured: both raters read and counted, every row of the report."""
+    """The measured work: reads and counts the decisions of both raters, and computes every row of the report."""
     from agreement.counting.compare import compare_tallies
     from agreement.counting.windows import count
     from scoring.selectors.raters import resolve_rater
@@ -68,7 +68,7 @@ def as_a_worker(slug: str) -> dict[str, float]:
 
 
 def sizes(decisions: list[int], *, candidates: int, criteria: int) -> None:
-    """Reports of several sizes, each by a process of its own."""
+    """Measure reports of several sizes, each in a process of its own."""
     rows: list[list[object]] = []
     with scratch_product():
         for number in decisions:
@@ -158,7 +158,7 @@ def main() -> None:
     with scratch_product():
         benchmark = populate(cases=options.cases, candidates=options.candidates, criteria=options.criteria)
         reports, bare = [], []
-        comparison = full_report(benchmark)  # once for imports and caches
+        comparison = full_report(benchmark)  # not timed: loads imports and fills caches
         for _ in range(options.repeats):
             clock = Clock()
             pairs = bare_copy(benchmark)

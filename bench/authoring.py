@@ -3,10 +3,10 @@
     .venv/bin/python bench/authoring.py [--cases 5000] [--clients 8] [--requests 25] [--stay]
 
 The benchmark is that of `imports.py` (5,000 cases with about as many criteria as HealthBench has; its text is made up),
-imported by the product. Each page is asked for by that many clients at once through the product's own web server; an
-answer counts when its last byte is there. `healthz` in the same run is the web server's floor. Two columns say what
-the web processes and the database used of CPU for one request, on all cores together: unlike the waiting they depend
-little on what else the machine does. The database's is known where it runs on the same machine.
+imported by the product. Each page is requested by that many clients at once through the product's own web server; a
+response ends with its last byte. `healthz` in the same run is the web server's floor. Two columns give the CPU that the
+web processes and the database used for one request, on all cores together: unlike the waiting times they depend little
+on what else the machine does. The database's CPU is known where it runs on the same machine.
 
 With ``--stay`` the server stays up until Ctrl-C: admin@example.org and author@example.org, password `consilium-bench`.
 """
@@ -27,7 +27,7 @@ from processes import web_server
 from scratch import quantile, scratch_product, show
 
 SLUG = "bench"
-PASSWORD = "consilium-bench"  # of a product that is gone after the run
+PASSWORD = "consilium-bench"  # of a scratch product, which is removed after the run
 
 
 def fill(home: Path, cases: int) -> tuple[int, list[str]]:
@@ -48,7 +48,7 @@ def fill(home: Path, cases: int) -> tuple[int, list[str]]:
     BenchmarkRole.objects.create(benchmark=benchmark, user=User.objects.get(username="admin"), role="admin")
     AuthoringRole.objects.create(benchmark=benchmark, user=User.objects.get(username="author"), role="author")
     with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE")  # as the server does of itself within a minute or two
+        cursor.execute("VACUUM ANALYZE")  # as autovacuum does within a minute or two
     return criteria, list(Case.objects.order_by("pk").values_list("public_id", flat=True))
 
 
@@ -65,7 +65,7 @@ def session_of(name: str) -> str:
 
 
 def pages(ids: list[str], rng: random.Random) -> list[tuple[str, str, Callable[[], str]]]:
-    """What is asked for: a name, who asks, and what makes an address (another one each time where it can)."""
+    """The pages: a name, who requests it, and a function that gives an address (a new one each time if it can)."""
     from django.urls import reverse
 
     cases, dashboard = reverse("rubrics:cases", args=[SLUG]), reverse("rubrics:write", args=[SLUG])

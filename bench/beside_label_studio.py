@@ -1,10 +1,10 @@
-"""Consilium and Label Studio, one after the other on the same machine, and how far they are apart.
+"""Consilium and Label Studio, measured one after the other on the same machine, and the ratio of their times.
 
     .venv/bin/python bench/beside_label_studio.py --venv /tmp/ls [--responses 2750] [--clients 1 8 16]
 
 Runs ``grading.py`` and ``label_studio.py`` (which says how to make the environment) with as many responses of 30
 criteria and the same numbers of clients, and divides. Label Studio saves the 30 choices of an item in one annotation,
-so its save stands beside thirty decisions sent at once, and beside a single autosave, which it has not.
+so its save is compared with thirty decisions sent at once, and with a single autosave, which it does not have.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Figures = dict[tuple[str, int], dict[str, float]]
 
 
 def run(script: str, folder: Path, *arguments: str) -> dict[str, Any]:
-    """Run a script of this folder, showing what it prints; its figures."""
+    """Run a script of this folder, show what it prints, and return its figures."""
     path = folder / f"{script}.json"
     command = [sys.executable, str(ROOT / "bench" / script), "--json", str(path), *arguments]
     subprocess.run(command, check=True, cwd=ROOT)

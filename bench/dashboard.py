@@ -2,9 +2,9 @@
 
     .venv/bin/python bench/dashboard.py [--physicians 40] [--responses 2750] [--requests 60] [--stay]
 
-Two expert groups of that many annotators, and five batches each over that many responses × 30 criteria; work stands in
-every state, with its decisions, checks, skips and conflicts, handed in over the last four weeks. Then the product's
-own web server is asked for each page, one request after the other, as an admin.
+Two expert groups of that many annotators, and five batches each over that many responses × 30 criteria. The work is in
+every state, with its decisions, checks, skips and conflicts, handed in over the last four weeks. Then an admin requests
+each page from the product's own web server, one request after the other.
 
 `healthz` in the same run is the web server's floor. With ``--stay`` the server stays up until Ctrl-C, for trying the
 pages by hand: admin@example.org and researcher@example.org, password `consilium-bench`.
@@ -28,7 +28,7 @@ from scratch import quantile, scratch_product, show
 
 CRITERIA = 30
 CASES = 250
-PASSWORD = "consilium-bench"  # of a product that is gone after the run
+PASSWORD = "consilium-bench"  # of a scratch product, which is removed after the run
 BATCHES = 5
 SLUG = "bench"
 PORT = int(os.environ.get("BENCH_PORT", "8791"))
@@ -73,7 +73,7 @@ def fill(home: Path, *, physicians: int, responses: int, rng: random.Random) -> 
 
 
 def rows_of_cases_and_responses(home: Path, responses: int, rng: random.Random) -> None:
-    """The files that the product imports."""
+    """The rows of the two files that the product imports."""
     import json
 
     words = [f"word{n}" for n in range(400)]
@@ -96,8 +96,8 @@ def rows_of_cases_and_responses(home: Path, responses: int, rng: random.Random) 
             file.write(json.dumps(row) + "\n")
 
 
-# Shares of a batch by how far along it is: the first batches of a group are nearly done, the last hardly begun. What a
-# piece becomes follows from its number, so that two runs look at the same work.
+# Shares of a batch by how far along it is: the first batches of a group are nearly done, the last hardly begun. The
+# state of a piece follows from its number, so that two runs measure the same work.
 STATES = """
 WITH placed AS (
     SELECT a.id, row_number() OVER (PARTITION BY a.batch_id ORDER BY md5(a.public_id)) * 100.0
@@ -154,7 +154,7 @@ FROM annotation_assignment a JOIN annotation_batch b ON b.id = a.batch_id WHERE 
 
 
 def in_every_state() -> None:
-    """Move the work on, by statements: through the pages it would take an hour."""
+    """Bring the work into every state by SQL statements: through the pages it would take an hour."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -163,7 +163,7 @@ def in_every_state() -> None:
 
 
 class Browser:
-    """An admin's one kept-open connection."""
+    """The single keep-alive connection of an admin."""
 
     def __init__(self, session: str = "") -> None:
         self.headers = {"Cookie": f"sessionid={session}"}

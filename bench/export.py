@@ -1,17 +1,17 @@
-"""How fast decisions come out as CSV: two groups' 165,000, beside Label Studio's export of as many choices.
+"""How fast decisions are exported as CSV: 165,000 of two groups, beside Label Studio's export of as many choices.
 
     .venv/bin/python bench/export.py [--venv /tmp/ls] [--cases 250] [--repeats 3]
     .venv/bin/python bench/export.py --decisions 1000000 10000000
 
-The decisions are made up as for ``agreement.py``. Ours, for both groups together: by the command, into a file; and by
-the page's link, through the product's own web server and a session. Beside them, in the same run:
+The decisions are made up as for ``agreement.py``. The product exports both groups together: by the command, into a
+file; and by the page's link, through its own web server and a session. For comparison, in the same run:
 
-* bare `COPY … TO STDOUT (FORMAT csv)` of a query that joins the same columns: what the database alone takes;
-* with ``--venv`` (see ``label_studio.py``) Label Studio's export of 2,750 items with two annotations of 30 choices each
+* bare `COPY … TO STDOUT (FORMAT csv)` of a query that joins the same columns: the time of the database alone; with
+* ``--venv`` (see ``label_studio.py``) Label Studio's export of 2,750 items with two annotations of 30 choices each
   through its API: as CSV, a row an annotation, and as JSON.
 
-With ``--decisions`` it makes as many for each group instead, and has a process of its own export one group: seconds,
-and the resident memory of that process at its peak.
+With ``--decisions`` each group gets that many decisions instead, and a separate process exports one group. Reported are
+its seconds and its peak resident memory.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ BARE = """
 
 
 def bare_copy() -> int:
-    """Bytes of the floor."""
+    """Export by a bare ``COPY``; returns the number of bytes."""
     from django.db import connection
 
     connection.ensure_connection()
@@ -121,7 +121,7 @@ def wait_until_up() -> None:
 
 
 def ours(options: argparse.Namespace) -> dict[str, float]:
-    """Median seconds of each way out."""
+    """Median seconds of each way to export."""
     with scratch_product() as home:
         from standalone.processes import web
 
@@ -147,7 +147,7 @@ def ours(options: argparse.Namespace) -> dict[str, float]:
                 clock = Clock()
                 assert by_page(benchmark.slug, cookie) == expected
                 page = clock.seconds
-                if turn:  # the first is for imports and caches
+                if turn:  # the first loads imports and fills caches
                     for name, seconds in (("bare", bare), ("command", command), ("page", page)):
                         times[name].append(seconds)
     return {name: statistics.median(durations) for name, durations in times.items()}
@@ -200,7 +200,7 @@ def as_a_process(slug: str) -> dict[str, float]:
 
 
 def sizes(options: argparse.Namespace) -> None:
-    """Exports of several sizes, each by a process of its own."""
+    """Measure exports of several sizes, each in a process of its own."""
     rows: list[list[object]] = []
     with scratch_product():
         for number in options.decisions:

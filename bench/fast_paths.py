@@ -3,11 +3,11 @@
     .venv/bin/python bench/fast_paths.py [--blocks 24] [--requests 5] [--route NAME …] [--profile NAME]
 
 All in one process, over the rows of `dashboard.py`, through Django's test client (middleware, session, templates and
-audit trail included). The variants take turns block by block, so that whatever else the machine does meets them alike.
-A figure is the mean of the better half of the blocks.
+audit trail included). The variants take turns block by block, so that other load on the machine affects them alike. A
+figure is the mean of the better half of the blocks.
 
 - *as it is*: the product
-- *ordinary queries*: each compiled query is an ordinary query of Django, written anew for each request
+- *ordinary queries*: each compiled query is replaced by an ordinary query of Django, built again for each request
 - *no kept plans*: compiled queries, but the connection keeps no plans
 
 ``--profile`` prints where the time of one route goes instead.
@@ -36,7 +36,7 @@ Route = Callable[[], Any]
 
 
 class _Key(int):
-    """A primary key that passes for its row."""
+    """A primary key in place of its row, for filters that take a row."""
 
     @property
     def pk(self) -> int:
@@ -44,7 +44,7 @@ class _Key(int):
 
 
 class _OrdinaryQuery:
-    """Answers the calls of a compiled query by an ordinary one."""
+    """Has the methods of a compiled query, and runs an ordinary one."""
 
     @staticmethod
     def _query(compiled: Any, values: dict[str, Any]) -> Any:
@@ -86,7 +86,7 @@ def _fetch(sql: str, parameters: Any) -> list[Any]:
 
 @contextmanager
 def ordinary_queries() -> Iterator[None]:
-    """Ordinary queries for compiled ones."""
+    """Replace compiled queries by ordinary ones."""
     from consilium.core import compiled_queries
     from rubrics.selectors import lists
 
@@ -101,7 +101,7 @@ def ordinary_queries() -> Iterator[None]:
 
 @contextmanager
 def no_plans() -> Iterator[None]:
-    """Connections that keep no plans: those that are open, and those that the pool opens."""
+    """Make connections keep no plans: those that are open, and those that the pool opens."""
     from standalone.postgres import base
 
     with mock.patch.object(base.DatabaseWrapper, "prepared_cursor", lambda self: self.cursor()):
@@ -122,7 +122,7 @@ VARIANTS = {
 
 
 def routes() -> dict[str, Route]:
-    """Name → one request, signed in as who makes it; RuntimeError on any other status than 200."""
+    """Name → a function that makes one request as a signed-in user; RuntimeError on any other status than 200."""
     from django.test import Client
     from django.urls import reverse
 

@@ -11,9 +11,9 @@ with session, CSRF token, versions and audit trail:
 - *open next*: the next response as the page swaps it in; *open page*: as a page of its own
 
 Floors, in the same run on the same server: `healthz`, the web server without a session; `psycopg`, the same decision
-rows (same constraints and audit triggers) written over as many bare connections, one or thirty to a statement.
-*CPU* is what the web processes used for one request, on both cores together: unlike the waiting it does not depend on
-what else the machine does.
+rows (same constraints and audit triggers) written over as many bare connections, one or thirty in a statement. CPU* is
+*what the web processes used for one request, on both cores together: unlike the waiting time it does not depend on what
+*else the machine does.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def sign_in(clients: int) -> list[str]:
 
 
 class Browser:
-    """One client on one kept-open connection."""
+    """One client with one keep-alive connection."""
 
     def __init__(self, session: str = "") -> None:
         self.cookies = {"sessionid": session} if session else {}
@@ -150,14 +150,14 @@ class Browser:
 
 
 def in_threads(count: int, work: Callable[[int], list[float]]) -> tuple[list[float], float]:
-    """Run ``work(number)`` in as many threads; all times they return, and the seconds from start to end."""
+    """Run ``work(number)`` in as many threads; returns all their times, and the seconds from start to end."""
     times: list[float] = []
     failures: list[BaseException] = []
 
     def run(number: int) -> None:
         try:
             times.extend(work(number))
-        except Exception as failure:  # reported by the caller, once all threads are done
+        except Exception as failure:  # raised by the caller, once all threads are done
             failures.append(failure)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
@@ -189,7 +189,7 @@ class Measure:
         self.queues, self.cookies, self.server = queues, cookies, server
         self.used = [0] * len(queues)
         self.results: list[dict[str, Any]] = []
-        self.memory = 0  # KiB, the most that was seen between two lines
+        self.memory = 0  # KiB, the maximum seen between two lines
 
     def take(self, number: int, count: int) -> list[str]:
         """The next responses of a client's queue."""
@@ -201,7 +201,7 @@ class Measure:
         return taken
 
     def run(self, name: str, clients: int, work: Callable[[int], list[float]]) -> None:
-        """Measure and note one line."""
+        """Measure one line of the table and keep it."""
         before = cpu_of(self.server)
         times, wall = in_threads(clients, work)
         used = cpu_of(self.server) - before
@@ -214,7 +214,7 @@ class Measure:
         self.results.append({"what": name, "clients": clients, "n": len(times), **figures, "per_s": len(times) / wall})
 
     def all(self, clients: int) -> None:
-        """Everything with that many clients."""
+        """Measure all lines with that many clients."""
         self.run("open page", clients, self.opens("/work/{}/", 20))
         self.run("open next", clients, self.opens("/work/{}/next/", 20))
         self.run("  floor: healthz", clients, self.healthz)
@@ -233,7 +233,7 @@ class Measure:
         return work
 
     def saves(self, at_once: int) -> Callable[[int], list[float]]:
-        """Decide whole responses, so many decisions to a request."""
+        """Decide whole responses, ``at_once`` decisions in a request."""
         count = self.RESPONSES[at_once]
         ready: dict[int, list[tuple[str, list[int]]]] = {}
         browsers: dict[int, Browser] = {}
@@ -268,15 +268,15 @@ class Measure:
                 items = RubricItem.objects.filter(rubric=rubric).order_by("position")
                 ready[number].append((public_id, list(items.values_list("criterion_id", flat=True))))
         for browser in browsers.values():
-            browser.connection.close()  # the server has given up on it meanwhile; the next request opens another
+            browser.connection.close()  # the server has closed it meanwhile; the next request opens another
 
     def healthz(self, number: int) -> list[float]:
-        """Ask for what costs nothing."""
+        """Request `healthz`, which does no work."""
         browser = Browser()
         return [browser.ask("GET", "/healthz")[0] for _ in range(200)]
 
     def inserts(self, at_once: int) -> Callable[[int], list[float]]:
-        """Write rows over a bare connection, so many to a statement."""
+        """Write rows over a bare connection, ``at_once`` in a statement."""
 
         def work(number: int) -> list[float]:
             import psycopg

@@ -2,9 +2,9 @@
 
     .venv/bin/python bench/hostile.py [--importer NAME …] [--file WORDS …] [--small]
 
-A process of its own for each importer, over a scratch product. Each file goes through the handler that pages, the API
-and commands use, in a transaction that is rolled back. Memory is the peak of the process while it reads the file, above
-what it held after a sound file of the same kind; the promise is 256 MiB.
+Each importer runs in a process of its own, over a scratch product. Each file goes through the handler that pages, the
+API and commands use, in a transaction that is rolled back. Memory is the peak of the process while it reads the file,
+less what it held after a sound file of the same kind; the promised maximum is 256 MiB.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def prepare(slug: str = SLUG) -> Any:
-    """A benchmark with what rows refer to, and somebody who uploads."""
+    """Make a benchmark with what the rows refer to, and a user who uploads."""
     from django.db import transaction
     from django.utils import timezone
 
@@ -108,7 +108,7 @@ def inside(importer: Importer, names: list[str], *, full: bool) -> None:
         row: dict[str, Any] = {"importer": importer.name, "file": name}
         try:
             row |= send(importer, sent.file)
-        except Exception as error:  # the table is what tells of it
+        except Exception as error:  # shown in the table
             row |= {"outcome": "ERROR", "message": f"{type(error).__name__}: {error}"[:200]}
         row |= {"mib": round(peak() - before, 1), "seconds": round(time.perf_counter() - began, 2)}
         line_matches = sent.line is None or row.get("line") == sent.line
@@ -122,7 +122,7 @@ def inside(importer: Importer, names: list[str], *, full: bool) -> None:
 
 
 def send(importer: Importer, file: Any) -> dict[str, Any]:
-    """What becomes of a file; nothing of it stays."""
+    """Import a file and return the outcome; the import is rolled back."""
     from django.db import transaction
     from django.utils import timezone
 
@@ -180,12 +180,12 @@ def peak() -> float:
 
 
 def forget_peak() -> None:
-    """Let the peak begin anew (Linux)."""
+    """Reset the peak (Linux)."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def report(importer: str, rows: list[dict[str, Any]]) -> None:
-    """The table of one importer."""
+    """Print the table of one importer."""
     table = [
         (
             row["file"], row["outcome"] if row["right"] else f"{row['outcome']} (!)", row.get("line", ""),
@@ -197,7 +197,7 @@ def report(importer: str, rows: list[dict[str, Any]]) -> None:
 
 
 def summary(rows: list[dict[str, Any]]) -> None:
-    """What the promise asks for."""
+    """Print what was promised: no error, no partial import, and the memory at most."""
     errors = [row for row in rows if row["outcome"] == "ERROR"]
     partial = [row for row in rows if row.get("left_behind")]
     most = max(rows, key=lambda row: row["mib"], default={"mib": 0, "importer": "", "file": ""})

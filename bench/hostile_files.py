@@ -33,7 +33,7 @@ NFC, NFD = "caf\u00e9", "cafe\u0301"
 
 
 class Pieces(io.RawIOBase):
-    """A file whose bytes are made while it is read; going back to the start makes them anew."""
+    """A file whose bytes are made while it is read, and again after seeking to the start."""
 
     def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
         self._make = make
@@ -92,7 +92,7 @@ def second(importer: Importer, raw: bytes, path: tuple[Any, ...], *, quoted: boo
 
 
 def bytes_file(data: bytes) -> BinaryIO:
-    """A file that holds just that."""
+    """A file of these bytes."""
     return io.BytesIO(data)
 
 
@@ -103,7 +103,7 @@ REFUSED, IMPORTED, EITHER = "refused", "imported", "either"
 
 @dataclass(frozen=True)
 class Sent:
-    """A file, and what must become of it: refused at ``line`` (None: any), with or without a field named."""
+    """A file and the outcome that is due: refused at ``line`` (None: any); ``field``: the error must name a field."""
 
     file: BinaryIO
     outcome: str
@@ -120,7 +120,7 @@ def _bad_line(importer: Importer) -> int:
 
 def nested_brackets(importer: Importer, full: bool) -> Sent | None:
     raw = b"[" * 100_000
-    if importer.columns:  # a text like any other
+    if importer.columns:  # in a table a number is a text, too
         return Sent(bytes_file(second(importer, raw[:5_000], importer.text)), IMPORTED)
     return Sent(bytes_file(second(importer, raw, importer.text)), REFUSED, 2, True)
 
@@ -279,7 +279,7 @@ def million_lines(importer: Importer, full: bool) -> Sent | None:
             yield encoded(importer, importer.row(number))
         yield b'"broken' if importer.columns else b'{"broken": '
 
-    # Some importers have had enough before the end: a rubric has 500 criteria, a bank 10,000, a verdict occurs once.
+    # Some importers refuse the file before its end: a rubric has 500 criteria, a bank 10,000, a verdict occurs once.
     enough = importer.kind in ("rubrics", "bank") or importer.name == "verdicts"
     return Sent(buffered_file(pieces), REFUSED, None if enough else lines + bool(importer.columns), True)
 

@@ -1,4 +1,4 @@
-"""Every importer, with rows that it takes: what `hostile_files` makes hostile."""
+"""Every importer, with rows that it accepts; `hostile_files` makes hostile files of them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from typing import Any, cast
 
 @dataclass(frozen=True)
 class Importer:
-    """A kind of file: its rows (sound, and different for each number) and where in them things stand.
+    """A kind of file: its rows (sound, and different for each number) and the paths of their values.
 
-    ``columns``: a table, whose cells are texts. Paths name a place in the row: ``("rubrics", 0, "points")``.
+    With ``columns`` the file is a table, whose cells are texts. A path names a place in the row, such as ``("rubrics",
+    0, "points")``.
     """
 
     name: str
     kind: str
     row: Callable[[int], dict[str, Any]]
-    key: tuple[Any, ...]  # what must not occur twice
-    text: tuple[Any, ...]  # a free text
+    key: tuple[Any, ...]  # path of a value that must not occur twice
+    text: tuple[Any, ...]  # path of a free text
     number: tuple[Any, ...]  # a number; an unknown field where there is none
-    criteria: tuple[Any, ...] = ()  # what may not be empty
-    texts: tuple[tuple[Any, ...], ...] = ()  # every other text
+    criteria: tuple[Any, ...] = ()  # path of a list that may not be empty
+    texts: tuple[tuple[Any, ...], ...] = ()  # paths of all other texts
     options: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     once: bool = True  # an id may occur once; graded responses of a case are its samples, rows of a case its criteria

@@ -3,9 +3,9 @@
     .venv/bin/python bench/hostile_web.py [--importer NAME …] [--file WORDS …] [--full]
 
 `hostile.py` calls the handlers; here each file goes over HTTP to the product's own web server, onto its disk, and to a
-Celery worker. Each gets a benchmark of its own, which stays. Memory is the peak of any one process of the web server
-and of the worker while the file is with them, above what that process held after a sound file. ``--full`` takes the
-sizes of `hostile.py`, otherwise they are those of the test suite.
+Celery worker. Each file gets a benchmark of its own, which is not removed. Memory is the peak of any one process of the
+web server and of the worker while they handle the file, less what that process held after a sound file. With ``--full``
+files have the sizes of `hostile.py`, otherwise those of the test suite.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def sign_in() -> str:
 
 
 def tried(importer: Importer, name: str, cookie: str, pids: list[int], *, full: bool) -> dict[str, Any] | None:
-    """What becomes of one file; None where the importer has no such file."""
+    """Send one file and return the outcome; None where the importer has no such file."""
     sent = HOSTILE[name](importer, full)
     if sent is None:
         return None
@@ -110,7 +110,7 @@ def _is_right(row: dict[str, Any], sent: Sent) -> bool:
 
 
 def upload(importer: Importer, file: Any, cookie: str) -> dict[str, Any]:
-    """Send a file to the page of a new benchmark, as a browser does; what the page answered."""
+    """Send a file to the page of a new benchmark, as a browser does; returns the answer of the page."""
     from accounts.models import User
     from rubrics.services import grant_role
 
@@ -153,7 +153,7 @@ def upload(importer: Importer, file: Any, cookie: str) -> dict[str, Any]:
 
 
 def hear(answer: dict[str, Any]) -> dict[str, Any]:
-    """What the page said, or the worker when it was done."""
+    """The outcome: what the page answered, or what the job holds when the worker is done."""
     from rubrics.models import ImportJob
     from rubrics.services.import_jobs import FINISHED
 
@@ -171,7 +171,7 @@ def hear(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def work_in(benchmark: Any) -> tuple[int, ...]:
-    """How much there is of what a file can bring."""
+    """The number of rows of each kind that an import can create."""
     from annotation.models import Decision, ExpertGroup
     from rubrics.models import BankItem, Candidate, Case, Criterion, Response, RubricItem
     from scoring.models import JudgeRun, Verdict

@@ -1,4 +1,4 @@
-"""What a worker over PostgreSQL costs while it has nothing to do, and how soon it does what it gets.
+"""What a worker over PostgreSQL costs while it is idle, and how soon it starts a task.
 
 The product's own worker beside the same worker without an event loop, whose children share one pipe and one lock
 (billiard's blocking pool), and without the heartbeat. The variants take turns; a row is the median of its rounds.

@@ -1,4 +1,4 @@
-"""How fast cases come in: `import_cases` beside JSON parsing and a bare COPY of the same rows.
+"""How fast cases are imported: `import_cases` beside JSON parsing and a bare COPY of the same rows.
 
     .venv/bin/python bench/imports.py [--cases 5000] [--repeats 3]
 
@@ -25,7 +25,7 @@ WORDS = [
 
 
 def criteria_of_each(cases: int, rng: random.Random) -> list[int]:
-    """5 to 14 criteria a case, and in all as many for each case as HealthBench has: 48,562 of 5,000."""
+    """Numbers of criteria of the cases: 5 to 14, on average as many as HealthBench has (48,562 for 5,000)."""
     counts = [rng.randint(5, 14) for _ in range(cases)]
     total = round(cases * 48_562 / 5_000)
     while (gap := total - sum(counts)) != 0:
@@ -96,7 +96,7 @@ def bare_copy(path: Path) -> float:
 
 
 def product_import(path: Path, slug: str) -> float:
-    """Seconds that the command takes, as a user calls it."""
+    """Seconds that the command takes when called as a user calls it."""
     from django.core.management import call_command
 
     clock = Clock()

@@ -1,15 +1,14 @@
-"""How fast verdicts are dispatched: a run through real Celery workers, beside the ideal, the OpenAI SDK and one task
-for each verdict.
+"""How fast verdicts are dispatched by Celery workers, beside the ideal, the OpenAI SDK and one task for each verdict.
 
     .venv/bin/python bench/judge.py [--verdicts 20000] [--latency 0.2] [--concurrency 128]
     .venv/bin/python bench/judge.py --workers 2 --namespaces          # as root: a network for each worker
 
 The endpoint is `bench/loopback_judge.py` on this machine: it answers every request after the given latency, so no
-client can be faster than concurrency ÷ latency. Our figure is the whole way, from the run's start in the worker to its
-last stored verdict; its CPU is that of the worker with all its processes, the database's stands beside it. The broker
-is a Redis of the measurement's own, or the embedded one (``--broker embedded``). The others ask for the same text: the
-SDK stores nothing; the tasks write a bare row each. The SDK is installed once into an environment of its own
-(``--peers DIR``, or in the temporary folder).
+client can be faster than concurrency ÷ latency. The product's figure covers everything from the run's start in the
+worker to its last stored verdict. Its CPU is that of the worker with all its processes; the database's CPU is given
+separately. The broker is a Redis that the measurement starts, or the embedded one (``--broker embedded``). The others
+send the same text: the SDK stores nothing; each task writes a bare row. The SDK is installed once into an environment
+of its own (``--peers DIR``, or in the temporary folder).
 
 With more than one worker the same run is made by one worker first; each has the given concurrency for itself.
 """
@@ -36,7 +35,7 @@ from processes import Watch, child, cpu_seconds, database_process, redis_server,
 from scratch import ROOT, scratch_product, show
 
 CRITERIA = 20
-# What one worker is held to (at 200 ms and 128 in flight), and by how much a second one adds.
+# Targets for one worker (at 200 ms and 128 in flight), and the speed-up that a second worker must give.
 RATE_SHARE, CPU_MS, MEMORY_MB, FACTOR = 0.85, 0.5, 250.0, 1.9
 
 
@@ -76,7 +75,7 @@ def workers(befores: Sequence[Sequence[str]], home: Path) -> Iterator[list[int]]
     """A Celery worker behind each of ``befores``, as the product starts it but with one process; yields their pids."""
     from standalone.processes import WORKER
 
-    # One process each, so that the warm-up reaches the one that is measured.
+    # One process each, so that the warm-up loads the process that is measured.
     command = [*WORKER.arguments, "--concurrency", "1"]
     with contextlib.ExitStack() as stack:
         pids = []
@@ -121,7 +120,7 @@ def run_to_the_end(benchmark: Any, judge: Any, candidate: str) -> Any:
 def through_celery(
     benchmark: Any, url: str, concurrency: int, befores: Sequence[Sequence[str]], home: Path
 ) -> tuple[Figures, list[float]]:
-    """Figures of a run by so many workers, and each worker's CPU seconds."""
+    """Figures of a run by these workers, and each worker's CPU seconds."""
     from scoring.judges.services import create_chat_judge
 
     count = len(befores)
@@ -154,7 +153,7 @@ def through_celery(
 
 
 def last_messages(url: str, home: Path) -> Path:
-    """A file with the messages of the last request that the endpoint had: what the others shall ask."""
+    """A file with the messages of the last request that the endpoint got, for the others to send."""
     with urllib.request.urlopen(f"{url.removesuffix('/v1')}/last") as answer:
         messages = json.load(answer)["messages"]
     path = home / "messages.json"
@@ -163,7 +162,7 @@ def last_messages(url: str, home: Path) -> Path:
 
 
 def measure(options: argparse.Namespace, python: Path | None) -> list[Figures]:
-    """All figures, ours first."""
+    """All figures, the product's first."""
     os.environ["JUDGE_ALLOWED_HOSTS"] = f"127.0.0.1,{HOST}"
     with contextlib.ExitStack() as stack:
         host, names = "127.0.0.1", []
@@ -198,7 +197,7 @@ def measure(options: argparse.Namespace, python: Path | None) -> list[Figures]:
 
 
 def report(options: argparse.Namespace, figures: Sequence[Figures]) -> None:
-    """Print the table, and what ours is held to."""
+    """Print the table, and the targets of the product."""
     ideal = options.concurrency / options.latency if options.latency else float("inf")
     rows: list[list[object]] = [["ideal of one worker", ideal, 1.0, "", "", "", ""]]
     for figure in figures:

@@ -1,8 +1,8 @@
 """The other design: one Celery task for each verdict. `judge.py` starts it with a pool of as many threads as requests.
 
-Each task asks by a pooled HTTP client and writes its verdict by one INSERT into a table without keys, over a
-connection of its thread: neither retries nor calls nor checks, so what it costs is what Celery, HTTP and one row cost.
-The environment names broker, address, prompt and database.
+Each task sends its request by a pooled HTTP client and writes its verdict by one INSERT into a table without keys, over
+a connection of its thread. There are no retries, no call records and no checks, so its cost is that of Celery, HTTP and
+one row. The environment names broker, address, prompt and database.
 """
 
 from __future__ import annotations

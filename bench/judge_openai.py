@@ -1,4 +1,4 @@
-"""The same questions through the OpenAI SDK, stored nowhere. `judge.py` runs this in an environment of its own.
+"""The same questions through the OpenAI SDK, without storing anything. `judge.py` runs this in a separate environment.
 
 PEERS/bin/python bench/judge_openai.py --url http://127.0.0.1:8777/v1 --messages FILE --calls 4000 --concurrency 128
 """
@@ -19,7 +19,7 @@ WARM_UP = 200
 
 
 async def ask_all(url: str, messages: list[dict[str, str]], calls: int, concurrency: int) -> dict[str, Any]:
-    """Ask ``calls`` times with ``concurrency`` in flight; figures of the second pass, after a warm-up."""
+    """Send ``calls`` requests with ``concurrency`` in flight; figures of the second pass, after a warm-up."""
 
     async def passes(numbers: list[int]) -> None:
         left = iter(numbers)

@@ -1,4 +1,4 @@
-"""What `judge.py` is printed beside: the OpenAI SDK, and a design with one task for each verdict."""
+"""What `judge.py` compares the product with: the OpenAI SDK, and a design with one task for each verdict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WARM_UP = 256
 
 @dataclass(frozen=True)
 class Figures:
-    """What a way of asking came to. CPU in ms for a verdict; memory of the largest process in MB."""
+    """Figures of one way to get verdicts. CPU in ms for a verdict; memory of the largest process in MB."""
 
     name: str
     rate: float
@@ -45,7 +45,7 @@ def peers_python(folder: Path | None) -> Path:
 
 
 def openai_sdk(python: Path, *, url: str, messages: Path, calls: int, concurrency: int) -> Figures:
-    """AsyncOpenAI with as many in flight; what it is told is parsed and stored nowhere."""
+    """AsyncOpenAI with as many in flight; the answers are parsed and not stored."""
     command = [str(python), str(ROOT / "bench" / "judge_openai.py"), "--url", url, "--messages", str(messages)]
     command += ["--calls", str(calls), "--concurrency", str(concurrency)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -87,7 +87,7 @@ def one_task_a_verdict(*, url: str, messages: Path, calls: int, concurrency: int
 
         wait_for(done, within_s=600, what="a verdict for each task")
 
-    # Without our settings: Celery would set Django up for it.
+    # Without the product's settings, with which Celery would set up Django.
     environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     options: dict[str, Any] = {"cwd": ROOT / "bench", "env": environment, "stderr": subprocess.STDOUT}
     with log.open("w") as file, child(command, stdout=file, **options) as worker:

@@ -4,10 +4,10 @@
     .venv/bin/python bench/label_studio.py --venv /tmp/ls [--items 2750] [--clients 1 8 16] [--saves 30]
 
 Starts Label Studio on loopback under gunicorn (two processes of eight threads) over a PostgreSQL of its own with
-Consilium's server settings, and asks it through its HTTP API with a token: import
-of the items with one annotation each (82,500 choices for 2,750 items), then *save* (30 choices of one item in one
-annotation: its unit of saving, since it has no save of a single choice) and *item detail* (what its page fetches to
-show an item). ``bench/beside_label_studio.py`` runs this after ``bench/grading.py`` and compares.
+Consilium's server settings, and sends requests to its HTTP API with a token: import of the items with one annotation
+each (82,500 choices for 2,750 items), then *save* (30 choices of one item in one annotation: its unit of saving, since
+it has no save of a single choice) and *item detail* (what its page fetches to show an item).
+``bench/beside_label_studio.py`` runs this after ``bench/grading.py`` and compares.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from typing import Any
 from scratch import ROOT, memory, peak_memory, quantile, show
 
 PORT = int(os.environ.get("BENCH_LABEL_STUDIO_PORT", "8794"))
-TOKEN = "5eed" * 10  # of the account that the first start makes
+TOKEN = "5eed" * 10  # of the account that the first start creates
 CRITERIA = 30
 CASES = 250
 
 
 class Client:
-    """One client on one kept-open connection."""
+    """One client with one keep-alive connection."""
 
     def __init__(self) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=180)
@@ -65,7 +65,7 @@ class Client:
 
 @contextmanager
 def database_server(binaries: Path, home: Path) -> Iterator[Path]:
-    """A PostgreSQL of its own with the settings of Consilium's embedded one; yields the folder of its socket.
+    """A separate PostgreSQL with the settings of Consilium's embedded one; yields the folder of its socket.
 
     Label Studio needs the extension ``pg_trgm``, which the embedded server's wheel does not hold.
     """
@@ -128,7 +128,7 @@ def served(venv: Path, sockets: Path, home: Path) -> Iterator[subprocess.Popen[b
         "DEBUG": "false",
         "LOG_LEVEL": "ERROR",
     }
-    # These two name Consilium's own settings.
+    # These hold Consilium's own settings.
     for name in ("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "SECRET_KEY"):
         environment.pop(name, None)
     with (data / "server.log").open("wb") as log:
@@ -204,7 +204,7 @@ def annotation(rng: random.Random) -> dict[str, Any]:
 
 
 def fill(client: Client, number: int, items: int, rng: random.Random, annotations: int = 1) -> list[int]:
-    """Import the items with as many annotations each; their ids."""
+    """Import the items with as many annotations each; returns their ids."""
     words = [f"word{n}" for n in range(400)]
 
     def text(count: int) -> str:
@@ -237,7 +237,7 @@ def fill(client: Client, number: int, items: int, rng: random.Random, annotation
 
 
 def together(clients: int, work: Callable[[Client, int], list[float]]) -> list[float]:
-    """Run ``work`` for each client in a thread of its own; all times."""
+    """Run ``work`` for each client in a thread of its own; returns all times."""
     times: list[float] = []
     failures: list[Exception] = []
 

@@ -1,8 +1,8 @@
-"""Network namespaces: machines of one's own, as far as the network goes (Linux, root, iproute2).
+"""Network namespaces: separate machines as far as the network is concerned (Linux, root, iproute2).
 
-Each has an address of its own and a cable (a veth pair) to this machine, and reaches nothing else: 10.203.N.2 there,
-10.203.N.1 here. `HOST` is this machine for all of them. The file system is shared, so the embedded PostgreSQL is
-reached by its socket.
+Each has an address of its own and a veth pair to this machine, and reaches nothing else: 10.203.N.2 there, 10.203.N.1
+here. `HOST` is this machine for all of them. The file system is shared, so the embedded PostgreSQL is reached by its
+socket.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _ip(*arguments: str, check: bool = True) -> None:
 
 @contextmanager
 def namespaces(count: int) -> Iterator[list[str]]:
-    """Names of ``count`` namespaces, gone afterwards."""
+    """Make ``count`` namespaces and yield their names; they are removed afterwards."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         raise SystemExit("Network namespaces need root and the program ip (package iproute2).")
     names = [f"consilium-{os.getpid()}-{number}" for number in range(count)]
@@ -49,5 +49,5 @@ def namespaces(count: int) -> Iterator[list[str]]:
 
 
 def inside(name: str) -> list[str]:
-    """What stands in front of a command that is to run in a namespace."""
+    """The prefix of a command that is to run in a namespace."""
     return ["ip", "netns", "exec", name]

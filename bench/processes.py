@@ -22,7 +22,7 @@ from scratch import ROOT, family
 
 @contextmanager
 def child(arguments: Sequence[str], *, before: Sequence[str] = (), **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A Python process that ends with the block; ``before`` is what stands in front of its command."""
+    """A Python process that ends with the block; ``before`` is the prefix of its command."""
     process = subprocess.Popen([*before, sys.executable, *arguments], **{"cwd": ROOT, "text": True, **options})
     try:
         yield process
@@ -31,7 +31,7 @@ def child(arguments: Sequence[str], *, before: Sequence[str] = (), **options: An
 
 
 def stop(process: subprocess.Popen[Any]) -> None:
-    """End a process in good order; kill it and what it started if it does not."""
+    """Ask a process to end; kill it and what it started if it does not."""
     process.terminate()
     try:
         process.wait(30)
@@ -104,14 +104,14 @@ def _listens(port: int) -> bool:
 
 
 def cpu_seconds(pid: int) -> float:
-    """CPU seconds so far of a process and all below it, ended ones included."""
+    """CPU seconds so far of a process and all below it, including processes that ended."""
     ticks = 0
     for member in family(pid):
         try:
             fields = Path(f"/proc/{member}/stat").read_text().rpartition(") ")[2].split()
         except OSError:
             continue
-        ticks += sum(map(int, fields[11:15]))  # own and, of children that ended, theirs: user and system
+        ticks += sum(map(int, fields[11:15]))  # user and system time, its own and that of children that ended
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
@@ -129,7 +129,7 @@ def database_process() -> int | None:
 class Watch:
     """The largest resident set (``rss``) and the largest share of memory (``pss``) of one process of some trees, in MB.
 
-    The resident set counts pages that processes share in each of them; the proportional one divides them.
+    The resident set counts shared pages in each process; the proportional set divides them among the processes.
     """
 
     def __init__(self, *pids: int, every_s: float = 1.0) -> None:
@@ -154,7 +154,7 @@ class Watch:
 
     def _look(self) -> None:
         for pid in self._pids:
-            with contextlib.suppress(OSError):  # one ends while it is looked at
+            with contextlib.suppress(OSError):  # a process may end while it is read
                 for member in family(pid):
                     self.rss = max(self.rss, _field(Path(f"/proc/{member}/status"), "VmHWM"))
                     self.pss = max(self.pss, _field(Path(f"/proc/{member}/smaps_rollup"), "Pss"))

@@ -1,4 +1,4 @@
-"""A product of its own for a measurement: a fresh home, a fresh database, gone afterwards."""
+"""A scratch product for a measurement: a new home and a new database, removed afterwards."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def family(pid: int) -> list[int]:
 
 
 def peak_memory(pid: int) -> int:
-    """KiB of resident memory of a process and its descendants, each at its peak; pages they share count in each."""
+    """KiB of resident memory of a process and its descendants, each at its peak; shared pages count in each."""
     return sum(
         int(match[1])
         for member in family(pid)

