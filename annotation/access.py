@@ -1,7 +1,7 @@
 """Querysets of the work that a user may see, and single rows fetched for them, else 404.
 
-Blinding starts here: a physician reaches the assignments and adjudications below and nothing else. Who a member is
-comes from active memberships alone; running a benchmark or being a superuser adds nothing.
+Blinding starts here: a physician reaches the assignments and adjudications below and nothing else. Access comes from
+active memberships alone; running a benchmark or being a superuser adds nothing.
 """
 
 from __future__ import annotations
@@ -66,13 +66,14 @@ def _ever_own(user: AnyUser) -> QuerySet[Assignment]:
 def get_own_assignment(user: AnyUser, public_id: str) -> Assignment:
     """One of the annotator's own assignments, with what its page shows.
 
-    Released work, too: where a lease ended while the page was open, the service that it calls raises the error.
+    Includes released work: where a lease ended while the page was open, the service that the view calls raises the
+    error.
     """
     rows = _ever_own(user).select_related("batch__group__benchmark", "case", "response", "rubric")
     return get_object_or_404(rows, public_id=public_id)
 
 
-# What a save needs. Every autosave runs it, and building the query anew took longer than running it.
+# What a save needs. Every autosave runs it, and building the query each time took longer than running it.
 _own_work = CompiledQuery(
     lambda user, public_id: (
         _ever_own(user)
@@ -97,7 +98,7 @@ def get_own_work(user: AnyUser, public_id: str) -> Assignment:
 
 
 def batches_to_take_from(user: AnyUser) -> QuerySet[Batch]:
-    """Batches of the annotator's own groups in which responses are graded; closed ones too, which give nothing."""
+    """Batches of the annotator's own groups in which responses are graded; closed ones, which give no work, too."""
     rows = Batch.objects.filter(_in_group(user, Membership.Role.ANNOTATOR, "group"), imported=False)
     return rows.filter(kind=Batch.Kind.GRADE)
 
@@ -110,7 +111,7 @@ def get_batch_to_take_from(user: AnyUser, public_id: str) -> Batch:
 def get_work_in_hand(user: AnyUser, public_id: str) -> tuple[Assignment | None, Adjudication | None]:
     """What this person grades or checks under that id, or what they adjudicate; 404 if it is neither.
 
-    What they have just finished, too: the page reports the last minute when it has gone on to the next.
+    Includes work that they have just finished: the page reports its last minute after going on to the next.
     """
     checked = Assignment.objects.filter(_in_group(user, Membership.Role.CHECKER, "batch__group"), checker=user.pk)
     own_work = Q(pk__in=own_assignments(user).values("pk")) | Q(pk__in=checked.values("pk"))
@@ -162,7 +163,7 @@ def waiting_checks(user: AnyUser) -> QuerySet[Assignment]:
     )
     return (
         Assignment.objects.filter(_may_check(user), status=Assignment.Status.SUBMITTED, batch__status=Batch.Status.OPEN)
-        .filter(purpose=Assignment.Purpose.WORK)  # what has a key needs no check
+        .filter(purpose=Assignment.Purpose.WORK)  # work that is compared with a key needs no check
         .filter(Q(checker=None) | Q(checker=user.pk) | ~Q(Exists(still_checker)))
         .exclude(annotator=user.pk)
         .exclude(response__author=user.pk)

@@ -14,7 +14,7 @@ from rubrics.models import Benchmark
 
 
 class CaseBatchForm(CommandForm):
-    """Who gets which cases until when; the same fields draw the preview and give them out."""
+    """Who gets which cases until when; the preview and the batch are made from the same fields."""
 
     field_order: tuple[str, ...] = ("title", "group", "tags", "languages", "difficulties", "due_date", "seed", "digest")
     group = forms.ModelChoiceField(

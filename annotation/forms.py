@@ -26,7 +26,7 @@ from rubrics.models import Benchmark, Candidate
 
 
 class SeenForm(forms.Form):
-    """Which version the sender saw (0: none), and the name of this very save."""
+    """Which version the sender saw (0: none), and the id of this save."""
 
     version = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 2)
     client_id = forms.UUIDField(required=False)
@@ -40,7 +40,7 @@ class AmendmentForm(SeenForm):
 
 
 class RulingForm(SeenForm):
-    """An adjudicator's word on a conflict; the outcome ``none`` takes it back."""
+    """An adjudicator's ruling on a conflict; the outcome ``none`` takes it back."""
 
     outcome = forms.ChoiceField(choices=[("none", ""), *RulingOutcome.choices])
     reason = forms.CharField(required=False, max_length=MAX_REASON_LENGTH)
@@ -97,7 +97,7 @@ class ExtendForm(forms.Form):
 
 
 class PieceForm(forms.Form):
-    """Which pieces of a batch the list shows; what it does not know it leaves out."""
+    """Which pieces of a batch the list shows; unknown values are ignored."""
 
     status = forms.ChoiceField(label=_("State"), required=False)
     physician = forms.ChoiceField(label=_("Physician"), required=False)
@@ -124,7 +124,7 @@ class PieceForm(forms.Form):
         physician.choices = [("", _("All")), *sorted(named, key=lambda choice: choice[1].casefold())]
 
     def chosen(self) -> PieceFilter:
-        """The cleaned filter; a field with something unknown in it filters nothing."""
+        """The cleaned filter; a field with an unknown value filters nothing."""
         self.is_valid()
         data = self.cleaned_data
         return PieceFilter(data.get("status", ""), data.get("physician", ""), data.get("case", "").strip())
@@ -148,15 +148,15 @@ class BatchChoice(forms.ModelChoiceField):
     """Batches under the name of their group."""
 
     def label_from_instance(self, obj: Batch) -> str:
-        """As people call it."""
+        """The name of the group and the title of the batch."""
         return f"{obj.group}: {obj}"
 
 
 class BatchForm(CommandForm):
-    """What goes into a batch, and how it is worked on; the same fields draw the preview and make the batch."""
+    """What goes into a batch, and how it is worked on; the preview and the batch are made from the same fields."""
 
     commands = (BatchTerms, ResponseFilter)
-    exclude = ("check_fraction", "overlap_share")  # in percent here
+    exclude = ("check_fraction", "overlap_share")  # entered in percent here
     field_order = (
         *("title", "group", "candidates", "kinds", "difficulties", "registers", "languages", "tags", "cases", "draw"),
         *("skip_given", "annotators_per_item", "check_policy", "check_percent", "order", "due_date", "strategy"),
@@ -234,7 +234,7 @@ class BatchForm(CommandForm):
         )
 
     def terms(self) -> BatchTerms:
-        """The cleaned terms; a title that is not written yet does not keep the preview from being drawn."""
+        """The cleaned terms; the preview may lack a title."""
         data = self.cleaned_data
         return command_of(BatchTerms, data, check_fraction=(data["check_percent"] or 0) / 100)
 

@@ -1,1 +1,1 @@
-"""Who grades what: plain values, no Django."""
+"""Allocates responses to physicians: plain values, no Django."""

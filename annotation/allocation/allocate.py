@@ -17,7 +17,7 @@ from consilium.core.drawing import share_of as check_sample_size
 
 
 def gettext_noop(text: str) -> str:
-    """Mark a text for translation; whoever shows it translates it."""
+    """Mark a text for translation; the code that shows it translates it."""
     return text
 
 
@@ -29,9 +29,9 @@ NOBODY_CHECKS = gettext_noop(
 
 
 class Infeasible(Exception):
-    """No allocation keeps the rules; ``reason`` is what is missing.
+    """No allocation satisfies the rules; ``reason`` says what is missing.
 
-    ``template`` and ``values`` are its parts, for whoever shows it in another language.
+    ``template`` and ``values`` are its parts, for showing it in another language.
     """
 
     def __init__(self, template: str, **values: int) -> None:
@@ -108,10 +108,10 @@ def allocate(
     ``matches`` holds the (case, user) whose specialties match. If ``match_required``, nobody gets a case that does
     not match; else responses change hands for a better match where that leaves every load as it is.
 
-    ``check_fraction`` of the slots, rounded half up, are drawn for a secondary check: 0 for none, 1 for all. Each of
-    them must leave a checker who neither wrote, nor annotates, nor is excluded from the response.
+    ``check_fraction`` of the slots, rounded half up, are drawn for a secondary check: 0 for none, 1 for all. For each
+    of them a checker must be left who neither wrote the response, nor annotates it, nor is excluded from it.
 
-    Raises `Infeasible` where the rules cannot be kept.
+    Raises `Infeasible` where the rules cannot be satisfied.
     """
     people = sorted(set(annotators))
     excluded = frozenset(excluded)
@@ -153,7 +153,7 @@ def _eligible(
     excluded: frozenset[tuple[int, int]],
     matches: Collection[tuple[int, int]] | None,
 ) -> dict[int, set[int]]:
-    """Response → who may grade it; `Infeasible` where those are too few."""
+    """Response → users who may grade it; `Infeasible` where they are too few."""
     if per_item < 1:
         raise Infeasible(gettext_noop("At least one annotator per response is needed."))
     if not items:
@@ -212,7 +212,7 @@ def refuse_impossible_pool(
     """Annotator → how many of the items they may take from a pool; `Infeasible` where some could never be finished.
 
     ``matches`` is given where a matching specialty is required. Slots count response by response in the order of
-    ``items``; a drawn one must leave a checker after its response has its annotators.
+    ``items``; for a drawn slot a checker must be left once its response has its annotators.
     """
     people, excluded = sorted(set(annotators)), frozenset(excluded)
     eligible = _eligible(items, people, per_item, excluded, matches)
@@ -243,8 +243,8 @@ def _in_blocks(
 ) -> Chosen:
     """Wrap-around: the items in case order stand ``per_item`` times in a row, and each annotator takes one stretch.
 
-    A stretch is never longer than the row of items, so nobody meets a response twice, and cases stay whole but for
-    those at the ends of a stretch.
+    A stretch is never longer than the row of items, so nobody gets a response twice, and only the cases at the ends of
+    a stretch are split.
     """
     order = sorted(items, key=lambda item: (keyed(seed, "case", item.case), keyed(seed, "response", item.response)))
     takers = sorted(people, key=lambda person: (weight[person], keyed(seed, "taker", person)))
@@ -264,7 +264,7 @@ def _in_blocks(
 
 
 def _shares(total: int, takers: Sequence[int], room: Mapping[int, int]) -> dict[int, int]:
-    """``total`` in shares as even as ``room`` allows; who comes earlier gets the odd one more."""
+    """``total`` in shares as even as ``room`` allows; earlier people get one more of the remainder."""
     share = dict.fromkeys(takers, 0)
     left = total
     while left:
@@ -286,7 +286,7 @@ def _mixed(
     weight: Mapping[int, int],
     room: Mapping[int, int],
 ) -> Chosen:
-    """Response by response to those with the least so far, ties by the key: every pair of physicians meets."""
+    """Response by response to the people with the least so far, ties by the key, so that all pairs of people occur."""
     chosen: Chosen = {item.response: set() for item in items}
     load: Counter[int] = Counter()
     for item in sorted(items, key=lambda item: (len(eligible[item.response]), keyed(seed, "response", item.response))):
@@ -303,7 +303,7 @@ def _fill(
     load: Counter[int],
     room: Mapping[int, int],
 ) -> None:
-    """To those with the least so far; beyond their room only where nobody has any, which `balance_loads` mends."""
+    """To people with the least so far; beyond their room only where nobody has room, which `balance_loads` corrects."""
     while len(takers) < per_item:
         person = min(
             eligible[response] - takers,

@@ -13,7 +13,7 @@ def balance_loads(
     weight: Mapping[int, int],
     room: Mapping[int, int],
 ) -> int:
-    """Pass responses on along chains of physicians while that makes the loads more even, and until all have room.
+    """Move responses along chains of physicians while that evens the loads out, and until all have room for theirs.
 
     Returns how many responses lie beyond their physician's room in the end.
 
@@ -58,7 +58,7 @@ def _chain(
     holds: Mapping[int, set[int]],
     eligible: Mapping[int, set[int]],
 ) -> list[tuple[int, int, int]]:
-    """The shortest chain of moves (response, from, to) from ``giver`` to somebody who is better off with it."""
+    """The shortest chain of moves (response, from, to) from ``giver`` to a person for whom ``better`` holds."""
     targets = [person for person in holds if better(giver, person)]
     if not targets:
         return []

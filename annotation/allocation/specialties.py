@@ -24,7 +24,7 @@ def case_specialty(tags: Iterable[str]) -> str:
 def matching(
     cases: Mapping[int, str], people: Mapping[int, str], macro_categories: Mapping[str, str]
 ) -> set[tuple[int, int]]:
-    """(case, person) whose specialties match. A case without a specialty is for everybody."""
+    """(case, person) whose specialties match. A case without a specialty matches everybody."""
     fields = {name: specialty_field(name, macro_categories) for name in {*cases.values(), *people.values()}}
     return {
         (case, person)
@@ -45,7 +45,7 @@ def swap_for_matches(
     eligible: Mapping[int, set[int]],
     matches: Collection[tuple[int, int]],
 ) -> None:
-    """Let two physicians change responses while that gives more of them a case of their specialty.
+    """Exchange responses between two physicians while that gives more of them a case of their specialty.
 
     ``cases``: response → case; ``chosen``: response → its annotators, changed in place; ``eligible``: who may take it.
     Every exchange leaves both loads as they are and adds at least one match, so it ends.
@@ -56,7 +56,7 @@ def swap_for_matches(
             holds[person].add(response)
 
     def gains(giver: int, taker: int) -> dict[int, list[int]]:
-        """Gain (1, 0 or −1) → responses that ``giver`` could give to ``taker``, the last first to go."""
+        """Gain (1, 0 or −1) → responses that ``giver`` could give to ``taker``, of which the last is given first."""
         responses_by_gain: dict[int, list[int]] = {1: [], 0: [], -1: []}
         for response in sorted(holds[giver], reverse=True):
             if taker in eligible[response] and taker not in chosen[response]:

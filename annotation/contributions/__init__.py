@@ -1,7 +1,7 @@
 """What physicians did for a benchmark, for acknowledgement and payment; and their credentials, as counts alone.
 
 `work` counts pieces and time by role, `payment` multiplies by rates, `acknowledgement` lists who wants to be named,
-`credentials` counts and withholds. Nothing here knows a decision.
+`credentials` counts and withholds. Nothing here reads a decision.
 """
 
 from annotation.contributions.acknowledgement import acknowledged_names

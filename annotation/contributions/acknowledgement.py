@@ -29,7 +29,7 @@ class Acknowledgement:
 
 
 def acknowledgement_of(people: Iterable[Contributor]) -> Acknowledgement:
-    """The list for these contributors; one query. Who opted in but gave no name has their `Contributor.name`."""
+    """The list for these contributors; one query. `Contributor.name` is used where somebody opted in without a name."""
     named = {person.user: person.name for person in people}
     chosen = PhysicianProfile.objects.filter(user__in=named, acknowledge=True).values_list("user_id", "acknowledged_as")
     names = [name for user, given in chosen if (name := given.strip() or named[user].strip())]

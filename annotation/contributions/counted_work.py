@@ -1,8 +1,8 @@
 """Pieces of work and time spent on them, by physician and role, in one query.
 
-A piece counts on the day on which it was handed in, and a case that somebody wrote or reviewed on the day of their
-first save or review of it: so what was counted for a period that is over does not change later. Work that was decided
-elsewhere and imported, qualification, and raters without an account count nowhere. Gold items are work like any other.
+A piece counts on the day on which it was handed in, and a case that somebody wrote or reviewed counts on the day of
+their first save or review of it. So counts for a period that is over do not change later. Imported decisions,
+qualification, and raters without an account are not counted. Gold items are work like any other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from accounts.models import User
 from consilium.core.order import natural
 from rubrics.models import Benchmark
 
-# In the order in which a benchmark comes about; the names are those of columns in files.
+# In the order of the steps by which a benchmark is made; the names are those of columns in files.
 ROLES = {
     "author": _("Author"),
     "reviewer": _("Reviewer"),
@@ -42,7 +42,7 @@ ITEMS = {
 }
 CENT = Decimal("0.01")
 
-# A row a piece: role, who, when, seconds (empty where no browser reported any).
+# One row for each piece: role, who, when, seconds (empty where no browser reported any).
 PIECES = """
     SELECT 'author' AS role, c.user_id, min(c.first_at) AS at, max(t.seconds)::float8 AS seconds
     FROM rubrics_rubriccontributor c
@@ -118,7 +118,7 @@ class Period:
     until: date | None = None
 
     def bounds(self) -> tuple[datetime, datetime]:
-        """The first moment in it, and the first after it."""
+        """The first moment of the period, and the first moment after it."""
         first = datetime.combine(self.since, time(), UTC) if self.since else datetime(1, 1, 1, tzinfo=UTC)
         if self.until is None or self.until == date.max:
             return first, datetime(9999, 12, 31, tzinfo=UTC)
@@ -160,7 +160,7 @@ class Contributor:
 
     @property
     def shown(self) -> str:
-        """What an admin knows them by."""
+        """The name under which an admin knows them."""
         return self.name or self.email
 
     @property

@@ -1,8 +1,8 @@
 """Credentials of the physicians, as counts in which no person can be singled out.
 
 A cell of fewer than `MIN_CELL` is never shown: such cells become one, *other*. Where that is itself too small, the next
-smallest join it, since it could be told from the total otherwise; and a table in which nothing but *other* is left says
-nothing and is withheld.
+smallest join it, since otherwise it could be computed from the total. A table in which only *other* is left is
+withheld.
 """
 
 from __future__ import annotations

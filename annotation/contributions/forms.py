@@ -31,13 +31,13 @@ def _money(label: Any, help_text: Any = "") -> forms.DecimalField:
 
 
 class PeriodForm(forms.Form):
-    """Days in UTC, both of them in it."""
+    """Two days in UTC; both are within the period."""
 
     since = _day(_("From"))
     until = _day(_("Until"))
 
     def clean(self) -> dict[str, Any]:
-        """The first is not after the last."""
+        """Refuses a first day after the last."""
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
         if since and until and since > until:
             self.add_error("until", _("This is before the first day."))

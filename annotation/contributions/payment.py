@@ -19,7 +19,7 @@ TEXT = ("row", "pseudonym", "name", "email", "currency")
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Money for a piece by role, and for an hour in any role; nothing where nothing was typed."""
+    """Money for a piece by role, and for an hour in any role; zero where none was typed."""
 
     currency: str = ""
     hour: Decimal = Decimal(0)
@@ -27,7 +27,7 @@ class Rates:
 
     @property
     def any(self) -> bool:
-        """Whether there is anything to multiply by."""
+        """Whether any rate was given."""
         return bool(self.hour) or any(self.item.values())
 
 
@@ -40,7 +40,7 @@ def amount(person: Contributor, rates: Rates) -> Decimal:
 def payment_rows(
     people: Sequence[Contributor], pseudonyms: Mapping[int, str], rates: Rates
 ) -> Iterator[tuple[object, ...]]:
-    """A row a physician by pseudonym, and one for the total: the sum of the amounts as they are printed."""
+    """One row for each physician by pseudonym, and one for the total: the sum of the amounts as they are printed."""
     total = Decimal(0)
     items = dict.fromkeys(ROLES, 0)
     hours = Decimal(0)

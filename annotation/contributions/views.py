@@ -111,7 +111,7 @@ def acknowledgement(request: SignedInRequest, slug: str) -> HttpResponseBase:
 @require_POST
 @signed_in
 def payment_csv(request: SignedInRequest, slug: str) -> HttpResponseBase:
-    """What each is owed by the rates of the form. Whoever has no pseudonym yet gets one, hence a POST."""
+    """What each physician is owed by the rates of the form. Those without a pseudonym get one, hence a POST."""
     benchmark = get_administered_benchmark(request.user, slug)
     form = RatesForm(request.POST)
     if not form.is_valid():

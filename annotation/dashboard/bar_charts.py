@@ -35,7 +35,7 @@ def stacked_bar(work: Work) -> SafeString:
 
 
 def days_chart(days: Sequence[tuple[date, int]]) -> SafeString:
-    """A column for each day, its number above it; weekends lie on a darker ground, today is hollow: it is not over."""
+    """A column for each day, its number above it; weekends have a darker ground; today is hollow: it is not over."""
     step, base, height = 46, 128, 100
     highest = max((number for _day, number in days), default=0) or 1
     columns = []

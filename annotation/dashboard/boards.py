@@ -59,12 +59,12 @@ class BatchLine:
 
     @property
     def running(self) -> bool:
-        """Takes work now or may again."""
+        """Whether it takes work now or may again."""
         return bool(self.batch.status != Batch.Status.CLOSED)
 
     @property
     def overdue(self) -> bool:
-        """Past its date with work left to hand in."""
+        """Whether its date has passed with work left to hand in."""
         due: date | None = self.batch.due_date
         return self.running and due is not None and due < self.today and self.work.left > 0
 
@@ -131,7 +131,7 @@ def attempts_in(benchmark: Benchmark) -> int:
 def board_of(benchmark: Benchmark, *, at: datetime, names: bool) -> Board:
     """Everything about the benchmark's work at ``at``, in a fixed number of queries.
 
-    What was decided elsewhere and imported is no work that progresses, and is left out.
+    Imported decisions are left out: they are not work in progress.
     """
     batches = list(batches_of(benchmark).filter(imported=False))
     groups = {row.pk: row for row in ExpertGroup.objects.filter(benchmark=benchmark)}
@@ -172,7 +172,7 @@ def batch_lines(benchmark: Benchmark, *, at: datetime) -> list[BatchLine]:
 
 
 def by_attention(lines: list[BatchLine]) -> list[BatchLine]:
-    """What runs by its date, then what has ended."""
+    """Running batches by their dates, then ended ones."""
     return sorted(lines, key=lambda line: (not line.running, line.batch.due_date or date.max, line.batch.group.name))
 
 
@@ -213,7 +213,7 @@ def _by_group(batches: list[Batch], table: Table) -> dict[int, Work]:
 def _physicians(
     groups: dict[int, ExpertGroup], people: People, batches: list[Batch], table: Table
 ) -> list[PhysicianLine]:
-    """A line for everybody who annotates or has annotated, by group and pseudonym; those without work, too."""
+    """A line for everybody who annotates or has annotated, also without work, by group and pseudonym."""
     group_of = {batch.pk: batch.group_id for batch in batches}
     work_by_physician: dict[tuple[int, int], Work] = {
         (group, person.user): Work() for group in groups for person in people.active("annotator", group)
@@ -262,11 +262,11 @@ SORTS: dict[str, Callable[[PhysicianLine], Any]] = {
 
 
 def ranked(lines: list[PhysicianLine], by: str) -> list[PhysicianLine]:
-    """The lines by one of `SORTS`, what asks for attention first; by group for any other word."""
+    """The lines sorted by one of `SORTS`, with what needs attention first; sorted by group for any other word."""
     return sorted(sorted(lines, key=SORTS["physician"]), key=SORTS.get(by, lambda line: natural(line.group.name)))
 
 
-# CSV: physicians by pseudonym, times in UTC, a rate with what it is of. ------------------------------------------
+# CSV: physicians by pseudonym, times in UTC, a rate beside its denominator. ------------------------------------------
 
 WORK_COLUMNS = ("pieces", *STAGES, "handed_in_7_days", "given", "skipped", "checked", "returned_once", "last_activity")
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Assignment, Batch, Check, Decision, LabelTask, Skip, Slot, WritingTask
 
-# In the order of a bar that fills from the left: what is furthest comes first.
+# In the order of a bar that fills from the left: the furthest stage comes first.
 STAGES: dict[str, Promise] = {
     "accepted": Assignment.Status.ACCEPTED.label,
     "in_check": Assignment.Status.IN_CHECK.label,
@@ -29,7 +29,7 @@ OPEN = ("not_started", "draft", "returned")
 HANDED_IN = ("submitted", "in_check", "accepted")
 WEEK = timedelta(days=7)
 
-Key = tuple[int, int]  # batch, annotator; annotator 0: nobody yet
+Key = tuple[int, int]  # batch, annotator; annotator 0 stands for nobody yet
 
 
 @dataclass(slots=True)
@@ -37,16 +37,16 @@ class Work:
     """Pieces of work by stage, and what was skipped and returned of them."""
 
     by_stage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
-    given: int = 0  # handed to somebody, taken back or not: what a skip rate is of
+    given: int = 0  # ever handed to somebody: the denominator of the skip rate
     skipped: int = 0
-    checked: int = 0  # went through at least one check: what a return rate is of
+    checked: int = 0  # went through at least one check: the denominator of the return rate
     returned: int = 0  # of those, came back at least once
     week: int = 0  # handed in within the last seven days
     first: datetime | None = None  # handed in
     last: datetime | None = None  # something was done
 
     def add(self, other: Work) -> None:
-        """Take in another's numbers."""
+        """Add another's numbers."""
         for stage, number in other.by_stage.items():
             self.by_stage[stage] += number
         for name in ("given", "skipped", "checked", "returned", "week"):
@@ -61,7 +61,7 @@ class Work:
 
     @property
     def total(self) -> int:
-        """All pieces, those that nobody has yet too."""
+        """All pieces, including those that nobody has yet."""
         return sum(self.by_stage.values())
 
     @property
@@ -71,7 +71,7 @@ class Work:
 
     @property
     def open(self) -> int:
-        """Pieces that an annotator has and is not done with."""
+        """Pieces that an annotator has and has not finished."""
         return sum(self.by_stage[stage] for stage in OPEN)
 
     @property
@@ -81,7 +81,7 @@ class Work:
 
     @property
     def handed_in(self) -> int:
-        """Pieces that the annotator is done with for now."""
+        """Pieces that the annotator has finished for now."""
         return sum(self.by_stage[stage] for stage in HANDED_IN)
 
     @property
@@ -91,7 +91,7 @@ class Work:
 
     @property
     def done(self) -> bool:
-        """Nothing is left to do."""
+        """Whether nothing is left to do."""
         return self.total > 0 and self.accepted == self.total
 
     @property
@@ -134,7 +134,7 @@ class Table(dict[Key, Work]):
         return work_by_batch
 
     def by_annotator(self) -> dict[int, Work]:
-        """Annotator → their work; what nobody has yet is left out."""
+        """Annotator → their work; pieces that nobody has yet are left out."""
         work_by_annotator: dict[int, Work] = {}
         for (_batch, annotator), work in self.items():
             if annotator:
@@ -178,7 +178,7 @@ def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
     for batch, number in free.order_by().values_list("item__batch").annotate(Count("pk")):
         table[batch, 0].by_stage["unassigned"] = number
     _rates(table, chosen)
-    # Who is at a draft now; submitted work has its own times.
+    # The last saves in drafts; submitted work has its own times.
     drafts = Decision.objects.filter(assignment__batch__in=chosen, assignment__status__in=["draft", "returned"])
     recent = drafts.order_by().values_list("assignment__batch", "assignment__annotator").annotate(Max("updated_at"))
     for batch, annotator, last in recent:
@@ -187,7 +187,7 @@ def count_work(batches: Iterable[Batch], *, at: datetime) -> Table:
 
 
 def _unchecked(table: Table, tasks: QuerySet[Any, Any], at: datetime) -> None:
-    """Answers about cases and written responses (batch, who, status): nobody checks them; handed in, they count."""
+    """Answers about cases and written responses (batch, who, status): not checked; they count once handed in."""
     rows = (
         tasks.exclude(status=LabelTask.Status.RELEASED)
         .order_by()

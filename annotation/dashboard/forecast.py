@@ -1,7 +1,7 @@
-"""Forecasts when a batch will be complete, from the recent rate. Knows no model.
+"""Forecasts when a batch will be complete, from the recent rate. Uses no Django model.
 
-A working day is Monday to Friday; what is handed in at a weekend counts with the Monday after it, so that no work is
-lost and no pace is made of days on which nobody is asked to work. Today is left out: it is not over.
+A working day is Monday to Friday; what is handed in at a weekend counts with the Monday after it. So no work is lost,
+and days on which nobody is asked to work do not lower the rate. Today is left out: it is not over.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from consilium.statistics.estimate import Undefined
 
 WORKING_DAYS = 7
 MIN_DAYS = 3
-MAX_DAYS = 1000  # working days; later than this is no date but "not in sight"
+MAX_DAYS = 1000  # working days; a later end is shown as "not in sight" instead of a date
 DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Pieces a working day (median, 10th and 90th percentile of ``days`` days) and where they lead.
+    """Pieces a working day (median, 10th and 90th percentile of ``days`` days) and the dates that follow.
 
-    The early and late dates are those of the 90th and the 10th percentile held every day from now on. ``late`` is
-    None where that pace would not end.
+    The early and late dates assume the 90th and the 10th percentile on every day from now on. ``late`` is None where
+    the work would never end at that rate.
     """
 
     left: int
@@ -66,7 +66,7 @@ def after(day: date, working_days: int) -> date:
 
 
 def daily_rates(handed_in: Mapping[date, int], *, first: date, today: date) -> list[int]:
-    """Pieces on each of the last working days before ``today``, the latest last; none before the one of ``first``."""
+    """Pieces on each of the last working days before ``today``, the latest last; none before that of ``first``."""
     folded: dict[date, int] = {}
     for day, number in handed_in.items():
         folded[_folded(day)] = folded.get(_folded(day), 0) + number
@@ -86,7 +86,7 @@ def _folded(day: date) -> date:
 
 
 def forecast(handed_in: Mapping[date, int], *, first: date | None, left: int, today: date) -> Forecast | Undefined:
-    """Where the pace of the last working days leads. ``handed_in`` must reach two weeks back."""
+    """The forecast from the rate of the last working days. ``handed_in`` must reach two weeks back."""
     rates = daily_rates(handed_in, first=first, today=today) if first else []
     if len(rates) < MIN_DAYS:
         return Undefined(Reason.FORECAST_DAYS(), len(rates))

@@ -17,11 +17,11 @@ class Person:
     pseudonym: str = ""
     name: str = ""
     parts: dict[int, set[str]] = field(default_factory=dict)  # group → parts in which they are active
-    capacity: dict[int, int | None] = field(default_factory=dict)  # group → most open work as annotator
+    capacity: dict[int, int | None] = field(default_factory=dict)  # group → maximum of open work as annotator
 
     @property
     def shown(self) -> str:
-        """What a line calls them."""
+        """The name in a line."""
         return self.name or self.pseudonym
 
     def plays(self, part: str, group: int) -> bool:
@@ -41,7 +41,7 @@ class People(dict[int, Person]):
         return self[user]
 
     def active(self, part: str, group: int) -> list[Person]:
-        """Who is active in this part of the group, in the order of what they are called; found once."""
+        """People who are active in this part of the group, in the order of their shown names; computed once."""
         key = part, group
         if key not in self._active:
             members = (person for person in self.values() if person.plays(part, group))
@@ -50,7 +50,7 @@ class People(dict[int, Person]):
 
 
 def people_of(benchmark: Benchmark, *, names: bool) -> People:
-    """All physicians of the benchmark, stopped ones too; two queries."""
+    """All physicians of the benchmark, including stopped ones; two queries."""
     people = People()
     rows = Physician.objects.filter(benchmark=benchmark).values_list(
         "user_id", "pseudonym", "user__name", "user__email"

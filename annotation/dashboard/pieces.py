@@ -1,4 +1,4 @@
-"""The pieces of one batch, who holds what, and who may take over what."""
+"""The pieces of one batch: who holds them, and who may take them over."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class WorkItem:
 
     @property
     def movable(self) -> bool:
-        """Whether it may be handed over: its annotator is not done with it."""
+        """Whether it may be handed over: its annotator has not finished it."""
         return bool(self.public_id) and self.status in OPEN
 
 
@@ -54,7 +54,7 @@ class PieceFilter:
 
 
 def assignments_of(batch: Batch, chosen: PieceFilter, people: People) -> QuerySet[Assignment]:
-    """The batch's work that the filter lets through, by case, candidate and annotator."""
+    """The batch's work that matches the filter, by case, candidate and annotator."""
     rows = Assignment.objects.filter(batch=batch, purpose=Assignment.Purpose.WORK)
     if chosen.status == "open":
         rows = rows.filter(status__in=OPEN)
@@ -71,7 +71,7 @@ def assignments_of(batch: Batch, chosen: PieceFilter, people: People) -> QuerySe
 
 
 def free_slots_of(batch: Batch, chosen: PieceFilter) -> QuerySet[Slot]:
-    """The batch's slots that nobody holds."""
+    """The free slots of the batch."""
     rows = Slot.objects.filter(item__batch=batch).exclude(
         pk__in=Assignment.objects.filter(batch=batch, slot__isnull=False)
         .exclude(status=Assignment.Status.RELEASED)
@@ -88,7 +88,7 @@ def free_slots_of(batch: Batch, chosen: PieceFilter) -> QuerySet[Slot]:
 
 
 def page_of(batch: Batch, chosen: PieceFilter, people: People, *, number: str | None) -> Page[Any]:
-    """A page of pieces, in a fixed number of queries; those in the pool say why where nobody may take them."""
+    """A page of pieces, in a fixed number of queries; a piece in the pool has the reason why nobody may take it."""
     rows: QuerySet[Any]
     rows = free_slots_of(batch, chosen) if chosen.status == FREE else assignments_of(batch, chosen, people)
     page: Page[Any] = Paginator(rows, PER_PAGE).get_page(number)
@@ -121,7 +121,7 @@ PIECE_COLUMNS = ("batch", "case", "candidate", "setting", "sample", "physician",
 
 
 def piece_rows(batch: Batch, chosen: PieceFilter, people: People) -> Iterator[dict[str, Any]]:
-    """Rows of the CSV: the pieces that the filter lets through, physicians by pseudonym."""
+    """Rows of the CSV: the pieces that match the filter, physicians by pseudonym."""
     if chosen.status == FREE:
         for slot in free_slots_of(batch, chosen).iterator():
             response = slot.item.response
@@ -150,7 +150,7 @@ def _iso(at: datetime | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """Somebody who may take work over: which of it, and what they have open already."""
+    """Somebody who may take work over, with the pieces they may take and the work they have open already."""
 
     person: Person
     pieces: list[Assignment]
@@ -159,7 +159,7 @@ class Taker:
 
     @property
     def may_take(self) -> int:
-        """How many pieces."""
+        """Number of pieces that they may take."""
         return len(self.pieces)
 
 
@@ -193,16 +193,16 @@ class HandOver:
 
 
 def movable(batch: Batch, *, public_ids: Collection[str], holder: int | None) -> QuerySet[Assignment]:
-    """The chosen pieces, or all that ``holder`` has, as far as their annotators are not done with them."""
+    """The chosen pieces, or all that ``holder`` has, without those that their annotators have finished."""
     rows = Assignment.objects.filter(batch=batch, purpose=Assignment.Purpose.WORK, status__in=OPEN)
     rows = rows.filter(annotator=holder) if holder is not None else rows.filter(public_id__in=public_ids)
     return rows.order_by("position", "pk")
 
 
 def hand_over_of(batch: Batch, rows: QuerySet[Assignment], people: People) -> HandOver:
-    """What would move, and who may take it: most of it first, then least open work; a fixed number of queries.
+    """What would move, and who may take it: most pieces first, then least open work; a fixed number of queries.
 
-    The rules are those of `annotation.services.slots.reassign`, which looks again when the work moves.
+    The rules are those of `annotation.services.slots.reassign`, which checks them again when the work moves.
     """
     pieces = list(rows)
     holders = sorted(

@@ -1,4 +1,4 @@
-"""Views of the dashboard for staff: progress, and who waits for whom."""
+"""Views of the dashboard for staff: progress, and which work waits for which person."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark, is_admin
 
 Rows = Iterable[Mapping[str, Any] | Sequence[Any]]
-# Table → columns, those that hold words, rows.
+# Table → its columns, the columns that hold words, and a function for its rows.
 TABLES: dict[str, tuple[Sequence[str], Collection[str], Callable[[boards.Board], Rows]]] = {
     "groups": (boards.GROUP_COLUMNS, ("group",), boards.group_rows),
     "batches": (boards.BATCH_COLUMNS, ("batch", "group", "note"), lambda board: boards.batch_rows(board.batches)),
@@ -65,7 +65,7 @@ def progress(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @signed_in
 def progress_table(request: SignedInRequest, slug: str, table: str) -> StreamingHttpResponse:
-    """One of the dashboard's tables as CSV; physicians by pseudonym, whoever asks."""
+    """One of the dashboard's tables as CSV; physicians by pseudonym for every reader."""
     benchmark = get_benchmark(request.user, slug)
     if table not in TABLES:
         raise Http404

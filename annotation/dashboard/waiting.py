@@ -1,4 +1,4 @@
-"""Who waits for whom, since when, and the page where an admin can act on it."""
+"""Which work waits for which person, since when, and the page where an admin can act on it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from annotation.models import Adjudication, Assignment, Batch, ExpertGroup
 from rubrics.models import Benchmark
 
 SHOWN = 25
-# Kind → what it is called, what it means; in the order in which an admin can do most about them.
+# Kind → its title and its meaning; first the kinds about which an admin can do most.
 KINDS: dict[str, tuple[Promise, Promise]] = {
     "nobody": (
         gettext_lazy("Nobody can take it"),
@@ -69,7 +69,7 @@ class Wait:
     place: str = ""  # batch or group
 
     def days(self, at: datetime) -> int | None:
-        """Whole days since the longest began to wait."""
+        """Whole days that the longest has waited."""
         return None if self.since is None else max(0, (at - self.since).days)
 
 
@@ -102,7 +102,7 @@ class Section:
 
     @property
     def shown(self) -> list[Wait]:
-        """The longest of them; all stand in the CSV."""
+        """The longest waits; the CSV has all."""
         return self.waits[:SHOWN]
 
     @property
@@ -112,20 +112,20 @@ class Section:
 
     @property
     def serious(self) -> bool:
-        """Whether it will not go on by itself."""
+        """Whether it needs somebody to act: it will not go on by itself."""
         return self.kind == "nobody"
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the waits are found in."""
+    """The data from which the waits are computed."""
 
     benchmark: Benchmark
     groups: Mapping[int, ExpertGroup]
     batches: Mapping[int, Batch]
     people: People
     table: Table
-    addresses: dict[int, str] = field(default_factory=dict)  # of batches, once each: there are hundreds of lines
+    addresses: dict[int, str] = field(default_factory=dict)  # of batches, computed once: there are hundreds of lines
 
     def place(self, batch: int) -> str:
         """The batch and its group: two groups may have batches of one title."""

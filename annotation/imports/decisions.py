@@ -25,7 +25,7 @@ from rubrics.parsing.decisions import DecisionReader, DecisionRecord
 from rubrics.parsing.faults import Faults
 
 CHUNK = 1000
-CHUNK_CHARACTERS = 4 << 20  # a text may be long, also one that is not kept
+CHUNK_CHARACTERS = 4 << 20  # a text may be long, also if it is not stored
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class RubricSheet:
 
 
 class Places:
-    """Finds the response and the criterion that a row of a file means; what cannot be found becomes a fault."""
+    """Finds the response and the criterion that a row of a file names; a row without a match is a fault."""
 
     def __init__(self, benchmark: Benchmark, faults: Faults) -> None:
         self.benchmark = benchmark
@@ -48,7 +48,7 @@ class Places:
         self._responses: dict[tuple[int, str, int], dict[str, int]] = {}
 
     def learn(self, records: list[DecisionRecord]) -> None:
-        """Read what a chunk of rows needs, in two queries."""
+        """Read the rubrics and responses that a chunk of rows names, in two queries."""
         keys = {record.case for record in records} - self._rubrics.keys()
         items = RubricItem.objects.filter(
             rubric__case__benchmark=self.benchmark,
@@ -112,7 +112,7 @@ class Places:
 
 
 def group_called(benchmark: Benchmark, name: str) -> tuple[ExpertGroup, bool]:
-    """The expert group of that name, and whether it was made for this."""
+    """The expert group of that name, and whether this call made it."""
     name = name.strip()
     if not name or len(name) > MAX_GROUP_NAME_LENGTH:
         raise DomainError(_("Name the expert group, in at most %(n)s characters.") % {"n": MAX_GROUP_NAME_LENGTH})
@@ -133,7 +133,7 @@ def report(writer: VoteWriter, group_created: bool) -> Counts:
 
 
 def _conflicts_in_words(writer: VoteWriter) -> str:
-    """What was opened, and who can take it: the raters of a file have no account."""
+    """The number of opened conflicts, and who can take them: the raters of a file have no account."""
     opened = writer.conflicts
     responses = ngettext("%(n)s response", "%(n)s responses", opened.responses) % {"n": f"{opened.responses:,}"}
     words = ngettext(
@@ -160,7 +160,7 @@ def import_decisions(
 ) -> Counts:
     """Import decisions of one expert group (option ``group``, made if missing) as a closed batch.
 
-    `ImportRefused` names every fault and then nothing is written.
+    `ImportRefused` names every fault; nothing is written then.
     """
     check_references_at_once()
     faults = Faults()

@@ -37,7 +37,7 @@ CHUNK = 500
 
 @dataclass(slots=True)
 class Gathered:
-    """What the rows of one case say together: each text once."""
+    """The rows of one case together: each text once."""
 
     line: int
     conversation: list[dict[str, str]]
@@ -57,7 +57,7 @@ def import_meta_eval(
 ) -> Counts:
     """Import labelled pairs: cases, one response for each completion, criteria, one decision for each label.
 
-    Option ``group``: the expert group of the physicians. `ImportRefused` names every fault and then nothing is written.
+    Option ``group``: the expert group of the physicians. `ImportRefused` names every fault; nothing is written then.
     """
     check_references_at_once()
     faults = Faults()
@@ -216,8 +216,8 @@ def _rubric_for(
 ) -> tuple[int, dict[tuple[str, str], int]]:
     """A published rubric of the case that has all the labelled criteria, and their ids.
 
-    The gold rubric where it has them; else the next version of the track beside it, which keeps the rows of known
-    criteria, so that their decisions stand.
+    The gold rubric where it has them; else the next version of the track beside it. That version keeps the rows of
+    known criteria, so that their decisions remain valid.
     """
     stored: dict[tuple[str, str], Any] = {}
     beside: list[RubricItem] = []

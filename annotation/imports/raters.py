@@ -15,7 +15,7 @@ from rubrics.parsing.faults import Faults
 
 
 class Raters:
-    """The physicians of a benchmark by pseudonym, and those that a file adds.
+    """The physicians of a benchmark by pseudonym, and the new ones of a file.
 
     A new one is a user without an address and without a usable password: nobody can sign in as them.
     """
@@ -34,7 +34,7 @@ class Raters:
         self._by_normal_form: dict[str, str] = {}
 
     def sound(self, name: str, line: int, field: str) -> bool:
-        """Whether decisions may stand under ``name`` in this group; a fault if not."""
+        """Whether decisions may be stored under ``name`` in this group; a fault if not."""
         twin = self._by_normal_form.setdefault(unicodedata.normalize("NFC", name), name)
         if twin != name:
             self.faults.add(line, field, _("This rater differs from another one only in composed characters."))
@@ -46,7 +46,7 @@ class Raters:
         return True
 
     def enrol(self, parts: Mapping[str, Iterable[str]]) -> None:
-        """Make the physicians that are missing, and members of all; ``parts`` gives the parts of each name."""
+        """Make the missing physicians, and make all of them members; ``parts`` gives the parts of each name."""
         missing = [name for name in parts if name not in self.users]
         people = User.objects.bulk_create(
             User(username=f"imported-{new_public_id()}", password=make_password(None)) for _name in missing

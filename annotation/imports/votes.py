@@ -60,7 +60,7 @@ Sheets = dict[tuple[int, int, str], dict[int, Vote]]
 class VoteWriter:
     """Collects the votes of a file, compares them with the stored ones, and writes the new ones as one closed batch.
 
-    ``conflicts`` are then those that it opened within the group, as the end of a batch does.
+    ``conflicts`` are then the conflicts within the group that the import opened, as closing a batch does.
     """
 
     def __init__(self, group: ExpertGroup, faults: Faults, *, by: User | None, at: datetime, rater_field: str) -> None:
@@ -77,7 +77,7 @@ class VoteWriter:
         self._parts: dict[tuple[int, str], str] = {}
 
     def add(self, vote: Vote) -> None:
-        """Take a vote in; a second one of the same rater on the same pair, or in another part, is a fault."""
+        """Add a vote; a second vote of the same rater on the same pair, or in another part, is a fault."""
         if not self.raters.sound(vote.rater, vote.line, self.rater_field):
             return
         part = self._parts.setdefault((vote.response, vote.rater), vote.stage)
@@ -92,7 +92,7 @@ class VoteWriter:
             self.faults.add(vote.line, "criterion", message % {"line": first.line})
 
     def write(self) -> None:
-        """Write everything that is not there yet, if the file has no fault."""
+        """Write everything that is not stored yet, if the file has no fault."""
         self._compare()
         self._refuse_second_parts()
         self.faults.refuse_if_any()
@@ -115,7 +115,7 @@ class VoteWriter:
     # Stored votes -------------------------------------------------------------------------------------------------
 
     def _compare(self) -> None:
-        """Take votes that stand already out of the sheets; one with another content is a fault."""
+        """Remove votes that are stored already from the sheets; a stored vote with another content is a fault."""
         names = {user: name for name, user in self.raters.users.items()}
         for part, rows in (
             ("annotator", self._stored_decisions),
@@ -140,7 +140,7 @@ class VoteWriter:
 
     def _settle(self, sheets: Sheets, key: tuple[int, int, str], vote: Vote, outcome: str, note: str) -> None:
         if sheets[key].pop(vote.criterion, None) is None:
-            return  # it occurs twice, in two batches
+            return  # it is stored twice, in two batches
         if (outcome, note) == (vote.outcome, vote.note):
             self.unchanged += 1
         else:
@@ -162,7 +162,7 @@ class VoteWriter:
         )
 
     def _stored_checks(self, responses: list[int], raters: set[int]) -> Iterator[tuple[Any, ...]]:
-        """What a checker let stand or amended, each as the outcome after the check."""
+        """What a checker accepted or amended, each as the outcome after the check."""
         checks = Check.objects.filter(
             assignment__batch__group=self.group,
             assignment__response__in=responses,
@@ -187,7 +187,7 @@ class VoteWriter:
             yield response, criterion, user, new or outcome, "" if reason == unexplained() else reason
 
     def _stored_rulings(self, responses: list[int], raters: set[int]) -> Iterable[tuple[Any, ...]]:
-        """Rulings of adjudications that one of ``raters`` holds, or held before another adjudicator went on."""
+        """Rulings of adjudications that one of ``raters`` holds, or held before another adjudicator continued."""
         rows = Ruling.objects.filter(
             adjudication__group=self.group,
             adjudication__other_group=None,
@@ -198,7 +198,7 @@ class VoteWriter:
         return rows.values_list(*columns, "outcome", "reason").distinct()
 
     def _refuse_second_parts(self) -> None:
-        """A physician who already has another part for a response cannot get one by a file."""
+        """Refuse a physician of the file who already has another part for a response."""
         by_user: dict[tuple[int, int], Vote] = {}
         for sheets in self._sheets.values():
             for (response, _rubric, rater), sheet in sheets.items():

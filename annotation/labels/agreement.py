@@ -1,8 +1,8 @@
 """Agreement of physicians on a label question, over all its cases.
 
 Plain values in, figures out; no Django. Answers: Krippendorff's alpha (ordinal for levels, else nominal) and, where
-every case has as many answers, Fleiss' kappa. Certainties, 0 to 100: intraclass correlations. Intervals only where at
-least ten cases stand behind a figure.
+every case has as many answers, Fleiss' kappa. Certainties, 0 to 100: intraclass correlations. Intervals only where a
+figure rests on at least ten cases.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def label_agreement(
 
 
 def _with_due_interval(figure: Figure) -> Figure:
-    """Without its interval where too few cases stand behind it."""
+    """The figure, without its interval where it rests on too few cases."""
     if not isinstance(figure, Estimate) or figure.low is None or figure.n >= MINIMUM_CASES:
         return figure
     return with_note(replace(figure, low=None, high=None), Reason.INTERVAL_CASES(cases=figure.n, needed=MINIMUM_CASES))

@@ -4,12 +4,12 @@ Plain values in, dataclasses out; no Django.
 
 - **Majority**: the value that most answers chose; none on a tie.
 - **Share**: answers that chose the most frequent value / all answers.
-- **Agreed**: at least the fewest answers that the question asks for, a majority, and a share of at least the
+- **Agreed**: at least the minimum number of answers that the question asks for, a majority, and a share of at least the
   threshold. The share is compared as a fraction, so that 3 of 5 reach 0.6.
 - **Dispersion** of a single choice among K options, p[c] the share of option c: the normalised entropy
   −Σ p[c]·ln p[c] / ln K. 0: all answers the same; 1: evenly spread over all options.
 - **Level** of acuity: the mean of the answers, the lowest level counting 1 and the highest 4; **spread**: their
-  standard deviation with n − 1 below the line, undefined for one answer; **certainty**: the median of 0 to 100.
+standard deviation with the denominator n − 1, undefined for one answer; **certainty**: the median of 0 to 100.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ONE_ANSWER = Reason.ONE_ANSWER()
 
 
 class AnswerState(StrEnum):
-    """How far the answers about a case have come."""
+    """Whether the answers about a case agree, are open, or are too few."""
 
     AGREED = "agreed"
     OPEN = "open"  # enough answers, and they do not agree
@@ -70,7 +70,7 @@ def summarise(
 ) -> Summary:
     """Sum up the answers of one case. ``options``: all values; where ``ordered``, lowest first.
 
-    Answers with a value that is not among the options count as none.
+    Answers with a value that is not among the options are ignored.
     """
     known = set(options)
     answers = [answer for answer in answers if answer.value in known]

@@ -30,7 +30,7 @@ from consilium.core.limits import MAX_TAG_LENGTH
 from consilium.core.order import natural
 from rubrics.models import Benchmark, Case, Difficulty
 
-# What chooses the cases of a batch. A case with any of the tags, its own or agreed ones.
+# Tags by which cases of a batch are chosen: a case matches with any of them, its own or agreed.
 CaseTags = Annotated[Sequence[Annotated[str, Field(max_length=MAX_TAG_LENGTH)]], Label(gettext_lazy("Tags"))]
 CaseLanguages = Annotated[Sequence[Annotated[str, Field(max_length=10)]], Label(gettext_lazy("Language"))]
 CaseDifficulties = Annotated[Sequence[Annotated[str, OneOf(Difficulty)]], Label(gettext_lazy("Difficulty"))]
@@ -63,7 +63,7 @@ class CaseFilter:
         return queryset.order_by("key")
 
     def record(self) -> dict[str, object]:
-        """For the batch's frame, under the names that batches of responses use."""
+        """The filter as stored in the batch's frame, with the field names that batches of responses use."""
         chosen = {"tags": self.tags, "languages": self.languages, "difficulties": self.difficulties}
         return {name: list(values) for name, values in chosen.items() if values}
 
@@ -91,7 +91,7 @@ class LabelLoad:
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """A batch of cases before it is made. ``digest`` names the plan: what was previewed is made, or nothing is."""
+    """A batch of cases before it is made. ``digest`` identifies the plan: exactly the preview is made, or nothing."""
 
     group: ExpertGroup
     questions: tuple[LabelQuestion, ...]
@@ -105,7 +105,7 @@ class LabelPlan:
 
     @property
     def answers(self) -> int:
-        """Answers that are asked altogether."""
+        """Number of answers asked for in all."""
         return len(self.allocation.slots) * len(self.questions)
 
 
@@ -120,7 +120,7 @@ def tasks_asking(questions: Sequence[LabelQuestion]) -> QuerySet[LabelTask]:
 def plan_labels(
     *, group: ExpertGroup, questions: Sequence[LabelQuestion], terms: LabelTerms, filter: CaseFilter
 ) -> LabelPlan:
-    """Spread the cases evenly over the group's annotators; nothing is written. `DomainError` names what is missing.
+    """Spread the cases evenly over the group's annotators; nothing is written. `DomainError` says what is missing.
 
     Nobody is asked the same question about the same case twice.
     """
@@ -259,9 +259,9 @@ def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest
 
 @transaction.atomic
 def write_tags(*, benchmark: Benchmark, at: datetime) -> int:
-    """Make the agreed values of all questions that are asked tags of their cases; how many cases that changed.
+    """Make the agreed values of all active questions tags of their cases; returns the number of changed cases.
 
-    The tags are written anew each time: what is no longer agreed, or of a retired question, goes.
+    Tags that are no longer agreed, or belong to a retired question, are removed.
     """
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     changes = tag_changes(benchmark)

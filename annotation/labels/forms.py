@@ -38,11 +38,11 @@ class Starter:
         self.name, self.title, self.text, self.kind, self.options = name, title, text, kind, options
 
     def initial(self) -> dict[str, Any]:
-        """For the form, in the words of the reader's language: they become the question's own."""
+        """Initial values of the form, in the reader's language; the question then keeps these words."""
         return {"name": self.name, "text": str(self.text), "kind": self.kind}
 
     def rows(self) -> list[dict[str, str]]:
-        """For the rows of options."""
+        """Initial values of the rows of options."""
         return [{"value": value, "label": str(label), "help": str(help)} for value, label, help in self.options]
 
 
@@ -193,12 +193,12 @@ class OptionRows:
         return [Option(**form.cleaned_data) for form in self.forms]
 
     def refuse(self, refused: OptionRefused) -> None:
-        """Put the service's refusal where it belongs."""
+        """Add the service's refusal to the row and field that it is about."""
         self.forms[refused.row].add_error(refused.field, str(refused))
 
 
 class LabelBatchForm(CaseBatchForm):
-    """Which cases a group answers which questions about; the same fields draw the preview and give them out."""
+    """Which cases a group answers which questions about; the preview and the batch are made from the same fields."""
 
     commands = (LabelTerms, CaseFilter)
     questions = forms.ModelMultipleChoiceField(
@@ -220,12 +220,12 @@ class LabelBatchForm(CaseBatchForm):
         return command_of(CaseFilter, self.cleaned_data)
 
     def terms(self) -> LabelTerms:
-        """The cleaned terms; a title that is not written yet does not keep the preview from being drawn."""
+        """The cleaned terms; the preview may lack a title."""
         return command_of(LabelTerms, self.cleaned_data)
 
 
 def answer_of(row: Any) -> AnswerInput:
-    """One answer as the labelling page sends it; `Malformed` where no page would send that."""
+    """One answer as the labelling page sends it; `Malformed` on anything that the page never sends."""
     types = {"question": str, "value": str, "version": int, "client_id": str, "note": str}
     try:
         values = dict(row)

@@ -24,7 +24,7 @@ def movable_tasks(*, batch: Batch, holder: int) -> list[LabelTask]:
 
 
 def takers_of(*, batch: Batch, tasks: Sequence[LabelTask]) -> dict[int, list[LabelTask]]:
-    """Active annotators who may get new work → the tasks that they may take over; those who may take none are left out.
+    """Active annotators who may get new work → the tasks that they may take over; annotators without any are left out.
 
     Nobody is asked the same question about the same case twice, neither here nor in another batch.
     """
@@ -42,11 +42,11 @@ def open_in(batch: Batch) -> dict[int, int]:
 
 @transaction.atomic
 def hand_over_labels(*, batch: Batch, holder: User, to: User | None, at: datetime) -> int:
-    """Give what ``holder`` has open to one physician, or with ``to`` empty spread it; how many cases went.
+    """Give what ``holder`` has open to one physician, or with ``to`` empty spread it; returns how many cases moved.
 
-    Spread: each case to whoever may take it and has the least open in the batch. A case that nobody may take stays.
-    `Conflict` where the batch is closed or nothing is open; `DomainError` where nobody may take any of it. The audit
-    trail says who did it.
+    When spread, each case goes to the physician with the least open in the batch among those who may take it. A case
+    that nobody may take stays. `Conflict` where the batch is closed or nothing is open; `DomainError` where nobody may
+    take any of it. The audit trail records who did it.
     """
     lock_exclusive(batch)
     tasks = movable_tasks(batch=batch, holder=holder.pk)

@@ -17,7 +17,7 @@ from consilium.core.htmx import SignedInRequest
 
 
 def hand_over_cases(request: SignedInRequest, batch: Batch) -> HttpResponse:
-    """What would move of ``physician`` (a pseudonym) and to whom it may go; POST moves it. A dialog to htmx."""
+    """What would move of ``physician`` (a pseudonym) and to whom it may go; POST moves it. htmx gets a dialog."""
     people = people_of(batch.group.benchmark, names=True)
     params = request.POST if request.method == "POST" else request.GET
     holder = called(people, params.get("physician", ""))

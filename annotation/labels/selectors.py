@@ -29,9 +29,9 @@ TAG_PREFIX = "physician_agreed_category:"
 
 
 def label_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWork]:
-    """The user's cases to label, a row for each batch, what is due first first; in one benchmark or in all.
+    """The user's cases to label, a row for each batch, the earliest due date first; in one benchmark or in all.
 
-    Few queries, however many cases there are.
+    The number of queries does not depend on the number of cases.
     """
     own = access.own_label_tasks(user)
     if benchmark is not None:
@@ -72,7 +72,7 @@ class QuestionLine:
 
     @property
     def answered(self) -> bool:
-        """Complete: acuity with its certainty."""
+        """Whether it is complete; acuity needs a certainty, too."""
         return bool(self.value) and not (self.acuity and self.certainty is None)
 
     @property
@@ -133,7 +133,7 @@ def label_place(task: LabelTask) -> LabelPlace:
 
 @dataclass(frozen=True, slots=True)
 class LabelledCase:
-    """A case and what its answers come to; ``n_annotators`` is how many physicians were asked."""
+    """A case and the summary of its answers; ``n_annotators`` is how many physicians were asked."""
 
     id: int
     key: str
@@ -195,7 +195,7 @@ Answers = dict[int, dict[int, dict[int, Answer]]]  # question → case → annot
 def _answers(questions: Iterable[LabelQuestion]) -> Answers:
     rows = LabelAnswer.objects.filter(question__in=list(questions), task__status=LabelTask.Status.SUBMITTED)
     answers: Answers = {}
-    # One vote for each physician: were one ever asked twice, the later answer counts.
+    # One vote for each physician: if a physician was ever asked twice, the later answer counts.
     for question, case, annotator, value, certainty in rows.order_by("task__submitted_at", "pk").values_list(
         "question_id", "task__case_id", "task__annotator_id", "value", "certainty"
     ):
@@ -214,7 +214,7 @@ def _summary(question: LabelQuestion, answers: Iterable[Answer]) -> Summary:
 
 
 def results_of(question: LabelQuestion) -> QuestionResults:
-    """Everything that the page of a question shows, in three queries."""
+    """All results that the page of a question shows, in three queries."""
     given = _answers([question]).get(question.pk, {})
     annotator_counts = dict(
         LabelTask.objects.filter(batch__frame__questions__contains=[question.public_id])
@@ -252,7 +252,7 @@ class QuestionCount:
 
 
 def question_counts(benchmark: Benchmark) -> list[QuestionCount]:
-    """The questions of a benchmark in order, those that are asked first; two queries."""
+    """The questions of a benchmark in order, active ones first; two queries."""
     questions = list(LabelQuestion.objects.filter(benchmark=benchmark).order_by("-active", "position", "pk"))
     given = _answers(questions)
     counts = []
@@ -277,7 +277,7 @@ def agreed_tags(benchmark: Benchmark) -> dict[int, list[str]]:
 
 
 def tag_changes(benchmark: Benchmark) -> dict[int, list[str]]:
-    """Case → the agreed tags that it should have, for the cases whose written tags are others."""
+    """Case → the agreed tags that it should have, for the cases whose written tags differ."""
     tags_by_case = agreed_tags(benchmark)
     rows = Case.objects.filter(Q(benchmark=benchmark) & (Q(pk__in=tags_by_case) | ~Q(label_tags=[])))
     changes = {}
@@ -307,7 +307,7 @@ def case_columns(question: LabelQuestion) -> tuple[str, ...]:
 
 
 def case_rows(results: QuestionResults) -> Iterator[Sequence[object]]:
-    """One row a case; a figure that is undefined is an empty cell."""
+    """One row for each case; a figure that is undefined is an empty cell."""
     for case in results.cases:
         summary = case.summary
         figures: list[Figure] = [getattr(summary, name) for name in FIGURES]
@@ -331,7 +331,7 @@ def agreement_rows(results: QuestionResults) -> Iterator[Sequence[object]]:
 
 
 def answer_rows(question: LabelQuestion) -> Iterator[Sequence[object]]:
-    """One row an answer that was handed in, under the physicians' pseudonyms."""
+    """One row for each answer that was handed in, under the physicians' pseudonyms."""
     names = dict(Physician.objects.filter(benchmark=question.benchmark_id).values_list("user_id", "pseudonym"))
     rows = LabelAnswer.objects.filter(question=question, task__status=LabelTask.Status.SUBMITTED)
     fields = ("task__case__key", "task__annotator_id", "value", "certainty", "note", "task__submitted_at")

@@ -38,7 +38,7 @@ class Option:
     help: str = ""
 
     def stored(self) -> dict[str, str]:
-        """As the question keeps it."""
+        """The option as the question stores it."""
         return {"value": self.value, "label": self.label, "help": self.help}
 
 
@@ -117,7 +117,7 @@ def change_question(*, question: LabelQuestion, question_input: QuestionInput) -
 
 @transaction.atomic
 def retire_question(*, question: LabelQuestion) -> None:
-    """Ask it no more. Its answers stay; its tags go when the tags are written the next time."""
+    """Stop asking the question. Its answers stay; its tags are removed when tags are written the next time."""
     _lock_question_exclusive(question.pk)
     if LabelQuestion.objects.filter(pk=question.pk, active=True).update(active=False) != 1:
         raise Conflict(_("This question is retired already."))
@@ -191,12 +191,12 @@ def _values_of_others(benchmark: Benchmark, own: LabelQuestion | None) -> dict[s
 
 
 def _lock(benchmark: Benchmark) -> None:
-    """One change of a benchmark's questions at a time: a value belongs to one of them."""
+    """Allow one change of a benchmark's questions at a time: a value belongs to one question only."""
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
 
 
 def _hold_question(question_id: int) -> None:
-    """Keep the options from changing until the answer is written; any number may hold them at once."""
+    """Lock the options until the answer is written; any number of transactions may hold this lock at once."""
     lock_shared(RowLock.LABEL_QUESTION, question_id)
 
 
@@ -211,7 +211,8 @@ def _lock_question_exclusive(question_id: int) -> None:
 class AnswerInput:
     """The whole state of one answer as its author wants it.
 
-    ``question`` is a public id; ``version`` the one that the sender saw, 0 for none; ``client_id`` names this save.
+    ``question`` is a public id; ``version`` the one that the sender saw, 0 for none; ``client_id`` identifies this
+    save.
     """
 
     question: str
@@ -227,7 +228,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     """Save one answer. A repeated save (same ``client_id``) changes nothing and answers as the first did.
 
     `StaleSave` where the version in the database is not the one that the sender saw; `Conflict` where the task is
-    not open to its annotator any more; `DomainError` on an answer that cannot be.
+    not open to its annotator any more; `DomainError` on an invalid answer.
     """
     row = _locked(task, annotator)
     question_id = questions_of_task(row).filter(public_id=change.question).values_list("pk", flat=True).first()
@@ -286,7 +287,7 @@ def questions_of_task(task: LabelTask) -> QuerySet[LabelQuestion]:
 
 
 def next_label_task(*, annotator: User, after: LabelTask) -> LabelTask | None:
-    """What the annotator goes on with: the queue of the batch from here on, then from its start."""
+    """The annotator's next task: from here on in the queue of the batch, then from its start."""
     rows = LabelTask.objects.filter(batch=after.batch_id, annotator=annotator, status__in=LabelTask.OPEN)
     return following(rows, after)
 

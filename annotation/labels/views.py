@@ -34,7 +34,7 @@ LIST, FORM, RESULTS, NEW = (
     "annotation/labels/new_batch.html",
 )  # fmt: skip
 PER_PAGE = 50
-# What the figures of agreement are called, and what each tells.
+# Titles and explanations of the figures of agreement.
 _FIGURES = {
     "alpha": (_lazy("Krippendorff’s α"), _lazy("Agreement beyond chance, whoever answered what")),
     "fleiss_kappa": (_lazy("Fleiss’ κ"), _lazy("The same where each case has as many answers")),
@@ -51,7 +51,7 @@ EMPTY_ROW = {"value": "", "label": "", "help": ""}
 @require_safe
 @signed_in
 def questions(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All questions of a benchmark, and the tags that come out of their answers."""
+    """All questions of a benchmark, and the tags that follow from their answers."""
     benchmark = get_benchmark(request.user, slug)
     return _list(request, benchmark)
 
@@ -152,7 +152,7 @@ def _post(request: SignedInRequest, benchmark: Benchmark, question: LabelQuestio
 def _with_other_rows(
     request: SignedInRequest, benchmark: Benchmark, question: LabelQuestion | None, rows: list[dict[str, str]]
 ) -> HttpResponse:
-    """The form as it was sent, with a row more or less; nothing is saved and nothing is refused yet."""
+    """The form as it was sent, with one row more or less; nothing is saved or validated yet."""
     focus = len(rows)
     removed = request.POST.get("remove", "")
     if removed.isdecimal() and int(removed) < len(rows):
@@ -190,7 +190,7 @@ def _form(
 @require_POST
 @signed_in
 def retire(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Ask the question no more."""
+    """Stop asking the question."""
     question = access.get_administered_label_question(request.user, slug, public_id)
     try:
         services.retire_question(question=question)
@@ -219,7 +219,7 @@ def restore(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
 @require_safe
 @signed_in
 def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """What the answers to one question come to, case by case."""
+    """The results of one question, case by case."""
     question = access.get_label_question(request.user, slug, public_id)
     question_results = selectors.results_of(question)
     show = request.GET.get("show", "")
@@ -357,7 +357,7 @@ def _batch_page(
 @require_safe
 @signed_in
 def batch_preview(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What the form would give to whom; nothing is written."""
+    """Who would get which cases by the form; nothing is written."""
     benchmark = get_administered_benchmark(request.user, slug)
     form = _batch_form(benchmark, request.GET)
     form.fields["title"].required = False

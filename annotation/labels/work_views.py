@@ -40,7 +40,7 @@ def label(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def answer(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Save ``{"who", "answer"}``. 409 where it was saved elsewhere since the page saw it."""
+    """Save ``{"who", "answer"}``. 409 where it was saved elsewhere since the page was loaded."""
     task = access.get_own_label_task(request.user, public_id)
     try:
         body = payload.body_of(request, required={"who", "answer"})
