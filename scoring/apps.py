@@ -6,7 +6,7 @@ class ScoringConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the top bar and the overview what is here, and the imports which files are read."""
+        """Register the app's navigation entries, overview steps, judge kinds, consequences of rubrics and imports."""
         from rubrics import consequences, imports, overview
         from scoring import navigation, steps
         from scoring.judges.kinds import registered  # noqa: F401

@@ -48,7 +48,7 @@ class JudgeForm(SettingsForm):
     )
 
     def clean_name(self) -> str:
-        """A name that can stand where raters are written."""
+        """A name that can be part of a rater's text, such as ``jury:A+B``."""
         try:
             return check_judge_name(self.cleaned_data["name"])
         except DomainError as error:
@@ -162,7 +162,7 @@ class ChatJudgeForm(JudgeForm, EndpointForm):
     def config(self) -> dict[str, Any]:
         """The settings for the service, which checks them."""
         values = super().config()
-        # Empty prices are none, which is nothing.
+        # An empty price counts as 0.
         values |= {name: values.get(name) or 0.0 for name in ("price_in", "price_out")}
         if values.get("prompt") != PASTED:
             values |= {"system": "", "user": ""}
@@ -177,7 +177,7 @@ def refuse_unchosen_prompt(form: forms.Form) -> None:
 
 
 class PromptForm(forms.Form):
-    """The fields of a chat judge that its prompt is made of, read while the others may still be empty."""
+    """The fields of a chat judge that define its prompt, read while other fields may still be empty."""
 
     prompt = ChatJudgeForm.base_fields["prompt"]
     system = ChatJudgeForm.base_fields["system"]
@@ -185,7 +185,7 @@ class PromptForm(forms.Form):
     criteria_per_request = ChatJudgeForm.base_fields["criteria_per_request"]
 
     def clean(self) -> dict[str, Any]:
-        """As in the form of the judge."""
+        """Check the prompt as `ChatJudgeForm` does."""
         refuse_unchosen_prompt(self)
         return self.cleaned_data
 
@@ -234,7 +234,7 @@ class TrainedJudgeForm(JudgeForm):
 
 
 class RunForm(CommandForm):
-    """Which judge, over which responses; the same fields count them and make the run."""
+    """Which judge judges which responses; the same fields serve to count the responses and to make the run."""
 
     commands = (RunTerms, RunFrame)
     field_order = ("judge", "replicates", "batch", "candidates", "kinds", "sample", "seed", "budget")
@@ -282,7 +282,7 @@ class RunForm(CommandForm):
 
 
 class ResumeForm(forms.Form):
-    """How a run goes on: with its budget, or with another."""
+    """How a run is resumed: with its budget, or with another one."""
 
     budget = RunForm.base_fields["budget"]
 

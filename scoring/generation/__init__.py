@@ -1,6 +1,7 @@
 """Generation of responses by an OpenAI-compatible endpoint.
 
-`config` says what may be asked, `frame` of which cases, `runs` makes, cancels and resumes runs and enqueues tasks,
-`working` is a worker at one of them, `asking` turns cases into requests and answers into results, `storing` writes
-responses, `screens` reads how far a run is. What a response depended on is kept with it (`asking.kept_with`).
+`config` validates settings, `due_responses` selects the cases and the responses that are due, `runs` makes, cancels and
+resumes runs and enqueues tasks, `working` is a worker's turn at a run, `asking` turns a case into a request and its
+reply into an answer, `storing` writes responses, `selectors` reads a run's progress. What a response depended on is
+kept in its metadata (`asking.kept_with`).
 """

@@ -17,7 +17,7 @@ from rubrics.parsing.self_identification import self_identification
 from scoring.generation.config import GenerationConfig
 
 MAX_TEXT_LENGTH = 1_000_000
-# Content that is no verdict for a judge but is a response: what a reader of the model would have seen.
+# Kinds of content errors whose text is unusable as a judge's verdict, but is a response: a user would have seen it.
 CUT, REFUSED = "truncated", "refusal"
 
 
@@ -33,7 +33,7 @@ class ResponseRequest:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What asking came to: a ``text``, or the ``kind`` of what went wrong. ``failed``: the endpoint did not answer."""
+    """The result of a request: a ``text``, or the ``kind`` of error. ``failed``: the endpoint did not answer."""
 
     task: ResponseRequest
     text: str = ""
@@ -50,18 +50,18 @@ class Answer:
 
     @property
     def about(self) -> int:
-        """The case that was asked about."""
+        """The id of the case whose response was requested."""
         return self.task.case
 
 
 def messages_of(config: GenerationConfig, conversation: list[dict[str, Any]]) -> Messages:
-    """The system prompt, then the current case; a system message of the case's own stays."""
+    """The system prompt, then the messages of the case; a system message of the case itself is kept."""
     turns = [{"role": str(turn["role"]), "content": str(turn["content"])} for turn in conversation]
     return [{"role": "system", "content": config.system_prompt}, *turns] if config.system_prompt else turns
 
 
 async def ask(client: ChatClient, config: GenerationConfig, task: ResponseRequest) -> Answer:
-    """Ask for one response; `RequestNotSent` where it was not asked. Raises for nothing that an endpoint can do."""
+    """Ask for one response; `RequestNotSent` if no request was sent. No failure of the endpoint raises an error."""
     body = body_of(messages_of(config, task.conversation), config.parameters(task.sample))
     try:
         reply = await client.ask(body)
@@ -98,7 +98,7 @@ async def ask(client: ChatClient, config: GenerationConfig, task: ResponseReques
 def kept_with(answer: Answer, config: GenerationConfig, *, run: str, candidate: str, at: datetime) -> dict[str, Any]:
     """The metadata of a response: what it depended on, the endpoint's data on it, and whether it names its author.
 
-    Tokens that the endpoint did not count are left out: they would be guesses beside counts.
+    Token counts that the endpoint did not report are left out: they would be estimates among counts.
     """
     counted = answer.usage if answer.usage is not None and not answer.usage.estimated else None
     generation: dict[str, Any] = {

@@ -12,8 +12,8 @@ from pydantic import Field, field_validator
 from consilium.llm.endpoint import Endpoint, RetryPolicy
 from scoring.judges.config import EndpointConfig, checked_config
 
-# Decoding settings beyond the common ones, as providers and servers call them. What is not listed could change what
-# is asked (messages, tools), how it comes back (stream, n) or who it is charged to.
+# Decoding settings beyond the common ones, by the names that providers and servers use. A parameter that is not listed
+# could change the question (messages, tools), the form of the answer (stream, n) or who pays for it.
 EXTRA_PARAMETERS = frozenset(
     {
         *("top_k", "min_p", "top_a", "typical_p", "frequency_penalty", "presence_penalty", "repetition_penalty"),
@@ -22,7 +22,7 @@ EXTRA_PARAMETERS = frozenset(
     }
 )
 MAX_EXTRA_LENGTH = 4_000
-# An answer is read up to this size: 32,768 tokens of text that is escaped, and the thinking that some send along.
+# An answer is read up to this size: 32,768 tokens of escaped text, and the reasoning that some endpoints add.
 MAX_BYTES = 4_000_000
 
 
@@ -30,11 +30,11 @@ class GenerationConfig(EndpointConfig):
     """An endpoint, the system prompt, how the model decodes, and the rate of requests."""
 
     system_prompt: str = Field(default="", max_length=50_000)
-    # None: it is not sent, and the endpoint's own default holds.
+    # None: it is not sent, and the endpoint's default applies.
     temperature: float | None = Field(default=None, ge=0, le=2, allow_inf_nan=False)
     top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
     max_tokens: int = Field(default=4096, ge=1, le=131_072)
-    # Of sample 0; sample n is asked with seed + n, else all samples would be the same.
+    # The seed of sample 0. Sample n is requested with seed + n, else all samples would be the same.
     seed: int | None = Field(default=None, ge=0, lt=2**31 - 1000)
     stop: list[str] = Field(default_factory=list, max_length=4)
     extra: dict[str, Any] = Field(default_factory=dict)
@@ -44,7 +44,7 @@ class GenerationConfig(EndpointConfig):
     attempts: int = Field(default=5, ge=1, le=10)
     first_wait_s: float = Field(default=1.0, ge=0.0, le=10, allow_inf_nan=False)
     longest_wait_s: float = Field(default=30.0, ge=0.0, le=60, allow_inf_nan=False)
-    # How often a run rests, each time for longer, while its endpoint is down, before it ends incomplete.
+    # How often a run pauses while its endpoint is down, longer each time, before it ends incomplete.
     pauses: int = Field(default=3, ge=0, le=10)
 
     @field_validator("stop")
@@ -73,7 +73,7 @@ class GenerationConfig(EndpointConfig):
 
     @property
     def system_prompt_sha256(self) -> str:
-        """Names the system prompt; empty where there is none."""
+        """The hash that identifies the system prompt; empty where there is none."""
         return hashlib.sha256(self.system_prompt.encode()).hexdigest() if self.system_prompt else ""
 
     def parameters(self, sample: int) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class GenerationConfig(EndpointConfig):
         return {**parameters, **self.extra}
 
     def settings(self) -> dict[str, Any]:
-        """All that the text of a response depends on, but the endpoint's address; kept with each response."""
+        """All that a response's text depends on, except the endpoint's address; kept with each response."""
         settings = self.parameters(0)
         if self.system_prompt:
             settings["system_prompt_sha256"] = self.system_prompt_sha256

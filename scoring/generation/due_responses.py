@@ -1,4 +1,4 @@
-"""Which responses are due: cases of a benchmark times samples, less those that exist or are being requested."""
+"""Which responses are due: every sample of every case, except those that exist or are being requested."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILTERS = ("tag", "difficulty", "register", "language")
 
 @dataclass(frozen=True, slots=True)
 class CaseFrame:
-    """Cases that count, by what is chosen of them; ``cases``: only so many, drawn by ``seed``, 0 for all."""
+    """A filter of cases. ``cases``: how many of the matching ones are drawn by ``seed``; 0 for all."""
 
     tag: str = ""
     difficulty: str = ""
@@ -32,12 +32,12 @@ class CaseFrame:
     seed: int = 0
 
     def stored(self) -> dict[str, Any]:
-        """As a run keeps it."""
+        """The filter as JSON values, as a run stores it."""
         return asdict(self)
 
 
 def frame_of(values: Mapping[str, Any]) -> CaseFrame:
-    """A frame as it was stored, or asked for."""
+    """The frame of stored or submitted values."""
     texts = {name: str(values.get(name) or "") for name in FILTERS}
     return CaseFrame(**texts, cases=int(values.get("cases") or 0), seed=int(values.get("seed") or 0))
 
@@ -45,7 +45,7 @@ def frame_of(values: Mapping[str, Any]) -> CaseFrame:
 def cases_in(benchmark: Benchmark, frame: CaseFrame) -> list[int]:
     """The ids of the frame's cases in the order of their keys, or of the draw.
 
-    The draw goes by keys and not by ids, so that a seed draws the same cases in every database.
+    The draw uses keys and not ids, so that a seed draws the same cases in every database.
     """
     chosen = {name: getattr(frame, name) for name in FILTERS}
     rows = narrowed(Case.objects.filter(benchmark=benchmark).included(), chosen).values_list("key", "pk")
@@ -56,7 +56,7 @@ def cases_in(benchmark: Benchmark, frame: CaseFrame) -> list[int]:
     return [pk for _key, pk in drawn[: frame.cases]]
 
 
-# Sample by sample, so that a run that is cut short has one answer to every case before it has two to some.
+# Ordered by sample, so that a run that is cut short has one answer to every case before it has two to any.
 DUE = """
     SELECT c.id AS case_id, s.sample
     FROM unnest(%(cases)s::bigint[]) WITH ORDINALITY AS c (id, place)
@@ -74,7 +74,7 @@ DUE = """
 
 
 def due_parameters(cases: list[int], candidate: Candidate | None, setting: str, samples: int) -> dict[str, Any]:
-    """What `DUE` is asked with."""
+    """The parameters of the query `DUE`."""
     return {
         "cases": cases,
         "candidate": candidate.pk if candidate else 0,
@@ -86,9 +86,9 @@ def due_parameters(cases: list[int], candidate: Candidate | None, setting: str, 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a run would do, before anything is made.
+    """The size of a run that has not been made yet.
 
-    ``tokens_out`` is likely where ``estimated_from`` earlier answers of the model say so, else the maximum.
+    ``tokens_out`` is estimated from ``estimated_from`` earlier answers of the model; without any, it is the maximum.
     """
 
     cases: int
@@ -97,12 +97,12 @@ class Size:
     tokens_in: int
     tokens_out: int
     estimated_from: int = 0
-    # Responses of this candidate that were made by other settings, or came from a file.
+    # Responses of this candidate that were generated with other settings, or imported from a file.
     otherwise: int = 0
 
     @property
     def most(self) -> bool:
-        """Whether ``tokens_out`` is a bound and no guess."""
+        """Whether ``tokens_out`` is an upper bound and not an estimate."""
         return not self.estimated_from
 
 
@@ -144,11 +144,11 @@ def size_of(
 
 
 def n_with_other_settings(candidate: Candidate, config: GenerationConfig, setting: str) -> int:
-    """How many responses of the candidate were not made by these settings: a candidate should be one thing."""
+    """How many responses of the candidate have other settings; all responses of a candidate should have the same."""
     mine = Response.objects.filter(candidate=candidate, setting=setting)
     return mine.count() - mine.filter(metadata__generation__settings=config.settings()).count()
 
 
 def _about(number: float) -> int:
-    """Three digits that count: more would promise too much."""
+    """Round to three significant digits: more would suggest a precision that the estimate does not have."""
     return math.ceil(float(f"{number:.3g}"))

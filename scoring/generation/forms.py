@@ -20,7 +20,7 @@ from scoring.generation.due_responses import CaseFrame, frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING, check_candidate
 from scoring.judges.config import InvalidConfig
 
-# Fields that are settings, beside those that name what is requested.
+# Fields that say what is requested; all other fields are settings.
 NOT_SETTINGS = ("candidate", "setting", "samples", "tag", "difficulty", "register", "language", "cases", "draw_seed")
 
 
@@ -29,7 +29,7 @@ def _default(name: str) -> Any:
 
 
 class GenerationForm(EndpointForm):
-    """Whose responses, to which cases, by which endpoint and settings; the same fields count, try and begin."""
+    """Candidate, cases, endpoint and settings; the same fields serve to count, to try one request and to begin."""
 
     settings_of = GenerationConfig
     field_order = ("candidate",)
@@ -128,7 +128,7 @@ class GenerationForm(EndpointForm):
             field.choices = [("", _("Any")), *values]
 
     def clean_candidate(self) -> str:
-        """A new name, or that of a model."""
+        """A new name, or the name of a candidate that is a model."""
         name = str(self.cleaned_data["candidate"])
         try:
             self.known = check_candidate(self.benchmark, name)
@@ -137,7 +137,7 @@ class GenerationForm(EndpointForm):
         return name
 
     def clean_stop(self) -> list[str]:
-        """A line each."""
+        """Stop sequences, one a line."""
         return [line for line in self.cleaned_data["stop"].replace("\r\n", "\n").split("\n") if line]
 
     def clean_extra(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Runs that ask for responses: made, cancelled, resumed. The items say what is due; tasks only carry ids.
+"""Makes, cancels and resumes runs that ask for responses. The items hold what is due; tasks only carry ids.
 
 States: pending → running → finished | incomplete | failed; running → paused → running while the endpoint is down;
-pending, running or paused → cancelled, after which what is in the air is still written; and from cancelled,
+pending, running or paused → cancelled, after which answers to requests in flight are still written; and from cancelled,
 incomplete, failed and paused back to pending by `resume_run`.
 """
 
@@ -39,7 +39,7 @@ RESUMABLE = (
 
 
 def check_candidate(benchmark: Benchmark, name: str) -> Candidate | None:
-    """The candidate of that name, None for a new one; `DomainError` where it cannot be one that answers."""
+    """The candidate called ``name``, None if it is new; `DomainError` if responses of it cannot be generated."""
     if not name or name != name.strip() or len(name) > MAX_KEY_LENGTH or re.search(r"[\x00-\x1f]", name):
         raise DomainError(
             _("A candidate’s name has 1 to %(n)s characters, and no blank at its ends.") % {"n": MAX_KEY_LENGTH}
@@ -77,7 +77,7 @@ def create_run(
     known = check_candidate(benchmark, candidate)
     if known is None:
         known, _created = Candidate.objects.get_or_create(benchmark=benchmark, name=candidate)
-    # Two runs for one candidate are made one after the other, so that neither takes what the other is to ask for.
+    # Two runs for one candidate are made one after the other, so that no response is due in both.
     known = Candidate.objects.select_for_update().get(pk=known.pk)
     _remember_prompt(known, checked)
     run = GenerationRun.objects.create(
@@ -104,7 +104,7 @@ def create_run(
 
 
 def _remember_prompt(candidate: Candidate, config: GenerationConfig) -> None:
-    """Responses name their system prompt by its hash; its words stand with the candidate."""
+    """Keep the system prompt's text with the candidate; its responses refer to the prompt by its hash."""
     if config.system_prompt:
         prompts = {**candidate.metadata.get("system_prompts", {}), config.system_prompt_sha256: config.system_prompt}
         candidate.metadata = {**candidate.metadata, "system_prompts": prompts}
@@ -113,7 +113,7 @@ def _remember_prompt(candidate: Candidate, config: GenerationConfig) -> None:
 
 @transaction.atomic
 def cancel_run(*, run: GenerationRun, at: datetime) -> None:
-    """Ask for nothing more; what is in the air is awaited and written. `Conflict` if the run has ended."""
+    """Send no more requests; answers to those in flight are written. `Conflict` if the run has ended."""
     transition(
         run, source=GenerationRun.LIVE, target=GenerationRun.Status.CANCELLED, finished_at=at, resume_at=None, error=""
     )
@@ -121,7 +121,7 @@ def cancel_run(*, run: GenerationRun, at: datetime) -> None:
 
 @transaction.atomic
 def resume_run(*, run: GenerationRun, at: datetime) -> None:
-    """Go on with a run: ask again for what failed, and for what was not asked yet."""
+    """Resume a run: request again what failed, and what was not requested yet."""
     generation_config(run.config)  # the operator's list may have changed since
     retried = run.items.filter(status=GenerationItem.Status.FAILED).exclude(error_kind=TAKEN)
     retried.update(status=GenerationItem.Status.DUE, error_kind="", error="", finished_at=None)

@@ -28,7 +28,7 @@ CSV_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Items of a run by what became of them."""
+    """Numbers of a run's items by status."""
 
     due: int = 0
     done: int = 0
@@ -102,7 +102,7 @@ def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
 
 
 def error_words(kind: str) -> str:
-    """What a kind of failure means to whoever reads the page."""
+    """A kind of failure, explained for the page."""
     words = {
         "timeout": _("no answer in time"),
         "refused": _("no connection"),
@@ -125,7 +125,7 @@ def error_words(kind: str) -> str:
 
 
 def frame_words(run: GenerationRun) -> list[str]:
-    """By what the cases were chosen."""
+    """The filter of a run's cases, in words."""
     frame = run.frame
     words = [str(frame[name]) for name in ("tag", "difficulty", "register", "language") if frame.get(name)]
     if frame.get("cases"):
@@ -141,7 +141,7 @@ def settings_of(run: GenerationRun) -> list[tuple[str, str]]:
 
 
 def csv_rows(run: GenerationRun) -> Iterator[tuple[object, ...]]:
-    """A row an item, in the order in which they are asked for."""
+    """A row for each item, in the order of the requests."""
     rows = run.items.select_related("case", "response").defer("case__conversation", "case__metadata", "response__text")
     for item in rows.order_by("pk").iterator(chunk_size=500):
         response = item.response

@@ -15,7 +15,7 @@ from scoring.generation.asking import Answer, kept_with
 from scoring.generation.config import GenerationConfig
 from scoring.models import GenerationItem, GenerationRun
 
-# Somebody else's response took the place meanwhile: an import, for one.
+# The response was stored by something else meanwhile, such as an import.
 TAKEN = "taken"
 
 _ITEMS = """
@@ -31,7 +31,7 @@ _ITEMS = """
 
 @transaction.atomic
 def store_answers(run: GenerationRun, config: GenerationConfig, answers: Sequence[Answer], *, at: datetime) -> int:
-    """Write answers; how many responses were made. One that is there already stays, whoever made it."""
+    """Write answers; return how many responses were created. A response that exists already is not replaced."""
     responses: dict[int, Response] = {}
     for answer in answers:
         if answer.text:

@@ -1,5 +1,7 @@
-"""One live request, before a run is begun: whether the endpoint takes the settings, and how it answers. Nothing is
-written."""
+"""One live request before a run begins: whether the endpoint accepts the settings, and how it answers.
+
+Nothing is written.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ from scoring.generation.asking import Answer, ResponseRequest, ask
 from scoring.generation.config import GenerationConfig
 from scoring.generation.due_responses import CaseFrame, cases_in
 
-# A page waits for it, and a web process has 60 s.
+# A page waits for the answer, and a web process has 60 s for a request.
 MAX_SECONDS = 45.0
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The case that was asked about, and what came back."""
+    """The case of the request, and the answer."""
 
     case: Case
     answer: Answer

@@ -55,7 +55,7 @@ def generation(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def generation_new(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The form, and beginning the run; ``candidate`` names one, ``from`` fills it with the settings of another run."""
+    """Show the form or begin the run; ``candidate`` fills in a name, ``from`` the settings of another run."""
     benchmark = get_benchmark(request.user, slug)
     names = Candidate.objects.filter(benchmark=benchmark, kind=Candidate.Kind.MODEL).values_list("name", flat=True)
     context: dict[str, Any] = {
@@ -153,7 +153,7 @@ def _context(run: GenerationRun) -> dict[str, Any]:
 @require_safe
 @signed_in
 def generation_run(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One run: how far it is, and what it asks by."""
+    """One run: its progress and its settings."""
     return _page(request, get_generation(request.user, slug, public_id))
 
 
@@ -170,7 +170,7 @@ def _page(request: SignedInRequest, run: GenerationRun, refused: DomainError | N
 @require_safe
 @signed_in
 def generation_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The part that moves; it asks for itself again while the run lives. At another status the page is loaded anew."""
+    """The progress part, which polls while the run is live. When the status changes, the page is reloaded."""
     run = get_generation(request.user, slug, public_id)
     context = _context(run)
     response = render(request, "scoring/generation/_progress.html", context)
@@ -182,14 +182,14 @@ def generation_progress(request: SignedInRequest, slug: str, public_id: str) -> 
 @require_POST
 @signed_in
 def generation_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Ask for nothing more; what was written stays."""
+    """Send no more requests; what was written stays."""
     return _switch(request, slug, public_id, lambda run, at: runs.cancel_run(run=run, at=at))
 
 
 @require_POST
 @signed_in
 def generation_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Ask for what is due and for what failed."""
+    """Request what is due and what failed."""
     return _switch(request, slug, public_id, lambda run, at: runs.resume_run(run=run, at=at))
 
 
@@ -207,7 +207,7 @@ def _switch(
 @require_safe
 @signed_in
 def generation_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
-    """A row for each response that the run asks for, and what became of it; without the texts."""
+    """A row for each response that the run asks for, with its result but without its text."""
     run = get_generation(request.user, slug, public_id)
     pieces = stream_csv(selectors.CSV_COLUMNS, selectors.csv_rows(run), text_columns=selectors.CSV_TEXT)
     response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")

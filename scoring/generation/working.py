@@ -1,8 +1,8 @@
 """A Celery worker's work on a generation run, from its task to the end of the turn.
 
-It is safe to run twice and to be killed anywhere: the lock goes with the connection, a response is unique, and the next
-worker asks again what is due. A kill costs the requests in flight and the responses not yet written. The loop that asks
-is shared with judge runs: `scoring.work.turn`.
+It may run twice and be killed at any point: the lock is released with the connection, a response is unique, and the
+next worker queries again what is due. A kill costs the requests in flight and the responses not yet written. The loop
+that sends requests is shared with judge runs: `scoring.work.turn`.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class GenerationTurn(Turn[Answer]):
     def __init__(self, run: GenerationRun, clock: Clock, starts: int) -> None:
         super().__init__(clock)
         self.run = run
-        self.starts = starts  # in a row without a response, this one among them
-        self.may_recover: list[int] = []  # items that failed in a way that may pass
+        self.starts = starts  # in a row without a response, including this one
+        self.may_recover: list[int] = []  # items whose failure may be temporary
 
     @cached_property
     def config(self) -> GenerationConfig:
@@ -58,7 +58,7 @@ class GenerationTurn(Turn[Answer]):
         return 0 if self.stored else self.starts - 1
 
     def store(self, results: Sequence[Answer]) -> int:
-        """Write responses and the states of their items; how many responses."""
+        """Write responses and the states of their items; return how many responses were created."""
         self.may_recover += [answer.task.item for answer in results if answer.failed and may_pass(answer.kind)]
         return store_answers(self.run, self.config, results, at=self.clock())
 
@@ -80,7 +80,7 @@ class GenerationTurn(Turn[Answer]):
 
 
 def work_on_run(run_id: int, *, clock: Clock, budget_s: float = TASK_BUDGET_S) -> bool:
-    """Work on a run; True where it has to be enqueued again: the time was up, or it was gone on with meanwhile."""
+    """Work on a run; True if it has to be enqueued again: the time was up, or the run was resumed meanwhile."""
     with GENERATIONS.hold(run_id) as held:
         if not held:
             return False
@@ -93,13 +93,13 @@ def work_on_run(run_id: int, *, clock: Clock, budget_s: float = TASK_BUDGET_S) -
 
 @transaction.atomic
 def _begin(run_id: int, clock: Clock) -> GenerationTurn | None:
-    """Mark the run as running; None where nothing is to be done."""
+    """Mark the run as running; None if there is nothing to do."""
     at = clock()
     run = GenerationRun.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
     if run is None or run.status not in GenerationRun.LIVE or (run.resume_at and run.resume_at > at):
         return None
     rows = GenerationRun.objects.filter(pk=run_id)
-    # Each pause takes a start as well.
+    # Each pause uses up one start as well.
     if run.attempts >= MAX_STARTS_WITHOUT_PROGRESS + int(run.config.get("pauses", 0)):
         with language_of(run.created_by):
             reason = _("The worker died %(times)s times here without a single response; its log says more.")
@@ -123,7 +123,7 @@ def _begin(run_id: int, clock: Clock) -> GenerationTurn | None:
 
 
 def _work_to_the_end(turn: GenerationTurn, budget_s: float) -> bool:
-    """Work, and write down how it ended; True where the time was up."""
+    """Work, and write down how the turn ended; True if the run has to be enqueued again."""
     try:
         down = _ask_endpoint(turn, time.monotonic() + budget_s)
     except DomainError as refused:
@@ -137,7 +137,7 @@ def _work_to_the_end(turn: GenerationTurn, budget_s: float) -> bool:
         _end(turn, GenerationRun.Status.FAILED, reason)
         return False
     if turn.cancelled:
-        # Whoever cancelled it may have gone on with it while the last answers came.
+        # The run may have been resumed while the last answers arrived.
         return GenerationRun.objects.filter(pk=turn.run.pk, status=GenerationRun.Status.PENDING).exists()
     left = turn.run.items.exclude(status=GenerationItem.Status.DONE)
     due = left.filter(status=GenerationItem.Status.DUE).count()
@@ -185,7 +185,7 @@ def _end(turn: GenerationTurn, status: str, reason: str = "", *, resume_at: date
 
 
 def _ask_endpoint(turn: GenerationTurn, until: float) -> bool:
-    """Ask for the responses that are due; True where the endpoint is down."""
+    """Request the responses that are due; True if the endpoint is down."""
     config = turn.config
 
     async def ask_model(client: ChatClient, task: ResponseRequest) -> Answer:
@@ -202,7 +202,7 @@ def _ask_endpoint(turn: GenerationTurn, until: float) -> bool:
 
 
 def _due(run: GenerationRun) -> Iterator[list[ResponseRequest]]:
-    """What is due, in pieces, each item once."""
+    """The due items in chunks, each item once."""
     last = 0
     while True:
         rows = run.items.filter(status=GenerationItem.Status.DUE, pk__gt=last).order_by("pk")

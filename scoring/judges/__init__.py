@@ -1,1 +1,1 @@
-"""Judges and juries: what they are made of, and their pages."""
+"""Judges and juries: their settings and their pages."""

@@ -27,13 +27,13 @@ RESERVED_NAME = re.compile(r"\+|^(group|physician|run|jury|consensus|ppi):|^cons
 
 
 class StrictConfig(BaseModel):
-    """Settings of which each has a name that is known."""
+    """Settings that reject unknown names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, protected_namespaces=())
 
 
 class EndpointConfig(StrictConfig):
-    """What is called. The key is named by its environment variable and is nowhere else."""
+    """The endpoint to call. Only the name of the environment variable with the key is stored, never the key."""
 
     endpoint: str = Field(min_length=8, max_length=MAX_ENDPOINT_LENGTH)
     model: str = Field(min_length=1, max_length=MAX_MODEL_NAME_LENGTH)
@@ -60,29 +60,29 @@ class ChatConfig(EndpointConfig):
     """A judge of kind ``chat``."""
 
     prompt: str = "healthbench"
-    # Of a pasted prompt: its instructions and its question.
+    # The instructions and the question of a pasted prompt.
     system: str = Field(default="", max_length=20_000)
     user: str = Field(default="", max_length=20_000, validate_default=True)
     criteria_per_request: Literal["one", "all"] = "one"
-    # What several replicates come to.
+    # How several replicates are combined.
     aggregate: Literal["majority", "mean"] = "majority"
     temperature: float | None = Field(default=0.0, ge=0, le=2, allow_inf_nan=False)
     seed: int | None = Field(default=None, ge=0, lt=2**31)
     max_tokens: int = Field(default=1024, ge=16, le=32_768)
     timeout_s: float = Field(default=60.0, ge=0.1, le=600, allow_inf_nan=False)
     concurrency: int = Field(default=16, ge=1, le=512)
-    # How many workers share a run; each has at least one request in the air.
+    # How many workers share a run; each has at least one request in flight.
     slices: int = Field(default=1, ge=1, le=32)
     response_format: Literal["json_schema", "json_object", "text"] = "json_object"
     attempts: int = Field(default=5, ge=1, le=10)
     re_asks: int = Field(default=2, ge=0, le=5)
     first_wait_s: float = Field(default=0.5, ge=0.0, le=10, allow_inf_nan=False)
     longest_wait_s: float = Field(default=20.0, ge=0.0, le=60, allow_inf_nan=False)
-    # How often a run rests, each time for longer, when its endpoint is down, before it ends incomplete.
+    # How often a run pauses while its endpoint is down, longer each time, before it ends incomplete.
     pauses: int = Field(default=3, ge=0, le=10)
     requests_per_minute: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
     tokens_per_minute: float | None = Field(default=None, gt=0, le=1_000_000_000, allow_inf_nan=False)
-    # Money for a million tokens.
+    # The price of a million tokens.
     price_in: float = Field(default=0.0, ge=0, le=100_000, allow_inf_nan=False)
     price_out: float = Field(default=0.0, ge=0, le=100_000, allow_inf_nan=False)
     currency: str = Field(default="USD", pattern="^[A-Z]{3}$")
@@ -122,11 +122,11 @@ class ChatConfig(EndpointConfig):
         return self.price_in > 0 or self.price_out > 0
 
     def template(self) -> Template:
-        """What it is asked."""
+        """The template of its prompt."""
         return pasted_template(self.system, self.user) if self.prompt == PASTED else TEMPLATES[self.prompt]
 
     def for_client(self) -> Endpoint:
-        """The endpoint as the client takes it; workers that share it take their parts of the concurrency."""
+        """The endpoint as the client takes it; workers that share a run divide the concurrency among them."""
         return Endpoint(
             url=self.endpoint,
             model=self.model,
@@ -155,7 +155,7 @@ class TrainedConfig(StrictConfig):
 
 
 class JuryConfig(StrictConfig):
-    """A judge of kind ``jury``: names of the judges that sit in it, and when they are of one mind."""
+    """A judge of kind ``jury``: the names of its members, and the rule by which they decide."""
 
     members: list[str] = Field(min_length=2, max_length=20)
     rule: Literal["majority", "unanimous"] = "majority"
@@ -179,7 +179,7 @@ def trained_config(values: dict[str, Any]) -> TrainedConfig:
 
 
 def jury_config(values: dict[str, Any]) -> JuryConfig:
-    """Check the settings of a jury; whether its members are there is asked by the service."""
+    """Check the settings of a jury; the service checks whether its members exist."""
     return checked_config(JuryConfig, values)
 
 
@@ -193,7 +193,7 @@ class InvalidConfig(DomainError):
 
 C = TypeVar("C", bound=StrictConfig)
 
-# What pydantic finds wrong, in words that are translated; its own remain for what no form can cause.
+# Translated messages for errors of pydantic; errors that no form can cause keep pydantic's own message.
 _WORDS = {
     "missing": gettext_noop("This is needed."),
     "extra_forbidden": gettext_noop("There is no such setting."),
@@ -223,7 +223,7 @@ def _plain(value: Any) -> Any:
 
 
 def checked_config(kind: type[C], values: dict[str, Any]) -> C:
-    """Settings of some kind; `InvalidConfig` names each field that is wrong."""
+    """The values, checked as settings of type ``kind``; `InvalidConfig` names each field that is wrong."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:

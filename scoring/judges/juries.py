@@ -35,21 +35,21 @@ _SHARED = """
 
 
 def judge_names(benchmark: Benchmark) -> list[str]:
-    """Names of the judges that may sit in a jury of the benchmark: at home in it or with a run on it; no juries."""
+    """Names of judges, other than juries, that may join a jury: they belong to the benchmark or have a run on it."""
     ran = JudgeRun.objects.filter(benchmark=benchmark, judge=OuterRef("pk"))
     judges = Judge.objects.filter(Q(benchmark=benchmark) | Exists(ran)).exclude(kind__in=kinds.juries())
     return sorted(set(judges.values_list("name", flat=True)))
 
 
 def names_that_ran(benchmark: Benchmark) -> set[str]:
-    """Names of the judges with a finished run on the benchmark, by which they can speak in a jury."""
+    """Names of the judges with a finished run on the benchmark, whose verdicts a jury can use."""
     runs = JudgeRun.objects.filter(benchmark=benchmark, status=JudgeRun.Status.FINISHED, purpose=JudgeRun.Purpose.GRADE)
     return set(runs.order_by().values_list("judge__name", flat=True).distinct())
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A seat of a jury. ``judge``: the newest version, where it is at home here; ``runs``: by which it speaks."""
+    """A member of a jury. ``judge``: its newest version, if it belongs here; ``runs``: the source of its verdicts."""
 
     name: str
     judge: Judge | None
@@ -57,13 +57,13 @@ class Member:
 
     @property
     def run(self) -> JudgeRun | None:
-        """The newest of the runs by which it speaks."""
+        """The newest of the runs that give its verdicts."""
         return self.runs.newest if self.runs else None
 
 
 @dataclass(frozen=True, slots=True)
 class JuryState:
-    """A jury as its members stand now. ``n_shared``: pairs that all of them have decided."""
+    """A jury with the present runs of its members. ``n_shared``: pairs that all of them have decided."""
 
     jury: Judge
     members: tuple[Member, ...]
@@ -76,12 +76,12 @@ class JuryState:
 
     @property
     def waiting_for(self) -> list[str]:
-        """Names of the members without a finished run; a rater only where there is none."""
+        """Names of the members without a finished run; the jury is a rater only if there are none."""
         return [member.name for member in self.members if member.run is None]
 
 
 def jury_states(benchmark: Benchmark, juries: Sequence[Judge]) -> dict[int, JuryState]:
-    """The state of each jury by its pk; the number of queries does not grow with the juries whose pairs are counted."""
+    """The state of each jury by its pk; the number of queries does not grow with the number of juries."""
     names = {name for jury in juries for name in jury.config["members"]}
     if not names:
         return {}
@@ -98,7 +98,7 @@ def _seats(jury: Judge, judge_of: dict[str, Judge], runs_of: dict[str, RunSet]) 
 
 
 def _shared_pairs(seats: dict[int, tuple[Member, ...]]) -> dict[int, int]:
-    """How many pairs all members have, by the jury's pk; kept, since finished runs do not change."""
+    """How many pairs all members have, by the jury's pk; cached, since finished runs do not change."""
     judges = {
         jury: [member.runs for member in members if member.runs is not None]
         for jury, members in seats.items()
@@ -137,11 +137,11 @@ def _counted(judges: dict[int, list[RunSet]]) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class JuryFigures:
-    """How a jury speaks. All counts are of pairs.
+    """How a jury's verdicts come about. All counts are of pairs.
 
-    ``n_due``: that all members were to decide; ``n_missing`` of them at least one member has not. Of the ``n_shared``
-    that all have: ``all_met``, ``all_not_met``; ``outvoted`` (a majority, though not all); ``undecided``; ``invalid``
-    (for every member).
+    ``n_due``: all members were to decide the pair; ``n_missing`` of these lack a verdict of at least one member. The
+    ``n_shared`` pairs that all members have consist of ``all_met``, ``all_not_met``, ``outvoted`` (a majority, though
+    not all), ``undecided`` and ``invalid`` (for every member).
     """
 
     n_due: int
@@ -156,19 +156,19 @@ class JuryFigures:
 
     @property
     def unanimous(self) -> int:
-        """Pairs of which all members say the same, met or not met."""
+        """The number of pairs to which all members give the same verdict, met or not met."""
         return self.all_met + self.all_not_met
 
     @property
     def unanimous_share(self) -> float | None:
-        """Their share of the pairs that all have; None where there is none."""
+        """The share of unanimous pairs among those that all members have; None if there are none."""
         return self.unanimous / self.n_shared if self.n_shared else None
 
 
 def jury_figures(benchmark: Benchmark, jury: Judge) -> JuryFigures:
-    """How often a jury's members are of one mind, all together and two by two.
+    """How often a jury's members agree, all together and two by two.
 
-    `scoring.selectors.raters.UnknownRater` where a member has no finished run.
+    Raises `scoring.selectors.raters.UnknownRater` if a member has no finished run.
     """
     rater = rater_of_jury(benchmark, jury)
     members = [judge.ratings() for judge in rater.judges]

@@ -16,7 +16,7 @@ from scoring.selectors.raters import MAJORITY, UNANIMOUS
 
 
 def even_number(members: Sequence[str], rule: str) -> str:
-    """What to know of a majority of an even number of members; empty where there is nothing."""
+    """A warning about a majority of an even number of members; empty where it does not apply."""
     if rule != MAJORITY or not members or len(members) % 2:
         return ""
     if len(members) == 2:

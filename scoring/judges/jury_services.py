@@ -20,9 +20,9 @@ from scoring.models import Judge, JudgeRun
 
 @transaction.atomic
 def create_jury(*, benchmark: Benchmark, name: str, config: Mapping[str, Any], by: User | None) -> Judge:
-    """A jury of judges of the benchmark; `InvalidConfig` where a member cannot sit in it.
+    """Create a jury of judges of the benchmark; `InvalidConfig` if a judge cannot be a member.
 
-    ``config``: ``members`` (names) and ``rule``. A name that is there already gets a new version.
+    ``config``: ``members`` (names) and ``rule``. A name that exists already gets a new version.
     """
     checked = jury_config(dict(config))
     known = judge_names(benchmark)
@@ -35,10 +35,10 @@ def create_jury(*, benchmark: Benchmark, name: str, config: Mapping[str, Any], b
             message = _("There is no judge “%(name)s” on this benchmark.") % {"name": unknown[0]}
         raise InvalidConfig({"members": message})
     if JudgeRun.objects.filter(benchmark=benchmark, judge__name=name).exists():
-        # A judge of another benchmark that has run here; in reports the jury would hide it.
+        # The name belongs to a judge of another benchmark that has run here; the jury would hide it in reports.
         raise DomainError(
             _("“%(name)s” is the name of a judge that has run here. Choose another name.") % {"name": name}
         )
-    # The order in which members are named means nothing.
+    # The order of the members has no meaning.
     settings = {**checked.model_dump(mode="json"), "members": sorted(checked.members)}
     return new_version(benchmark=benchmark, name=name, kind=Judge.Kind.JURY, config=settings, by=by)

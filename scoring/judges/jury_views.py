@@ -20,13 +20,13 @@ NEW = "scoring/judges/new_jury.html"
 
 
 def even_number_part(request: SignedInRequest) -> HttpResponse:
-    """The part of the form that says what to know of the number of members, as they are ticked."""
+    """The part of the form that warns about the number of ticked members."""
     warning = even_number(request.GET.getlist("members"), request.GET.get("rule", ""))
     return render(request, f"{NEW}#even-number", {"warning": warning})
 
 
 def _jury(request: SignedInRequest, slug: str, public_id: str) -> tuple[Benchmark, Judge]:
-    """A jury at home in the benchmark; its members' runs are there and nowhere else."""
+    """A jury that belongs to the benchmark; it uses only its members' runs on that benchmark."""
     benchmark, jury = access.get_judge(request.user, slug, public_id)
     if not jury.kind_info.has_members or jury.benchmark_id != benchmark.pk:
         raise Http404
@@ -34,7 +34,7 @@ def _jury(request: SignedInRequest, slug: str, public_id: str) -> tuple[Benchmar
 
 
 def jury_page(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Who sits in a jury, by which runs they speak, and how often they are of one mind."""
+    """The members of a jury, the runs that give their verdicts, and how often they agree."""
     benchmark, jury = _jury(request, slug, public_id)
     state = juries.jury_states(benchmark, [jury])[jury.pk]
     versions = access.judges_for(request.user).filter(benchmark=benchmark, name=jury.name)
@@ -52,7 +52,7 @@ def jury_page(request: SignedInRequest, slug: str, public_id: str) -> HttpRespon
 @require_safe
 @signed_in
 def jury_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
-    """The agreement of every two members; no rows while one of them has not run."""
+    """The agreement of every two members; no rows while a member has no run."""
     benchmark, jury = _jury(request, slug, public_id)
     waiting = juries.jury_states(benchmark, [jury])[jury.pk].waiting_for
     rows = [] if waiting else [comparison.row() for comparison in juries.jury_figures(benchmark, jury).pairwise]

@@ -1,1 +1,1 @@
-"""The kinds of judges: one module each; `registered` lists them, and `kind` holds what all other code asks."""
+"""The kinds of judges: one module each; `registered` lists them, and `kind` holds the interface for all other code."""

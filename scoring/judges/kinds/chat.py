@@ -43,16 +43,16 @@ class ChatJudge(JudgeKind):
     settings_template = "scoring/judges/_chat_settings.html"
 
     def is_ready(self, judge: Judge) -> bool:
-        """Whether its endpoint may be asked is seen when it runs."""
+        """Always; whether its endpoint is allowed is checked when it runs."""
         return True
 
     def may_waver(self, config: Mapping[str, Any]) -> bool:
-        """At a temperature of 0 it should not."""
+        """Whether the temperature is above 0, or left to the endpoint."""
         temperature = config.get("temperature", 0.0)
         return temperature is None or temperature > 0
 
     def request_mode(self, config: Mapping[str, Any]) -> str:
-        """A judge that is older than the setting asks about one criterion at a time."""
+        """The judge's setting; a judge older than the setting asks about one criterion at a time."""
         return str(config.get("criteria_per_request", "one"))
 
     def snapshot(self, judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
@@ -66,7 +66,7 @@ class ChatJudge(JudgeKind):
         return kept, prompt_hash(template, benchmark.rule_sheet, together=config.together)
 
     def slices(self, judge: Judge) -> int:
-        """As many as its setting says."""
+        """The number in its settings."""
         return int(judge.config.get("slices", 1))
 
     def has_prices(self, judge: Judge) -> bool:
@@ -74,11 +74,11 @@ class ChatJudge(JudgeKind):
         return chat_config(judge.config).priced
 
     def check_resumption(self, run: JudgeRun) -> None:
-        """The operator's list of endpoints may have changed since."""
+        """Check the settings again: the operator's list of endpoints may have changed since the run began."""
         chat_config(run.snapshot["config"])
 
     def reads_points(self, run: JudgeRun) -> bool:
-        """Whether its prompt shows them."""
+        """Whether its prompt shows the points."""
         return template_of(run.snapshot).shows_points
 
     def unchanged(self, run: JudgeRun, old: Sequence[Row], new: Sequence[Row]) -> list[int]:
@@ -119,7 +119,7 @@ class ChatJudge(JudgeKind):
 
 
 def _item(row: Row, rules: str) -> JudgeItem:
-    # Conversation, response and parameters of both requests are the same, so any will do to compare them.
+    # Conversation, response and parameters are the same in both requests, so any values serve to compare the requests.
     return JudgeItem(conversation=[], response="", criterion=row[1], points=row[2], rule_sheet=rules)
 
 

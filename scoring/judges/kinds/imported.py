@@ -1,4 +1,4 @@
-"""Verdicts made elsewhere, which come in as files."""
+"""Judges whose verdicts were made elsewhere and are imported from files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ImportedJudge(JudgeKind):
     no_runs = _("This judge stands for verdicts that were made elsewhere; import them to see them here.")
 
     def snapshot(self, judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
-        """It cannot run."""
+        """Raise `DomainError`: it cannot run."""
         raise DomainError(
             gettext("“%(name)s” stands for verdicts made elsewhere; it cannot run.") % {"name": judge.name}
         )

@@ -37,7 +37,7 @@ class Jury(JudgeKind):
         return JuryForm(data, benchmark=benchmark, initial=initial)
 
     def form_part(self, request: SignedInRequest) -> HttpResponse | None:
-        """What to know of the number of members that are ticked."""
+        """The warning about the number of ticked members."""
         return even_number_part(request) if request.htmx else None
 
     def create(
@@ -47,7 +47,7 @@ class Jury(JudgeKind):
         return create_jury(benchmark=benchmark, name=name, config=config, by=by)
 
     def snapshot(self, judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
-        """It cannot run; its members can."""
+        """Raise `DomainError`: a jury cannot run; its members can."""
         raise DomainError(no_run_of_a_jury(judge))
 
 

@@ -1,7 +1,7 @@
 """The interface of a judge kind: all that runs, workers, forms, pages, the API and reports need to know of it.
 
 A kind is one module of this package that ends in ``KIND = …``; `scoring.judges.kinds.registered` lists them when the
-app is ready. This module imports nothing of the app, so that every other module may ask it.
+app is ready. This module imports nothing of the app, so that every other module may import it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Row = tuple[int, str, int]  # criterion, text, points
 
 
 class JudgeKind:
-    """One kind of judge; a subclass overrides what differs from a judge without runs, prompt and form."""
+    """One kind of judge; the defaults are those of a judge without runs, prompt and form, and subclasses override."""
 
     value: ClassVar[str]  # one of `Judge.Kind`
 
@@ -37,22 +37,22 @@ class JudgeKind:
     asks_endpoint = False  # a language model behind an endpoint: it has a prompt, prices and limits
     has_members = False  # it combines the verdicts of other judges of its benchmark, and has none of its own
     learns = False  # it is fitted on decisions of its benchmark
-    is_imported = False  # its verdicts come in as files
+    is_imported = False  # its verdicts are imported from files
     is_measurable = False  # its susceptibility to injections can be measured
-    hash_name: Phrase | None = None  # of what the hash of its runs is; None: of a prompt and a rule sheet
+    hash_name: Phrase | None = None  # what the hash of its runs is computed from; None: a prompt and a rule sheet
     # The judges of the kind that can run; None where they make no runs.
     ready: Q | None = None
 
     def is_ready(self, judge: Judge) -> bool:
-        """Whether ``judge`` can run now: `ready`, of a judge with its trained model at hand."""
+        """Whether ``judge``, whose trained model is loaded, can run now: the condition `ready` for one judge."""
         return False
 
     def may_waver(self, config: Mapping[str, Any]) -> bool:
-        """Whether it may answer the same request in two ways."""
+        """Whether it may answer the same request differently the next time."""
         return False
 
     def request_mode(self, config: Mapping[str, Any]) -> str:
-        """``one`` or ``all`` criteria a request; empty where nothing is requested."""
+        """How many criteria a request has, ``one`` or ``all``; empty where nothing is requested."""
         return ""
 
     # Its runs --------------------------------------------------------------------------------------------------------
@@ -65,10 +65,10 @@ class JudgeKind:
         raise NotImplementedError
 
     def check_replicates(self, replicates: int) -> None:
-        """`DomainError` where so many replicates (at least 1) make no sense."""
+        """Raise `DomainError` if that number of replicates (at least 1) makes no sense."""
 
     def slices(self, judge: Judge) -> int:
-        """Among how many workers a run is parted; a judge that needs no network gains nothing by more than one."""
+        """How many workers share a run; a judge that needs no network gains nothing from more than one."""
         return 1
 
     def has_prices(self, judge: Judge) -> bool:
@@ -76,23 +76,23 @@ class JudgeKind:
         return False
 
     def check_resumption(self, run: JudgeRun) -> None:
-        """`DomainError` where a run cannot be resumed by the settings of its snapshot."""
+        """Raise `DomainError` if a run cannot be resumed with the settings of its snapshot."""
 
     def check_continuation(self, run: JudgeRun) -> None:
-        """`DomainError` where a run cannot go on with newer rubrics by its snapshot."""
+        """Raise `DomainError` if a run with this snapshot cannot be continued on newer rubrics."""
         self.check_resumption(run)
 
     def reads_points(self, run: JudgeRun) -> bool:
-        """Whether what the judge reads changes with the points of a criterion."""
+        """Whether the judge's input depends on the points of a criterion."""
         return False
 
     def unchanged(self, run: JudgeRun, old: Sequence[Row], new: Sequence[Row]) -> list[int]:
-        """Criteria of the rubric ``new`` whose verdicts by the rubric ``old`` stay: by default those in both."""
+        """Criteria of the rubric ``new`` that keep their verdicts from the rubric ``old``: by default those in both."""
         known = {row[0] for row in old}
         return [row[0] for row in new if row[0] in known]
 
     def work(self, turn: SliceTurn, until: float) -> bool:
-        """Work off what a slice lacks; True where the time (``until``, of `time.monotonic`) was up first."""
+        """Give the verdicts that a slice lacks; True if the time (``until``, of `time.monotonic`) was up first."""
         raise NotImplementedError
 
     # How it is made --------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class JudgeKind:
         return self.form(data, initial=initial)
 
     def form_part(self, request: SignedInRequest) -> HttpResponse | None:
-        """The answer to what the open form requests by htmx; None where it requests nothing."""
+        """The response to an htmx request of the open form; None if the form makes no such requests."""
         return None
 
     def create(
@@ -124,12 +124,12 @@ class JudgeKind:
     no_runs: _StrOrPromise = ""  # on its page, where it has no run and cannot run now
 
     def page_context(self, judge: Judge, benchmark: Benchmark, item: int) -> dict[str, Any]:
-        """What its page shows besides; ``item`` is the number of the previewed request."""
+        """Further context of its page; ``item`` is the number of the previewed request."""
         return {}
 
     @property
     def makes_runs(self) -> bool:
-        """Whether a judge of the kind can be let run here."""
+        """Whether a judge of the kind can run here."""
         return self.ready is not None
 
     @property
@@ -152,7 +152,7 @@ def register(kind: JudgeKind) -> None:
 
 
 def kind_named(value: object) -> JudgeKind:
-    """The kind of a stored name; for any other text, such as another kind of rater, one of which nothing holds."""
+    """The kind of a stored name; for any other text, such as another kind of rater, a kind with the defaults."""
     return KINDS.get(str(value)) or JudgeKind()
 
 
