@@ -1,4 +1,4 @@
-"""Previews what a chat judge would be sent, in parts for a page: on a real response of the benchmark."""
+"""Previews a chat judge's request about a real response of the benchmark, split into parts for a page."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rubrics.models import Benchmark, Response, RubricItem
 from scoring.judges.config import ChatConfig, InvalidConfig, chat_config
 from scoring.models import Judge
 
-# Names of fences that hold what the candidate wrote.
+# Names of the fences around the candidate's text.
 _CANDIDATES = ("REPLY", "RESPONSE", "TRANSCRIPT")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a message: the judge's own words, or with ``label`` the text between the lines of a fence."""
+    """A part of a message: text of the prompt itself, or with ``label`` the text between the lines of a fence."""
 
     text: str
     label: str = ""
@@ -27,10 +27,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A request as it would be sent, its messages taken apart at their fences."""
+    """A request as it would be sent, with its messages split at their fences."""
 
     response: Response
-    position: int  # of the criterion; 0 where all are asked about at once
+    position: int  # of the criterion; 0 where one request covers all criteria
     criteria: int
     nonce: str
     messages: tuple[tuple[str, tuple[Passage, ...]], ...] = ()
@@ -39,11 +39,11 @@ class Preview:
 
 
 def preview_of(judge: Judge, benchmark: Benchmark, number: int = 0) -> Preview | None:
-    """What a chat judge would be sent; None where there is nothing to ask about, or its prompt is no longer known."""
+    """The request of a chat judge; None if there is no response to judge, or its prompt is no longer known."""
     try:
         config = chat_config(judge.config)
     except InvalidConfig as error:
-        # A host may have left the operator's list since; the prompt is the same.
+        # The operator may have removed the host from the list since; the prompt is the same.
         if set(error.fields) != {"endpoint"}:
             return None
         config = ChatConfig.model_construct(**judge.config)
@@ -55,7 +55,7 @@ def preview_prompt(
 ) -> Preview | None:
     """A request about one criterion of one response, or with ``together`` about all of them.
 
-    Items are counted by response; each takes another criterion, so that paging shows many.
+    Items are numbered by response; each shows a different criterion, so that paging shows many criteria.
     """
     rubric = RubricItem.objects.filter(
         rubric__case=OuterRef("case"), rubric__status="published", rubric__track="gold"
@@ -109,7 +109,7 @@ def request_about(
 
 
 def _passages(content: str, nonce: str) -> Iterator[Passage]:
-    """A message, cut at the lines that carry the nonce; nobody who wrote a text inside knows it."""
+    """A message, split at the lines that carry the nonce; no author of an enclosed text can know the nonce."""
     text: list[str] = []
     label = ""
     for line in content.split("\n"):

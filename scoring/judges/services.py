@@ -24,7 +24,7 @@ from scoring.models import Judge, TrainedModel
 
 
 def new_version(*, benchmark: Benchmark, name: str, kind: str, config: Mapping[str, Any], by: User | None) -> Judge:
-    """The next version of the judge called ``name``; its settings were checked by the caller."""
+    """Create the next version of the judge called ``name``; the caller has checked its settings."""
     check_judge_name(name)
     known = Judge.objects.filter(benchmark=benchmark, name=name)
     other = known.exclude(kind=kind).first()
@@ -47,7 +47,7 @@ def new_version(*, benchmark: Benchmark, name: str, kind: str, config: Mapping[s
 
 @transaction.atomic
 def create_chat_judge(*, benchmark: Benchmark, name: str, config: Mapping[str, Any], by: User | None) -> Judge:
-    """A judge that asks a chat endpoint; `InvalidConfig` where a setting cannot be used."""
+    """Create a judge that asks a chat endpoint; `InvalidConfig` if a setting cannot be used."""
     checked = chat_config(dict(config))
     return new_version(
         benchmark=benchmark, name=name, kind=Judge.Kind.CHAT, config=checked.model_dump(mode="json"), by=by
@@ -66,9 +66,9 @@ def create_trained_judge(
     at: datetime,
     enqueue: bool = True,
 ) -> Judge:
-    """A judge to be fitted on physicians' decisions: of one expert group, or of all of the benchmark's.
+    """Create a judge to be fitted on physicians' decisions: those of one expert group, or of all in the benchmark.
 
-    The fitting itself is a Celery task; ``enqueue`` False leaves it to the caller.
+    A Celery task fits it; with ``enqueue`` False the caller fits it instead.
     """
     config = trained_config({"group": group, "seed": seed, "held_out": sorted(set(held_out))})
     if config.group and not ExpertGroup.objects.filter(benchmark=benchmark, name=config.group).exists():
@@ -90,7 +90,7 @@ def create_trained_judge(
 
 @transaction.atomic
 def train_again(*, judge: Judge, at: datetime) -> None:
-    """Fit a judge again whose fitting failed; `Conflict` if it did not."""
+    """Fit a judge again after its fitting failed; `Conflict` if it has not failed."""
     model = TrainedModel.objects.get(judge=judge)
     transition(model, source=["failed"], target="pending", error="", heartbeat_at=at)
     TRAININGS.enqueue([model], at=at)
@@ -121,7 +121,7 @@ def imported_judge(*, benchmark: Benchmark, name: str, by: User | None) -> Judge
 
 
 def no_run_of_a_jury(jury: Judge) -> str:
-    """Why a jury cannot run, and what can."""
+    """The message that a jury cannot run, and which judges can."""
     return _("“%(name)s” is a jury. It does not run itself: let its members run (%(members)s).") % {
         "name": jury.name,
         "members": ", ".join(jury.config["members"]),
@@ -129,7 +129,7 @@ def no_run_of_a_jury(jury: Judge) -> str:
 
 
 def find_judge(*, benchmark: Benchmark, name: str) -> Judge:
-    """The newest version of the judge called ``name``, that could run: of the benchmark itself, else of any other."""
+    """The newest version of the judge ``name`` that can run: of the benchmark itself, else of any other."""
     jury = Judge.objects.filter(benchmark=benchmark, name=name, kind__in=juries()).order_by("-version").first()
     if jury is not None:
         raise DomainError(no_run_of_a_jury(jury))

@@ -77,7 +77,7 @@ def new_judge(request: SignedInRequest, slug: str, kind: str) -> HttpResponse:
 
 
 def _earlier(request: SignedInRequest, benchmark: Benchmark, kind: JudgeKind) -> dict[str, Any]:
-    """The values of the judge that ``from`` names; members are judges of one benchmark, and stay there."""
+    """The settings of the judge that ``from`` names; those of a jury are offered in its own benchmark only."""
     public_id = request.GET.get("from")
     if not public_id:
         return {}
@@ -94,7 +94,7 @@ def _number(text: str) -> int:
 @require_POST
 @signed_in
 def prompt_preview(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The request of a judge with the form's current values; nothing is written, whatever else the form lacks."""
+    """The request of a judge with the form's current values, even if others are missing; nothing is written."""
     benchmark = get_benchmark(request.user, slug)
     form = PromptForm(request.POST)
     context: dict[str, Any] = {"benchmark": benchmark}
@@ -113,7 +113,7 @@ def prompt_preview(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @signed_in
 def judge(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One judge: its settings, what it is asked or how well it learned, its versions and its runs."""
+    """One judge: its settings, its prompt or how well it learned, its versions and its runs."""
     return _page(request, slug, public_id)
 
 
@@ -155,7 +155,7 @@ def _training(benchmark: Benchmark, judge: Judge) -> dict[str, Any]:
 @require_safe
 @signed_in
 def judge_training(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """How far the fitting is; asked again while it goes on, then the page is loaded anew."""
+    """The progress of the fitting, polled until it ends; then the page is reloaded."""
     context = _training(*access.get_judge(request.user, slug, public_id))
     response = render(request, "scoring/judges/judge.html#training", context)
     if not context["training"]:
@@ -166,7 +166,7 @@ def judge_training(request: SignedInRequest, slug: str, public_id: str) -> HttpR
 @require_POST
 @signed_in
 def judge_train_again(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Fit a judge again whose fitting failed."""
+    """Fit a judge again after its fitting failed."""
     _benchmark, judge = access.get_judge(request.user, slug, public_id)
     if not judge.kind_info.learns:
         raise Http404

@@ -14,7 +14,7 @@ from rubrics.models import Benchmark, Candidate, Case, Response
 
 
 class GenerationRun(models.Model):
-    """A candidate at work on a set of cases, by an OpenAI-compatible endpoint. Its items say what is left to do."""
+    """The generation of a candidate's responses to a set of cases by an OpenAI-compatible endpoint, item by item."""
 
     class Status(models.TextChoices):
         PENDING = "pending", STATUS_LABELS["pending"]
@@ -33,7 +33,7 @@ class GenerationRun(models.Model):
     setting = models.CharField(_("setting"), max_length=MAX_SETTING_LENGTH, default="chat")
     # Endpoint, model, name of the key's variable, system prompt, decoding settings: all that a response depends on.
     config = models.JSONField(default=dict)
-    frame = models.JSONField(default=dict)  # by which filter the cases were chosen
+    frame = models.JSONField(default=dict)  # the filter by which the cases were chosen
     samples = models.PositiveSmallIntegerField(_("samples per case"), default=1)
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.PENDING)
     error = models.TextField(blank=True)

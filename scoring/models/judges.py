@@ -1,4 +1,4 @@
-"""Judges, their runs over responses, the calls of these and the resulting verdicts."""
+"""Judges, their runs over responses, the runs' calls and the resulting verdicts."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Judge(models.Model):
         IMPORTED = "imported", _("Verdicts made elsewhere")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
-    # Where it is at home. Who runs this benchmark may use it on any other benchmark that they run.
+    # The benchmark that it belongs to. Whoever runs it may also use the judge on other benchmarks that they run.
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="judges")
     name = models.CharField(_("name"), max_length=MAX_JUDGE_NAME_LENGTH)
     version = models.PositiveIntegerField(default=1)
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices)
-    # What it is made of, as `scoring.judges.config` reads it.
+    # Its settings, which `scoring.judges.config` reads.
     config = models.JSONField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -70,18 +70,18 @@ class TrainedModel(models.Model):
 
 class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
     def graded(self) -> JudgeRunQuerySet:
-        """Runs that have finished grading responses as they stand, those that finished last first."""
+        """Finished runs that graded unchanged responses, most recently finished first."""
         finished = self.filter(status=JudgeRun.Status.FINISHED, purpose=JudgeRun.Purpose.GRADE)
         return finished.order_by("-finished_at", "-pk")
 
 
 class JudgeRun(models.Model):
-    """A judge at work on a set of responses. What is missing is asked of the verdicts, never of the broker."""
+    """A judge's work on a set of responses. The stored verdicts, never the broker, show what is still missing."""
 
     class Status(models.TextChoices):
         PENDING = "pending", STATUS_LABELS["pending"]
         RUNNING = "running", STATUS_LABELS["running"]
-        # The endpoint is down; tried again by itself, later and later, then incomplete.
+        # The endpoint is down; the run retries by itself after ever longer pauses, then ends incomplete.
         PAUSED = "paused", STATUS_LABELS["paused"]
         CANCELLING = "cancelling", _("Cancelling")
         CANCELLED = "cancelled", STATUS_LABELS["cancelled"]
@@ -100,10 +100,10 @@ class JudgeRun(models.Model):
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
     purpose = models.CharField(max_length=14, choices=Purpose.choices, default=Purpose.GRADE)
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.PENDING)
-    frame = models.JSONField(default=dict)  # by which filter the responses were chosen
+    frame = models.JSONField(default=dict)  # the filter by which the responses were chosen
     snapshot = models.JSONField(default=dict)  # the judge in full, as it was when the run began
     prompt_hash = models.CharField(max_length=64, blank=True)
-    # The run it goes on from, on newer versions of rubrics: verdicts whose request is the same came from there.
+    # The run that it continues on newer rubric versions; verdicts whose request is the same were copied from there.
     continues = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="continued_by")
     carried = models.PositiveIntegerField(default=0)  # verdicts that came from there
     replicates = models.PositiveSmallIntegerField(default=1)
@@ -123,7 +123,7 @@ class JudgeRun(models.Model):
     class Meta:
         ordering = ["-created_at", "-pk"]
         indexes = [
-            # The sweep asks every few seconds for the few runs that still want work.
+            # The sweep queries every few seconds the few runs that still have work to do.
             models.Index(
                 fields=["heartbeat_at"],
                 condition=Q(status__in=["pending", "running", "paused", "cancelling"]),
@@ -156,20 +156,20 @@ class RunSlice(models.Model):
     number = models.PositiveSmallIntegerField()  # from 0
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     reason = models.TextField(blank=True)  # why it stopped, in words
-    failed = models.BooleanField(default=False)  # it stopped by a fault of our own
+    failed = models.BooleanField(default=False)  # it stopped because of an error in this software
     enqueued_at = models.DateTimeField(null=True, blank=True)  # when a task was last sent for it
     heartbeat_at = models.DateTimeField(null=True, blank=True)
-    # How often work on it began since the last verdict; a bound on what a worker that dies here can cost.
+    # How often work on it began since the last verdict; limiting it bounds the cost of a worker that dies repeatedly.
     starts_without_progress = models.PositiveSmallIntegerField(default=0)
-    # Where its endpoint was found down: no sooner than this, and how often in a row that was.
+    # If its endpoint was down: the earliest time to resume, and how often in a row it was down.
     resume_at = models.DateTimeField(null=True, blank=True)
     pauses = models.PositiveSmallIntegerField(default=0)
-    # What it asked of the endpoint so far; tokens are the endpoint's own counts, or estimated where it gives none.
+    # Its use of the endpoint so far; tokens are the endpoint's own counts, or estimates where it reports none.
     calls = models.PositiveIntegerField(default=0)
     tokens_in = models.PositiveBigIntegerField(default=0)
     tokens_out = models.PositiveBigIntegerField(default=0)
     estimated_calls = models.PositiveIntegerField(default=0)
-    # The most that it may spend in all; those of slices at work and what the others spent never exceed the budget.
+    # The most that it may spend in all; claims of slices at work and what the others spent never exceed the budget.
     claim = models.FloatField(null=True, blank=True)
 
     class Meta:
@@ -186,7 +186,7 @@ class JudgeRunItem(models.Model):
     run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="items")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="+")
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="+")
-    # Only these criteria of the rubric; null for all of them.
+    # The criteria of the rubric to judge; null for all of them.
     criteria = ArrayField(models.BigIntegerField(), null=True, blank=True)
 
     class Meta:
@@ -220,7 +220,7 @@ class JudgeCall(models.Model):
 
 @audited
 class Verdict(models.Model):
-    """A judge's verdict on one (response, criterion) pair. Missing is the absence of the row; invalid is a state."""
+    """A judge's verdict on one (response, criterion) pair. An invalid verdict is a row; a missing one has no row."""
 
     class Outcome(OutcomeChoices):
         MET = OutcomeCode.MET.word, OUTCOME_LABELS["met"]

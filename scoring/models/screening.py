@@ -29,7 +29,7 @@ class Screening(models.Model):
     candidates = models.JSONField(default=list)  # names
     threshold = models.FloatField(_("threshold"), default=0.5)  # of the aggregated rubric score, 0 to 1
     aggregate = models.CharField(_("aggregated by"), max_length=10, default="mean")  # mean or max over candidates
-    digest = models.CharField(max_length=64, blank=True)  # of what went in
+    digest = models.CharField(max_length=64, blank=True)  # of the input
     facts = models.JSONField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
@@ -47,7 +47,7 @@ class Screening(models.Model):
 
 @audited
 class ScreenedCase(models.Model):
-    """A case in a screening: its score, whether that flags it, and what a person decided."""
+    """A case in a screening: its score, whether the score flags it, and what a person decided."""
 
     class Decision(models.TextChoices):
         KEEP = "keep", _("Kept")

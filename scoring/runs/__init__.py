@@ -1,1 +1,1 @@
-"""Runs of judges: begin, continue, follow, compare, and what they cost."""
+"""Runs of judges: starting, following, continuing and comparing them, and their costs."""

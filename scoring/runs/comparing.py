@@ -1,7 +1,7 @@
 """Agreement of two judge runs on the pairs that both decided, above all of one judge in its two modes.
 
-A chat judge may be asked about one criterion a request or about all of a response at once. The second is cheaper, and
-what it costs in faithfulness is the agreement with the first, on the same responses by the same model and prompt.
+A chat judge may be asked about one criterion per request or about all criteria of a response at once. The second mode
+is cheaper. Its agreement with the first, on the same responses by the same model and prompt, shows what it loses.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from scoring.selectors.raters import run_ratings
 ONE_BY_ONE, ALL_AT_ONCE = "one", "all"
 FIGURES = ("mf1", "raw", "kappa")
 CACHED_SECONDS = 7 * 24 * 3600
-# Runs that a page offers to choose from, the newest ones.
+# How many runs, the newest ones, a page offers to choose from.
 LISTED = 50
 COLUMNS = (
     *("rater_a", "rater_b", "n_shared", "n_pairs", "n_cases"),
@@ -47,8 +47,9 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two raters side by side. ``n_shared``: pairs that both have; ``agreement`` is over those that both say met or not
-    met to, ``agreement.n_pairs`` of them.
+    """Two raters side by side. ``n_shared``: pairs that both have.
+
+    ``agreement`` is over the ``agreement.n_pairs`` pairs to which both gave met or not met.
     """
 
     name_a: str
@@ -60,12 +61,12 @@ class Comparison:
 
     @property
     def left_out(self) -> int:
-        """Pairs that one of them has no met or not met for."""
+        """How many shared pairs lack a verdict of met or not met from at least one of the two."""
         return self.n_shared - self.agreement.n_pairs
 
     @property
     def as_rows(self) -> list[Comparison]:
-        """Itself as a table of one row."""
+        """The comparison as a table of one row."""
         return [self]
 
     def row(self) -> Row:
@@ -107,10 +108,9 @@ class _Cases:
 
 
 def agreement_of(a: Ratings, b: Ratings, cases: _Cases, *, seed: int = 0) -> tuple[int, TwoRaterAgreement]:
-    """How many pairs both have, and their agreement on those to which both say met or not met.
+    """How many pairs both have, and the agreement on those to which both gave met or not met.
 
-    Neither is the reference of the other, so an invalid verdict counts for nothing here; it is left out. Intervals are
-    by a bootstrap over cases.
+    Neither rater is the reference, so an invalid verdict is left out here. Intervals are by a bootstrap over cases.
     """
     in_a, in_b = shared(a, b)
     outcomes_a, outcomes_b = a.outcome[in_a], b.outcome[in_b]
@@ -123,13 +123,13 @@ def agreement_of(a: Ratings, b: Ratings, cases: _Cases, *, seed: int = 0) -> tup
 
 
 def cache_key(name: str, runs: Sequence[JudgeRun]) -> str:
-    """Under which what was made of finished ``runs`` is kept."""
+    """The cache key of a result that was computed from finished ``runs``."""
     identity = " ".join(f"{run.public_id} {run.finished_at}" for run in runs)
     return f"{name}:{hashlib.sha256(identity.encode()).hexdigest()}:{VERSION}"
 
 
 def compare_runs(a: JudgeRun, b: JudgeRun) -> Comparison:
-    """Two finished runs over one benchmark; kept while the same cases count, as finished runs do not change."""
+    """Compare two finished runs over one benchmark; cached while the same cases count, as finished runs are final."""
     key = cache_key(f"comparison-{state_of(a.benchmark_id)}", (a, b))
     kept: tuple[int, TwoRaterAgreement] | None = cache.get(key)
     if kept is None:
@@ -142,7 +142,7 @@ def compare_runs(a: JudgeRun, b: JudgeRun) -> Comparison:
 def compare_all(
     benchmark: Benchmark, named: Sequence[tuple[str, Ratings, JudgeRun | None]], *, seed: int = 0
 ) -> list[Comparison]:
-    """Every two of several raters of a benchmark, by their names."""
+    """Compare every two of several named raters of a benchmark."""
     cases = _Cases.of(benchmark)
     comparisons = []
     for (name_a, a, run_a), (name_b, b, run_b) in combinations(named, 2):
@@ -155,7 +155,7 @@ def compare_all(
 
 
 def mode_of(run: JudgeRun) -> str:
-    """Whether a run asked about one criterion a request or about all of a response; empty where nothing was asked."""
+    """Whether a run asked about ``one`` criterion per request or about ``all``; empty where it made no requests."""
     return run.snapshot_kind.request_mode(run.snapshot.get("config", {}))
 
 
@@ -176,11 +176,11 @@ def runs_to_choose(run: JudgeRun, chosen: JudgeRun | None = None) -> list[JudgeR
 
 
 def in_other_mode(run: JudgeRun) -> JudgeRun | None:
-    """The newest run that asked the same model by the same prompt and rules in the other mode; None where none did."""
+    """The newest run with the same model, prompt and rules in the other mode; None if there is none."""
     mode = mode_of(run)
     if not mode:
         return None
-    # The endpoint, and the content of requests; the other settings are about how.
+    # The endpoint and the content of requests; the other settings concern how requests are sent.
     config = run.snapshot.get("config", {})
     lookups = {f"config__{name}": config.get(name) for name in ("endpoint", "model", "prompt")}
     lookups |= {name: run.snapshot.get(name) for name in ("template", "rule_sheet")}
@@ -196,7 +196,7 @@ def in_other_mode(run: JudgeRun) -> JudgeRun | None:
 
 
 def compare_modes(run: JudgeRun, other: JudgeRun) -> Comparison:
-    """A run beside that in the other mode, one by one first."""
+    """Compare a run with one in the other mode; the run with one criterion per request comes first."""
     return compare_runs(run, other) if mode_of(run) == ONE_BY_ONE else compare_runs(other, run)
 
 

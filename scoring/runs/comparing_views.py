@@ -16,11 +16,10 @@ from scoring.runs.comparing import Comparison
 
 
 def beside(run: JudgeRun | None, public_id: str = "") -> dict[str, Any]:
-    """What ``scoring/runs/_comparison.html`` shows.
+    """The context of ``scoring/runs/_comparison.html``.
 
-    The run in the other mode, and the run whose public id is ``public_id``.
-
-    Nothing where there is no run, or it has not finished; `Http404` where there is no such other run.
+    It compares ``run`` with the run in the other mode, and with the run whose public id is ``public_id``. It is empty
+    if there is no run, or the run has not finished; `Http404` if ``public_id`` names no comparable run.
     """
     if run is None or not comparing.is_settled(run):
         return {}
@@ -54,7 +53,7 @@ def _compared(run: JudgeRun, public_id: str) -> Comparison | None:
 @require_safe
 @signed_in
 def run_comparison_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
-    """A run and another one: that given by ``with``, else the newest in the other mode; no row where there is none."""
+    """A run and the run that ``with`` names, else the newest in the other mode; no row if there is none."""
     run = access.get_run(request.user, slug, public_id)
     comparison = _compared(run, request.GET.get("with", ""))
     rows = [] if comparison is None else [comparison.row()]

@@ -1,8 +1,8 @@
 """Continues a finished run on newer rubric versions: known verdicts are carried over, the rest is requested.
 
 A verdict is carried over where its request would be the same, byte for byte: the same text, and the same points where
-the prompt shows them. A trained judge reads text and points. Verdicts made elsewhere go by their text alone; what is
-then missing stays missing, since nobody here can ask for it.
+the prompt shows them. A trained judge reads text and points. Verdicts made elsewhere are carried over by the text
+alone; those that are then missing stay missing, since they cannot be requested here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scoring.models import JudgeRun, JudgeRunItem
 from scoring.runs.selectors import run_date, run_sets
 from scoring.runs.services import begin, check_budget, due_verdicts
 
-# The items of a run whose responses still count, beside the rubric that counts for each now.
+# The items of a run whose responses still count, each with the rubric that now counts for it.
 _ITEMS = """
     SELECT i.response_id, i.rubric_id AS before, u.id AS now, i.criteria
     FROM scoring_judgerunitem i
@@ -36,7 +36,7 @@ _ITEMS = """
     JOIN rubrics_rubric u ON u.case_id = c.id AND u.track = o.track AND u.status = 'published'
     WHERE i.run_id = %(run)s
 """
-# Criteria that the current rubrics ask about and the run has no verdict on.
+# Criteria of the current rubrics on which the run has no verdict.
 _LACKING = f"""
     SELECT count(*), count(DISTINCT i.response_id)
     FROM ({_ITEMS}) AS i
@@ -67,7 +67,7 @@ class NewerVersions:
 
     verdicts: int  # on reworded and new criteria, times its replicates
     responses: int
-    points_shown: bool  # its prompt shows points, so that changed points ask for a new verdict as well
+    points_shown: bool  # its prompt shows points, so that changed points need a new verdict as well
     imported: bool
 
 
@@ -88,9 +88,9 @@ def newer_versions(run: JudgeRun) -> NewerVersions | None:
 
 @transaction.atomic
 def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decimal | None = None) -> JudgeRun:
-    """A new run of the same judge, word for word as it was, over the same responses and the current rubrics.
+    """Create a run of the same judge, with the same snapshot, over the same responses and the current rubrics.
 
-    `DomainError` where there is nothing to go on with; `Conflict` where somebody has gone on with it already.
+    `DomainError` if there is nothing to continue; `Conflict` if the run has been continued already.
     """
     JudgeRun.objects.select_for_update(no_key=True).get(pk=run.pk)
     if newer_versions(run) is None:
@@ -116,7 +116,7 @@ def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decima
     continuation.expected = due_verdicts(continuation)
     continuation.carried = _carry_over(run, continuation)
     if run.imported:
-        # The copied verdicts are as old as those they were copied from: later imported runs still come before them.
+        # The copied verdicts are as old as their originals, so later imported runs still take precedence.
         continuation.status, continuation.started_at, continuation.finished_at = (
             JudgeRun.Status.FINISHED,
             run.started_at,
@@ -159,7 +159,7 @@ def _make_items(run: JudgeRun, continuation: JudgeRun) -> None:
         order.setdefault(rubric, []).append(criterion)
     items = []
     for response, before, now, criteria in rows:
-        if criteria is not None:  # named ones that are still current, and what is new since
+        if criteria is not None:  # the listed criteria that are still current, and those that are new
             stood = set(order.get(before, []))
             criteria = [pk for pk in order.get(now, []) if pk in criteria or pk not in stood]
         items.append(JudgeRunItem(run=continuation, response_id=response, rubric_id=now, criteria=criteria))
@@ -170,7 +170,7 @@ def _make_items(run: JudgeRun, continuation: JudgeRun) -> None:
 
 
 def _carry_over(run: JudgeRun, continuation: JudgeRun) -> int:
-    """Copy verdicts whose request is unchanged; how many."""
+    """Copy verdicts whose request is unchanged; return how many."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT DISTINCT i.before, i.now FROM ({_ITEMS}) AS i", {"run": run.pk})
         pairs = cursor.fetchall()
@@ -215,7 +215,7 @@ _STORED = """
         ))
     ) AS pairs
 """
-# Of these runs those that judged the case by an older rubric, lack a criterion and were not continued.
+# Those of the given runs that judged the case by an older rubric, lack a criterion and were not continued.
 _TO_CONTINUE = """
     SELECT DISTINCT i.run_id
     FROM scoring_judgerunitem i
@@ -238,9 +238,9 @@ _TO_CONTINUE = """
 
 
 def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
-    """For the runs that count for each judge: which verdicts on responses to the case stand under ``rubric``.
+    """For the runs that count for each judge: which verdicts on responses to the case remain valid under ``rubric``.
 
-    Of several imported runs each that lacks a criterion has a link of its own, since each is continued by itself.
+    Each imported run that lacks a criterion has its own link, since imported runs are continued one by one.
     """
     rows = []
     for judge in run_sets(case.benchmark).values():

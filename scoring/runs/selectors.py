@@ -1,8 +1,7 @@
 """The runs that count for a judge, and the verdicts of these runs.
 
-For a judge that ran here its newest finished run counts. Verdicts that were made elsewhere often come in several files,
-one for each candidate, say: there all imported runs count, and of each response, criterion and replicate the newest
-verdict.
+For a judge that ran here, only its newest finished run counts. Verdicts made elsewhere often come in several files, one
+for each candidate, say: all imported runs count, with the newest verdict of each response, criterion and replicate.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from scoring.models import JudgeRun, Verdict
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """The share of a run's valid replicates that say met, for each pair that has one; sorted as `Ratings` are."""
+    """The share of met among a run's valid replicates, for each pair that has any; sorted as `Ratings` are."""
 
     keys: NDArray[np.int64]
     share: NDArray[np.float64]
@@ -40,12 +39,12 @@ class Shares:
 class RunSet:
     """Finished runs of one judge that count together, the newest first: one run, or all that were imported.
 
-    ``by_name``: the judge's name was asked for, not this run; only then may an older run cover more.
+    ``by_name``: the user named the judge and not this run; only then is coverage by older runs of interest.
     """
 
     runs: tuple[JudgeRun, ...]
     by_name: bool = False
-    aggregate: str | None = None  # of the replicates, where it was read already
+    aggregate: str | None = None  # how replicates are combined, if it was read already
 
     @property
     def newest(self) -> JudgeRun:
@@ -58,7 +57,7 @@ class RunSet:
 
     @property
     def takes_mean(self) -> bool:
-        """Whether the rubric score takes the mean of the replicates, as the judge was set when its run began."""
+        """Whether the rubric score takes the mean of the replicates: the judge's setting when its run began."""
         if self.newest.replicates == 1:
             return False
         if self.aggregate is not None:
@@ -71,7 +70,7 @@ class RunSet:
         return [run.pk for run in self.runs]
 
     def ratings(self, within: Span | None = None) -> Ratings:
-        """Their verdicts; of several replicates the majority, invalid ones aside, and INVALID if none is left."""
+        """Their verdicts; of several replicates the majority of the valid ones, INVALID if none is valid."""
         if len(self.runs) == 1 and self.newest.replicates == 1:
             code = outcome_code_sql("outcome")
             query = f"SELECT response_id, criterion_id, {code} FROM scoring_verdict WHERE run_id = %(run)s"
@@ -154,7 +153,7 @@ def run_sets(benchmark: Benchmark, judge_names: Collection[str] | None = None) -
     for run in runs:
         by_name.setdefault(run.judge.name, []).append(run)
     sampled = [of_judge[0].pk for of_judge in by_name.values() if of_judge[0].replicates > 1]
-    # Of a snapshot, which holds whole prompts, this one word is read.
+    # A snapshot holds whole prompts; only this one setting is read.
     rows = JudgeRun.objects.filter(pk__in=sampled).order_by().values_list("pk", "snapshot__config__aggregate")
     aggregates = dict(rows) if sampled else {}
     return {
@@ -168,7 +167,7 @@ def run_sets(benchmark: Benchmark, judge_names: Collection[str] | None = None) -
 
 
 def run_date(run: JudgeRun) -> str:
-    """By which day a run is known, in the reader's zone: 21 Nov 2026."""
+    """The day by which a page identifies a run, in the reader's time zone: 21 Nov 2026."""
     return date_format(timezone.localtime(run.created_at), "DATE_FORMAT")
 
 
@@ -180,8 +179,8 @@ _RESPONSES = """
     JOIN scoring_judgerunitem i ON i.run_id = c.run
     GROUP BY c.name
 """
-# Pairs that other runs of the judge were to judge and the runs that count were not. What is no longer in a published
-# rubric counts nowhere, so that no run is missed for it.
+# Pairs that other runs of the judge were to judge and the runs that count were not. Criteria that are no longer in a
+# published rubric are left out: they count nowhere, so that no run is needed for them.
 _IN_OLDER = """
     WITH counting AS (
         SELECT * FROM unnest(%(names)s::text[], %(runs)s::bigint[]) AS c (name, run)
@@ -223,7 +222,7 @@ _IN_OLDER = """
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many responses the runs that count for a judge cover, and how many more pairs all its older runs do.
+    """How many responses the runs that count for a judge cover, and how many more pairs all its older runs cover.
 
     ``newest_at``: when the newest of those older runs was made; None where there is none.
     """
@@ -235,15 +234,15 @@ class Coverage:
 
     @property
     def note(self) -> str:
-        """What the older runs add, in English as files have it, with its code; empty where nothing."""
+        """What the older runs add, in English as in files, with its code; empty if they add nothing."""
         if not self.n_pairs_in_older or self.newest_at is None:
             return ""
-        day = self.newest_at.astimezone(UTC).date().isoformat()  # a file is the same whoever asks for it
+        day = self.newest_at.astimezone(UTC).date().isoformat()  # UTC, so that a file is the same for every reader
         return Reason.OLDER_RUNS(judge=self.judge, n=self.n_pairs_in_older, date=day)
 
 
 def coverage(benchmark: Benchmark, sets: Iterable[RunSet]) -> dict[str, Coverage]:
-    """What the runs that count for each judge cover, by the judge's name. Two queries, three where older runs exist."""
+    """The coverage of the runs that count, by the judge's name. Two queries, three if older runs exist."""
     judges = list(sets)
     if not judges:
         return {}
@@ -272,7 +271,7 @@ def coverage(benchmark: Benchmark, sets: Iterable[RunSet]) -> dict[str, Coverage
 def coverage_notes(sets: Iterable[RunSet]) -> list[str]:
     """What older runs cover beyond those that count for the judges.
 
-    Where a run was asked for by its id, it alone was wanted: there is no note on it.
+    A run that was named by its id has no note: the user wanted that run alone.
     """
     named = [each for each in sets if each.by_name]
     if not named:

@@ -1,4 +1,4 @@
-"""Runs: a judge over a set of responses. The rows say what is due; tasks only carry ids.
+"""Writes to runs of a judge over a set of responses. The rows hold what is due; tasks only carry ids.
 
 States: pending → running → finished | incomplete | failed; running → paused → running, while the endpoint is down;
 pending, running or paused → cancelling → cancelled; and from cancelled, incomplete, failed and paused back to pending
@@ -50,7 +50,7 @@ class RunFrame:
     """Which responses a run is over: those of a batch, or of the benchmark, with a published rubric.
 
     ``batch`` is a batch's public id; ``candidates`` are names and ``kinds`` kinds of candidates, empty for all.
-    ``sample``: only so many of them, drawn by ``seed``; 0 for all.
+    ``sample``: how many of these responses are drawn by ``seed``; 0 for all.
     """
 
     batch: Annotated[
@@ -77,7 +77,7 @@ class RunFrame:
 
 @command(frozen=True, slots=True)
 class RunTerms:
-    """How often each pair is asked about, and the most that this may cost, in the currency of the judge's prices."""
+    """The number of replicates of each pair, and the maximum cost in the currency of the judge's prices."""
 
     replicates: Annotated[
         int,
@@ -96,7 +96,7 @@ class RunTerms:
 
 @dataclass(frozen=True, slots=True)
 class FrameSize:
-    """What a frame holds."""
+    """The numbers of what a frame holds."""
 
     responses: int
     verdicts: int
@@ -111,7 +111,7 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame) -> tuple[str, dict[str, An
         batch = Batch.objects.filter(group__benchmark=benchmark, public_id=frame.batch).first()
         if batch is None:
             raise DomainError(_("There is no such batch in this benchmark."))
-        # A batch may be of an earlier version; what counts is the current one of the same track.
+        # A batch may use an earlier rubric version; the current version of the same track counts.
         rubric = """
             JOIN annotation_batchitem t ON t.response_id = r.id AND t.batch_id = %(batch)s
             JOIN rubrics_rubric o ON o.id = t.rubric_id
@@ -132,7 +132,7 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame) -> tuple[str, dict[str, An
         params["kinds"] = list(frame.kinds)
     drawn = ""
     if frame.sample:
-        # By names and not by row numbers, so that a seed draws the same in every database.
+        # Drawn by names and not by row ids, so that a seed draws the same responses in every database.
         drawn = """
             ORDER BY md5(concat_ws(chr(31), %(seed)s::text, c.key, d.name, r.setting, r.sample::text)), r.id
             LIMIT %(sample)s
@@ -197,10 +197,10 @@ def unfinished_runs(
     replicates: int,
     budget: Decimal | None,
 ) -> QuerySet[JudgeRun]:
-    """Runs that ask exactly the same of the same judge and have not ended.
+    """Runs of the same judge with exactly the same terms that have not ended.
 
-    ``frame`` is what the stored frame must hold under each key. A frame may have other keys besides, which say what
-    was drawn. Values are compared whole: a run over one candidate is not the run over all of them.
+    ``frame`` is what the stored frame must hold under each key. A stored frame may have further keys, which record what
+    was drawn. Values are compared whole: a run over one candidate differs from the run over all of them.
     """
     return JudgeRun.objects.filter(
         benchmark=benchmark,
@@ -226,7 +226,7 @@ def start_run(
     replicates: int = 1,
     budget: Decimal | None = None,
 ) -> tuple[JudgeRun, bool]:
-    """The run that asks exactly this and has not ended, and False; else a new one by `create_run`, and True."""
+    """A run with exactly these terms that has not ended, and False; else a new run by `create_run`, and True."""
     return unfinished_or_new(
         benchmark=benchmark,
         unfinished=lambda: unfinished_runs(
@@ -294,14 +294,14 @@ def create_run(
 
 
 def begin(run: JudgeRun, *, at: datetime) -> None:
-    """Part a new run among workers, and enqueue a task for each once this is committed; its items are there already."""
+    """Divide a new run, whose items exist, among workers, and enqueue a task for each once this is committed."""
     slices = run.judge.kind_info.slices(run.judge)
     rows = RunSlice.objects.bulk_create(RunSlice(run=run, number=number) for number in range(slices))
     SLICES.enqueue(rows, at=at)
 
 
 def check_budget(judge: Judge, budget: Decimal | None) -> None:
-    """A budget is above nothing, and needs prices to be counted by."""
+    """Raise `DomainError` unless the budget is a possible amount above 0 and the judge has prices."""
     if budget is None:
         return
     if not budget.is_finite() or budget >= MAX_BUDGET or budget != round(budget, 4):
@@ -313,7 +313,7 @@ def check_budget(judge: Judge, budget: Decimal | None) -> None:
 
 
 def due_verdicts(run: JudgeRun) -> int:
-    """How many verdicts a run owes by its items."""
+    """How many verdicts a run's items require."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM scoring_judgerunitem i JOIN rubrics_rubricitem r ON r.rubric_id = i.rubric_id "
@@ -325,7 +325,7 @@ def due_verdicts(run: JudgeRun) -> int:
 
 @transaction.atomic
 def cancel_run(*, run: JudgeRun, at: datetime) -> None:
-    """Ask a run to stop: nothing more is asked, and what is in the air is awaited. `Conflict` if it has ended."""
+    """Ask a run to stop: no more requests are sent, and those in flight are awaited. `Conflict` if it has ended."""
     locked = JudgeRun.objects.select_for_update().get(pk=run.pk)
     if locked.status not in JudgeRun.LIVE:
         raise Conflict(_("This run has ended already."))
@@ -338,9 +338,9 @@ def cancel_run(*, run: JudgeRun, at: datetime) -> None:
 
 @transaction.atomic
 def resume_run(*, run: JudgeRun, at: datetime, budget: Decimal | None = None) -> None:
-    """Go on with a run that was cancelled, is paused or could not finish: only what is missing is asked.
+    """Resume a run that was cancelled, is paused or could not finish: only what is missing is requested.
 
-    ``budget`` takes the place of the run's own; None leaves it.
+    ``budget`` replaces the run's budget; None keeps it.
     """
     if run.imported:
         raise DomainError(_("These verdicts were made elsewhere; there is nothing to go on with."))
@@ -362,7 +362,7 @@ def resume_run(*, run: JudgeRun, at: datetime, budget: Decimal | None = None) ->
 
 @transaction.atomic
 def settle_run(*, run_id: int, at: datetime) -> None:
-    """End a run none of whose slices is open any more, and pause one all of whose open slices rest."""
+    """End a run that has no open slices, or pause a run whose open slices are all paused."""
     run = JudgeRun.objects.select_for_update().filter(pk=run_id).first()
     if run is not None:
         _settle(run, at=at)
@@ -421,7 +421,7 @@ class SliceJobs(LockedKind[RunSlice]):
         return super().due(at=at) | Q(run__status=JudgeRun.Status.CANCELLING)
 
     def is_wanted(self, row: RunSlice, *, at: datetime) -> bool:
-        """False for a slice of a cancelled run, which ends here."""
+        """False for a slice of a cancelled run; the slice is stopped here."""
         if not JudgeRun.objects.filter(pk=row.run_id, status=JudgeRun.Status.CANCELLING).exists():
             return True
         RunSlice.objects.filter(pk=row.pk, status__in=RunSlice.OPEN).update(status=RunSlice.Status.STOPPED)
@@ -429,7 +429,7 @@ class SliceJobs(LockedKind[RunSlice]):
         return False
 
     def sweep(self, *, at: datetime) -> int:
-        """Enqueue lost slices again, and end cancelled ones; how many were enqueued."""
+        """Enqueue lost slices again, and end cancelled ones; return how many were enqueued."""
         count = super().sweep(at=at)
         # A worker may have died between its last slice and the end of the run.
         unsettled = JudgeRun.objects.filter(status__in=JudgeRun.LIVE).exclude(slices__in=self.rows())
@@ -442,7 +442,7 @@ SLICES = register(SliceJobs())
 
 
 def tried_again_at(run: JudgeRun) -> datetime | None:
-    """When a paused run asks its endpoint again."""
+    """When a paused run next tries its endpoint."""
     if run.status != JudgeRun.Status.PAUSED:
         return None
     times = run.slices.filter(status__in=RunSlice.OPEN, resume_at__isnull=False).values_list("resume_at", flat=True)
@@ -450,5 +450,5 @@ def tried_again_at(run: JudgeRun) -> datetime | None:
 
 
 def frame_of(values: Mapping[str, Any]) -> RunFrame:
-    """A frame as it was stored with a run."""
+    """The frame from the values that a run stores."""
     return command_of(RunFrame, values)

@@ -1,4 +1,4 @@
-"""Costs of runs: what one has spent, and an estimate before it begins."""
+"""Costs of runs: what a run has spent, and an estimate before it begins."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from scoring.runs.services import FrameSize, RunFrame, frame_pairs
 from scoring.susceptibility.failing_pairs import FailingPairs
 from scoring.susceptibility.injections import injected
 
-# Responses whose requests are written out to measure their length, where no call has been made yet.
+# How many responses' requests are composed to measure their length, if no call has been made yet.
 SAMPLED = 30
-# Calls whose latency is looked at, the newest ones.
+# How many calls, the newest ones, the latency is averaged over.
 CALLS_LOOKED_AT = 500
 
 
 def time_words(seconds: float) -> str:
-    """A length of time in the two units that matter."""
+    """A duration in its two largest units."""
     minutes, rest = divmod(math.ceil(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -45,7 +45,7 @@ def money_words(money: float, currency: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What a run asked of its endpoint. ``money`` is None where its judge had no prices."""
+    """A run's use of its endpoint. ``money`` is None where its judge had no prices."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -95,10 +95,10 @@ def _spending(run: JudgeRun, row: dict[str, Any]) -> Spending:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would take. ``calls``: earlier calls behind the estimate; 0: from the length of ``sampled`` requests.
+    """What a run would take, estimated from ``calls`` earlier calls, or if 0 from the length of ``sampled`` requests.
 
-    ``due``: requests, were none made again. ``money`` is None without prices, ``seconds`` where neither a latency nor a
-    limit is known.
+    ``due``: the number of requests without repetitions. ``money`` is None without prices; ``seconds`` is None if
+    neither a latency nor a rate limit is known.
     """
 
     due: int
@@ -124,7 +124,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _PerRequest:
-    """What each request that is due takes on average; ``calls`` counts those that had to be made again too."""
+    """The averages of a due request; ``calls`` includes requests that had to be repeated."""
 
     calls: float
     tokens_in: float
@@ -143,9 +143,9 @@ def estimate(
     replicates: int = 1,
     drawn: FailingPairs | None = None,
 ) -> Estimate | None:
-    """What a chat judge would take for a run; None where there is nothing to ask, or the judge asks nobody.
+    """What a run of a chat judge would take; None if nothing is due, or the judge asks no endpoint.
 
-    ``drawn``: of a measurement of susceptibility its pairs, whose replicates are the injections; ``frame`` is not read.
+    ``drawn``: the pairs of a measurement of susceptibility, whose replicates are the injections; ``frame`` is not read.
     """
     if not judge.kind_info.asks_endpoint or not size.verdicts:
         return None
@@ -177,14 +177,15 @@ def estimate(
 
 
 def _about(number: float) -> int:
-    """Three digits that count: more would promise too much."""
+    """Round to three significant digits: more would suggest a precision that the estimate does not have."""
     return int(float(f"{number:.3g}"))
 
 
 def _from_calls(benchmark: Benchmark, config: ChatConfig, *, measuring: bool) -> _PerRequest | None:
-    """From the newest run on this benchmark that asked the same model in the same way.
+    """Averages of the newest run on this benchmark that asked the same model in the same way.
 
-    Where all criteria go into one request, a measurement is estimated from other measurements alone: it asks about few.
+    If all criteria go into one request, a measurement of susceptibility is estimated from other measurements alone: its
+    requests have few criteria.
     """
     same = {
         f"snapshot__config__{name}": getattr(config, name)
@@ -199,7 +200,7 @@ def _from_calls(benchmark: Benchmark, config: ChatConfig, *, measuring: bool) ->
     n_verdicts: float = Verdict.objects.filter(run=run).count()
     if not n_verdicts:
         return None
-    if config.together:  # verdicts in requests
+    if config.together:  # count requests instead of verdicts
         n_verdicts *= run.items.count() * run.replicates / run.expected
     newest = JudgeCall.objects.filter(run=run, latency_ms__isnull=False).order_by("-pk")[:CALLS_LOOKED_AT]
     latency = JudgeCall.objects.filter(pk__in=newest.values("pk")).aggregate(Avg("latency_ms"))["latency_ms__avg"]
@@ -214,7 +215,7 @@ def _from_calls(benchmark: Benchmark, config: ChatConfig, *, measuring: bool) ->
 
 @dataclass(frozen=True, slots=True)
 class _SampledPair:
-    """A response that is asked about; ``criteria`` None for all of its rubric, ``injection`` 0 for none."""
+    """A response to judge; ``criteria`` None for all of its rubric, ``injection`` 0 for none."""
 
     response: int
     rubric: int
@@ -225,7 +226,7 @@ class _SampledPair:
 def _pairs_to_judge(
     benchmark: Benchmark, frame: RunFrame, drawn: FailingPairs | None, replicates: int
 ) -> list[_SampledPair]:
-    """A few of those that would be asked about."""
+    """A few of the responses that would be judged."""
     chance = random.Random(0)
     if drawn is None:
         pairs = frame_pairs(benchmark=benchmark, frame=frame)
@@ -242,7 +243,7 @@ def _pairs_to_judge(
 def _from_lengths(
     benchmark: Benchmark, config: ChatConfig, chosen: list[_SampledPair], *, likely_out: float
 ) -> _PerRequest:
-    """From requests about a few responses, written out and not sent."""
+    """Averages of requests about a few responses, which are composed and not sent."""
     template = config.template()
     responses = Response.objects.select_related("case").in_bulk([sample.response for sample in chosen])
     rows: dict[int, list[RubricItem]] = {}

@@ -31,7 +31,7 @@ NEW = "scoring/runs/new.html"
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The form, and beginning the run; ``judge`` and ``batch`` choose beforehand."""
+    """Show the form or begin the run; ``judge`` and ``batch`` fill in the form."""
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
         initial = {name: request.GET.get(name, "") for name in ("judge", "batch")}
@@ -98,7 +98,7 @@ def _context(run: JudgeRun) -> dict[str, Any]:
 @require_safe
 @signed_in
 def run(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One run: how far it is, what it is over, and what asked."""
+    """One run: its progress, its responses, and its judge."""
     return _page(request, access.get_run(request.user, slug, public_id))
 
 
@@ -121,7 +121,7 @@ def _page(request: SignedInRequest, run: JudgeRun, refused: DomainError | None =
 @require_safe
 @signed_in
 def run_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The part that moves; it asks for itself again while the run lives. At another status the page is loaded anew."""
+    """The progress part, which polls while the run is live. When the status changes, the page is reloaded."""
     run = access.get_run(request.user, slug, public_id)
     context = _context(run)
     response = render(request, "scoring/runs/_progress.html", context)
@@ -133,14 +133,14 @@ def run_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
 @require_POST
 @signed_in
 def run_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Stop; what was written stays."""
+    """Stop a run; what was written stays."""
     return _switch(request, slug, public_id, lambda run, at: services.cancel_run(run=run, at=at))
 
 
 @require_POST
 @signed_in
 def run_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Go on with what is missing."""
+    """Resume a run: request what is missing."""
     form = ResumeForm(request.POST)
     if not form.is_valid():
         run = access.get_run(request.user, slug, public_id)
@@ -152,7 +152,7 @@ def run_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
 @require_POST
 @signed_in
 def run_continue(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Go on with a finished run on newer versions of its rubrics, as a run of its own."""
+    """Continue a finished run on newer versions of its rubrics, as a new run."""
     run = access.get_run(request.user, slug, public_id)
     form = ResumeForm(request.POST)
     if not form.is_valid():

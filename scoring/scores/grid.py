@@ -14,7 +14,7 @@ from scoring.scores.sheet import Array, Sheet, Slice
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Arrays of shape (slices, responses); ``inside`` marks what a slice holds."""
+    """Arrays of shape (slices, responses); ``inside`` marks the responses that a slice holds."""
 
     inside: Array
     has_score: Array
@@ -31,7 +31,7 @@ class Grid:
 
 
 def grid_of(sheet: Sheet, slices: Sequence[Slice], rules: CountingRules) -> Grid:
-    """What every response comes to in every slice."""
+    """The scores and counts of every response in every slice."""
     n_responses = len(sheet.response_ids)
     whole = score_responses(sheet.response, sheet.points, sheet.answer, n_responses, rules, sheet.share)
     n_open = np.bincount(sheet.response[sheet.open], minlength=n_responses)

@@ -1,4 +1,4 @@
-"""Computes the score of each response from its outcomes. Pure: flat NumPy arrays in, arrays out, one entry a row.
+"""Computes the score of each response from its outcomes, from and to flat NumPy arrays with one entry per row.
 
 With points p and y = 1 where a criterion is met:
 
@@ -6,17 +6,17 @@ With points p and y = 1 where a criterion is met:
     s = number of positive criteria met, N = number of positive criteria
 
 Source of the score: Arora et al. 2025 (HealthBench); it may be negative, and is clipped only when a benchmark
-averages it. s and N are what Rubric Accuracy, Pass@k, CACS@k and the calibration of k are made of, so negative
-criteria cannot touch those: neither their outcome, nor a broken verdict or a "cannot assess" on one.
+averages it. Rubric Accuracy, Pass@k, CACS@k and the calibration of k are computed from s and N, so negative criteria
+cannot affect them: neither their outcome, nor a broken verdict or a "cannot assess" on one of them.
 
-Counting rules (`CountingRules`), named beside every score that used them. Invalid and missing verdicts count against
-the candidate by default: not met where p > 0, met where p < 0, since a judge that breaks must never pay. A "cannot
-assess" that is left, or a criterion that is not settled, leaves the response without a score (without hits, when the
-criterion is positive) unless a rule says otherwise. A criterion that an adjudicator found at fault is taken out of the
-rubric of that response.
+The counting rules (`CountingRules`) are named beside every score that used them. Invalid and missing verdicts count
+against the candidate by default: not met where p > 0, met where p < 0, since a candidate must never gain from a judge
+that breaks. A "cannot assess" that no adjudication has settled, or an undecided criterion, leaves the response without
+a score (without hits, when the criterion is positive) unless a rule says otherwise. A criterion that an adjudicator
+found faulty is taken out of the rubric of that response.
 
-Where a judge was asked several times and the mean of its valid replicates is taken, y of the rubric score is that share
-from 0 to 1, a tie being one half; s, which a threshold is put to, takes the majority, and a tie leaves it unsettled.
+If a judge was asked several times and the mean of its valid replicates is taken, y of the rubric score is that share
+from 0 to 1, and one half for a tie. A threshold applies to s, which takes the majority; a tie leaves it undecided.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class ResponseScores:
     """One entry per response, in the order of the response index.
 
     `score` is NaN and `has_score` False where there is none. `points_met` is the sum of p · y, whole unless shares were
-    given. `hits` (s) and `n_positive` (N) are to be used only where `has_hits`. `n_criteria` counts all criteria that
-    count, `n_invalid` to `n_faulty` the outcomes as they came, whatever the rules made of them.
+    given. `hits` (s) and `n_positive` (N) may be used only where `has_hits`. `n_criteria` is the number of criteria
+    that count; `n_invalid` to `n_faulty` count the outcomes of the input, before any rule was applied.
     """
 
     score: NDArray[np.float64]
@@ -98,11 +98,11 @@ def score_responses(
     """Score many responses at once.
 
     One row per criterion of a response: the response's index (0..n_responses - 1), the points (whole, never 0), the
-    outcome (`Outcome`). A criterion without a verdict must be there as MISSING: what is not given does not count. For a
+    outcome (`Outcome`). A criterion without a verdict must be given as MISSING: one without a row does not count. For a
     criterion-tag slice give only the rows with that tag (or see `score_slices`).
 
-    `share`, one entry per row from 0 to 1 or NaN, stands for y in the rubric score wherever it is not NaN, unless the
-    criterion is at fault; hits and counts go by `outcome` alone.
+    `share`, one entry per row from 0 to 1 or NaN, replaces y in the rubric score wherever it is not NaN, unless the
+    criterion is faulty; hits and counts use `outcome` alone.
     """
     who, p, y = (np.asarray(column, dtype=np.int64).ravel() for column in (response, points, outcome))
     if not who.shape == p.shape == y.shape:
@@ -134,7 +134,7 @@ def score_responses(
             left_out |= rows
     blocking = unsettled if rules.cannot_assess is CannotAssess.NO_SCORE else np.zeros_like(unsettled)
     counts = ~left_out
-    # The rubric score, where a share replaces the outcome.
+    # In the rubric score a share replaces the outcome.
     shared = ~np.isnan(shares) & ~faulty
     y_of_score = np.where(shared, shares, met)
     in_score = counts | shared
@@ -183,8 +183,8 @@ def score_slices(
     """Score responses again over the criteria of each criterion tag, all tags in one pass.
 
     `row` and `slice_of` list memberships: row number of a criterion (into `response`, `points`, `outcome`) and the
-    slice it belongs to; a criterion with two tags is listed twice. The answer has n_slices · n_responses entries;
-    reshape to (n_slices, n_responses). A response without a positive criterion in a slice has no score there.
+    slice it belongs to; a criterion with two tags is listed twice. The result has n_slices · n_responses entries;
+    reshape it to (n_slices, n_responses). A response without a positive criterion in a slice has no score there.
     """
     rows, slices = np.asarray(row, dtype=np.int64).ravel(), np.asarray(slice_of, dtype=np.int64).ravel()
     who, p, y = (np.asarray(column, dtype=np.int64).ravel() for column in (response, points, outcome))

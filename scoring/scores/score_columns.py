@@ -1,4 +1,4 @@
-"""The figures of every candidate in every slice, with intervals, from what each response comes to."""
+"""The figures of every candidate in every slice, with intervals, from the scores of each response."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scoring.scores.sheet import Array, Row, Sheet
 FIGURES = ("rubric_score", "rubric_accuracy", "pass_at_k", "cacs_at_k")
 CLIP = (0.0, 1.0)
 MEAN_OF_REPLICATES = Reason.MEAN_OF_REPLICATES()
-# By who left pairs undecided.
+# The reason for undecided pairs, by the kind of rater that left them undecided.
 _UNDECIDED = {
     "judge": Reason.UNDECIDED_BY_JUDGE,
     "jury": Reason.UNDECIDED_BY_JURY,
@@ -71,7 +71,7 @@ class Columns:
             )
 
     def _sums(self, values: Array) -> NDArray[np.float64]:
-        """(slices, responses) to (cases, columns)."""
+        """Sum an array of shape (slices, responses) to one of shape (cases, columns)."""
         n_slices, n_responses = values.shape
         column = (np.arange(n_slices)[:, None] * self.n_candidates + self.sheet.response_candidate[None, :]).ravel()
         case = np.broadcast_to(self.sheet.response_case, (n_slices, n_responses)).ravel()
@@ -93,7 +93,7 @@ class Columns:
         for name in FIGURES:
             figure = self.ratios_by_name[name].figures[column]
             reason = figure.note
-            # Where not one response is settled, what left them open is the reason, not what a settled one would lack.
+            # If no response is settled, the reason is what left them open, not what a settled response would lack.
             if undecided and not figure.defined and (name == "rubric_score" or not self.settled[column]):
                 reason, explained = undecided, True
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
@@ -111,11 +111,11 @@ class Columns:
         notes.append(Reason.UNSCORED_RESPONSES.counted(int(self.unscored[column])))
         notes.append(Reason.SHORT_RESPONSES.counted(int(self.short[column])))
         if self.sheet.share is not None:
-            notes.append(labelled("rubric_score", MEAN_OF_REPLICATES))  # behind the reason why there is none
+            notes.append(labelled("rubric_score", MEAN_OF_REPLICATES))  # after the reason for a missing figure
         row["note"] = joined(*notes)
         return row
 
     def _undecided(self, column: int) -> str:
-        """How many pairs are undecided and by whom; empty where none is."""
+        """How many pairs are undecided, and whose decision is missing; empty if none is undecided."""
         n, of = int(self.counts["n_undecided"][column]), int(self.counts["n_criteria"][column])
         return _UNDECIDED[self.undecided_by](n=n, all=of) if n else ""

@@ -63,13 +63,13 @@ def compute_scores(
 ) -> Scores:
     """The scores of every candidate by ``rater``, with the coverage threshold ``k`` (1 or more).
 
-    `scoring.selectors.raters.NoRatings` where a run behind it has no verdict.
+    Raises `scoring.selectors.raters.NoRatings` if a run of the rater has no verdict.
     """
     return tables_of(read_scored(benchmark, rater, k, seed=seed, resamples=resamples, rules=rules))
 
 
 def tables_of(scored: Scored) -> Scores:
-    """The tables of what was scored, on the slices of scores.csv."""
+    """The tables of the scores, on the slices of scores.csv."""
     sheet, grid, names, k = scored.sheet, scored.grid, scored.names, scored.k
     slices = scored.slices[: scored.n_standard]
     rows, scoreboard = [], []
@@ -97,7 +97,7 @@ def tables_of(scored: Scored) -> Scores:
 
 
 def _responses(sheet: Sheet, grid: Grid, names: list[str], keys: list[str], k: int) -> list[Row]:
-    """Rows of responses.csv: N and s of the positive criteria, and the scores, empty where there are none."""
+    """Rows of responses.csv: N and s of the positive criteria, and the scores, empty where undefined."""
     cacs = cacs_values(grid.hits[0], np.where(grid.has_hits[0], grid.n_positive[0], 0), k)
     rows = []
     for place in range(len(sheet.response_ids)):
@@ -117,7 +117,7 @@ def _responses(sheet: Sheet, grid: Grid, names: list[str], keys: list[str], k: i
 
 
 def _worst(sheet: Sheet, grid: Grid, slices: list[Slice], names: list[str], order: list[int]) -> list[Row]:
-    """Rows of worst_at_k.csv: for k from 1 to the most samples that the candidate has of a case in the slice."""
+    """Rows of worst_at_k.csv: for k from 1 to the candidate's maximum number of samples of a case in the slice."""
     rows = []
     for candidate in order:
         of_candidate = sheet.response_candidate == candidate
@@ -135,7 +135,7 @@ def _worst(sheet: Sheet, grid: Grid, slices: list[Slice], names: list[str], orde
 
 
 def digest_of_sheet(sheet: Sheet, rater: str, names: list[str], keys: list[str]) -> str:
-    """SHA-256 of what scores are made of, with the names of its candidates and the keys of its cases."""
+    """SHA-256 of the input of scores, with the names of its candidates and the keys of its cases."""
     digest = hashlib.sha256("\x1f".join([rater, *names, *keys]).encode())
     for column in (
         sheet.response_ids,

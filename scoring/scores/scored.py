@@ -1,7 +1,7 @@
 """A rater's decisions, read and scored: the input of all tables of scores.
 
-One query for the rubrics' items, one for the rater (`scoring.scores.sheet`); everything after that is arrays. What
-counts how is in `scoring.scores.points` and in ``docs/statistics.md``.
+One query reads the rubrics' items, one the rater (`scoring.scores.sheet`); everything after that is arrays. The
+counting rules are in `scoring.scores.points` and in ``docs/statistics.md``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scoring.scores.score_columns import MEAN_OF_REPLICATES, Columns
 from scoring.scores.sheet import Row, Sheet, Slice, read_sheet, slices_of
 from scoring.selectors.raters import Rater, require_verdicts
 
-# Slices beside those of scores.csv, from the sheet and the labels of its cases by pk.
+# Makes slices beyond those of scores.csv from the sheet and the labels of its cases by pk.
 MoreSlices = Callable[[Sheet, dict[int, Row]], Sequence[Slice]]
 
 
@@ -28,9 +28,9 @@ def no_more(sheet: Sheet, cases: dict[int, Row]) -> Sequence[Slice]:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """One rater's scores as arrays. ``slices`` holds those of scores.csv, the whole first, and then the others.
+    """One rater's scores as arrays. ``slices`` holds those of scores.csv, the overall one first, and then the others.
 
-    ``names``, ``kinds`` are by the sheet's places of candidates, ``keys`` by those of cases.
+    ``names`` and ``kinds`` are indexed by the sheet's candidates, ``keys`` by its cases.
     """
 
     rater: Rater
@@ -41,19 +41,19 @@ class Scored:
     kinds: list[str]
     keys: list[str]
     slices: list[Slice]
-    n_standard: int  # so many of them are of scores.csv
+    n_standard: int  # how many slices are those of scores.csv
     grid: Grid
     columns: Columns
     bootstrap: CaseBootstrap
 
     @property
     def order(self) -> list[int]:
-        """Places of candidates by name."""
+        """Indices of the candidates in the order of their names."""
         return sorted(range(len(self.names)), key=lambda place: self.names[place])
 
     @property
     def counted_as(self) -> str:
-        """The rules, as reports name them."""
+        """The counting rules, as reports name them."""
         return str(self.rules) if self.sheet.share is None else f"{self.rules}; rubric score: {MEAN_OF_REPLICATES}"
 
 
@@ -70,7 +70,7 @@ def read_scored(
 ) -> Scored:
     """Read what ``rater`` decided and score it with the coverage threshold ``k`` (1 or more).
 
-    `scoring.selectors.raters.NoRatings` where a run behind it has no verdict.
+    Raises `scoring.selectors.raters.NoRatings` if a run of the rater has no verdict.
     """
     require_verdicts(rater)
     sheet = read_sheet(benchmark, rater)

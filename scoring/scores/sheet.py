@@ -4,8 +4,8 @@ Which responses are scored: those that a judge was to judge, or those of which p
 missing verdict counts against the candidate; a decision that physicians have not made yet leaves the response without a
 score, as does a tie. A criterion that an adjudicator found at fault does not count, nor does an excluded case.
 
-Where the replicates of a run count by their mean, a row also has the share of them that say met, which the rubric score
-takes for its outcome.
+If the replicates of a run count by their mean, a row also has the share of replicates with the verdict met, which the
+rubric score uses in place of the outcome.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ _TAGS = f"""
 class Sheet:
     """One row for each criterion of each response that is scored.
 
-    ``response``, ``case``, ``candidate`` are places in the lists of the same plural; ``answer`` holds the codes of
-    `consilium.statistics.outcomes.Outcome`; a criterion that an adjudicator found faulty on a response is there as
-    FAULTY, so that it is counted although no score takes it. ``open`` marks physicians' decisions that were not made
-    yet: they stand as CANNOT_ASSESS in ``answer``, so that their response has no score. ``share`` is the mean of a
+    ``response``, ``case``, ``candidate`` are indices into the lists with the plural name; ``answer`` holds the codes of
+    `consilium.statistics.outcomes.Outcome`. A criterion that an adjudicator found faulty on a response has the code
+    FAULTY, so that it is counted although no score uses it. ``open`` marks physicians' decisions that were not made
+    yet: they have the code CANNOT_ASSESS in ``answer``, so that their response has no score. ``share`` is the mean of a
     run's replicates, NaN in rows without a valid one; None where no mean is taken.
     """
 
     response: Array
-    criterion: Array  # places in criterion_ids
+    criterion: Array  # indices into criterion_ids
     points: Array
     answer: Array
     open: Array
@@ -86,7 +86,7 @@ class Slice:
 
 
 def due_pairs(rater: Rater, within: Span | None = None) -> Ratings | None:
-    """The pairs that all judges behind a rater were to judge; None for physicians, who owe nothing."""
+    """The pairs that all judges of a rater were to judge; None for physicians, who have no fixed set of pairs."""
     common: Ratings | None = None
     for judge in rater.judges:
         due = judge.due(within)
@@ -98,7 +98,7 @@ def due_pairs(rater: Rater, within: Span | None = None) -> Ratings | None:
 
 
 def read_sheet(benchmark: Benchmark, rater: Rater) -> Sheet:
-    """Everything that the scores of ``rater`` on ``benchmark`` are made of."""
+    """The input of the scores of ``rater`` on ``benchmark``."""
     types = {"response": "int8", "case": "int8", "candidate": "int8", "sample": "int4", "criterion": "int8"}
     items = copy_columns(_ITEMS, {"benchmark": benchmark.pk}, types={**types, "points": "int4"})
     keys = (items["response"] << 31) | items["criterion"]
@@ -150,7 +150,7 @@ def _shares_of(keys: Array, shares: Shares) -> Array:
 
 
 def slices_of(benchmark: Benchmark, sheet: Sheet, cases: dict[int, Row]) -> Iterator[Slice]:
-    """Overall first; then difficulties, registers and tags, each that some scored response has."""
+    """The overall slice, then each difficulty, register and tag that some scored response has."""
     yield Slice(OVERALL)
     labels: dict[str, list[int]] = {}
     for place, pk in enumerate(sheet.case_ids.tolist()):

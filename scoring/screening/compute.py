@@ -1,8 +1,8 @@
 """Computes the rubric score of each case over several candidates, by one rater.
 
 A response's score is the one of `scoring.scores.points`; a candidate's score on a case is the mean over its responses,
-the case's score the mean over all responses (or the highest of the candidates). As HealthBench's benchmark score, each
-mean is clipped to 0..1. A case without enough scored candidates has no score, and says why; such a case is never
+the case's score the mean over all responses (or the highest of the candidates). As in HealthBench's benchmark score,
+each mean is clipped to 0..1. A case without enough scored candidates has a reason instead of a score, and is never
 flagged.
 """
 
@@ -33,7 +33,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class CaseScore:
-    """``score`` is None where undefined, with the reason in ``note``; ``scores`` by name of a candidate, or None."""
+    """``score`` is None where undefined, with the reason in ``note``; ``scores`` maps candidates to scores or None."""
 
     case: int
     score: float | None
@@ -48,7 +48,7 @@ class CaseScore:
 
 @dataclass(frozen=True, eq=False)
 class ScoredCases:
-    """Cases in the order of their keys, and the digest of what their scores are made of."""
+    """Cases in the order of their keys, and the digest of the input of their scores."""
 
     cases: list[CaseScore]
     digest: str
@@ -56,7 +56,7 @@ class ScoredCases:
 
 
 def aggregated(scores: Mapping[str, Sequence[float]], aggregate: str) -> tuple[float, dict[str, float]]:
-    """The score of a case from the scores of its responses by candidate (each has one or more): whole and by candidate.
+    """The score of a case and of each candidate on it, from the scores of one or more responses of each candidate.
 
     ``mean``: over all responses. ``max``: the highest of the candidates.
     """
@@ -75,7 +75,7 @@ def score_cases(
 ) -> ScoredCases:
     """Score every case that counts and has a published rubric; a case needs ``at_least`` scored candidates.
 
-    `scoring.selectors.raters.NoRatings` where a run behind the rater has no verdict.
+    Raises `scoring.selectors.raters.NoRatings` if a run of the rater has no verdict.
     """
     require_verdicts(rater)
     sheet = read_sheet(benchmark, rater)
@@ -101,7 +101,7 @@ def score_cases(
 
 
 def _rows_by_case(sheet: Sheet) -> dict[int, NDArray[np.int64]]:
-    """Case → places of its responses in the sheet."""
+    """The indices in the sheet of each case's responses."""
     order = np.argsort(sheet.response_case, kind="stable")
     bounds = np.searchsorted(sheet.response_case[order], np.arange(len(sheet.case_ids) + 1))
     return {
@@ -113,7 +113,7 @@ def _rows_by_case(sheet: Sheet) -> dict[int, NDArray[np.int64]]:
 def _given(
     sheet: Sheet, grid: Grid, places: NDArray[np.int64], names: Mapping[int, str]
 ) -> tuple[dict[str, list[float]], int]:
-    """The scores of the chosen candidates' responses, and how many of these have none."""
+    """The scores of the chosen candidates' responses, and how many of these responses have no score."""
     given: dict[str, list[float]] = {}
     unscored = 0
     for place in places.tolist():

@@ -18,7 +18,7 @@ from scoring.screening.services import MIN_CANDIDATES, ScreeningTerms
 
 
 class ScreeningForm(forms.Form):
-    """Rater, candidates, threshold. ``ready`` tells whether there is anything to choose from."""
+    """Rater, candidates, threshold. ``ready``: whether there is anything to choose from."""
 
     title = forms.CharField(label=_("Title"), max_length=MAX_TITLE_LENGTH)
     rater = forms.ChoiceField(label=_("Scored by"), help_text=_("A judge, a jury, or the grades of an expert group."))
@@ -66,5 +66,5 @@ class ScreeningForm(forms.Form):
         candidates.initial = [name for name, kind in names if kind == Candidate.Kind.MODEL]
 
     def terms(self) -> ScreeningTerms:
-        """What was chosen."""
+        """The chosen terms."""
         return ScreeningTerms(**self.cleaned_data)

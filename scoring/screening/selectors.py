@@ -28,7 +28,7 @@ SHOWS = ("flagged", "undecided", "excluded", "kept", "undefined", "all")
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Cases of a screening by what became of them; ``undecided`` are flagged cases alone."""
+    """Numbers of a screening's cases by result; ``undecided`` counts only flagged cases."""
 
     screened: int  # with a score
     undefined: int
@@ -40,7 +40,7 @@ class Tally:
 
 
 def tallied(screenings: QuerySet[Screening]) -> QuerySet[Screening]:
-    """Each with the numbers of its `Tally` as attributes, in the same query."""
+    """The screenings, each with the numbers of its `Tally` as attributes, in one query."""
     filters = {
         "screened": Q(cases__score__isnull=False),
         "undefined": Q(cases__score=None),
@@ -76,7 +76,7 @@ def shown_cases(screening: Screening, show: str) -> QuerySet[ScreenedCase]:
 
 
 def distribution(screening: Screening) -> list[tuple[float, float, int]]:
-    """How the scores are spread, in bins of 0.05 closed below (the last on both ends)."""
+    """The distribution of the scores in bins of 0.05 that include their lower end (the last bin both ends)."""
     counts = [0] * BINS
     scores = ScreenedCase.objects.filter(screening=screening, score__isnull=False).values_list("score", flat=True)
     for score in scores:
@@ -85,7 +85,7 @@ def distribution(screening: Screening) -> list[tuple[float, float, int]]:
 
 
 def drawing_of(screening: Screening, bins: list[tuple[float, float, int]]) -> Drawing:
-    """The spread of the scores, with the threshold."""
+    """The figure of the scores' distribution, with the threshold."""
 
     def drawn(palette: Palette) -> object:
         return charts.histogram(
@@ -118,7 +118,7 @@ def csv_rows(screening: Screening) -> Iterator[Sequence[object]]:
 
 
 def raters_on_offer(benchmark: Benchmark) -> list[tuple[str, str]]:
-    """Who may screen: judges with a finished run, juries of such, earlier runs, and groups with work handed in."""
+    """Raters to choose: judges with a finished run, juries of such judges, runs, and groups with submitted work."""
     runs = list(
         JudgeRun.objects.graded().filter(benchmark=benchmark).select_related("judge").defer("snapshot").order_by("-pk")
     )

@@ -1,4 +1,4 @@
-"""Writes to screenings: the scores once, then one decision a case by a person."""
+"""Writes to screenings: the scores once, then a person's decision on each case."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DECISIONS = (KEEP, EXCLUDE, UNDO)
 
 @dataclass(frozen=True, slots=True)
 class ScreeningTerms:
-    """What a screening is made by; ``candidates`` are names, ``at_least`` how many of them a case needs a score of."""
+    """The terms of a screening; ``candidates`` are names, ``at_least`` is how many must have a score on a case."""
 
     title: str
     rater: str
@@ -40,7 +40,7 @@ class ScreeningTerms:
 
 @transaction.atomic
 def create_screening(*, benchmark: Benchmark, terms: ScreeningTerms, by: User | None, at: datetime) -> Screening:
-    """Score every case by ``terms`` and flag those at or above the threshold. Nothing is excluded by it."""
+    """Score every case by ``terms`` and flag those at or above the threshold; no case is excluded by this."""
     candidates = _checked(benchmark, terms)
     rater = resolve_rater(benchmark, terms.rater)
     scores = score_cases(benchmark, rater, candidates, aggregate=terms.aggregate, at_least=terms.at_least)
@@ -115,7 +115,7 @@ def decide(
 ) -> list[ScreenedCase]:
     """Keep or exclude ``cases`` (public ids) of an open screening, or undo what was decided; all of them or none.
 
-    An exclusion takes a reason. `Conflict` where somebody has decided on one of them by now.
+    An exclusion needs a reason. `Conflict` if somebody has decided on one of the cases meanwhile.
     """
     if decision not in DECISIONS:
         raise DomainError(_("A case is kept or excluded, or its decision undone."))
@@ -137,7 +137,7 @@ def decide(
 
 def _decide(row: ScreenedCase, decision: str, reason: str, by: User, at: datetime) -> None:
     if decision == UNDO:
-        # An admin may have taken the case back in since, or left it out for another reason: that is kept.
+        # An admin may have included the case again since, or excluded it for another reason: that is kept.
         if row.decision == EXCLUDE and row.case.exclusion == Case.Exclusion.SCREENING:
             undone = _("Undone in the screening “%(title)s”.") % {"title": row.screening.title}
             restore_case(case=row.case, reason=undone, by=by, at=at)

@@ -146,7 +146,7 @@ def _file(pieces: Any, name: str) -> StreamingHttpResponse:
 @require_POST
 @signed_in
 def screening_decide(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Keep, exclude or undo: one case (htmx asks for its row alone), or several with one reason."""
+    """Keep, exclude or undo: one case (htmx requests its row alone), or several cases with one reason."""
     screening = get_screening(request.user, slug, public_id)
     cases = [value.replace("\x00", "") for value in request.POST.getlist("case")]
     decision = request.POST.get("decision", "")

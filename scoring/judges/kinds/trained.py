@@ -25,7 +25,7 @@ from scoring.work.missing import missing_questions
 
 
 class TrainedJudge(JudgeKind):
-    """A model that is fitted here; it needs no network and always says the same."""
+    """A model that is fitted here; it needs no network and always gives the same verdict on the same input."""
 
     value = Judge.Kind.TRAINED
     learns = True
@@ -54,18 +54,18 @@ class TrainedJudge(JudgeKind):
         return {"model_sha256": model.sha256}, model.sha256
 
     def check_replicates(self, replicates: int) -> None:
-        """One is enough."""
+        """Refuse more than one replicate: all would be the same."""
         if replicates > 1:
             raise DomainError(gettext("A trained judge always says the same; it has no replicates."))
 
     def check_continuation(self, run: JudgeRun) -> None:
-        """The fitted model must be the one that gave the verdicts."""
+        """Raise `DomainError` unless the fitted model is the one that gave the verdicts."""
         sha256 = TrainedModel.objects.filter(judge=run.judge).values_list("sha256", flat=True).first()
         if sha256 != run.snapshot.get("model_sha256"):
             raise DomainError(gettext("The fitted model of this judge is another by now, so the run cannot go on."))
 
     def reads_points(self, run: JudgeRun) -> bool:
-        """They are one of its features."""
+        """Always: the points are one of its features."""
         return True
 
     def unchanged(self, run: JudgeRun, old: Sequence[Row], new: Sequence[Row]) -> list[int]:
@@ -74,8 +74,8 @@ class TrainedJudge(JudgeKind):
         return [criterion for criterion, _text, value in new if points.get(criterion) == value]
 
     def work(self, turn: SliceTurn, until: float) -> bool:
-        """Let the model judge chunk by chunk."""
-        from scoring.work.trained import load_model, predict  # scikit-learn delays every start
+        """Predict the verdicts with the model, chunk by chunk."""
+        from scoring.work.trained import load_model, predict  # importing scikit-learn would delay every start
 
         model = load_model(turn.run)
         for chunk in missing_questions(turn.run, turn.row.number, turn.run.slices.count()):

@@ -69,7 +69,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
-        # What is not given has the default of the settings.
+        # An option that is not given keeps the default of the settings.
         config = {name: options[name] for name in (*CONFIG, "stop", "extra") if options[name] is not None}
         if options["system_prompt"] is not None:
             try:
@@ -106,10 +106,10 @@ class Command(BaseCommand):
 
     def _wait(self, run: GenerationRun) -> None:
         began = time.monotonic()
-        # A paused run rests for minutes; a worker goes on with it.
+        # A paused run waits for minutes; a worker resumes it.
         while run.status in (GenerationRun.Status.PENDING, GenerationRun.Status.RUNNING):
             if time.monotonic() - began > WORKER_HAS_S:
-                # The lock of the run keeps this process and a worker from doing the same.
+                # The lock of the run keeps this process and a worker from doing the same work.
                 while work_on_run(run.pk, clock=timezone.now):
                     continue
             time.sleep(0.2)

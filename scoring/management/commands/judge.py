@@ -97,10 +97,10 @@ class Command(BaseCommand):
 
     def _wait(self, run: JudgeRun) -> None:
         began = time.monotonic()
-        # A paused run rests for minutes; a worker goes on with it.
+        # A paused run waits for minutes; a worker resumes it.
         while run.status in JudgeRun.LIVE and run.status != JudgeRun.Status.PAUSED:
             if time.monotonic() - began > WORKER_HAS_S:
-                # The lock of a slice keeps this process and a worker from doing the same.
+                # The lock of a slice keeps this process and a worker from doing the same work.
                 for number in RunSlice.objects.filter(run=run, status__in=RunSlice.OPEN).values_list(
                     "number", flat=True
                 ):

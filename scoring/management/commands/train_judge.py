@@ -77,7 +77,7 @@ class Command(BaseCommand):
 
 
 def _lead(difference: dict[str, Any]) -> str:
-    """The conclusion from the interval of a difference on the judge's lead."""
+    """What the interval of a difference allows to conclude about the judge's lead."""
     if difference["low"] is None:
         few = "cases needed" in difference["note"]
         return "too few cases for an interval" if few else "not certainly ahead, as all resamples agree"
@@ -85,7 +85,7 @@ def _lead(difference: dict[str, Any]) -> str:
 
 
 def _shown(figure: dict[str, Any]) -> str:
-    """A figure with its interval; why there is none, where there is none."""
+    """A figure with its interval, or the reason why there is none."""
     if figure["value"] is None:
         return f"undefined ({figure['note']})"
     ends = "" if figure["low"] is None else f" ({figure['low']:.3f} to {figure['high']:.3f})"
