@@ -30,7 +30,7 @@ CALLS_LOOKED_AT = 500
 
 
 def time_words(seconds: float) -> str:
-    """A duration in its two largest units."""
+    """A duration in hours and minutes, in minutes, or in seconds, by its length."""
     minutes, rest = divmod(math.ceil(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -116,6 +116,6 @@ class Columns:
         return row
 
     def _undecided(self, column: int) -> str:
-        """How many pairs are undecided, and whose decision is missing; empty if none is undecided."""
+        """How many pairs are undecided, and which kind of rater left them so; empty if none is undecided."""
         n, of = int(self.counts["n_undecided"][column]), int(self.counts["n_criteria"][column])
         return _UNDECIDED[self.undecided_by](n=n, all=of) if n else ""
