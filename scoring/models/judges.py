@@ -156,7 +156,7 @@ class RunSlice(models.Model):
     number = models.PositiveSmallIntegerField()  # from 0
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     reason = models.TextField(blank=True)  # why it stopped, in words
-    failed = models.BooleanField(default=False)  # it stopped because of an error in this software
+    failed = models.BooleanField(default=False)  # it stopped because its worker failed or died
     enqueued_at = models.DateTimeField(null=True, blank=True)  # when a task was last sent for it
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     # How often work on it began since the last verdict; limiting it bounds the cost of a worker that dies repeatedly.
