@@ -2,7 +2,7 @@
 
 1. `slice`: what the task calls. It takes the lock, lets the kind of the judge work (`scoring.judges.kinds`; a chat
    judge comes back to `ask_endpoint` in `chat`), and writes how the turn ended.
-2. `lease`: begins and ends the turn and writes the state of the slice; `claims`: its share of the run's budget.
+2. `slice_turn`: begins and ends a turn, and writes the state of the slice; `claims`: its share of the run's budget.
 3. `missing`: asks the database which verdicts are missing.
 4. `turn`: the loop that asks, stores and decides when to stop. Generation runs share it.
 5. `dispatcher`: sends the requests, as many at a time as the endpoint allows. Generation runs share it.

@@ -15,11 +15,11 @@ from consilium.llm.meter import Allowance
 from consilium.llm.prompts import Draft, JudgeItem, Template, body_of, messages_for_all, nonce_for, request_hash
 from scoring.judges.config import ChatConfig, chat_config
 from scoring.models import JudgeRun, RunSlice, Verdict
-from scoring.work import lease
+from scoring.work import slice_turn
 from scoring.work.claims import spent_by
 from scoring.work.dispatcher import Dispatcher
-from scoring.work.lease import SliceTurn
 from scoring.work.missing import Question, Questions, missing_questions, requests_of
+from scoring.work.slice_turn import SliceTurn
 from scoring.work.store import JudgedRequest, JudgeVerdict
 from scoring.work.turn import EndpointDown, TurnStopped, ask_all
 
@@ -141,7 +141,7 @@ def ask_endpoint(turn: SliceTurn, until: float) -> bool:
     if dispatcher.down and may_pass(turn.failures.kind) and turn.pauses < config.pauses:
         raise EndpointDown(_failure_message(turn, dispatcher))
     if dispatcher.budget_spent:
-        if turn.stored and lease.may_claim_more(turn):
+        if turn.stored and slice_turn.may_claim_more(turn):
             return True  # another turn, with a larger claim
         raise TurnStopped(_("The budget is spent: the next request could pass it. What is missing waits for more."))
     if dispatcher.down or (turn.failures.total and (not time_is_up or not turn.stored)):

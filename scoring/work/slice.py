@@ -1,6 +1,6 @@
 """A Celery worker's work on a slice, from its task to the end of the turn.
 
-`work_on_slice` takes the lease, asks what is missing, and writes down how the turn ended. It is safe to run twice and
+`work_on_slice` takes the lock, lets the kind of the judge work, and writes down how the turn ended. It is safe to run twice and
 to be killed anywhere: the lock goes with the connection, verdicts are unique, and the next worker asks again what is
 missing. A kill costs the requests in flight and the results not yet written.
 """
@@ -19,8 +19,8 @@ from consilium.core.i18n import language_of, translate
 from consilium.core.jobs import Clock
 from scoring.models import RunSlice
 from scoring.runs.services import SLICES, settle_run
-from scoring.work import lease
-from scoring.work.lease import SliceTurn
+from scoring.work import slice_turn
+from scoring.work.slice_turn import SliceTurn
 from scoring.work.turn import TASK_BUDGET_S, EndpointDown, TurnStopped
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ def work_on_slice(
     with SLICES.hold(run_id, slice_number) as held:
         if not held:
             return False
-        turn = lease.begin(run_id, slice_number, clock, rng or random.Random())
+        turn = slice_turn.begin(run_id, slice_number, clock, rng or random.Random())
         if turn is None:
             return False
         with language_of(turn.run.created_by):
@@ -52,20 +52,20 @@ def _work_to_the_end(turn: SliceTurn, budget_s: float) -> bool:
     try:
         again = turn.run.judge.kind_info.work(turn, time.monotonic() + budget_s)
     except EndpointDown as down:
-        lease.pause(turn, str(down))
+        slice_turn.pause(turn, str(down))
     except (TurnStopped, DomainError) as stopped:
-        lease.end(turn, RunSlice.Status.STOPPED, reason=translate(stopped.args[0]))
+        slice_turn.end(turn, RunSlice.Status.STOPPED, reason=translate(stopped.args[0]))
     except DatabaseError:
         raise  # nothing can be written down; the sweep enqueues it again
     except Exception as error:
         log.exception("judge_slice_failed", run=turn.run.public_id, slice=turn.row.number)
         reason = _("The worker failed (%(error)s); its log says more.") % {"error": type(error).__name__}
-        lease.end(turn, RunSlice.Status.STOPPED, reason=reason, failed=True)
+        slice_turn.end(turn, RunSlice.Status.STOPPED, reason=reason, failed=True)
     else:
         if again:
-            lease.end(turn, RunSlice.Status.PENDING)
+            slice_turn.end(turn, RunSlice.Status.PENDING)
         elif turn.cancelled:
-            lease.end(turn, RunSlice.Status.STOPPED)
+            slice_turn.end(turn, RunSlice.Status.STOPPED)
         else:
-            lease.end(turn, RunSlice.Status.DONE)
+            slice_turn.end(turn, RunSlice.Status.DONE)
     return again

@@ -27,7 +27,7 @@ from scoring.judges.prompt_previews import preview_of
 from scoring.judges.services import create_chat_judge
 from scoring.models import Judge, JudgeRun
 from scoring.work.chat import ask_endpoint, template_of
-from scoring.work.lease import SliceTurn
+from scoring.work.slice_turn import SliceTurn
 
 
 class ChatJudge(JudgeKind):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rubrics.models import Benchmark
     from scoring.forms import JudgeForm
     from scoring.models import Judge, JudgeRun
-    from scoring.work.lease import SliceTurn
+    from scoring.work.slice_turn import SliceTurn
 
 Row = tuple[int, str, int]  # criterion, text, points
 

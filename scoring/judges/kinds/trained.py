@@ -20,8 +20,8 @@ from scoring.judges.config import InvalidConfig, TrainedConfig, trained_config
 from scoring.judges.kinds.kind import JudgeKind, Row
 from scoring.judges.services import create_trained_judge
 from scoring.models import Judge, JudgeRun, TrainedModel
-from scoring.work.lease import SliceTurn
 from scoring.work.missing import missing_questions
+from scoring.work.slice_turn import SliceTurn
 
 
 class TrainedJudge(JudgeKind):

@@ -13,7 +13,7 @@ from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Response
 from scoring.models import JudgeCall, JudgeRun, RunSlice, Verdict
 from scoring.runs.services import SLICES, RunFrame, cancel_run, create_run, frame_size, resume_run
-from scoring.work import lease, turn
+from scoring.work import slice_turn, turn
 from scoring.work.slice import work_on_slice
 from tests.scoring.conftest import Loopback, chat_judge
 
@@ -177,7 +177,7 @@ def test_a_worker_sees_the_cancellation_between_writes(
     monkeypatch.setattr(turn, "COLLECT_WITHIN_S", 0.01)
     loopback.start_afresh(latency=0.02)
     run = start(answered, chat_judge(answered, loopback, concurrency=1))
-    store = lease.store_results
+    store = slice_turn.store_results
 
     def cancel_then_store(the_run: JudgeRun, results: Any, **more: Any) -> None:
         store(the_run, results, **more)
@@ -185,11 +185,11 @@ def test_a_worker_sees_the_cancellation_between_writes(
             cancel_run(run=run, at=timezone.now())
             assert run.status == "cancelling"
 
-    monkeypatch.setattr(lease, "store_results", cancel_then_store)
+    monkeypatch.setattr(slice_turn, "store_results", cancel_then_store)
     work(run)
     assert run.status == "cancelled"
     assert 5 <= Verdict.objects.filter(run=run).count() < 36
-    monkeypatch.setattr(lease, "store_results", store)
+    monkeypatch.setattr(slice_turn, "store_results", store)
     resume_run(run=run, at=timezone.now())
     assert work(run).status == "finished"
     assert Verdict.objects.filter(run=run).count() == 36
@@ -282,7 +282,7 @@ def test_a_fault_of_our_own_has_its_own_kind(
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr(lease, "store_results", fail)
+    monkeypatch.setattr(slice_turn, "store_results", fail)
     run = work(start(answered, chat_judge(answered, loopback)))
     assert run.status == "failed"
     assert "ZeroDivisionError" in run.error

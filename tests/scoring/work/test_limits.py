@@ -188,7 +188,7 @@ def test_a_wrong_key_is_not_waited_for(answered: Benchmark, loopback: Loopback) 
 
 @pytest.mark.slow
 def test_workers_share_what_an_endpoint_allows(answered: Benchmark, loopback: Loopback) -> None:
-    from scoring.work.lease import begin as _begin
+    from scoring.work.slice_turn import begin as _begin
 
     first, second = (start(answered, chat_judge(answered, loopback, slices=2)) for _ in range(2))
     other = start(answered, chat_judge(answered, loopback, "gullible"))
@@ -369,7 +369,7 @@ def test_claims_never_exceed_the_budget_however_unevenly_it_was_spent(answered: 
     # Nine and one of ten are spent (a million tokens in cost one), and all are opened again.
     for number, millions in ((0, 9), (1, 1)):
         RunSlice.objects.filter(run=run, number=number).update(tokens_in=millions * 1_000_000, calls=1)
-    from scoring.work.lease import begin as _begin
+    from scoring.work.slice_turn import begin as _begin
 
     for number in range(3):
         assert _begin(run.pk, number, timezone.now, random.Random(0)) is not None
@@ -377,7 +377,7 @@ def test_claims_never_exceed_the_budget_however_unevenly_it_was_spent(answered: 
 
 
 def test_waiting_slices_keep_their_part_and_the_last_gets_what_is_left(answered: Benchmark, loopback: Loopback) -> None:
-    from scoring.work.lease import begin as _begin
+    from scoring.work.slice_turn import begin as _begin
 
     run = start(answered, chat_judge(answered, loopback, concurrency=3, slices=3, **PRICES), budget=Decimal(9))
     assert _begin(run.pk, 0, timezone.now, random.Random(0)) is not None

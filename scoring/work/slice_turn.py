@@ -1,6 +1,6 @@
-"""A worker's lease of a slice: how its turn begins, what it writes meanwhile, and the state in which it leaves the row.
+"""`SliceTurn`, a worker's turn at a slice: how it begins, what it writes meanwhile, and the state in which it ends.
 
-The lease itself is the advisory lock ``SLICES.hold``, which the caller of `begin` holds.
+The caller of `begin` holds the advisory lock of the slice (``SLICES.hold``).
 """
 
 from __future__ import annotations
