@@ -7,9 +7,8 @@
 4. `turn`: the loop that asks, stores and decides when to stop. Generation runs share it.
 5. `dispatcher`: sends the requests, as many at a time as the endpoint allows. Generation runs share it.
 6. `chat`: `ask_endpoint` joins these; questions become a request, and its answer verdicts, by
-   `consilium.llm.judging`. `trained`: verdicts
-   of a trained judge.
-7. `store`: writes calls, verdicts and cost.
+   `consilium.llm.judging`. `trained`: verdicts of a trained judge.
+7. `store`: writes calls, verdicts and cost, for `SliceTurn.store`.
 
 None of it decides what a run is, when it may start, or when it has ended: see `scoring.runs.services`.
 """

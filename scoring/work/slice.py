@@ -1,8 +1,8 @@
 """A Celery worker's work on a slice, from its task to the end of the turn.
 
-`work_on_slice` takes the lock, lets the kind of the judge work, and writes down how the turn ended. It is safe to run twice and
-to be killed anywhere: the lock goes with the connection, verdicts are unique, and the next worker asks again what is
-missing. A kill costs the requests in flight and the results not yet written.
+`work_on_slice` takes the lock, lets the kind of the judge work, and writes down how the turn ended. It is safe to run
+twice and to be killed anywhere: the lock goes with the connection, verdicts are unique, and the next worker asks again
+what is missing. A kill costs the requests in flight and the results not yet written.
 """
 
 from __future__ import annotations
