@@ -177,7 +177,7 @@ def screening_decide(request: SignedInRequest, slug: str, public_id: str) -> Htt
 
 
 def _place(request: SignedInRequest, screening: Screening) -> str:
-    """The list as the reader had it."""
+    """The address of the list, with the filter and page that the reader had open."""
     page = request.POST.get("page", "")
     query = {"show": _show(request.POST.get("show", "")), **({"page": page} if page.isdecimal() else {})}
     return f"{reverse('scoring:screening', args=[screening.benchmark.slug, screening.public_id])}?{urlencode(query)}"

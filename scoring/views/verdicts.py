@@ -23,7 +23,7 @@ PER_PAGE = 50
 @require_safe
 @signed_in
 def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Verdicts with their explanations; an invalid one with the judge's answer."""
+    """Verdicts with their explanations; an invalid verdict is shown with the judge's answer."""
     run = access.get_run(request.user, slug, public_id)
     candidates = list(judges_and_runs.candidates_of(run))
     form = VerdictFilters(request.GET, candidates=candidates)
@@ -41,7 +41,7 @@ def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpRespons
         "counts": judges_and_runs.counts_of([run])[run.pk],
         "outcome": chosen.get("outcome", ""),
         "about": about,
-        # ClinConsensus' list is about one candidate, and one response to each case.
+        # ClinConsensus' list covers one candidate, with one response to each case.
         "samples": samples_of(run, about) if about and _is_graded(run) else [],
         "listable": _is_graded(run),
         "number_of_injections": len(INJECTIONS),
@@ -53,7 +53,7 @@ def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpRespons
 @require_safe
 @signed_in
 def verdicts_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
-    """All verdicts of a run, in the columns that ``import_verdicts`` takes; the filters of the page hold here too."""
+    """All verdicts of a run, in the columns that ``import_verdicts`` takes; the filters of the page apply here too."""
     run = access.get_run(request.user, slug, public_id)
     form = VerdictFilters(request.GET, candidates=list(judges_and_runs.candidates_of(run)))
     chosen = form.cleaned_data if form.is_valid() else {}
@@ -67,7 +67,7 @@ def verdicts_csv(request: SignedInRequest, slug: str, public_id: str) -> Streami
 
 
 def _is_graded(run: JudgeRun) -> bool:
-    """Whether the run judges responses as they stand, so that it is a rater."""
+    """Whether the run judges unchanged responses, so that it is a rater."""
     return run.purpose == JudgeRun.Purpose.GRADE
 
 

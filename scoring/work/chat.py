@@ -23,7 +23,7 @@ from scoring.work.slice_turn import SliceTurn
 from scoring.work.store import JudgedRequest, JudgeVerdict
 from scoring.work.turn import EndpointDown, TurnStopped, ask_all
 
-# Requests about so many responses are kept as drafts; a few are in the air at a time.
+# The drafts of this many responses are kept; requests about only a few responses are in flight at a time.
 DRAFTS_KEPT = 100
 
 
@@ -111,7 +111,7 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Judge
 
 
 def _verdicts(questions: Questions, judgement: Judgement) -> list[JudgeVerdict]:
-    """One for each question; none where nothing is known, for want of an answer."""
+    """A verdict for each question; no verdicts where the request got no answer."""
     if judgement.invalid:
         return [JudgeVerdict(question, Verdict.Outcome.INVALID) for question in questions]
     return [
@@ -123,10 +123,11 @@ def _verdicts(questions: Questions, judgement: Judgement) -> list[JudgeVerdict]:
 
 
 def ask_endpoint(turn: SliceTurn, until: float) -> bool:
-    """Request what a slice lacks from its endpoint; True where the time was up first."""
+    """Request the missing verdicts of a slice from its endpoint; True if the time was up first."""
     slices = turn.run.slices.count()
     config = chat_config(turn.run.snapshot["config"])
-    # The first pass goes in order; a later one begins anywhere, lest what failed come before all the rest.
+    # The first pass goes in order. A later pass begins at a random place, so that failed questions do not always
+    # come first.
     rng = turn.rng if turn.row.calls else None
     chunks = (
         list(requests_of(questions, together=config.together))

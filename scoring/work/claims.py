@@ -23,8 +23,8 @@ def spent_by(run: JudgeRun, row: RunSlice) -> float:
 def claim_for(run: JudgeRun, row: RunSlice) -> float | None:
     """The most that ``row`` may spend in all; None where the run has no budget. The caller holds the run's lock.
 
-    What the others may still spend is left alone: the claims of those at work, and an even part of the rest for each of
-    those that wait. Others cost what they have spent.
+    The claims of running slices are reserved, and each waiting slice gets an equal part of the rest. Any other slice
+    counts with what it has spent.
     """
     if run.budget is None:
         return None

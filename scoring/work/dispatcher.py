@@ -1,9 +1,9 @@
 """An event loop in a thread of its own that keeps an endpoint's concurrency full.
 
-The worker's main thread owns the database connection; the loop owns the sockets. They meet in two places: requests go
-in by `submit`, results come out by `collect`; a result is what came of one request. `scoring.work.turn` calls both.
-No request is sent while too many results wait to be written, so that what a killed worker costs has a bound; nor after
-too many failures in a row, so that an endpoint that is down is left alone.
+The worker's main thread owns the database connection; the loop owns the sockets. `submit` passes requests to the loop,
+and `collect` returns their results, one for each request. `scoring.work.turn` calls both.
+No request is sent while too many results wait to be written: this bounds the loss when a worker is killed. No request
+is sent after too many failures in a row either: the endpoint is then taken to be down.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from consilium.llm.meter import Allowance, BudgetSpent, RequestNotSent
 
 # The main thread is woken for this many results, or after a moment: waking it for each would cost more than the call.
 WAKE_AT = 100
-# So many answers may wait to be written.
+# At most this many answers may wait to be written.
 MAX_UNWRITTEN = 500
-# An endpoint that fails this often in a row is down (or as often as it has requests in the air, if that is more). One
-# response that it cannot take fails with each of its criteria, so there must be several, where that may be the reason.
+# An endpoint is down after this many failures in a row, or as many as its concurrency if that is more. A response that
+# the endpoint cannot process fails with each of its criteria. Where the text may be the reason, the failures must
+# therefore be about several responses.
 MIN_FAILURES = 20
 MIN_RESPONSES = 3
-# One that refuses whatever is asked, for want of a right key or address, does so at once.
+# An endpoint with a wrong key or address refuses every request, so fewer failures are enough.
 MIN_REFUSALS = 3
 # A waiting request is notified of changes, and checks this often by itself, for changes from outside.
 CHECK_EVERY_S = 0.5
 
 
 class RequestResult(Protocol):
-    """What came of a request, as far as the dispatcher looks at it.
+    """The result of a request, as far as the dispatcher uses it.
 
-    ``calls`` is empty where nothing was asked; ``failed``: the endpoint left it without an answer; ``about``: whose
-    text was asked about.
+    ``calls`` is empty if the request was not sent; ``failed``: the endpoint gave no answer; ``about`` identifies the
+    response whose text was sent.
     """
 
     @property
@@ -59,8 +60,7 @@ Result = TypeVar("Result", bound=RequestResult)
 class Dispatcher(Generic[Request, Result]):
     """``with Dispatcher(endpoint, ask, unasked, allowed_hosts=…)``; `EndpointRefused` where it may not call.
 
-    ``unasked`` gives the result of a request that was not sent. Leaving the block lets go of whatever is in
-    the air.
+    ``unasked`` gives the result of a request that was not sent. Leaving the block abandons the requests in flight.
     """
 
     def __init__(
@@ -115,16 +115,16 @@ class Dispatcher(Generic[Request, Result]):
         return self._outstanding
 
     def share(self, active_workers: int) -> None:
-        """Leave their part of concurrency and limits to the others that ask the same endpoint at the same time."""
+        """Share concurrency and limits with the other workers that use the same endpoint at the same time."""
         self._client.meter.share(active_workers)
         self._allowed = max(1, self.concurrency // max(1, active_workers))
 
     def probe(self) -> None:
-        """Ask one request at a time until one is answered; the first that fails is enough to give up."""
+        """Send one request at a time until one is answered; give up at the first failure."""
         self._probing = True
 
     def submit(self, requests: Sequence[Request]) -> None:
-        """Hand requests over; they are asked in this order."""
+        """Pass requests to the loop, which sends them in this order."""
         self._raise_failure()
         assert self._loop is not None
         self._outstanding += len(requests)
@@ -146,14 +146,14 @@ class Dispatcher(Generic[Request, Result]):
         return results
 
     def written(self, answers: int) -> None:
-        """So many answers of the collected results are written."""
+        """Note that ``answers`` of the collected answers have been written."""
         assert self._loop is not None
         self._loop.call_soon_threadsafe(self._forget, answers)
 
     def close(self) -> None:
-        """Forget the requests that were not sent yet; the answers to those in the air can still be collected.
+        """Drop the requests that were not sent yet; the answers to those in flight can still be collected.
 
-        They come within the endpoint's time-out and one back-off: nothing is tried or asked again.
+        These come within the endpoint's time-out and one back-off, since nothing is retried.
         """
         assert self._loop is not None
         dropped: concurrent.futures.Future[int] = concurrent.futures.Future()
@@ -216,13 +216,13 @@ class Dispatcher(Generic[Request, Result]):
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), CHECK_EVERY_S)
             request = await queue.get()
-            if self._must_wait(number):  # it waited here while its place was taken away
+            if self._must_wait(number):  # its share was reduced while it waited for a request
                 queue.put_nowait(request)
                 continue
             try:
                 result = await self._ask(client, request)
             except RequestNotSent as error:
-                # Nobody may ask for more; what is in the air still counts.
+                # No further request may be sent; those in flight still count.
                 self.budget_spent = self.budget_spent or isinstance(error, BudgetSpent)
                 result = self._unasked(request)
             self._count(result)
@@ -232,7 +232,7 @@ class Dispatcher(Generic[Request, Result]):
                 self._wake.set()
 
     def _count(self, result: Result) -> None:
-        """Take note of a failure, or of an answer; once down it stays so for this worker's turn."""
+        """Count a failure or an answer; an endpoint that is down stays down for this worker's turn."""
         if self.down or not result.calls:
             return
         if not result.failed:

@@ -32,10 +32,10 @@ class Question:
     criterion: str
 
 
-# What is asked in one request: one question, or all questions about one response that are missing.
+# The content of one request: one question, or all missing questions about one response.
 Questions = tuple[Question, ...]
 
-# Keyset paging: a pass sees each pair once, so what could not be judged is not asked again in the same pass. Questions
+# Keyset paging: a pass visits each pair once, so a failed question is not asked again in the same pass. Questions
 # of one response and replicate are adjacent, so that they can be asked in one request.
 _MISSING = """
     SELECT i.id, n.replicate, r.position, i.response_id, r.criterion_id, r.points
@@ -68,9 +68,9 @@ def missing_questions(
 ) -> Iterator[list[Question]]:
     """Lists of at most ``chunk`` questions of the slice that have no verdict, in one pass over the run's items.
 
-    ``whole``: the questions about one response and replicate are never parted between two lists (but where they are
-    more than a chunk). With ``rng`` the pass begins anywhere and goes round, so that what failed the last time does not
-    stand before everything else again.
+    ``whole``: the questions about one response and replicate stay in one list, unless they are more than a chunk.
+    With ``rng`` the pass begins at a random place and wraps around, so that the questions that failed last time do not
+    come first again.
     """
     begin = 0
     if rng is not None:
@@ -107,7 +107,7 @@ def _pass(
 
 
 def _window(run: JudgeRun, slice_number: int, slices: int, item: int, end: int) -> int | None:
-    """The last of the slice's next few items: a query looks at no more of them, however many are left."""
+    """The last of the slice's next few items, which bounds what one query reads, however many items are left."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -140,7 +140,7 @@ def _questions(rows: list[tuple[int, ...]], texts: Callable[[str, int], str]) ->
 
 
 def _texts_of(run: JudgeRun) -> Callable[[str, int], str]:
-    """The text of a response for a judge: unchanged, or in a run over injections with the replicate's put in."""
+    """The text of a response for a judge: unchanged, or with the replicate's injection in a run over injections."""
     if run.purpose != JudgeRun.Purpose.SUSCEPTIBILITY:
         return lambda text, _replicate: text
     from scoring.susceptibility.injections import injected

@@ -1,8 +1,8 @@
 """A Celery worker's work on a slice, from its task to the end of the turn.
 
-`work_on_slice` takes the lock, lets the kind of the judge work, and writes down how the turn ended. It is safe to run
-twice and to be killed anywhere: the lock goes with the connection, verdicts are unique, and the next worker asks again
-what is missing. A kill costs the requests in flight and the results not yet written.
+`work_on_slice` takes the lock, calls the work of the judge's kind, and records how the turn ended. It may run twice or
+be killed at any point: the lock is released with the connection, verdicts are unique, and the next worker asks for
+what is missing. A kill loses the requests in flight and the results not yet written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def work_on_slice(
 ) -> bool:
     """Work on a slice; True where it has to be enqueued again because the time was up.
 
-    ``rng`` says where a later pass over the run begins; the first goes in order.
+    ``rng`` picks where a later pass over the run begins; the first pass goes in order.
     """
     with SLICES.hold(run_id, slice_number) as held:
         if not held:
@@ -47,7 +47,7 @@ def work_on_slice(
 
 
 def _work_to_the_end(turn: SliceTurn, budget_s: float) -> bool:
-    """Work, and write down how it ended; True where the time was up."""
+    """Work on the slice and record how the turn ended; True where the time was up."""
     again = False
     try:
         again = turn.run.judge.kind_info.work(turn, time.monotonic() + budget_s)
@@ -56,7 +56,7 @@ def _work_to_the_end(turn: SliceTurn, budget_s: float) -> bool:
     except (TurnStopped, DomainError) as stopped:
         slice_turn.end(turn, RunSlice.Status.STOPPED, reason=translate(stopped.args[0]))
     except DatabaseError:
-        raise  # nothing can be written down; the sweep enqueues it again
+        raise  # nothing can be recorded; the sweep enqueues it again
     except Exception as error:
         log.exception("judge_slice_failed", run=turn.run.public_id, slice=turn.row.number)
         reason = _("The worker failed (%(error)s); its log says more.") % {"error": type(error).__name__}

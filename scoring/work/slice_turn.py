@@ -1,4 +1,4 @@
-"""`SliceTurn`, a worker's turn at a slice: how it begins, what it writes meanwhile, and the state in which it ends.
+"""`SliceTurn`, a worker's turn at a slice: how it begins, what it writes, and the state in which it ends.
 
 The caller of `begin` holds the advisory lock of the slice (``SLICES.hold``).
 """
@@ -21,7 +21,7 @@ from scoring.work.claims import claim_for
 from scoring.work.store import JudgedRequest, store_results
 from scoring.work.turn import ACTIVE_FOR, MAX_STARTS_WITHOUT_PROGRESS, Turn, pause_after
 
-# A slice that was enqueued so recently may soon be at work.
+# A slice that was enqueued within this time counts as about to run.
 EXPECTED_FOR = timedelta(seconds=10)
 STARTABLE = (JudgeRun.Status.PENDING, JudgeRun.Status.RUNNING, JudgeRun.Status.PAUSED)
 
@@ -37,11 +37,11 @@ class SliceTurn(Turn[JudgedRequest]):
 
     @property
     def pauses(self) -> int:
-        """How often the slice has rested since its last verdict."""
+        """How often the slice has paused since its last verdict."""
         return 0 if self.stored else self.row.pauses
 
     def store(self, results: Sequence[JudgedRequest]) -> int:
-        """Write calls, verdicts and cost; how many verdicts."""
+        """Write calls, verdicts and cost; return the number of verdicts."""
         store_results(self.run, results, slice_id=self.row.pk, at=self.clock())
         return sum(len(result.verdicts) for result in results)
 
@@ -69,7 +69,7 @@ class SliceTurn(Turn[JudgedRequest]):
 
 @transaction.atomic
 def begin(run_id: int, slice_number: int, clock: Clock, rng: random.Random) -> SliceTurn | None:
-    """Mark run and slice as running, and claim a share of the budget; None where nothing is to be done."""
+    """Mark run and slice as running, and claim a share of the budget; None where there is nothing to do."""
     at = clock()
     run = JudgeRun.objects.select_for_update().filter(pk=run_id).select_related("judge").first()
     row = RunSlice.objects.filter(run_id=run_id, number=slice_number, status__in=RunSlice.OPEN).first()
@@ -101,7 +101,7 @@ def begin(run_id: int, slice_number: int, clock: Clock, rng: random.Random) -> S
 
 @transaction.atomic
 def end(turn: SliceTurn, status: str, *, reason: str = "", failed: bool = False) -> None:
-    """Write down the state in which the turn leaves the slice."""
+    """Record the state in which the turn leaves the slice."""
     at = turn.clock()
     RunSlice.objects.filter(pk=turn.row.pk, status__in=RunSlice.OPEN).update(
         status=status, reason=reason, failed=failed, heartbeat_at=at, enqueued_at=at, starts_without_progress=0
@@ -110,7 +110,7 @@ def end(turn: SliceTurn, status: str, *, reason: str = "", failed: bool = False)
 
 @transaction.atomic
 def pause(turn: SliceTurn, reason: str) -> None:
-    """Rest until the sweep enqueues the slice again; `settle_run` sees whether the whole run does."""
+    """Pause the slice until the sweep enqueues it again; `settle_run` decides whether the whole run pauses."""
     at = turn.clock()
     run = JudgeRun.objects.select_for_update().get(pk=turn.run.pk)
     rows = RunSlice.objects.filter(pk=turn.row.pk, status__in=RunSlice.OPEN)
@@ -129,7 +129,7 @@ def pause(turn: SliceTurn, reason: str) -> None:
 
 @transaction.atomic
 def may_claim_more(turn: SliceTurn) -> bool:
-    """Whether slices that ended since have left more of the budget than this one had claimed."""
+    """Whether slices that have ended meanwhile leave more of the budget than this slice had claimed."""
     run = JudgeRun.objects.select_for_update().get(pk=turn.run.pk)
     row = RunSlice.objects.get(pk=turn.row.pk)
     return (claim_for(run, row) or 0.0) > (row.claim or 0.0) * (1 + 1e-9)

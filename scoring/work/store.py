@@ -30,9 +30,9 @@ class JudgeVerdict:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRequest:
-    """What came of one request. Without ``verdicts`` nothing is known, and they stay missing.
+    """The result of one request. Without ``verdicts`` its verdicts stay missing.
 
-    ``failed``: the endpoint left it without an answer.
+    ``failed``: the endpoint gave no answer.
     """
 
     questions: Questions
@@ -43,11 +43,11 @@ class JudgedRequest:
 
     @property
     def about(self) -> int:
-        """The response that it was asked about."""
+        """The response that the request was about."""
         return self.questions[0].response_id
 
 
-# Rows travel as one JSON text: of all ways tried this takes the least of the worker's time.
+# Rows are sent as one JSON text: of all ways tried, this takes the worker the least time.
 _CALLS = """
     INSERT INTO scoring_judgecall
         (id, run_id, request_hash, attempt, raw, tokens_in, tokens_out, latency_ms, error_kind, error, created_at)
@@ -71,7 +71,7 @@ _VERDICTS = """
 
 @transaction.atomic
 def store_results(run: JudgeRun, results: Sequence[JudgedRequest], *, slice_id: int, at: datetime) -> None:
-    """Write calls and verdicts. A verdict that is there already stays as it is, whoever wrote it."""
+    """Write calls and verdicts. An existing verdict is left unchanged, whoever wrote it."""
     calls: list[dict[str, Any]] = []
     verdicts: list[dict[str, Any]] = []
     tokens_in = tokens_out = estimated = 0

@@ -15,7 +15,7 @@ MAX_PASSAGE_LENGTH = 200
 
 
 def load_model(run: JudgeRun) -> FittedJudge:
-    """The model that the run's snapshot names; `DomainError` where the stored one is another."""
+    """The model that the run's snapshot names; `DomainError` where the stored model is a different one."""
     model = TrainedModel.objects.get(judge=run.judge)
     return FittedJudge.from_bytes(bytes(model.artifact or b""), run.snapshot["model_sha256"])
 

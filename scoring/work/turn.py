@@ -1,7 +1,7 @@
 """A worker's turn at a row of many requests, and the loop that asks them; judge runs and generation runs share both.
 
-A `Turn` keeps results until they are written, writes a heartbeat, and counts what failed. A subclass says how results
-are stored, and how its row is found wanted or cancelled. `ask_all` fills a dispatcher with requests, gives the results
+A `Turn` keeps results until they are written, writes a heartbeat, and counts failures. A subclass defines how results
+are stored, and how to tell that the run was cancelled. `ask_all` fills a dispatcher with requests, gives the results
 to the turn, and stops when the requests are used up, the time is up, the run is cancelled, or the endpoint is down.
 How a turn begins and ends differs: see `scoring.work.slice` and `scoring.generation.working`.
 """
@@ -25,20 +25,21 @@ WRITE_AT = 200  # results
 WRITE_EVERY_S = 1.0
 HEARTBEAT_S = 2.0
 COLLECT_WITHIN_S = 0.25
-# Then the task gives its place to others and is enqueued again: it must end well before Celery's time limit.
+# After this time the task ends and is enqueued again, so that others get a turn. It must end well before Celery's time
+# limit.
 TASK_BUDGET_S = 300.0
-# A task whose time is up waits for the requests in flight: the endpoint's time-out, and this for a back-off.
+# A task whose time is up waits for the requests in flight: for the endpoint's time-out, plus this for a back-off.
 DRAIN_S = 60.0
-# A worker that dies so often in a row without a result is not started again.
+# A row whose workers die this often in a row without a result is not started again.
 MAX_STARTS_WITHOUT_PROGRESS = 5
-# A row with so recent a heartbeat is at work.
+# A row with a heartbeat within this time is at work.
 ACTIVE_FOR = timedelta(seconds=30)
-# Where the endpoint is down the row rests, each time for longer; a setting says how often before it stops.
+# Where the endpoint is down the row pauses, each time for longer; a setting limits the pauses before it stops.
 _PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 
 
 class TurnStopped(Exception):
-    """The row cannot go on; the message says why, and it is no fault of the program."""
+    """The row cannot go on, for a reason outside the program; the message gives it."""
 
 
 class EndpointDown(TurnStopped):
@@ -50,20 +51,20 @@ Result = TypeVar("Result", bound=RequestResult)
 
 
 def pause_after(pauses: int) -> timedelta:
-    """How long a row rests that has rested ``pauses`` times in a row."""
+    """How long a row pauses that has paused ``pauses`` times in a row."""
     return _PAUSES[min(pauses, len(_PAUSES) - 1)]
 
 
 @dataclass(slots=True)
 class Failures:
-    """Requests that the endpoint left without an answer."""
+    """Requests that the endpoint did not answer."""
 
     total: int = 0
     kind: str = ""  # of the last failure
     last: str = ""  # its kind and message
 
     def count(self, results: Sequence[RequestResult]) -> None:
-        """Take note of the results that failed."""
+        """Count the failed results."""
         for result in results:
             if result.failed:
                 call = result.calls[-1]
@@ -72,7 +73,7 @@ class Failures:
 
 
 class Turn(ABC, Generic[Result]):
-    """What one task knows while it holds a row."""
+    """The state of one task while it holds a row."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -85,22 +86,22 @@ class Turn(ABC, Generic[Result]):
 
     @abstractmethod
     def store(self, results: Sequence[Result]) -> int:
-        """Write results in one transaction; how many verdicts or responses they hold."""
+        """Write results in one transaction; return how many verdicts or responses they hold."""
 
     @abstractmethod
     def heartbeat(self) -> bool:
-        """Write that the worker is alive; False where the run is no longer wanted."""
+        """Record that the worker is alive; False where the run is no longer wanted."""
 
     @abstractmethod
     def others_at_work(self) -> QuerySet[Any]:
         """The other rows whose workers ask the same model of the same endpoint now."""
 
     def count_active_workers(self) -> None:
-        """Note in ``active_workers`` how many share the endpoint."""
+        """Set ``active_workers`` to the number of workers that share the endpoint."""
         self.active_workers = 1 + self.others_at_work().count()
 
     def take(self, results: Sequence[Result], *, now: bool = False) -> int:
-        """Keep results, and write when there are enough or enough time has passed; how many calls were written."""
+        """Keep results, write them when enough have come or enough time has passed; return the calls written."""
         self.failures.count(results)
         self._unwritten += results
         written = 0
@@ -128,10 +129,10 @@ def ask_all(
     until: float,
     timeout_s: float,
 ) -> bool:
-    """Ask all requests and store their results; True where the time, ``until`` by `time.monotonic`, was up first.
+    """Send all requests and store their results; True if the time, ``until`` by `time.monotonic`, was up first.
 
-    ``timeout_s`` is that of the endpoint. What else stopped it is in the turn and in the dispatcher. A fault of our own
-    does not throw away what was answered.
+    ``timeout_s`` is that of the endpoint. Other reasons to stop are in the turn and in the dispatcher. An error in our
+    own code does not lose the answers that have arrived.
     """
     try:
         time_is_up = _ask(turn, dispatcher, chunks, until, timeout_s)
@@ -151,7 +152,7 @@ def _ask(
     until: float,
     timeout_s: float,
 ) -> bool:
-    """Ask until nothing is left or there is a reason to stop; then await the requests in flight, which may be paid."""
+    """Send requests until none is left or there is a reason to stop; then await those in flight, which may be paid."""
     exhausted = closing = time_is_up = False
     shared_at = float("-inf")
     while True:
