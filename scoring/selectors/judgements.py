@@ -39,8 +39,8 @@ class JudgementExport:
     """The list of one rater, candidate and sample. The counts are complete once `elements` has run to its end.
 
     ``left_out`` counts criteria of responses by why they are not in the list; ``unanswered`` cases without a response.
-    A criterion that an adjudicator found faulty on a response is left out whatever the rater said of it, as scores do:
-    who computes a score from the list gets that of ``scores``.
+    A criterion that an adjudicator found faulty on a response is left out whatever the rater decided, as in scores: a
+    score computed from the list equals that of ``scores``.
     """
 
     benchmark: Benchmark
@@ -83,7 +83,7 @@ class JudgementExport:
                 outcomes = _outcomes(ratings, response, criteria)
                 rulings = _outcomes(faulty, response, criteria)
                 for (criterion, text), own, ruling in zip(rubrics[case], outcomes, rulings, strict=True):
-                    # A verdict that never came on a faulty criterion is none that is missed.
+                    # A faulty criterion without a verdict does not count as a missing verdict.
                     outcome = own if ruling is Outcome.MISSING else ruling
                     if outcome not in (Outcome.MET, Outcome.NOT_MET):
                         self.left_out[LEFT_OUT[outcome]] += 1
@@ -116,7 +116,7 @@ class JudgementExport:
 
 
 def _outcomes(ratings: Ratings, response: int, criteria: list[int]) -> list[Outcome]:
-    """What was decided of each criterion of a response; MISSING where nothing was."""
+    """The outcome of each criterion of a response; MISSING where nothing was decided."""
     low, high = np.searchsorted(ratings.response, [response, response + 1])
     own = dict(zip(ratings.criterion[low:high].tolist(), ratings.outcome[low:high].tolist(), strict=True))
     return [Outcome(own.get(criterion, Outcome.MISSING)) for criterion in criteria]

@@ -24,7 +24,7 @@ from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
 from scoring.runs.spending import Spending, spending_of, time_words
 from scoring.selectors.rates import rate_of, window_start
 
-# The rate is what was written within this time: long enough to be steady, short enough to be of now.
+# The rate counts what was written within this time: long enough to be steady, short enough to be current.
 
 # More invalid verdicts than this share, among at least so many, are worth a warning.
 OFTEN_INVALID, MIN_DONE = 0.05, 20
@@ -44,12 +44,12 @@ class VerdictCounts:
 
     @property
     def done(self) -> int:
-        """Verdicts that are there, invalid ones too."""
+        """Verdicts that exist, including the invalid."""
         return self.met + self.not_met + self.invalid
 
     @property
     def missing(self) -> int:
-        """Verdicts that are due and not there."""
+        """Verdicts that are due and do not exist."""
         return max(0, self.expected - self.done)
 
 
@@ -79,7 +79,7 @@ class Progress:
 
     @property
     def often_invalid(self) -> bool:
-        """Whether so many answers are no verdicts that somebody should look."""
+        """Whether so many verdicts are invalid that a person should look into it."""
         return self.counts.done >= MIN_DONE and self.invalid_share > OFTEN_INVALID
 
     @property
@@ -221,7 +221,7 @@ class Steadiness:
 
 
 def steadiness_of(run: JudgeRun) -> Steadiness | None:
-    """How steady the answers of a run are that asks more than once; over pairs with at least two valid verdicts."""
+    """How steady the answers of a run with replicates are, over pairs with at least two valid verdicts."""
     if run.replicates < 2 or run.purpose != JudgeRun.Purpose.GRADE:
         return None
     with connection.cursor() as cursor:
@@ -313,7 +313,7 @@ def csv_columns(run: JudgeRun) -> tuple[str, ...]:
 def csv_rows(run: JudgeRun, verdicts: QuerySet[Verdict]) -> Iterator[dict[str, Any]]:
     """Rows of the file, read as they are sent.
 
-    A criterion is its position in the case's published rubric, or its text where that has it no more.
+    A criterion is given by its position in the case's published rubric, or by its text if that no longer has it.
     """
     item = RubricItem.objects.filter(criterion=OuterRef("criterion"), rubric__status="published", rubric__track="gold")
     rows = verdicts.annotate(position=Subquery(item.values("position")[:1])).values_list(

@@ -1,7 +1,7 @@
 """Provenance of a rater's figures: of a judge its version, model, prompt and run; of a jury, those of each member.
 
-It is read off the runs and their snapshots, so it says what was asked when the verdicts were given, whatever the judge
-has become since.
+It is read from the runs and their snapshots, so it describes what was asked when the verdicts were given, even if the
+judge has changed since.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _rows(rater: Rater) -> list[Row]:
 
 
 def _kind(label: str) -> str:
-    """What decides, where no judge does."""
+    """The kind of a rater that is no judge."""
     return label.partition(":")[0]
 
 

@@ -42,7 +42,7 @@ class UnknownRater(DomainError):
 
 
 class NoRatings(DomainError):
-    """A rater whose run has no verdict: figures of it would be about nothing."""
+    """A rater whose run has no verdict, so that it has no figures."""
 
 
 class ReadRatings(Protocol):
@@ -102,10 +102,10 @@ def rater_of_runs(runs: RunSet, label: str) -> Rater:
 
 
 def jury_ratings(members: Sequence[Ratings], rule: str = MAJORITY) -> Ratings:
-    """What several raters say together, on the pairs that all of them have.
+    """The joint outcomes of several raters, on the pairs that all of them have.
 
-    ``majority``: of those that say met or not met; as many of each is UNDECIDED. ``unanimous``: what all say, else
-    UNDECIDED. Under both a pair is INVALID where it is so for every member, and UNDECIDED where nobody votes.
+    ``majority``: of the members that decide met or not met; a tie is UNDECIDED. ``unanimous``: the outcome that all
+    give, else UNDECIDED. Under both a pair is INVALID if it is so for every member, and UNDECIDED if nobody votes.
     """
     keys = common_keys(members)
     votes = np.stack([member.outcome[np.searchsorted(member.keys(), keys)] for member in members])
@@ -161,7 +161,7 @@ def _together(label: str, members: Sequence[Rater], rule: str, within: Span | No
 
 
 def nothing_together(jury: str) -> NoRatings:
-    """What there is to say of a jury whose members share no pair."""
+    """The message about a jury whose members share no pair."""
     return NoRatings(_("There is no pair that all members of “%(jury)s” have judged.") % {"jury": jury})
 
 
@@ -225,9 +225,9 @@ def rater_of_jury(benchmark: Benchmark, jury: Judge) -> Rater:
 
 
 def require_verdicts(*raters: Rater) -> None:
-    """`NoRatings` where the runs that count for a judge have no verdict at all: no figure can be made of them.
+    """`NoRatings` where the runs that count for a judge have no verdict at all, so that no figure can be computed.
 
-    One imported run without verdicts beside others that have some changes nothing.
+    An imported run without verdicts is accepted if another run of the judge has some.
     """
     for judge in (judge for rater in raters for judge in rater.judges):
         if not Verdict.objects.filter(run__in=judge.run_ids).exists():

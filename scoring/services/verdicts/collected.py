@@ -37,7 +37,7 @@ class Collected:
         replicate: int = 0,
         place: str = "criterion",
     ) -> None:
-        """Note a verdict; a fault at ``place`` where there is one on the same pair and replicate already."""
+        """Note a verdict; a fault at ``place`` if the same pair and replicate already has one."""
         known = self.verdicts.get((response, criterion, replicate))
         if known is not None:
             message = _(
@@ -63,7 +63,7 @@ class Collected:
         """SHA-256 of the verdicts, and of the responses without one, independent of the order of the file."""
         digest = hashlib.sha256()
         for response, criterion, replicate, verdict in self.ordered():
-            # The first replicate goes unnamed, as before there were several: a file keeps its digest.
+            # The first replicate has no number, as before replicates existed, so that a file keeps its digest.
             number = f"\x1f{replicate}" if replicate else ""
             digest.update(
                 f"{response}\x1f{criterion}\x1f{verdict.outcome}\x1f{verdict.explanation}{number}\x1e".encode()

@@ -49,11 +49,10 @@ def import_verdicts(
     at: datetime,
     progress: Progress,
 ) -> Counts:
-    """Import verdicts as one run of the judge called by option ``judge``; the same verdicts again change nothing.
+    """Import verdicts as one run of the judge named by option ``judge``; the same verdicts again change nothing.
 
-    Option ``candidate`` says whose responses they are, whatever the file says; ``replicate`` which of the judge's
-    answers the whole file holds, where its rows do not say. `ImportRefused` names every fault and then nothing is
-    written.
+    Option ``candidate`` names the candidate of all responses and overrides the file; ``replicate`` gives the replicate
+    of the whole file, where its rows give none. `ImportRefused` names every fault, and then nothing is written.
     """
     replicate = _replicate(options.get("replicate", ""))
     return _import(benchmark, [("", file, replicate)], options=options, by=by, at=at, progress=progress)
@@ -69,7 +68,7 @@ def import_replicates(
     at: datetime,
     progress: Progress,
 ) -> Counts:
-    """The same of several files, by their names: one run, in which the first file is replicate 0, and so on."""
+    """Import several named files as one run, in which the first file is replicate 0, and so on."""
     if len(files) < 2:
         raise DomainError(_("Replicates come in two files or more: the first is replicate 0, the next 1, …"))
     numbered = [(name, file, number) for number, (name, file) in enumerate(files)]
@@ -167,7 +166,7 @@ _REPLACED = """
 
 
 def _replaced(run: JudgeRun) -> list[str]:
-    """A warning where the run has another verdict on what an earlier imported run of its judge has one on."""
+    """A warning where the run has verdicts on pairs that an earlier imported run of its judge has verdicts on."""
     with connection.cursor() as cursor:
         cursor.execute(_REPLACED, {"run": run.pk, "judge": run.judge_id, "benchmark": run.benchmark_id})
         (n,) = cursor.fetchone()
