@@ -1,6 +1,6 @@
 """Calibrates a judge's probabilities without using dev or held-out decisions.
 
-The judge's own scores on what it was fitted on are too sure of themselves. So it is fitted again on parts of the train
+The judge's scores on its own training decisions are overconfident. So it is fitted again on parts of the train
 decisions and scores the part that was left out; on these scores Platt's logistic function is fitted (Platt 1999; with
 few decisions it errs less than isotonic regression: Niculescu-Mizil and Caruana 2005). Parts are whole candidates, as
 a judge is used on candidates that it never saw, or whole cases where without a candidate too little is left to learn.
@@ -72,7 +72,7 @@ def _folds(names: Array) -> NDArray[np.int64]:
 
 
 def _can_learn(met: Array, fold_of: Array) -> bool:
-    """Whether both outcomes are there whichever part is left out."""
+    """Whether both outcomes remain whichever part is left out."""
     folds = np.unique(fold_of)
     return len(folds) > 1 and all(len(np.unique(met[fold_of != fold])) == 2 for fold in folds)
 

@@ -49,7 +49,7 @@ class Truth:
         return {"case": numbers, "n_cases": n_cases, "bootstrap": self.bootstrap}
 
     def agreement(self, verdicts: Array) -> dict[str, Any]:
-        """MF1 and its company of verdicts (0, 1), with intervals over cases."""
+        """MF1 and the related coefficients of verdicts (0, 1), with intervals over cases."""
         numbers, n_cases = self._cases
         counts = confusion_counts(self.met, verdicts, case=numbers, n_cases=n_cases)
         agreement = two_rater_agreement(counts, bootstrap=self.bootstrap)[0]
@@ -103,7 +103,7 @@ class Truth:
 
 
 def best_threshold(physicians: Array, scores: Array) -> float:
-    """The score from which met gives the highest MF1; between two scores, and the middle one of equals."""
+    """The threshold for met with the highest MF1; it lies between two scores, and is the middle one of equals."""
     known = np.unique(scores)
     between = (known[1:] + known[:-1]) / 2 if len(known) > 1 else np.array([0.5])
     truth = np.asarray(physicians).astype(bool)

@@ -1,8 +1,8 @@
 """Features of a trained judge: how far a response contains what a criterion asks for. Pure; no Django.
 
-Nothing is a vocabulary of its own: n-grams and words are hashed, so that a judge fitted on one benchmark reads the
-cases of another, and Chinese, which has no blanks between words, goes through the same characters. From the training
-texts come only the weights of the hash buckets (how rare they are); what was never seen is as rare as can be.
+There is no vocabulary: n-grams and words are hashed, so that a judge fitted on one benchmark can read the cases of
+another. Chinese, which has no blanks between words, is covered by the same character n-grams. Only the weights of the
+hash buckets (how rare they are) come from the training texts; a bucket never seen there gets the highest weight.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FEATURES = (
     "log_response",  # lengths, as logarithms
     "log_criterion",
     "log_sentences",
-    "forbids",  # the criterion speaks of what is to be avoided
+    "forbids",  # the criterion is about something to be avoided
     "negative_points",
 )
 

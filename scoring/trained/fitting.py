@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 def train(benchmark: Benchmark, config: TrainedConfig) -> tuple[bytes, dict[str, Any]]:
-    """The model's bytes and its card; `DomainError` with the reason where the decisions do not carry one."""
+    """The model's bytes and its card; `DomainError` with the reason if the decisions do not suffice for a model."""
     decisions = read_decisions(benchmark, config.group)
     if not decisions.pairs:
         if config.group:
@@ -46,7 +46,7 @@ def train(benchmark: Benchmark, config: TrainedConfig) -> tuple[bytes, dict[str,
 
 
 def fit(trained_model_id: int, *, clock: Clock) -> None:
-    """Fit what is pending, or was left behind; does nothing where another worker is at it or it is done."""
+    """Fit a pending or abandoned model; does nothing if another worker is fitting it or it is done."""
     with TRAININGS.hold(trained_model_id) as held:
         if not held:
             return
@@ -62,7 +62,7 @@ def fit(trained_model_id: int, *, clock: Clock) -> None:
         except DomainError as refused:
             open_models.update(status="failed", error=str(refused), heartbeat_at=clock())
         except DatabaseError:
-            raise  # nothing can be written down; the sweep enqueues it again
+            raise  # nothing can be recorded; the sweep enqueues it again
         except Exception as error:
             log.exception("training_failed", judge=judge.public_id)
             with language_of(judge.created_by):

@@ -24,7 +24,7 @@ from scoring.trained.wording import wording_rows
 
 Array = NDArray[Any]
 MIN_DECISIONS = 100
-# 255 nodes a tree at most, so that a judge stays below 1 MB whatever it learned from.
+# At most 255 nodes a tree, so that a judge stays below 1 MB whatever its training data.
 TREES, LEAVES = 200, 128
 PARTS = ("train", "dev", "held_out")
 
@@ -39,7 +39,7 @@ class _Rows:
 
 
 def _fit(rows: _Rows, where: Array, met: Array, seed: int) -> tuple[FittedJudge, list[float]]:
-    """A judge fitted on the rows ``where``, not calibrated, and how much the forest owes to each of `FEATURES`."""
+    """A judge fitted on the rows ``where``, not calibrated, and the forest's importance of each of `FEATURES`."""
     from sklearn.ensemble import ExtraTreesClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

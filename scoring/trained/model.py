@@ -76,8 +76,8 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Platt:
-    """A probability from a score in (0, 1) by a logistic function of the score's logit (Platt 1999). Rising, so that it
-    changes what a probability says and never which of two is the higher. 1 and 0 leave the score as it is.
+    """A probability from a score in (0, 1) by a logistic function of the score's logit (Platt 1999). The function is
+    increasing, so it keeps the order of scores. Slope 1 and intercept 0 leave the score unchanged.
     """
 
     slope: float = 1.0
@@ -89,7 +89,7 @@ class Platt:
 
 
 def logit(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """ln(p / (1 − p)); scores nearer to 0 or 1 than 0.001 are taken as that."""
+    """ln(p / (1 − p)); scores nearer than 0.001 to 0 or 1 are moved to that distance."""
     inside = np.clip(scores, 0.001, 0.999)
     return np.asarray(np.log(inside / (1 - inside)))
 
@@ -98,9 +98,9 @@ def logit(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 class FittedJudge:
     """Three members, the probability that follows from their mean, and the probability from which it says met.
 
-    A logistic regression over standardised `FEATURES` carries over to cases that were never seen, a forest over the
-    same reads the known ones closer, and a regression over the words of criteria (`wording`) knows which of them
-    matter. `WEIGHTS` says how much each counts.
+    A logistic regression over standardised `FEATURES` generalises to unseen cases, a forest over the same features fits
+    known cases more closely, and a regression over the words of criteria (`wording`) learns which words matter.
+    `WEIGHTS` are the weights of the three.
     """
 
     rarity: Rarity

@@ -40,7 +40,7 @@ class Decisions:
     case: NDArray[np.str_]
     group: NDArray[np.str_]
     left_out: Counter[str] = field(default_factory=Counter)  # by reason: `LEFT_OUT`
-    # Of the rows (group, public id of the response, id of the criterion, outcome) in this order.
+    # SHA-256 of the rows (group, public id of the response, id of the criterion, outcome) in this order.
     sha256: str = ""
 
 

@@ -1,7 +1,7 @@
 """Sparse features of a criterion's words and characters, and of which words a response has, for a regression.
 
-Where `features` measures how close two texts are, these rows say what they are about, so that a judge can learn which
-words of a criterion carry it and which are its clothing. Hashed like the others: no vocabulary, any language.
+While `features` measures how close two texts are, these rows describe what they are about, so that a judge can learn
+which words of a criterion matter. They are hashed like `features`: there is no vocabulary, and any language works.
 """
 
 from __future__ import annotations
