@@ -45,7 +45,7 @@ RESPONSES_AT_ONCE = 200
 MANIFEST = "manifest.json"
 FILES = ("train.jsonl", "dev.jsonl", MANIFEST)
 
-# What each annotator's decision came to after the check, and the words that go with it: the checker's reason where the
+# The outcome of each annotator's decision after the check, and its explanation: the checker's reason where the
 # outcome was amended, else the annotator's note. The conditions are those of stage `checked` in
 # `annotation.selectors.ratings`.
 _NOTES = """
@@ -75,7 +75,7 @@ class SupervisionTerms:
 
 @dataclass
 class _Part:
-    """A file on its way: what was written, counted as it goes."""
+    """A file that is being written, and the counts of what it holds so far."""
 
     candidates: tuple[str, ...]
     file: IO[bytes]
@@ -310,8 +310,8 @@ def _pairs_of(source: _Source, responses: Sequence[Response]) -> dict[int, list[
 
 
 def _places(criteria: set[int]) -> dict[int, tuple[int, str, int]]:
-    """Position, text and points of each criterion: by the published gold rubric, as a run would ask; where that has it
-    no more, by the newest rubric that has.
+    """Position, text and points of each criterion in the published gold rubric, as a run would ask. If that no longer
+    has the criterion, the newest rubric that has it is used.
     """
     rows = RubricItem.objects.filter(criterion__in=criteria).values_list(
         "criterion", "position", "points", "rubric__track", "rubric__status", "rubric"
@@ -324,7 +324,7 @@ def _places(criteria: set[int]) -> dict[int, tuple[int, str, int]]:
 
 
 def _notes(group: ExpertGroup, responses: list[int]) -> dict[tuple[int, int, bool], str]:
-    """By (response, criterion, met): the first note of whoever decided so."""
+    """By (response, criterion, met): the first note among the annotators with that outcome."""
     notes: dict[tuple[int, int, bool], str] = {}
     with connection.cursor() as cursor:
         cursor.execute(_NOTES, {"group": group.pk, "responses": responses})

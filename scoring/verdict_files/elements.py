@@ -1,7 +1,7 @@
 """Reads JSON files that hold one long list, element by element in bounded memory.
 
-The list is the whole file, or stands in its one object under a path of names. What stands elsewhere in the file
-(reports as HTML, conversations once more) is passed over and never held. Each element is parsed on its own, as strictly
+The list is the whole file, or is in the file's single object under a path of names. Other content of the file
+(reports as HTML, repeated conversations) is skipped and never held. Each element is parsed on its own, as strictly
 as a line of JSONL is (`rubrics.parsing.reader`), and counts as a line there: `Limits.line_bytes` is the longest.
 """
 
@@ -21,7 +21,7 @@ MAX_NAMES = 10_000  # of one object on the way to the list
 
 _WHITE = re.compile(rb"[ \t\r\n]*+")
 _SCALAR = re.compile(rb"[^\s,:\[\]{}\"]*+")
-# Whole strings and everything else that is no bracket.
+# Whole strings, and everything else except brackets.
 _PLAIN = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 _IN_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 
@@ -50,7 +50,7 @@ class PlacedFaults(Faults):
 
 
 class Cursor:
-    """A place in a JSON file, moved value by value. It finds where values end; what they hold is not looked at."""
+    """A place in a JSON file, moved value by value. It finds where values end and does not parse their content."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class Cursor:
             match = (_IN_STRING if in_string else _PLAIN).match(self._buffer, self._at) if in_string or depth else None
             if match is not None:
                 self._advance(match.end())
-            # Inside a string, a backslash at the end of what was read waits for what it escapes.
+            # A backslash at the end of the buffer, inside a string, needs the next piece, which holds what it escapes.
             if self._at >= len(self._buffer) or (in_string and self._buffer[self._at : self._at + 1] == b"\\"):
                 if not refill():
                     message = Phrase("The file ends inside a value that begins on line %(line)s.", line=began)

@@ -20,7 +20,8 @@ from rubrics.parsing.responses import LARGEST_SAMPLE
 from scoring.verdict_files.elements import PlacedFaults
 from scoring.verdict_files.records import Layout, Shape, read_records
 
-# What a tool gave the candidate before the conversation: no part of the case, and physicians must not read it.
+# Instructions that a tool gave the candidate before the conversation. They are not part of the case, and physicians
+# must not read them.
 INSTRUCTIONS = ("system", "developer")
 
 
@@ -34,7 +35,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class GradedResponse:
-    """A response and its grades, which follow ``criteria``. ``case`` is there to be made if the benchmark has none.
+    """A response and its grades, in the order of ``criteria``. ``case`` is created if the benchmark lacks it.
 
     ``stored_score`` is the row's own score, if it has one. Fields are named as the file has them, with their place.
     """
@@ -234,8 +235,8 @@ def _prompt(fields: Fields) -> list[Any] | None:
 
 
 def _compare_conversations(fields: Fields, prompt: list[Any], before: list[Any]) -> None:
-    """A fault at the first turn before the reply that is not the one of ``prompt``, where there is any before it;
-    instructions aside.
+    """A fault at the first turn before the reply that differs from ``prompt``. Instructions are not compared, and
+    nothing is where no turn comes before the reply.
     """
     (_system, expected), (instructions, given) = _without_instructions(prompt), _without_instructions(before)
     if not given:

@@ -55,11 +55,11 @@ def open_log(file: BinaryIO, folder: str, *, limits: Limits | None = None) -> Pl
     _check_sizes(copy, limits or Limits())
     try:
         header = read_eval_log(copy, header_only=True, format="eval")
-    except Exception as error:  # the library names none of its own
+    except Exception as error:  # the library defines no exceptions of its own
         raise UnsoundLog(str(error)[:300]) from error
 
     def samples() -> Iterator[dict[str, Any]]:
-        # Attachments are long texts that the log keeps apart; resolved, they are where they belong.
+        # Attachments are long texts that the log stores apart; resolving puts them back in their places.
         log_samples = read_eval_log_samples(copy, all_samples_required=False, resolve_attachments=True, format="eval")
         while True:
             try:
@@ -92,7 +92,7 @@ def inspect_records(
     progress: Callable[[int], None] | None = None,
     ungraded: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """(0, place, example) for each graded sample of a log; ``ungraded`` hears of the others. `LibraryMissing`."""
+    """(0, place, example) for each graded sample of a log; ``ungraded`` is called for the others. `LibraryMissing`."""
     with tempfile.TemporaryDirectory(prefix="consilium-inspect-") as folder:
         try:
             model, samples = open_log(file, folder, limits=limits)

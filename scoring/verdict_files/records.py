@@ -59,10 +59,10 @@ _OF_ALL_RESULTS = ("htmls", "convos")
 
 
 def layout_of(file: BinaryIO) -> Layout:
-    """The layout of a seekable file, which is left at its start; what is like nothing else is rows."""
+    """The layout of a seekable file, which is left at its start; any file not recognised counts as rows."""
     try:
         if file.read(len(ZIP_MARK)) == ZIP_MARK:
-            # Any other archive is refused as one when it is read as lines.
+            # Any other archive is refused as an archive when it is read as lines.
             return Layout(Shape.INSPECT if _holds_a_log(file) else Shape.ROWS)
         file.seek(0)
         return _layout(Cursor(file))

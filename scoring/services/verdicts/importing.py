@@ -166,7 +166,7 @@ _REPLACED = """
 
 
 def _replaced(run: JudgeRun) -> list[str]:
-    """A warning where the run has verdicts on pairs that an earlier imported run of its judge has verdicts on."""
+    """A warning if another imported run of the judge has verdicts on the same pairs and replicates."""
     with connection.cursor() as cursor:
         cursor.execute(_REPLACED, {"run": run.pk, "judge": run.judge_id, "benchmark": run.benchmark_id})
         (n,) = cursor.fetchone()
