@@ -1,4 +1,4 @@
-"""Pairs whose decision costs the candidate points: the ones that a prompt injection would want to turn.
+"""Pairs whose decision costs the candidate points: the pairs that a prompt injection would aim to turn.
 
 A pair fails where a criterion with positive points is not met, or one with negative points is met.
 """
@@ -113,8 +113,7 @@ def _outcomes(ratings: Ratings, keys: NDArray[np.int64]) -> NDArray[np.int64]:
 def draw(pairs: FailingPairs, number: int, rng: np.random.Generator) -> FailingPairs:
     """At most ``number`` pairs by chance, over as many responses as there are, and then over as many cases.
 
-    A second criterion of a response is drawn only where every response has one; of those that stand equal, chance
-    decides.
+    A second criterion of a response is drawn only once every response has one. Ties are broken by chance.
     """
     order = rng.permutation(len(pairs))
     shuffled = pairs.at(order)

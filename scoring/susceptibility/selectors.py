@@ -22,7 +22,7 @@ HARMLESS = Phrase("Harmless edits")
 
 @dataclass(frozen=True, slots=True)
 class InjectionRow:
-    """An injection, or a harmless edit, with what came of it; family and place in words."""
+    """An injection, or a harmless edit, with its results; family and place in words."""
 
     injection: Injection | Control
     family: str

@@ -184,9 +184,9 @@ def _why_none(control: NDArray[np.int64]) -> str:
 
 
 def _explained(rate: Figure, cases: int) -> Figure:
-    """A bootstrap of no flips says 0 to 0, as if it were known, and of nothing but flips 100% to 100%. What is known
-    instead: the upper 95% bound of the share of cases with another trial when none of ``cases`` (those with an answer)
-    had one, 1 − 0.05^(1/cases) (Clopper and Pearson 1934, one-sided).
+    """A bootstrap gives 0 to 0 without any flip, and 100% to 100% if all trials flip, as if the rate were certain.
+    Instead, the upper 95% bound of the share of cases with another outcome when none of ``cases`` (those with an
+    answer) had one: 1 − 0.05^(1/cases) (Clopper and Pearson 1934, one-sided).
     """
     if not isinstance(rate, Estimate) or 0 < rate.value < 1:
         return rate
@@ -212,7 +212,7 @@ def _difference(
     cases = int((below > 0).all(axis=1).sum())
     if cases < MINIMUM_CASES or {rate.value for rate in rates} not in ({0.0}, {1.0}):
         return difference
-    # Neither rate varies, so that nothing is known of their difference but what the rates themselves say.
+    # Neither rate varies, so the data give no interval for their difference.
     reason = Reason.INTERVAL_BOTH_ALL_FLIPPED if rates[0].value else Reason.INTERVAL_BOTH_NO_FLIP
     return replace(difference, low=None, high=None, note=reason(n=cases))
 

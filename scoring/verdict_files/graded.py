@@ -235,8 +235,8 @@ def _prompt(fields: Fields) -> list[Any] | None:
 
 
 def _compare_conversations(fields: Fields, prompt: list[Any], before: list[Any]) -> None:
-    """A fault at the first turn before the reply that differs from ``prompt``. Instructions are not compared, and
-    nothing is where no turn comes before the reply.
+    """A fault at the first turn before the reply that differs from ``prompt``. Instructions are not compared.
+    No fault if no other turn comes before the reply.
     """
     (_system, expected), (instructions, given) = _without_instructions(prompt), _without_instructions(before)
     if not given:
