@@ -1,4 +1,4 @@
-"""Catalogues of languages with several plural forms, and the punctuation of languages other than Chinese."""
+"""Catalogues of languages with several plural forms, and the punctuation and figures of every language."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import io
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
+from django.utils.formats import localize
 from django.utils.translation import override
 
 from consilium import translations
@@ -72,3 +74,10 @@ def test_a_language_without_its_own_punctuation_has_that_of_english() -> None:
     with override("zh-hans"):
         assert translate(remark).count("；") == 1
         assert "kappa：" in translate(remark)
+
+
+@pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
+def test_figures_have_a_point_in_every_language(language: str) -> None:
+    """A number field takes no comma, and figures in files of a report have a point."""
+    with override(language):
+        assert localize(0.5) == "0.5"
