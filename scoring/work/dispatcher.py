@@ -2,6 +2,7 @@
 
 The worker's main thread owns the database connection; the loop owns the sockets. `submit` passes requests to the loop,
 and `collect` returns their results, one for each request. `scoring.work.turn` calls both.
+
 No request is sent while too many results wait to be written: this bounds the loss when a worker is killed. No request
 is sent after too many failures in a row either: the endpoint is then taken to be down.
 """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from rubrics.models import AuthoringRole, Case, RubricDraft
 from tests import factories
@@ -21,9 +21,15 @@ def open_late(page: Page, path: str, older: Any) -> None:
     page.reload()
 
 
-def refuse_saves(page: Page) -> None:
-    """From now on, no save of this page arrives."""
-    page.route("**/*", lambda route: route.abort() if route.request.method == "POST" else route.fallback())
+def refuse_requests(page: Page, *, methods: tuple[str, ...] = ("POST",)) -> None:
+    """From now on, no request of a script arrives that has one of ``methods``."""
+
+    def handle(route: Route) -> None:
+        request = route.request
+        is_refused = request.resource_type == "fetch" and request.method in methods
+        (route.abort if is_refused else route.fallback)()
+
+    page.route("**/*", handle)
 
 
 @pytest.fixture
@@ -42,11 +48,15 @@ def stored_texts() -> list[str]:
     return [row["text"] for row in RubricDraft.objects.get().content["items"]]
 
 
-@pytest.mark.parametrize("is_unsaved", [True, False], ids=["something is unsaved", "all is saved"])
+@pytest.mark.parametrize(
+    "refused",
+    [("POST",), ("POST", "GET"), ()],
+    ids=["something is unsaved", "something is unsaved and the server is away", "all is saved"],
+)
 def test_a_rubric_goes_on_from_what_was_saved(
-    case: Case, author: Any, new_page: Callable[..., Page], watch: Any, is_unsaved: bool
+    case: Case, author: Any, new_page: Callable[..., Page], watch: Any, refused: tuple[str, ...]
 ) -> None:
-    watch.allow("ERR_FAILED")
+    watch.allow("ERR_FAILED", "status of 409")  # an older version is refused, and merged
     path = f"/b/b/write/{case.public_id}/rubric/"
     page = new_page(author)
     page.goto(path)
@@ -59,8 +69,8 @@ def test_a_rubric_goes_on_from_what_was_saved(
     page.keyboard.press("Control+s")
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
     expected = ["Names the dose", "Asks about allergies"]
-    if is_unsaved:
-        refuse_saves(page)
+    if refused:
+        refuse_requests(page, methods=refused)
         page.keyboard.insert_text(" to penicillin")
         expected[1] += " to penicillin"
         expect(page.locator("#saved")).to_have_attribute("data-state", "waiting")
@@ -87,7 +97,7 @@ def test_a_case_goes_on_from_what_was_saved(case: Case, author: Any, new_page: C
     answer.fill("Call an ambulance.")
     wait_until(lambda: Case.objects.get().reference_answer == "Call an ambulance.", message="it saves itself")
     expect(page.locator("#case-saved")).to_contain_text("Saved")
-    refuse_saves(page)
+    refuse_requests(page)
     page.get_by_label("Key", exact=True).fill("chest-pain")
     wait_until(lambda: page.evaluate("Object.keys(localStorage).some((name) => name.startsWith('consilium.case:'))"))
 

@@ -153,7 +153,9 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     let questions = [];
     for (const entry of entries) {
       unsure = [...unsure, ...(entry.unsure ?? []), entry.items];
-      const merged = merge(arrivedList(unsure, items()) ?? entry.base, entry.items, items());
+      // Where the later list could not be had, the one that the entry began from is the latest known.
+      const stored = isLater(entry, { draft: draftId, version }) ? entry.base : items();
+      const merged = merge(arrivedList(unsure, stored) ?? entry.base, entry.items, stored);
       questions = questions.concat(merged.questions);
       show(merged.items);
     }
