@@ -136,7 +136,7 @@ def shared_study(rows_of_the_module: None) -> Study:
         ("group:B@first", "echo"),
         ("jury:echo+other", "group:A"),
         ("consensus", "other"),
-        ("physician:P1@last", "physician:P2"),
+        ("physician:{first}@last", "physician:{last}"),
     ],
 )
 def test_every_kind_of_rater_is_read_in_windows_as_at_once(
@@ -145,7 +145,7 @@ def test_every_kind_of_rater_is_read_in_windows_as_at_once(
     at_fault = Ratings.of(*zip(*sorted(study.outcomes["A"])[::13], strict=True), [Outcome.FAULTY] * 6)
     monkeypatch.setattr("agreement.counting.inputs.faulty_pairs", lambda benchmark: at_fault)
     people = sorted(study.benchmark.physicians.values_list("pseudonym", flat=True))
-    a, b = (name.replace("P1", people[0]).replace("P2", people[-1]) for name in (a, b))
+    a, b = (name.format(first=people[0], last=people[-1]) for name in (a, b))
     raters = resolve_rater(study.benchmark, a), resolve_rater(study.benchmark, b)
     shares: list[float] = []
     whole, parts = count(study.benchmark, *raters), count(study.benchmark, *raters, window=9, progress=shares.append)
