@@ -108,12 +108,21 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 
+_TEMPLATE_LOADERS = [
+    (
+        "django.template.loaders.cached.Loader",
+        [
+            "consilium.core.template_loader.Loader",  # our templates, without the indentation of their source
+            "django.template.loaders.app_directories.Loader",
+        ],
+    )
+]
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [("template_partials.loader.Loader", _TEMPLATE_LOADERS)],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.i18n",

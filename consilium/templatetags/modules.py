@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from django import template
-from django.conf import settings
-from django.templatetags.static import static
+from django.conf import STATICFILES_STORAGE_ALIAS, settings
+from django.core.files.storage import Storage, storages
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -26,16 +26,18 @@ def page_module(name: str) -> SafeString:
     Without the links the browser would learn of a module only after it has read the module that imports it, and the
     page would not react to keys until the last module is loaded.
     """
-    imported = _imported_by(name) if settings.DEBUG else _imported_once(name)
-    links = format_html_join(
-        "\n", '<link rel="modulepreload" href="{}">', ((static(f"js/{path}"),) for path in imported)
-    )
-    return format_html('{}\n<script type="module" src="{}"></script>', links, static(f"js/{name}.js"))
+    storage = storages[STATICFILES_STORAGE_ALIAS]
+    return _tags(name, storage) if settings.DEBUG else _tags_once(name, storage)
 
 
-@lru_cache(maxsize=64)
-def _imported_once(name: str) -> tuple[str, ...]:
-    return _imported_by(name)
+def _tags(name: str, storage: Storage) -> SafeString:
+    imported = ((storage.url(f"js/{path}"),) for path in _imported_by(name))
+    links = format_html_join("\n", '<link rel="modulepreload" href="{}">', imported)
+    return format_html('{}\n<script type="module" src="{}"></script>', links, storage.url(f"js/{name}.js"))
+
+
+# A page with an editor loads some thirty modules; their addresses change with the storage alone.
+_tags_once = lru_cache(maxsize=64)(_tags)
 
 
 def _imported_by(name: str) -> tuple[str, ...]:
