@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 
 from agreement.kinds.kind import Figure
 from agreement.models import Report
-from agreement.reports.stored import pairs_url, table_of
+from agreement.reports.links import pairs_url
+from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from consilium.figures import charts, thresholds
 from consilium.figures.style import Palette

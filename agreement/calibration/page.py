@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from agreement.calibration.figures import judge_in_role, role_words, rows_of
 from agreement.calibration.thresholds import threshold_choices
 from agreement.models import Report, ThresholdChoice
+from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Tile, number
-from agreement.reports.stored import pairs_url
 from agreement.reports.tables import Row
 from agreement.selectors.rater_choices import display_name
 from consilium.core.i18n import translate_remark

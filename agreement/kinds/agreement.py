@@ -19,9 +19,10 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, split_broken
 from agreement.models import Report
 from agreement.reports import sentences
+from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Tile, number
 from agreement.reports.parameters import named_raters
-from agreement.reports.stored import pairs_url, table_of
+from agreement.reports.stored import table_of
 from agreement.reports.tables import Result, Row, Table
 from agreement.selectors.rater_choices import display_name
 from consilium.core.i18n import translate

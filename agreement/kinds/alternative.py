@@ -19,10 +19,11 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import raters_table
 from agreement.models import Report
 from agreement.reports.earlier import DIFFERENCE_FACT, JUDGE_LESS_PHYSICIAN
+from agreement.reports.links import pairs_url
 from agreement.reports.numbers import PValue, Tile, number
 from agreement.reports.parameters import WrongParameters, named_raters
 from agreement.reports.sentences import counted, learned, rater_in_words
-from agreement.reports.stored import pairs_url, table_names, table_of
+from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Result, Row
 from agreement.selectors.rater_choices import display_name, group_choices, judge_choices, rater_choices
 from consilium.core.jobs import Progress, no_progress

@@ -18,10 +18,11 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table
 from agreement.models import Report
 from agreement.reports import sentences
+from agreement.reports.links import pairs_url
 from agreement.reports.numbers import PValue, Tile, number
 from agreement.reports.parameters import named_raters
 from agreement.reports.sentences import counted, rater_in_words
-from agreement.reports.stored import pairs_url, table_of
+from agreement.reports.stored import table_of
 from agreement.reports.tables import Result, Row, Table
 from agreement.selectors.rater_choices import display_name, rater_choices
 from consilium.core import phrases

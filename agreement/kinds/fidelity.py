@@ -18,10 +18,11 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import candidate_of, headline, raters_table, split_broken
 from agreement.models import Report
 from agreement.reports import sentences
+from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Number, Tile, number
 from agreement.reports.parameters import WrongParameters, named_raters
 from agreement.reports.sentences import capital, counted, rater_in_words
-from agreement.reports.stored import pairs_url, table_names, table_of
+from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Result, Row, Table
 from agreement.selectors.rater_choices import display_name, group_choices, judge_choices
 from consilium.core.i18n import translate_remark

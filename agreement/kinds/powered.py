@@ -17,10 +17,11 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import raters_table
 from agreement.models import Report
 from agreement.powered import powered_scores
+from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Number, number
 from agreement.reports.parameters import WrongParameters, checked_k, named_raters
 from agreement.reports.sentences import SCORES, capital, counted, listed, rater_in_words, threshold
-from agreement.reports.stored import pairs_url, table_of
+from agreement.reports.stored import table_of
 from agreement.reports.tables import Result, Row, Table
 from agreement.selectors.rater_choices import RaterChoice, display_name, rater_choices
 from consilium.core.from_english import from_english

@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 
 from agreement.kinds.kind import Figure
 from agreement.models import Report
-from agreement.reports.stored import pairs_url, table_of
+from agreement.reports.links import pairs_url
+from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from agreement.scoreboard.case_sets import OF_CANDIDATE
 from agreement.selectors.rater_choices import display_name

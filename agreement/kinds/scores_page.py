@@ -12,8 +12,8 @@ from agreement.calibration.thresholds import threshold_in_force
 from agreement.kinds.kind import Context
 from agreement.kinds.scores_figures import evidence_url, rows_of, short
 from agreement.models import Report
+from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Number, number
-from agreement.reports.stored import pairs_url
 from agreement.reports.tables import Row
 from agreement.scoreboard.case_sets import SUBSET, named_slices
 from agreement.scoreboard.scoreboard import FAMILY_KINDS, RANKED

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
-
-from django.urls import reverse
 
 from agreement.models import Report, ReportRows, ReportTable
 from agreement.reports.earlier import in_present_meaning
@@ -75,9 +72,3 @@ def table_names(report: Report) -> list[str]:
     """The names of all tables of a report, in their order."""
     stored = list(ReportTable.objects.filter(report=report).order_by("position").values_list("name", flat=True))
     return stored or list(report.result.get("tables", {}))
-
-
-def pairs_url(report: Report, slice_name: str) -> str:
-    """The page of the decisions behind a slice of a report."""
-    address = reverse("agreement:decisions", args=[report.benchmark.slug, report.section, report.public_id])
-    return f"{address}?{urlencode({'slice': slice_name})}"

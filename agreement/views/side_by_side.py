@@ -11,8 +11,9 @@ from agreement import access
 from agreement.items.side_by_side import criterion_rows, marked
 from agreement.models import Report
 from agreement.reports.changes import changes_since
+from agreement.reports.links import pairs_url
 from agreement.reports.numbers import number
-from agreement.reports.stored import pairs_url, table_of
+from agreement.reports.stored import table_of
 from agreement.selectors.rater_choices import display_name
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in

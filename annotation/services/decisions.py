@@ -92,7 +92,7 @@ def criteria_of(assignment: Assignment) -> list[int]:
     return list(items.order_by("position").values_list("criterion_id", flat=True))
 
 
-Row = tuple[int, DecisionInput, list[dict[str, Any]]]  # place in the request, change, its evidence with quotes
+ValidChange = tuple[int, DecisionInput, list[dict[str, Any]]]  # place in the request, change, its evidence with quotes
 
 
 def save_decision(*, assignment: Assignment, annotator: User, change: DecisionInput, at: datetime) -> Decision:
@@ -142,7 +142,7 @@ def save_each_decision(
     text = ""
     if any(change.evidence for change in changes):
         text = Assignment.objects.values_list("response__text", flat=True).get(pk=assignment.pk)
-    valid: list[Row] = []
+    valid: list[ValidChange] = []
     for place, change in enumerate(changes):
         try:
             valid.append((place, change, _validated(change, held.allowed, text)))
@@ -212,9 +212,9 @@ def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) 
     return _HeldRow(status, round_number, frozenset(allowed), must_check_eligibility)
 
 
-def _waves(rows: Sequence[Row]) -> list[list[Row]]:
+def _waves(rows: Sequence[ValidChange]) -> list[list[ValidChange]]:
     """Cut ``rows`` so that no criterion occurs twice in one statement: the second waits for the first."""
-    waves: list[list[Row]] = []
+    waves: list[list[ValidChange]] = []
     for row in rows:
         if not waves or any(other[1].criterion == row[1].criterion for other in waves[-1]):
             waves.append([])

@@ -24,7 +24,7 @@ from rubrics.models import Case, Rubric, RubricItem
 from scoring.judges.kinds.kind import Row
 from scoring.models import JudgeRun, JudgeRunItem
 from scoring.runs.selectors import run_date, run_sets
-from scoring.runs.services import begin, check_budget, due_verdicts
+from scoring.runs.services import check_budget, due_verdicts, enqueue_slices
 
 # The items of a run whose responses still count, each with the rubric that now counts for it.
 _ITEMS = """
@@ -126,7 +126,7 @@ def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decima
         continuation.status, continuation.started_at, continuation.finished_at = JudgeRun.Status.FINISHED, at, at
     continuation.save(update_fields=["expected", "carried", "status", "started_at", "finished_at"])
     if continuation.status != JudgeRun.Status.FINISHED:
-        begin(continuation, at=at)
+        enqueue_slices(continuation, at=at)
     return continuation
 
 

@@ -289,11 +289,11 @@ def create_run(
     if not run.expected:
         raise DomainError(_("No response with a published rubric matches this choice."))
     run.save(update_fields=["expected"])
-    begin(run, at=at)
+    enqueue_slices(run, at=at)
     return run
 
 
-def begin(run: JudgeRun, *, at: datetime) -> None:
+def enqueue_slices(run: JudgeRun, *, at: datetime) -> None:
     """Divide a new run, whose items exist, among workers, and enqueue a task for each once this is committed."""
     slices = run.judge.kind_info.slices(run.judge)
     rows = RunSlice.objects.bulk_create(RunSlice(run=run, number=number) for number in range(slices))

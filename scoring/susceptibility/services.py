@@ -19,7 +19,7 @@ from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from rubrics.services.beginning import unfinished_or_new
 from scoring.models import Judge, JudgeRun, JudgeRunItem
-from scoring.runs.services import begin, check_budget, snapshot_of, unfinished_runs
+from scoring.runs.services import check_budget, enqueue_slices, snapshot_of, unfinished_runs
 from scoring.susceptibility.failing_pairs import FailingPairs, draw, failing_pairs, reference_or_default
 from scoring.susceptibility.injections import CONTROLS, INJECTIONS, suite_hash
 
@@ -144,7 +144,7 @@ def create_susceptibility_run(
         created_at=at,
     )
     JudgeRunItem.objects.bulk_create(_items(run, plan.drawn))
-    begin(run, at=at)
+    enqueue_slices(run, at=at)
     return run
 
 

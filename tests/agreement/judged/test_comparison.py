@@ -14,8 +14,9 @@ from sklearn.metrics import f1_score
 from agreement import services
 from agreement.kinds import kind_of
 from agreement.models import Report
+from agreement.reports.links import pairs_url
 from agreement.reports.parameters import WrongParameters
-from agreement.reports.stored import pairs_url, table_of
+from agreement.reports.stored import table_of
 from tests.agreement.study import Pair, Study, coin, make_study, noisy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]

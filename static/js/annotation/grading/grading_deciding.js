@@ -5,7 +5,7 @@ import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
 import { applyFilter, following, idOf, rowInSight, rowOf, select } from "../shared/criteria.js";
 import { isSameDecision } from "../shared/decisions.js";
-import { save } from "./grading_entries.js";
+import { queueDecision } from "./grading_entries.js";
 import { sheet } from "./grading_sheet.js";
 import { summarise } from "./grading_status.js";
 import { pick, selectedSpan } from "../shared/passages.js";
@@ -33,7 +33,7 @@ export function change(row, difference, { remember = true } = {}) {
   if (remember) sheet.undoSteps.push({ id: idOf(row), before });
   show(row, after);
   summarise();
-  save(idOf(row), after);
+  queueDecision(idOf(row), after);
 }
 
 /**

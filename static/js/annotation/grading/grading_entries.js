@@ -20,7 +20,7 @@ export function isOwnEntry(clientId) {
  * @param {string} id of the criterion
  * @param {Decision} decision
  */
-export function save(id, decision) {
+export function queueDecision(id, decision) {
   const before = queue.pending.get(id);
   // Another tab may have sent what is waiting.
   const after = before ? [before.client_id] : [];
