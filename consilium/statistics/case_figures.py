@@ -1,0 +1,132 @@
+"""Figures that are functions of sums over cases, as every interval rule takes them.
+
+Criteria of one case, and responses to one case, are not independent, so that a figure's uncertainty is that of its
+cases. A figure f(T) of sums T over the cases that stand behind it says here what its sums are, how large each case is,
+and between which bounds it lies. `jackknife` leaves one case out at a time, `bootstrap` draws cases; neither knows what
+the figure means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from consilium.statistics.confusion import ConfusionCounts
+
+Array = NDArray[np.float64]
+Values = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class CaseFigures:
+    """The same figure of several slices.
+
+    ``sums`` (cases, slices, channels): what each case adds. ``values`` maps sums of shape (..., channels) to figures of
+    shape (...), NaN where a figure is undefined. ``sizes`` (cases, slices): how large each case is in each slice, 0
+    where it does not stand behind it; only their proportions matter. ``low`` and ``high``, numbers or (slices,), are
+    the bounds between which the figure can lie. ``clip`` bounds the figure and its interval once they are computed.
+    """
+
+    sums: NDArray[np.float64] | NDArray[np.int64]
+    values: Values
+    sizes: Array
+    low: ArrayLike = 0.0
+    high: ArrayLike = 1.0
+    clip: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        sums, sizes = np.asarray(self.sums), np.asarray(self.sizes, dtype=np.float64)
+        if sums.ndim != 3 or sizes.shape != sums.shape[:2]:
+            raise ValueError("sums need the shape (cases, slices, channels), and sizes (cases, slices)")
+        if (sizes < 0).any():
+            raise ValueError("a case is not smaller than nothing")
+        object.__setattr__(self, "sums", sums)
+        object.__setattr__(self, "sizes", sizes)
+
+    @property
+    def n_slices(self) -> int:
+        return self.sums.shape[1]
+
+    @property
+    def behind(self) -> NDArray[np.bool_]:
+        """(cases, slices): whether the case stands behind the slice."""
+        return np.asarray(self.sizes > 0)
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """The lower and the upper bound of each slice, (slices,)."""
+        low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), self.n_slices) for end in (self.low, self.high))
+        return low, high
+
+    def whole(self) -> Array:
+        """The figure of each slice over all of its cases, unclipped, (slices,)."""
+        return self.values(np.where(self.behind[..., None], self.sums, 0).sum(axis=0))
+
+    def of_slices(self, chosen: ArrayLike) -> CaseFigures:
+        """The figures of some slices, by their numbers or by a mask."""
+        where = np.asarray(chosen)
+        low, high = (end[where] for end in self.bounds)
+        return replace(self, sums=self.sums[:, where], sizes=self.sizes[:, where], low=low, high=high)
+
+
+def table_figures(
+    values: Callable[[ConfusionCounts], Array],
+    counts: ConfusionCounts,
+    *,
+    sizes: ArrayLike | None = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> CaseFigures:
+    """A coefficient of two raters, from their tables by case and slice, shape (cases, slices).
+
+    ``sizes`` are the pairs by default.
+    """
+    return CaseFigures(
+        np.moveaxis(counts.cells(), 0, -1),
+        lambda sums: values(ConfusionCounts.from_cells(np.moveaxis(sums, -1, 0))),
+        np.asarray(counts.n if sizes is None else sizes, dtype=np.float64),
+        *bounds,
+    )
+
+
+def ratio_figures(
+    numerator: ArrayLike,
+    denominator: ArrayLike,
+    *,
+    scale: float = 1.0,
+    bounds: tuple[ArrayLike, ArrayLike] = (0.0, 1.0),
+    clip: tuple[float, float] | None = None,
+    sizes: ArrayLike | None = None,
+) -> CaseFigures:
+    """scale · (sum of numerator) / (sum of denominator), both of shape (cases, slices): means and pooled shares.
+
+    ``bounds`` are those of the ratio before it is scaled, and ``sizes`` the denominators by default.
+    """
+    above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+
+    def ratio(sums: Array) -> Array:
+        return scale * np.divide(
+            sums[..., 0], sums[..., 1], out=np.full(sums.shape[:-1], np.nan), where=sums[..., 1] > 0
+        )
+
+    low, high = (scale * np.asarray(end, dtype=np.float64) for end in bounds)
+    own_sizes = below if sizes is None else np.asarray(sizes, dtype=np.float64)
+    return CaseFigures(np.stack([above, below], axis=-1), ratio, own_sizes, low, high, clip)
+
+
+def joint_figures(values: Values, *parts: CaseFigures, bounds: tuple[float, float]) -> CaseFigures:
+    """A figure of several figures on the same cases and slices, such as a mean of two Macro-F1.
+
+    ``values`` maps figures of shape (..., parts) to figures of shape (...). A case is as large as in all parts together.
+    """
+    ends = np.cumsum([part.sums.shape[2] for part in parts])
+    starts = [0, *ends[:-1]]
+
+    def of_all(sums: Array) -> Array:
+        own = [part.values(sums[..., start:end]) for part, start, end in zip(parts, starts, ends, strict=True)]
+        return values(np.stack(own, axis=-1))
+
+    sums = np.concatenate([np.where(part.behind[..., None], part.sums, 0) for part in parts], axis=2)
+    return CaseFigures(sums, of_all, np.sum([part.sizes for part in parts], axis=0), *bounds)

@@ -1,0 +1,40 @@
+"""The interval of a difference of two figures on the same cases, made from the two intervals that are shown.
+
+With d = θ1 - θ2, their ends (l1, u1) and (l2, u2), and what both would be without each case (`jackknife`), less the
+mean: δ1[i] and δ2[i], 0 for a case that does not stand behind one of them,
+
+    r = Σ δ1[i]·δ2[i] / √(Σ δ1[i]² · Σ δ2[i]²)                                0 where one of the sums is 0
+    low  = d - √((θ1 - l1)² - 2r(θ1 - l1)(u2 - θ2) + (u2 - θ2)²)
+    high = d + √((u1 - θ1)² - 2r(u1 - θ1)(θ2 - l2) + (θ2 - l2)²)
+
+Source: Zou and Donner 2008, the method of variance estimates recovery (MOVER), here with the correlation of the
+jackknife. It cannot contradict the two intervals, and it has a width where both figures are at their bounds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def correlations(first: Array, second: Array) -> Array:
+    """r of deviations (cases, slices) of both figures, (slices,)."""
+    product, squares = (first * second).sum(axis=0), (first**2).sum(axis=0) * (second**2).sum(axis=0)
+    return np.clip(np.divide(product, np.sqrt(squares), out=np.zeros(squares.shape), where=squares > 0), -1, 1)
+
+
+def difference_ends(
+    first: tuple[Array, Array, Array], second: tuple[Array, Array, Array], r: Array
+) -> tuple[Array, Array]:
+    """Ends of the first figure less the second; each is given as (value, low, high), ``r`` is their correlation."""
+    (value, low, high), (other, other_low, other_high) = first, second
+    d = value - other
+    down = _length(value - low, other_high - other, r)
+    up = _length(high - value, other - other_low, r)
+    return d - down, d + up
+
+
+def _length(one: Array, other: Array, r: Array) -> Array:
+    return np.sqrt(np.maximum(one**2 - 2 * r * one * other + other**2, 0.0))
