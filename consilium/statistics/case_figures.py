@@ -119,7 +119,8 @@ def ratio_figures(
 def joint_figures(values: Values, *parts: CaseFigures, bounds: tuple[float, float]) -> CaseFigures:
     """A figure of several figures on the same cases and slices, such as a mean of two Macro-F1.
 
-    ``values`` maps figures of shape (..., parts) to figures of shape (...). A case is as large as in all parts together.
+    ``values`` maps figures of shape (..., parts) to figures of shape (...). The size of a case is the sum of its sizes
+    in the parts.
     """
     ends = np.cumsum([part.sums.shape[2] for part in parts])
     starts = [0, *ends[:-1]]

@@ -132,8 +132,8 @@ def logit_ends(jack: Jackknife, level: float = LEVEL) -> Ends:
         part = np.clip(share[rest], 0, 1)
         low[rest], high[rest] = mid_p_ends(part * jack.effective[rest], jack.effective[rest], level)
     unknown = np.isnan(share) | (jack.effective == 0)
-    ends = (np.where(unknown, np.nan, jack.low + (jack.high - jack.low) * end) for end in (low, high))
-    return Ends(*ends, at_edge & ~unknown)
+    low, high = (np.where(unknown, np.nan, jack.low + (jack.high - jack.low) * end) for end in (low, high))
+    return Ends(low, high, at_edge & ~unknown)
 
 
 def _logit(share: Array) -> Array:
