@@ -59,6 +59,7 @@ class Reason(Enum):
 
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.
     INTERVAL_CASES = Phrase("no interval: %(cases)s of the %(needed)s cases needed")
+    INTERVAL_EFFECTIVE_CASES = Phrase("no interval: %(cases)s of the %(needed)s effective cases needed")
     INTERVAL_RESAMPLES = Phrase("no interval: undefined in %(some)s of %(all)s resamples")
     INTERVAL_RESAMPLES_AGREE = Phrase("no interval: all resamples agree")
     INTERVAL_RESAMPLES_NEARLY_AGREE = Phrase("no interval: nearly all resamples agree")
@@ -141,6 +142,8 @@ class Reason(Enum):
 
     # What was left out of a figure, or done to it.
     CLIPPED = Phrase("clipped from %(value)s")
+    CLIPPED_INTERVAL = Phrase("interval before clipping: %(low)s to %(high)s")
+    EDGE_INTERVAL = Phrase("fewer than two cases differ from the bound: interval by the number of cases")
     SETTING = Phrase("setting %(setting)s")
     RESAMPLES_LEFT_OUT = Phrase("%(n)s resamples left out as undefined")
     DRAWS_LEFT_OUT = Phrase("%(n)s draws left out as undefined")

@@ -46,8 +46,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, percentile_intervals, ratio_figures
+from consilium.statistics.bootstrap import MINIMUM_CASES
+from consilium.statistics.case_figures import case_joint, case_ratio
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.ratios import estimated, ratio_figures
 
 EPSILON = 0.2  # for experts
 Q = 0.05
@@ -117,12 +120,12 @@ def alternative_annotator_test(
     epsilon: float = EPSILON,
     q: float = Q,
     minimum: int = MINIMUM_INSTANCES,
-    bootstrap: CaseBootstrap | None = None,
+    rule: IntervalRule | None = None,
 ) -> AlternativeAnnotator:
     """The test from one entry a label: its item, its annotator, and whether it is met.
 
     ``judge`` holds 1 (met), 0 (not met) or `NO_ANSWER` for each item, ``case`` the case of each item. With a
-    ``bootstrap`` over ``n_cases`` cases the shares carry intervals. ValueError on an ε outside [0, 1), a ``q`` outside
+    ``rule`` the shares carry intervals. ValueError on an ε outside [0, 1), a ``q`` outside
     (0, 1), or a ``minimum`` below 2.
     """
     if not 0 <= epsilon < 1 or not 0 < q < 1 or minimum < 2:
@@ -136,7 +139,7 @@ def alternative_annotator_test(
         _clustered(d[rows], comparisons.case[rows], epsilon) if name else p
         for rows, (name, p) in zip(own, tests, strict=True)
     ]
-    shares = _shares(comparisons, n_annotators, n_cases, bootstrap)
+    shares = _shares(comparisons, n_annotators, n_cases, rule)
     adjusted, adjusted_clustered = _family([p for _, p in tests], q), _family(clustered, q)
     compared = [
         Compared(
@@ -161,7 +164,7 @@ def alternative_annotator_test(
         annotators=compared,
         winning_rate=_winning_rate([result.wins for result in compared]),
         winning_rate_clustered=_winning_rate([result.wins_clustered for result in compared]),
-        advantage=_average(comparisons, tested, n_cases, minimum, bootstrap),
+        advantage=_average(comparisons, tested, n_cases, minimum, rule),
         epsilon=epsilon,
         q=q,
         minimum=minimum,
@@ -229,7 +232,7 @@ def _instances(
 
 
 def _shares(
-    comparisons: _Instances, n_annotators: int, n_cases: int, bootstrap: CaseBootstrap | None
+    comparisons: _Instances, n_annotators: int, n_cases: int, rule: IntervalRule | None
 ) -> dict[str, list[Figure]]:
     """Both shares and the judge's less the annotator's, for each annotator."""
     instances = comparisons.summed(None, n_cases, n_annotators)
@@ -242,29 +245,27 @@ def _shares(
         name: ratio_figures(
             comparisons.summed(column, n_cases, n_annotators),
             instances,
-            bootstrap=bootstrap,
+            rule=rule,
+            bounds=(-1.0 if name == "difference" else 0.0, 1.0),
             empty=Reason.NO_SHARED_INSTANCE(),
-        ).figures
+        )
         for name, column in values.items()
     }
 
 
 def _average(
-    comparisons: _Instances, tested: NDArray[np.bool_], n_cases: int, minimum: int, bootstrap: CaseBootstrap | None
+    comparisons: _Instances, tested: NDArray[np.bool_], n_cases: int, minimum: int, rule: IntervalRule | None
 ) -> Figure:
     """The judge's advantage, averaged over the annotators that were tested: each counts alike."""
     n = int(tested.sum())
     if not n:
         return Undefined(Reason.NO_TESTED_ANNOTATOR(n=minimum))
-    instances = comparisons.summed(None, n_cases, len(tested))[:, tested]
-    wins = comparisons.summed(comparisons.judge_wins, n_cases, len(tested))[:, tested]
-    average: Figure = Estimate(float((wins.sum(axis=0) / instances.sum(axis=0)).mean()), n)
-    if bootstrap is None:
-        return average
-    above, below = bootstrap.totals(wins), bootstrap.totals(instances)
-    shares = np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
-    cases = int((instances.sum(axis=1) > 0).sum())
-    return percentile_intervals(shares.mean(axis=0)[None, :], [cases]).attach([average])[0]
+    wins, instances = (
+        comparisons.summed(column, n_cases, len(tested))[:, tested] for column in (comparisons.judge_wins, None)
+    )
+    parts = [case_ratio(wins[:, [i]], instances[:, [i]]) for i in range(n)]
+    mean = case_joint(lambda shares: shares.mean(axis=-1), *parts, bounds=(0.0, 1.0))
+    return estimated(mean, n=[n], rule=rule)[0]
 
 
 def _tested(d: NDArray[np.int64], epsilon: float, minimum: int) -> tuple[str, Figure]:

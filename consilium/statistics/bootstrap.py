@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
+from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import (
     Estimate,
     Figure,
     Undefined,
-    figures,
     nearly_equal,
     with_interval,
     with_note,
@@ -39,7 +39,6 @@ RESAMPLES = 1000
 LEVEL = 0.95
 MINIMUM_CASES = 10
 MINIMUM_KEPT = 0.95
-NO_RESPONSES = Reason.NO_RESPONSES()
 # Weights are made in blocks of about 32 MB, so that memory does not grow with the number of cases.
 BLOCK_CELLS = 4_000_000
 
@@ -184,77 +183,16 @@ def _quantile(ordered: Array, kept: Array, share: float) -> Array:
     return np.asarray(low + (high - low) * (position - below))
 
 
-@dataclass(frozen=True, eq=False)
-class RatioFigures:
-    """Figures of several slices, with the bootstrap standard deviation of each (None where no interval is due).
-
-    ``n_cases`` (slices,) stand behind each. ``replicates``, where they were to be kept, is (slices, resamples), NaN
-    where a figure is undefined and throughout where no interval is due.
+def standard_deviations(figures: CaseFigures, bootstrap: CaseBootstrap) -> list[float | None]:
+    """The deviation of each slice's figure over the resamples, as HealthBench's `bootstrap_std`: with divisor n, after
+    clipping. None where fewer than 10 cases stand behind it, or fewer than 95% of the resamples are defined.
     """
-
-    figures: list[Figure]
-    standard_errors: list[float | None]
-    n_cases: NDArray[np.int64] | None = None
-    replicates: NDArray[np.float64] | None = None
+    intervals = percentile_intervals(replicates(figures, bootstrap), figures.behind.sum(axis=0))
+    return [None if np.isnan(spread) else float(spread) for spread in intervals.standard_deviation]
 
 
-def ratio_figures(
-    numerator: ArrayLike,
-    denominator: ArrayLike,
-    *,
-    n: ArrayLike | None = None,
-    behind: ArrayLike | None = None,
-    bootstrap: CaseBootstrap | None = None,
-    scale: float = 1.0,
-    clip: tuple[float, float] | None = None,
-    empty: str = NO_RESPONSES,
-    keep_replicates: bool = False,
-) -> RatioFigures:
-    """scale · (sum of numerator) / (sum of denominator) per slice, both of shape (n_cases, slices).
-
-    Means and pooled shares alike: benchmark score, Rubric Accuracy, Pass@k, CACS@k. `n` (slices,) is reported beside
-    the figure, the denominator by default. `behind` (n_cases, slices) marks the cases that stand behind a slice,
-    those with a positive denominator by default. `clip` bounds the figure and every resample of it. With
-    `keep_replicates` what the figures are in each resample is handed back, for differences and ranks.
-    """
-    above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    sizes = np.rint(below.sum(axis=0)).astype(np.int64) if n is None else np.asarray(n)
-    values = _ratio(above.sum(axis=0), below.sum(axis=0), scale, None)
-    clipped = values if clip is None else np.clip(values, *clip)
-    estimates = figures(
-        clipped,
-        sizes,
-        reason=lambda i: empty,
-        noted=clipped != values,
-        note=lambda i: Reason.CLIPPED(value=f"{values[i]:.6g}"),
-    )
-    if bootstrap is None or not estimates:
-        return RatioFigures(estimates, [None] * len(estimates))
-    cases = ((below > 0) if behind is None else np.asarray(behind)).sum(axis=0)
-    due = np.flatnonzero(cases >= MINIMUM_CASES)
-    totals = bootstrap.totals(np.stack([above[:, due], below[:, due]], axis=1))
-    replicates = _ratio(totals[0], totals[1], scale, clip)
-    intervals = percentile_intervals(replicates, cases[due]).spread_over(due, cases)
-    spreads = [None if np.isnan(spread) else float(spread) for spread in intervals.standard_deviation]
-    if not keep_replicates:
-        return RatioFigures(intervals.attach(estimates), spreads, cases)
-    kept = np.full((len(estimates), bootstrap.resamples), np.nan)
-    kept[due] = replicates
-    return RatioFigures(intervals.attach(estimates), spreads, cases, kept)
-
-
-def _ratio(above: Array, below: Array, scale: float, clip: tuple[float, float] | None) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.where(below > 0, scale * above / below, np.nan)
-    return values if clip is None else np.clip(values, *clip)
-
-
-def sums_by_case(
-    values: ArrayLike, case: ArrayLike, n_cases: int, slice_of: ArrayLike | None = None, n_slices: int = 1
-) -> NDArray[np.float64]:
-    """Sum of `values` for each case and slice, shape (n_cases, n_slices), from one row per response or pair."""
-    cases = np.asarray(case, dtype=np.int64).ravel()
-    slices = np.zeros_like(cases) if slice_of is None else np.asarray(slice_of, dtype=np.int64).ravel()
-    weights = np.asarray(values, dtype=np.float64).ravel()
-    summed = np.bincount(cases * n_slices + slices, weights=weights, minlength=n_cases * n_slices)
-    return np.asarray(summed.reshape(n_cases, n_slices))
+def replicates(figures: CaseFigures, bootstrap: CaseBootstrap) -> NDArray[np.float64]:
+    """The figures in each resample, (slices, resamples), clipped as the figures are; NaN where undefined."""
+    totals = bootstrap.totals(np.where(figures.behind[..., None], figures.sums, 0))
+    values = figures.values(np.moveaxis(totals, 1, -1))
+    return values if figures.clip is None else np.clip(values, *figures.clip)

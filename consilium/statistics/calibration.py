@@ -5,27 +5,31 @@ With s positive criteria met in each of n responses that have N positive criteri
     k = mean of s, rounded half up, in integers floor((2·sum(s) + n) / (2n)), clamped to 1..N
 
 Source: Zheng et al. 2026 (ClinConsensus v5), where 285 physician-written responses with mean 10.19 of 30 give k = 10.
-Quartiles by linear interpolation (type 7). Hit rate: sum(s) / (n·N). The intervals of the mean and of k are from one
-bootstrap over cases; the ends of k's interval are values that k takes in resamples (rounded outwards, no
-interpolation). k has one where the mean has one, and k is whole: 10 to 10 says that the whole interval of the mean
+Quartiles by linear interpolation (type 7). Hit rate: sum(s) / (n·N). The interval of the mean lies between 0 and N; its
+ends, rounded and clamped as the mean is, are those of k. k is whole: 10 to 10 says that the whole interval of the mean
 rounds to 10. Undefined: no responses; N not constant (a single k has no meaning then); N = 0.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import floor
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import LEVEL, RESAMPLES, CaseBootstrap, percentile_intervals, sums_by_case
-from consilium.statistics.estimate import Estimate, Figure, Undefined, figures
+from consilium.statistics.case_figures import case_ratio, sums_by_case
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import CaseJackknife, IntervalRule
+from consilium.statistics.ratios import estimated
+
+DEFAULT_RULE = CaseJackknife()
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """`k` and `mean` are estimates with intervals where 10 cases allow them; `hit_rate` is a share, 0 to 1;
+    """`k` and `mean` are estimates with intervals where the cases allow them; `hit_rate` is a share, 0 to 1;
     `histogram[s]` is the number of responses with s criteria met, s = 0..n_criteria.
     """
 
@@ -40,7 +44,6 @@ class Calibration:
     q3: float
     hit_rate: float
     histogram: tuple[int, ...]
-    seed: int
 
 
 def threshold(total_hits: int, n: int, n_criteria: int) -> int:
@@ -48,11 +51,9 @@ def threshold(total_hits: int, n: int, n_criteria: int) -> int:
     return min(max((2 * total_hits + n) // (2 * n), 1), n_criteria)
 
 
-def _thresholds(total_hits: NDArray[np.float64], n: NDArray[np.float64], n_criteria: int) -> NDArray[np.float64]:
-    """`threshold` over arrays of whole numbers. The sums are exact in float64, and are divided as integers."""
-    hits, responses = np.rint(total_hits).astype(np.int64), np.rint(n).astype(np.int64)
-    k = (2 * hits + responses) // (2 * np.maximum(responses, 1))
-    return np.where(responses > 0, np.clip(k, 1, n_criteria), np.nan)
+def _threshold_at(mean: float, n_criteria: int) -> float:
+    """k where the mean of s is ``mean``, an end of its interval."""
+    return float(min(max(floor(mean + 0.5), 1), n_criteria))
 
 
 def calibrate(
@@ -60,8 +61,7 @@ def calibrate(
     n_criteria: ArrayLike,
     *,
     case: ArrayLike | None = None,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    rule: IntervalRule = DEFAULT_RULE,
 ) -> Calibration | Undefined:
     """Calibrate k from the positive criteria met (s) and present (N) of each response; `case` labels the case of each
     response, by default each is a case of its own.
@@ -83,19 +83,11 @@ def calibrate(
     labels = np.arange(n) if case is None else np.asarray(case).ravel()
     cases, where = np.unique(labels, return_inverse=True)
     total = int(s.sum())
-    bootstrap = CaseBootstrap(len(cases), seed, resamples)
-    by_case = np.stack(
-        [sums_by_case(s, where, len(cases))[:, 0], sums_by_case(np.ones(n), where, len(cases))[:, 0]], axis=1
-    )
-    sums, counts = bootstrap.totals(by_case)
-    mean_intervals = percentile_intervals((sums / np.maximum(counts, 1))[None, :], len(cases))
-    mean = mean_intervals.attach(figures([total / n], n, reason=lambda i: Reason.NO_RESPONSES()))[0]
-    k: Figure = Estimate(float(threshold(total, n, size)), n, note=mean.note)
-    if mean.low is not None and isinstance(k, Estimate):
-        replicates = _thresholds(sums, counts, size)
-        low = float(np.quantile(replicates, (1 - LEVEL) / 2, method="lower"))
-        high = float(np.quantile(replicates, (1 + LEVEL) / 2, method="higher"))
-        k = Estimate(k.value, n, low, high, k.note)
+    by_case = [sums_by_case(values, where, len(cases)) for values in (s, np.ones(n))]
+    mean = estimated(case_ratio(*by_case, bounds=(0.0, size)), n=[n], rule=rule)[0]
+    k = Estimate(float(threshold(total, n, size)), n, note=mean.note, effective=mean.effective)
+    if mean.low is not None and mean.high is not None:
+        k = replace(k, low=_threshold_at(mean.low, size), high=_threshold_at(mean.high, size))
     q1, median, q3 = (float(point) for point in np.quantile(s, [0.25, 0.5, 0.75], method="linear"))
     return Calibration(
         k=k,
@@ -109,5 +101,4 @@ def calibrate(
         q3=q3,
         hit_rate=total / (n * size),
         histogram=tuple(np.bincount(s, minlength=size + 1).tolist()),
-        seed=seed,
     )

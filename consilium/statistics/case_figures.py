@@ -61,9 +61,23 @@ class CaseFigures:
         low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), self.n_slices) for end in (self.low, self.high))
         return low, high
 
-    def whole(self) -> Array:
-        """The figure of each slice over all of its cases, unclipped, (slices,)."""
+    def unclipped(self) -> Array:
+        """The figure of each slice over all of its cases, (slices,)."""
         return self.values(np.where(self.behind[..., None], self.sums, 0).sum(axis=0))
+
+    def whole(self) -> Array:
+        """The same, clipped."""
+        return self.unclipped() if self.clip is None else np.clip(self.unclipped(), *self.clip)
+
+    def scaled(self, factor: float) -> CaseFigures:
+        """The figures times ``factor``, which is above 0."""
+        return replace(
+            self,
+            values=lambda sums: factor * self.values(sums),
+            low=factor * np.asarray(self.low, dtype=np.float64),
+            high=factor * np.asarray(self.high, dtype=np.float64),
+            clip=None if self.clip is None else (factor * self.clip[0], factor * self.clip[1]),
+        )
 
     def of_slices(self, chosen: ArrayLike) -> CaseFigures:
         """The figures of some slices, by their numbers or by a mask."""
@@ -72,7 +86,7 @@ class CaseFigures:
         return replace(self, sums=self.sums[:, where], sizes=self.sizes[:, where], low=low, high=high)
 
 
-def table_figures(
+def case_table(
     values: Callable[[ConfusionCounts], Array],
     counts: ConfusionCounts,
     *,
@@ -91,7 +105,7 @@ def table_figures(
     )
 
 
-def ratio_figures(
+def case_ratio(
     numerator: ArrayLike,
     denominator: ArrayLike,
     *,
@@ -116,7 +130,7 @@ def ratio_figures(
     return CaseFigures(np.stack([above, below], axis=-1), ratio, own_sizes, low, high, clip)
 
 
-def joint_figures(values: Values, *parts: CaseFigures, bounds: tuple[float, float]) -> CaseFigures:
+def case_joint(values: Values, *parts: CaseFigures, bounds: tuple[float, float]) -> CaseFigures:
     """A figure of several figures on the same cases and slices, such as a mean of two Macro-F1.
 
     ``values`` maps figures of shape (..., parts) to figures of shape (...). The size of a case is the sum of its sizes
@@ -131,3 +145,14 @@ def joint_figures(values: Values, *parts: CaseFigures, bounds: tuple[float, floa
 
     sums = np.concatenate([np.where(part.behind[..., None], part.sums, 0) for part in parts], axis=2)
     return CaseFigures(sums, of_all, np.sum([part.sizes for part in parts], axis=0), *bounds)
+
+
+def sums_by_case(
+    values: ArrayLike, case: ArrayLike, n_cases: int, slice_of: ArrayLike | None = None, n_slices: int = 1
+) -> NDArray[np.float64]:
+    """Sum of `values` for each case and slice, shape (n_cases, n_slices), from one row per response or pair."""
+    cases = np.asarray(case, dtype=np.int64).ravel()
+    slices = np.zeros_like(cases) if slice_of is None else np.asarray(slice_of, dtype=np.int64).ravel()
+    weights = np.asarray(values, dtype=np.float64).ravel()
+    summed = np.bincount(cases * n_slices + slices, weights=weights, minlength=n_cases * n_slices)
+    return np.asarray(summed.reshape(n_cases, n_slices))

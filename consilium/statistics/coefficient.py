@@ -20,7 +20,7 @@ class Coefficient:
     """A figure of two raters, computed from the four cells of their table.
 
     The module of a coefficient ends in such an object, and `COEFFICIENTS` in `two_raters` lists them. ``figures``
-    gives tables and pages their figures, ``values`` gives numbers (NaN where undefined) for bootstrap resamples.
+    gives tables and pages their figures, ``values`` gives numbers (NaN where undefined) to the interval rules.
     """
 
     key: str  # the field of `TwoRaterAgreement`, and the column of files
@@ -34,6 +34,7 @@ class Coefficient:
     in_methods: str = ""  # with its source, in a sentence for a paper
     sources: Mapping[str, str] = field(default_factory=dict)  # in full, by author and year
     is_conservative: bool = False  # an invalid verdict counts as the opposite; all others use valid pairs only
+    bounds: tuple[float, float] = (0.0, 1.0)  # between which it lies
     has_interval: bool = True  # in reports of two raters
     needs_variety: bool = False  # undefined where the ratings are constant
     beside_reports: bool = True  # in tables of label files and in model cards, too

@@ -64,4 +64,5 @@ COHEN_KAPPA = Coefficient(
         "Measurement 20."
     },
     needs_variety=True,
+    bounds=(-1.0, 1.0),
 )

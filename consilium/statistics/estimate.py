@@ -18,8 +18,9 @@ class Estimate:
     """A defined figure.
 
     `n` is the number of units that the figure rests on (pairs, responses, cases: its function says which); `low` and
-    `high` are the ends of its 95% interval, None where none is given. `note` says what a reader must know: a reason, or
-    several that `joined` made one.
+    `high` are the ends of its 95% interval, None where none is given. `effective` is the number of effective cases
+    behind a figure over cases: fewer than there are where some cases are larger than others. `note` says what a reader
+    must know: a reason, or several that `joined` made one.
     """
 
     value: float
@@ -27,6 +28,7 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     note: str = ""
+    effective: float | None = None
 
     def __post_init__(self) -> None:
         for number in (self.value, self.low, self.high):
@@ -68,6 +70,10 @@ class Undefined:
     @property
     def note(self) -> str:
         return self.reason
+
+    @property
+    def effective(self) -> None:
+        return None
 
 
 Figure = Estimate | Undefined

@@ -57,4 +57,5 @@ GWET_AC1 = Coefficient(
         "Gwet 2008": "Gwet 2008: Computing inter-rater reliability and its variance in the presence of high agreement. "
         "British Journal of Mathematical and Statistical Psychology 61."
     },
+    bounds=(-1.0, 1.0),
 )

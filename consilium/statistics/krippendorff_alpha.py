@@ -27,10 +27,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.phrases import Phrase
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals
+from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures
+from consilium.statistics.intervals import IntervalRule
 
 CONSTANT = Reason.CONSTANT_ALPHA()
 
@@ -87,13 +88,13 @@ def krippendorff_alpha(
     level: Level | str = Level.NOMINAL,
     values: ArrayLike | None = None,
     *,
-    seed: int | None = None,
+    rule: IntervalRule | None = None,
 ) -> Figure:
     """Alpha of many raters; n is the number of units with at least two ratings.
 
     `counts_by_unit` as `value_counts` makes it: a row for each unit, a column for each category, the lowest first where
     they have an order. `values`, of interval data only, are the categories' numbers; 0, 1, 2 … by default. With a
-    `seed` the figure has an interval by a bootstrap over the units, each of which then is a case.
+    `rule` the figure has an interval; each unit then is a case, as large as it has ratings.
     """
     table = np.asarray(counts_by_unit)
     table = table[table.sum(axis=1) >= 2] if table.size else np.zeros((0, 1), dtype=np.int64)
@@ -105,12 +106,20 @@ def krippendorff_alpha(
     margins = table.sum(axis=0).astype(np.float64)
     value = _alphas(coincidences(table)[..., None], margins[:, None], Level(level), places)
     estimates = figures(value, [units], reason=lambda i: CONSTANT)
-    if seed is None:
+    if rule is None:
         return estimates[0]
-    bootstrap = CaseBootstrap(units, seed)
-    drawn = bootstrap.totals(np.stack([coincidences(row[None]) for row in table]))
-    replicates = _alphas(drawn, bootstrap.totals(table), Level(level), places)
-    return percentile_intervals(replicates[None], [units]).attach(estimates)[0]
+    size = table.shape[1]
+    matrices = np.stack([coincidences(row[None]) for row in table]).reshape(units, size * size)
+    sums = np.concatenate([matrices, table], axis=1)[:, None, :]
+
+    def alphas(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        last_first = np.moveaxis(sums, -1, 0)
+        matrix = last_first[: size * size].reshape(size, size, -1)
+        margins = last_first[size * size :].reshape(size, -1)
+        return _alphas(matrix, margins, Level(level), places).reshape(sums.shape[:-1])
+
+    ratings = table.sum(axis=1)[:, None].astype(np.float64)
+    return rule.intervals(CaseFigures(sums, alphas, ratings, -1.0, 1.0)).attach(estimates)[0]
 
 
 def _places(values: ArrayLike | None, n_categories: int) -> NDArray[np.float64]:
@@ -150,4 +159,5 @@ TWO_RATER_ALPHA = Coefficient(
     sources={"Krippendorff 2011": "Krippendorff 2011: Computing Krippendorff’s Alpha-Reliability."},
     needs_variety=True,
     beside_reports=False,  # label files have the alpha of all raters
+    bounds=(-1.0, 1.0),
 )

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
 
 
@@ -69,14 +69,14 @@ def meta_evaluation(
     valid: ConfusionCounts,
     *,
     counted: ConfusionCounts | None = None,
-    bootstrap: CaseBootstrap | None = None,
+    rule: IntervalRule | None = None,
     intervals_for: Sequence[str] = ("mf1",),
 ) -> list[MetaEvaluation]:
     """All figures of every slice from counts of shape (n_cases, slices); arguments as `two_rater_agreement`.
 
     Balanced F1 has the interval of MF1 wherever both are defined: they are then the same number.
     """
-    agreement = two_rater_agreement(valid, counted=counted, bootstrap=bootstrap, intervals_for=intervals_for)
+    agreement = two_rater_agreement(valid, counted=counted, rule=rule, intervals_for=intervals_for)
     pooled = (valid if counted is None else counted).pooled(axis=0)
     tp, fp, fn, tn, n = pooled.tp, pooled.fp, pooled.fn, pooled.tn, pooled.n
     columns = {

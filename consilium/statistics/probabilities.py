@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures, sums_by_case
+from consilium.statistics.case_figures import sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.ratios import ratio_figures
 
 BINS = 10
 NO_PAIRS = Reason.NO_PAIRS()
@@ -57,7 +59,7 @@ def brier_score(
     *,
     case: ArrayLike | None = None,
     n_cases: int = 0,
-    bootstrap: CaseBootstrap | None = None,
+    rule: IntervalRule | None = None,
 ) -> Figure:
     """Mean squared distance of the probability from the outcome (0, 1), from 0 to 1; smaller is better.
 
@@ -69,7 +71,7 @@ def brier_score(
     where, size = (np.zeros(truth.size, dtype=np.int64), 1) if case is None else (case, n_cases)
     above = sums_by_case((chance - truth) ** 2, where, size)
     pairs = sums_by_case(np.ones(truth.size), where, size)
-    return ratio_figures(above, pairs, bootstrap=bootstrap, empty=NO_PAIRS).figures[0]
+    return ratio_figures(above, pairs, rule=rule, empty=NO_PAIRS)[0]
 
 
 def expected_calibration_error(met: ArrayLike, probability: ArrayLike) -> Figure:
@@ -82,15 +84,15 @@ def expected_calibration_error(met: ArrayLike, probability: ArrayLike) -> Figure
 
 
 def calibration_curve(
-    met: ArrayLike, probability: ArrayLike, *, case: ArrayLike, n_cases: int, bootstrap: CaseBootstrap
+    met: ArrayLike, probability: ArrayLike, *, case: ArrayLike, n_cases: int, rule: IntervalRule
 ) -> list[ProbabilityBin]:
     """The bins that hold pairs, from the lowest probability to the highest."""
     truth, chance = _checked(met, probability)
     where = _bin_of(chance)
     shape: dict[str, Any] = {"case": case, "n_cases": n_cases, "slice_of": where, "n_slices": BINS}
     shares = ratio_figures(
-        sums_by_case(truth, **shape), sums_by_case(np.ones(truth.size), **shape), bootstrap=bootstrap, empty=NO_PAIRS
-    ).figures
+        sums_by_case(truth, **shape), sums_by_case(np.ones(truth.size), **shape), rule=rule, empty=NO_PAIRS
+    )
     counts = np.bincount(where, minlength=BINS)
     summed = np.bincount(where, weights=chance, minlength=BINS)
     return [

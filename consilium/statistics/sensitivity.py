@@ -5,8 +5,7 @@ compared with CACS at the main k over the candidates that both can score: Spearm
 overlap (`rank_agreement`, where ties and undefined cases are explained). Source: the sensitivity analysis of Zheng et
 al. 2026 (ClinConsensus v5).
 
-`candidate_values` gives what the ranks are made of: the value of each candidate under each setting with its interval,
-from one bootstrap over the cases of all candidates, so that candidates and settings share their resamples.
+`candidate_values` gives what the ranks are made of: the value of each candidate under each setting with its interval.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap, percentile_intervals, sums_by_case
 from consilium.statistics.cacs import cacs_at_k, cacs_values
+from consilium.statistics.case_figures import case_ratio, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.pass_at_k import pass_at_k
 from consilium.statistics.rank_agreement import kendall_tau_b, spearman, top_k_overlap
 from consilium.statistics.rubric_accuracy import rubric_accuracy
@@ -100,8 +100,7 @@ def candidate_values(
     responses: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
     rows: list[Sensitivity],
     *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    rule: IntervalRule,
 ) -> list[dict[str, Figure]]:
     """The values of each of `rows` with their intervals, in the same order; `responses` gives, for each candidate,
     hits, positive criteria and the case of each response.
@@ -111,18 +110,14 @@ def candidate_values(
     hits, present, labels = (np.concatenate([*column, np.array([], dtype=np.int64)]) for column in columns)
     owner = np.repeat(np.arange(len(names)), [len(array) for array in columns[0]])
     cases, case = np.unique(labels, return_inverse=True)
-    bootstrap = CaseBootstrap(len(cases), seed, resamples)
     results = []
     # A setting at a time: sums of all settings together would take cases x candidates x settings.
     for row in rows:
         above, below = _ratio(row.setting, row.k, hits.astype(np.int64), present.astype(np.int64))
-        sums = np.stack(
-            [sums_by_case(part, case, len(cases), owner, len(names)) for part in (above, below)], axis=1
-        )  # (cases, 2, candidates)
-        totals = bootstrap.totals(sums)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            replicates = np.where(totals[1] > 0, totals[0] / totals[1], np.nan)
-        intervals = percentile_intervals(replicates, (sums[:, 1] > 0).sum(axis=0))
+        sums = [sums_by_case(part, case, len(cases), owner, len(names)) for part in (above, below)]
+        # The values of Rubric Accuracy and CACS are up to 100.
+        bounds = (0.0, 1.0 if row.setting == PASS else 100.0)
+        intervals = rule.intervals(case_ratio(*sums, bounds=bounds))
         results.append(dict(zip(names, intervals.attach([row.values[name] for name in names]), strict=True)))
     return results
 

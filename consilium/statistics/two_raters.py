@@ -6,15 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, make_dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, percentile_intervals
-from consilium.statistics.coefficient import Coefficient, Values
+from consilium.statistics.case_figures import case_table
+from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.cohen_kappa import COHEN_KAPPA
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
 from consilium.statistics.gwet_ac1 import GWET_AC1
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.krippendorff_alpha import TWO_RATER_ALPHA
 from consilium.statistics.macro_f1 import F1_MET, F1_NOT_MET, MACRO_F1, macro_f1_figures
 from consilium.statistics.prevalence import PREVALENCE_A, PREVALENCE_B
@@ -81,14 +79,13 @@ def two_rater_agreement(
     valid: ConfusionCounts,
     *,
     counted: ConfusionCounts | None = None,
-    bootstrap: CaseBootstrap | None = None,
+    rule: IntervalRule | None = None,
     intervals_for: Collection[str] = WITH_INTERVAL,
 ) -> list[TwoRaterAgreement]:
     """All figures of every slice from counts of shape (n_cases, slices).
 
     `counted` holds the counts in which invalid or missing verdicts stand as the opposite of the reference; without it
-    there were none. With a `bootstrap` the figures named in `intervals_for` carry
-    intervals.
+    there were none. With a `rule` the figures named in `intervals_for` carry intervals.
     """
     conservative = valid if counted is None else counted
     behind = (conservative.n > 0).sum(axis=0)
@@ -98,13 +95,13 @@ def two_rater_agreement(
         for coefficient in coefficients:
             figures_by_name[coefficient.key] = coefficient.figures(pooled)
     mf1_valid = macro_f1_figures(valid.pooled(axis=0)) if counted is not None else None
-    if bootstrap is not None:
+    if rule is not None:
         for counts, coefficients in ((conservative, _CONSERVATIVE), (valid, _VALID_ONLY)):
-            values_by_name = {
-                coefficient.key: coefficient.values for coefficient in coefficients if coefficient.key in intervals_for
-            }
-            # A case whose verdicts are all invalid counts for MF1, and for nothing else.
-            _attach(figures_by_name, values_by_name, counts, (counts.n > 0).sum(axis=0), bootstrap)
+            for coefficient in coefficients:
+                if coefficient.key in intervals_for:
+                    # A case whose verdicts are all invalid counts for MF1, and for nothing else.
+                    intervals = rule.intervals(case_table(coefficient.values, counts, bounds=coefficient.bounds))
+                    figures_by_name[coefficient.key] = intervals.attach(figures_by_name[coefficient.key])
     n_pairs = conservative.n.sum(axis=0).tolist()
     n_valid = valid.n.sum(axis=0).tolist()
     return [
@@ -117,41 +114,3 @@ def two_rater_agreement(
         )
         for i in range(len(n_pairs))
     ]
-
-
-def _attach(
-    figures_by_name: dict[str, list[Figure]],
-    values_by_name: dict[str, Values],
-    counts: ConfusionCounts,
-    behind: NDArray[np.int64],
-    bootstrap: CaseBootstrap,
-) -> None:
-    """Give the wanted figures their intervals. Slices with too few cases are left out of the product, and their
-    notes give the reason.
-    """
-    if not values_by_name:
-        return
-    due = np.flatnonzero(behind >= MINIMUM_CASES)
-    resampled = bootstrap.confusion(counts[:, due])
-    for name, values in values_by_name.items():
-        intervals = percentile_intervals(values(resampled), behind[due])
-        figures_by_name[name] = intervals.spread_over(due, behind).attach(figures_by_name[name])
-
-
-def attach_intervals(
-    estimates: list[Figure],
-    values: Values,
-    counts: ConfusionCounts,
-    bootstrap: CaseBootstrap,
-    *,
-    behind: NDArray[np.int64] | None = None,
-) -> list[Figure]:
-    """Intervals for any one coefficient: `values` maps tables to numbers, `counts` has shape (n_cases, slices).
-
-    `behind` (slices,) is how many cases stand behind the coefficient, by default those with a pair.
-    """
-    figures_by_name = {"it": estimates}
-    _attach(
-        figures_by_name, {"it": values}, counts, (counts.n > 0).sum(axis=0) if behind is None else behind, bootstrap
-    )
-    return figures_by_name["it"]

@@ -1,0 +1,177 @@
+"""The interval rules that a report can be computed with, and how a figure gets its interval.
+
+A caller says what its figures are (`CaseFigures`) and hands on a rule. `CaseJackknife` is the rule of every page and
+file: leave one case out at a time, on the logit scale (`jackknife`), and differences from the two intervals (`mover`).
+`PercentileBootstrap` draws cases (`bootstrap`); its intervals are too short with few cases, and it is there for whoever
+must reproduce a figure that was published with it.
+
+The jackknife gives an interval from 5 effective cases on: below that nothing is known of its coverage. An interval is
+not yet a ground for a claim; `docs/statistics.md` says how many cases that takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilium.core.reasons import Reason
+from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap, percentile_intervals, replicates
+from consilium.statistics.case_figures import CaseFigures
+from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval, with_note
+from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases, jackknife, logit_ends
+from consilium.statistics.mover import correlations, difference_ends
+
+MINIMUM_EFFECTIVE_CASES = 5
+# G* of five equal cases may differ from 5 by rounding.
+ROUNDING = 1e-9
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Intervals of several figures, in their order.
+
+    ``low`` and ``high`` are NaN where a figure has none; ``reason(i)`` then says why. ``effective`` is the number of
+    effective cases behind each. ``note(i)`` is what a reader must know of the i-th interval, or empty.
+    """
+
+    low: Array
+    high: Array
+    effective: Array
+    reason: Callable[[int], str]
+    note: Callable[[int], str]
+
+    def attach(self, estimates: Sequence[Figure]) -> list[Figure]:
+        """The figures with their intervals; a figure without an interval has the reason in its note."""
+        lows, highs, effective = (ends.tolist() for ends in (self.low, self.high, self.effective))
+        attached: list[Figure] = []
+        for i, figure in enumerate(estimates):
+            if isinstance(figure, Undefined):
+                attached.append(figure)
+                continue
+            counted = replace(figure, effective=effective[i])
+            if lows[i] != lows[i]:
+                attached.append(with_note(counted, self.reason(i)))
+                continue
+            noted = with_note(counted, self.note(i))
+            assert isinstance(noted, Estimate)
+            attached.append(with_interval(noted, lows[i], highs[i]))
+        return attached
+
+
+class IntervalRule(Protocol):
+    """How intervals are made from sums over cases. ``key`` names the rule in parameters, files and commands."""
+
+    @property
+    def key(self) -> str: ...
+
+    def intervals(self, figures: CaseFigures) -> Intervals:
+        """Of the figure of each slice."""
+
+    def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
+        """Of the first figure less the second, slice by slice; row i of both is the same case."""
+
+
+@dataclass(frozen=True)
+class CaseJackknife:
+    """One case left out at a time, on the logit scale. ``level`` is 0.95 but in joint comparisons."""
+
+    level: float = LEVEL
+    key: str = field(default="jackknife", init=False)
+
+    def intervals(self, figures: CaseFigures) -> Intervals:
+        jack = jackknife(figures)
+        ends = logit_ends(jack, self.level)
+        clipped = _clipped(ends, figures.clip)
+        shown = _enough(jack.effective) & ~np.isnan(ends.low)
+
+        def note(i: int) -> str:
+            if clipped is not ends and (clipped.low[i] != ends.low[i] or clipped.high[i] != ends.high[i]):
+                return Reason.CLIPPED_INTERVAL(low=f"{ends.low[i]:.6g}", high=f"{ends.high[i]:.6g}")
+            return Reason.EDGE_INTERVAL() if ends.at_edge[i] else ""
+
+        low, high = (np.where(shown, end, np.nan) for end in (clipped.low, clipped.high))
+        return Intervals(low, high, jack.effective, lambda i: _too_few(jack.effective[i]), note)
+
+    def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
+        jacks = jackknife(first), jackknife(second)
+        one, other = (self._with_ends(jack, part.clip) for jack, part in zip(jacks, (first, second), strict=True))
+        low, high = difference_ends(one, other, correlations(*_shared_deviations(*jacks)))
+        effective = np.minimum(*(jack.effective for jack in jacks))
+        shown = _enough(effective)
+        low, high = (np.where(shown, end, np.nan) for end in (low, high))
+        return Intervals(low, high, effective, lambda i: _too_few(effective[i]), lambda i: "")
+
+    def _with_ends(self, jack: Jackknife, clip: tuple[float, float] | None) -> tuple[Array, Array, Array]:
+        """Value, low end and high end, as they are shown."""
+        ends = _clipped(logit_ends(jack, self.level), clip)
+        return jack.values if clip is None else np.clip(jack.values, *clip), ends.low, ends.high
+
+
+@dataclass(frozen=True)
+class PercentileBootstrap:
+    """Percentile intervals over resamples of cases; figures on the same cases share their resamples."""
+
+    seed: int
+    resamples: int = RESAMPLES
+    key: str = field(default="percentile", init=False)
+    _drawn: dict[int, CaseBootstrap] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def intervals(self, figures: CaseFigures) -> Intervals:
+        return self._of(self._replicates(figures), figures.behind.sum(axis=0), effective_cases(figures.sizes))
+
+    def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
+        apart = self._replicates(first) - self._replicates(second)
+        behind = np.minimum(first.behind.sum(axis=0), second.behind.sum(axis=0))
+        effective = np.minimum(effective_cases(first.sizes), effective_cases(second.sizes))
+        return self._of(apart, behind, effective)
+
+    def _replicates(self, figures: CaseFigures) -> Array:
+        n_cases = len(figures.sums)
+        bootstrap = self._drawn.setdefault(n_cases, CaseBootstrap(n_cases, self.seed, self.resamples))
+        return replicates(figures, bootstrap)
+
+    def _of(self, drawn: Array, behind: NDArray[np.int64], effective: Array) -> Intervals:
+        percentiles = percentile_intervals(drawn, behind)
+
+        def reason(i: int) -> str:
+            ends = percentiles.interval(i)
+            return ends.reason if isinstance(ends, Undefined) else ""
+
+        def note(i: int) -> str:
+            return Reason.RESAMPLES_LEFT_OUT.counted(self.resamples - int(percentiles.kept[i]))
+
+        return Intervals(percentiles.low, percentiles.high, effective, reason, note)
+
+
+RULES = (CaseJackknife.key, PercentileBootstrap.key)
+
+
+def interval_rule(key: str, *, seed: int, resamples: int = RESAMPLES) -> IntervalRule:
+    """The rule called ``key``, one of `RULES`; ValueError on any other. Only resamples need the seed."""
+    if key not in RULES:
+        raise ValueError(f"there is no interval rule {key!r}: {', '.join(RULES)}")
+    return CaseJackknife() if key == CaseJackknife.key else PercentileBootstrap(seed, resamples)
+
+
+def _clipped(ends: Ends, clip: tuple[float, float] | None) -> Ends:
+    return ends if clip is None else replace(ends, low=np.clip(ends.low, *clip), high=np.clip(ends.high, *clip))
+
+
+def _shared_deviations(first: Jackknife, second: Jackknife) -> tuple[Array, Array]:
+    """Deviations of both, 0 for a case that stands behind only one of them."""
+    both = first.behind & second.behind
+    return np.where(both, first.deviations(), 0.0), np.where(both, second.deviations(), 0.0)
+
+
+def _enough(effective: Array) -> NDArray[np.bool_]:
+    return np.asarray(effective >= MINIMUM_EFFECTIVE_CASES - ROUNDING)
+
+
+def _too_few(effective: float) -> str:
+    return Reason.INTERVAL_EFFECTIVE_CASES(cases=f"{effective:.1f}", needed=MINIMUM_EFFECTIVE_CASES)
