@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from agreement.models import Report
 from agreement.selectors.rater_choices import RaterChoice, rater_choices
 from rubrics.models import Benchmark
 
@@ -40,9 +41,19 @@ class ReportForm(forms.Form):
         max_value=LARGEST_SEED,
         initial=0,
         required=False,
-        help_text=_("Of the bootstrap. The same seed gives the same intervals."),
+        help_text=_("Of everything that is drawn at random. The same seed gives the same figures."),
+    )
+    interval = forms.ChoiceField(
+        label=_("Intervals"),
+        choices=Report.Interval.choices,
+        initial=Report.Interval.JACKKNIFE,
+        required=False,
+        help_text=_(
+            "Percentile intervals are too short with few cases; they are for figures that were published with them."
+        ),
     )
     ready: bool = True
+    of_every_kind = ("interval", "seed")
 
     def __init__(self, benchmark: Benchmark, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -54,12 +65,17 @@ class ReportForm(forms.Form):
 
     def parameters(self) -> dict[str, Any]:
         """The report's parameters, once the form is valid."""
-        return {name: value for name, value in self.cleaned_data.items() if name != "seed"}
+        return {name: value for name, value in self.cleaned_data.items() if name not in self.of_every_kind}
+
+    @property
+    def chosen_interval(self) -> str:
+        """The interval rule, once the form is valid."""
+        return self.cleaned_data["interval"] or Report.Interval.JACKKNIFE
 
     @property
     def chosen_seed(self) -> int:
         """The seed, once the form is valid."""
-        return self.cleaned_data["seed"] or 0
+        return self.cleaned_data["interval", "seed"] or 0
 
 
 def choose(form: forms.Form, name: str, choices: list[tuple[Any, Any]]) -> None:
@@ -73,7 +89,7 @@ class TwoRatersForm(ReportForm):
 
     rater_a = forms.ChoiceField(label=pgettext_lazy("rater", "Reference"))
     rater_b = forms.ChoiceField(label=_("Compared with it"))
-    field_order = ["rater_a", "rater_b", "seed"]
+    field_order = ["rater_a", "rater_b", "interval", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
         rater_offers = rater_choices(benchmark)

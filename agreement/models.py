@@ -35,11 +35,18 @@ class Report(Job):
         ITEMS = "items", _("Item analysis")
         POWERED = "powered", _("Prediction-powered scores")
 
+    class Interval(models.TextChoices):
+        """The rule of a report's intervals; a report from before there was a choice has none, and is percentile."""
+
+        JACKKNIFE = "jackknife", _("Jackknife over cases")
+        PERCENTILE = "percentile", _("Percentile bootstrap over cases")
+
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="reports")
     kind = models.CharField(max_length=12, choices=Kind.choices)
     parameters = models.JSONField(default=dict)  # raters, k, group, candidate …
     seed = models.BigIntegerField(default=0)
+    interval = models.CharField(max_length=12, choices=Interval.choices, default=Interval.JACKKNIFE, blank=True)
     result = models.JSONField(default=dict)  # single facts and remarks; in older reports their tables too
     input_digest = models.CharField(max_length=64, blank=True)  # of the ratings that went in
     software = models.CharField(max_length=120, blank=True)
@@ -56,6 +63,11 @@ class Report(Job):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.public_id}"
+
+    @property
+    def has_percentile_intervals(self) -> bool:
+        """Whether its intervals come from resamples of cases."""
+        return self.interval != Report.Interval.JACKKNIFE
 
     @property
     def section(self) -> str:

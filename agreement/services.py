@@ -21,6 +21,7 @@ from agreement.reports.tables import Result
 from consilium.core.jobs import OPEN, Attempt, Clock, JobKind, register
 from consilium.core.reasons import Reason
 from consilium.core.version import VERSION
+from consilium.statistics.intervals import interval_rule
 from rubrics.models import Benchmark
 from rubrics.selectors.exclusion import excluded_cases
 from rubrics.services.beginning import unfinished_or_new
@@ -33,7 +34,14 @@ def software() -> str:
 
 @transaction.atomic
 def start_report(
-    *, benchmark: Benchmark, kind: str, parameters: Mapping[str, Any], at: datetime, by: User | None, seed: int = 0
+    *,
+    benchmark: Benchmark,
+    kind: str,
+    parameters: Mapping[str, Any],
+    at: datetime,
+    by: User | None,
+    seed: int = 0,
+    interval: str = Report.Interval.JACKKNIFE,
 ) -> tuple[Report, bool]:
     """The identical report that waits or is being computed, and False; else a new one by `create_report`, and True.
 
@@ -42,15 +50,18 @@ def start_report(
     same_report = Report.objects.filter(
         benchmark=benchmark,
         kind=kind,
-        parameters=_complete(benchmark, kind, parameters, seed),
+        parameters=_complete(benchmark, kind, parameters, seed, interval),
         seed=seed,
+        interval=interval,
         recomputes=None,
         status__in=OPEN,
     )
     return unfinished_or_new(
         benchmark=benchmark,
         unfinished=lambda: same_report,
-        create=lambda: create_report(benchmark=benchmark, kind=kind, parameters=parameters, at=at, by=by, seed=seed),
+        create=lambda: create_report(
+            benchmark=benchmark, kind=kind, parameters=parameters, at=at, by=by, seed=seed, interval=interval
+        ),
     )
 
 
@@ -63,14 +74,16 @@ def create_report(
     at: datetime,
     by: User | None = None,
     seed: int = 0,
+    interval: str = Report.Interval.JACKKNIFE,
     recomputes: Report | None = None,
 ) -> Report:
     """A report that waits for a worker. `UnknownRater` or `WrongParameters` where it could never be computed."""
     report = Report.objects.create(
         benchmark=benchmark,
         kind=kind,
-        parameters=_complete(benchmark, kind, parameters, seed),
+        parameters=_complete(benchmark, kind, parameters, seed, interval),
         seed=seed,
+        interval=interval,
         created_by=by,
         created_at=at,
         recomputes=recomputes,
@@ -79,7 +92,9 @@ def create_report(
     return report
 
 
-def _complete(benchmark: Benchmark, kind: str, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _complete(
+    benchmark: Benchmark, kind: str, parameters: Mapping[str, Any], seed: int, interval: str
+) -> dict[str, Any]:
     """The parameters as they are stored; `WrongParameters` or `UnknownRater` where nothing could be computed."""
     of_kind = KINDS[kind]
     unknown = sorted(set(parameters) - of_kind.parameters)
@@ -89,16 +104,25 @@ def _complete(benchmark: Benchmark, kind: str, parameters: Mapping[str, Any], se
         )
     if not 0 <= seed <= LARGEST_SEED:
         raise WrongParameters(_("The seed is a whole number from 0."))
+    if interval not in Report.Interval.values:
+        raise WrongParameters(
+            _("There is no interval rule “%(name)s”: %(names)s.")
+            % {"name": interval, "names": ", ".join(Report.Interval.values)}
+        )
     return of_kind.complete(benchmark, parameters)
 
 
 def recompute_report(*, report: Report, at: datetime, by: User | None = None) -> Report:
-    """The same report once more, as a row of its own: the earlier report is kept."""
+    """The same report once more, as a row of its own: the earlier report is kept.
+
+    A report from before there was a choice of interval rules is computed with the rule of now.
+    """
     return create_report(
         benchmark=report.benchmark,
         kind=report.kind,
         parameters=report.parameters,
         seed=report.seed,
+        interval=report.interval or Report.Interval.JACKKNIFE,
         at=at,
         by=by,
         recomputes=report,
@@ -117,8 +141,9 @@ class ReportJobs(JobKind[Report]):
     def work(self, attempt: Attempt[Report]) -> None:
         """Compute the report, and store it with its tables."""
         report = attempt.job
+        rule = interval_rule(report.interval or Report.Interval.PERCENTILE, seed=report.seed)
         result = KINDS[report.kind].compute(
-            report.benchmark, seed=report.seed, progress=attempt.progress, **report.parameters
+            report.benchmark, rule=rule, seed=report.seed, progress=attempt.progress, **report.parameters
         )
         _note_excluded(report.benchmark, result)
         with transaction.atomic():

@@ -49,6 +49,7 @@ class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=Report.Kind.choices)
     parameters = serializers.DictField(child=serializers.JSONField())
     seed = serializers.IntegerField(min_value=0, max_value=services.LARGEST_SEED, default=0)
+    interval = serializers.ChoiceField(choices=Report.Interval.choices, default=Report.Interval.JACKKNIFE)
 
 
 class ReportSerializer(serializers.Serializer[Report]):
@@ -58,6 +59,7 @@ class ReportSerializer(serializers.Serializer[Report]):
     kind = serializers.ChoiceField(choices=Report.Kind.choices)
     parameters = serializers.DictField()
     seed = serializers.IntegerField()
+    interval = serializers.CharField(help_text="The interval rule; empty in reports from before there was a choice.")
     status = serializers.ChoiceField(choices=JobStatus.choices)
     progress = serializers.FloatField()
     error = serializers.CharField()
@@ -162,6 +164,7 @@ class Reports(APIView):
             kind=serializer.validated_data["kind"],
             parameters=serializer.validated_data["parameters"],
             seed=serializer.validated_data["seed"],
+            interval=serializer.validated_data["interval"],
             by=cast("User", request.user),
             at=timezone.now(),
         )

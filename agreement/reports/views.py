@@ -62,6 +62,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
                 kind=kind.value,
                 parameters=form.parameters(),
                 seed=form.chosen_seed,
+                interval=form.chosen_interval,
                 by=request.user,
                 at=timezone.now(),
             )

@@ -70,6 +70,10 @@ class IntervalRule(Protocol):
     @property
     def key(self) -> str: ...
 
+    @property
+    def in_words(self) -> str:
+        """The rule as a line on a terminal."""
+
     def intervals(self, figures: CaseFigures) -> Intervals:
         """Of the figure of each slice."""
 
@@ -83,6 +87,10 @@ class CaseJackknife:
 
     level: float = LEVEL
     key: str = field(default="jackknife", init=False)
+
+    @property
+    def in_words(self) -> str:
+        return f"{self.level:.0%}, jackknife over cases on the logit scale"
 
     def intervals(self, figures: CaseFigures) -> Intervals:
         jack = jackknife(figures)
@@ -121,6 +129,10 @@ class PercentileBootstrap:
     resamples: int = RESAMPLES
     key: str = field(default="percentile", init=False)
     _drawn: dict[int, CaseBootstrap] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def in_words(self) -> str:
+        return f"{LEVEL:.0%}, percentile bootstrap over cases, {self.resamples} resamples, seed {self.seed}"
 
     def intervals(self, figures: CaseFigures) -> Intervals:
         return self._of(self._replicates(figures), figures.behind.sum(axis=0), effective_cases(figures.sizes))
