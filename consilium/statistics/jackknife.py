@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.mid_p import mid_p_ends
@@ -109,8 +109,12 @@ def _blocks(figures: CaseFigures) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def logit_ends(jack: Jackknife, level: float = LEVEL) -> Ends:
-    """The ends of each slice's interval, by the rule above."""
+def logit_ends(jack: Jackknife, level: float = LEVEL, *, n_cases: ArrayLike | None = None) -> Ends:
+    """The ends of each slice's interval, by the rule above.
+
+    ``n_cases`` (slices,) is G in the factor (G - 1)/G, the cases behind the slice by default. A figure that rests on
+    two kinds of cases has the smaller number of them (`prediction_powered`).
+    """
     from scipy.special import stdtrit
 
     scaled = (jack.without - jack.low) / (jack.high - jack.low)
@@ -122,7 +126,8 @@ def logit_ends(jack: Jackknife, level: float = LEVEL) -> Ends:
     y = np.where(jack.behind, y, 0.0)
     size = np.maximum(n, 1)
     apart = np.where(jack.behind, y - y.sum(axis=0) / size, 0.0)
-    spread = np.sqrt((n - 1) / size * (apart**2).sum(axis=0))
+    counted = np.maximum(n if n_cases is None else np.asarray(n_cases), 1)
+    spread = np.sqrt((counted - 1) / counted * (apart**2).sum(axis=0))
     at_edge = ~inside | (jack.behind & ~left_inside).any(axis=0) | (spread < NO_SPREAD)
     half = stdtrit(np.maximum(jack.effective - 1, 1), (1 + level) / 2) * spread
     centre = _logit(np.where(inside, share, 0.5))

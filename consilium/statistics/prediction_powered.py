@@ -28,6 +28,14 @@ Source: Angelopoulos, Duchi and Zrnic 2023 (PPI++). There the judge's mean is ta
 is the same estimator: their λ is this one times n'/(n + n'), and Σ u² is their variance up to the centring of f. With
 weights it is Hájek's ratio estimator.
 
+*On the logit scale* (`powered_ends`) the ends are those of every figure over cases (`jackknife`): the estimate is a
+function of sums over cases, λ among it, and is computed anew without each case, labelled or not, with its own λ. G* is
+that of the labelled cases, by Σ w·d, and G in (G - 1)/G is their number m. Where everything is labelled this is the
+interval of the physicians' figure to the last digit. The variance needs no correction for λ, as λ is fitted anew each
+time. In simulations of 10 to 100 labelled of 200 to 2,000 judged cases these ends cover at least 94% for shares of
+criteria also near a bound, where the ends above cover 87%, and 96% for a CACS that is 0 almost everywhere, where the
+ends above cover 78%. At the edge they are the mid-p ends of the estimate over G* cases.
+
 Physicians alone: Y, variance m/(m − 1) · Σ a², t(0.975, m − 1); where everything is labelled the estimate is that. The
 judge alone: J, over its M cases in the same way. Undefined without a labelled response, without a judged one. No
 interval: fewer than 10 labelled cases; all of them alike; a judge whose errors in the sample are all alike (none, say),
@@ -36,7 +44,7 @@ since those elsewhere are then unknown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -46,7 +54,9 @@ from numpy.typing import ArrayLike, NDArray
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, sums_by_case
+from consilium.statistics.case_figures import CaseFigures, ratio_figures
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_note
+from consilium.statistics.jackknife import Ends, effective_cases, jackknife, logit_ends
 
 LEVEL = 0.95
 # Sums of squares below this share of what they are the difference of are rounding.
@@ -223,6 +233,7 @@ class Fitted:
     alike: Array
     label_variance: Array
     residual_variance: Array
+    perfect: NDArray[np.bool_]  # the judge's errors in the sample are all alike
     variance: Array  # Σ u², before the factor for small samples
 
 
@@ -270,6 +281,7 @@ def fit(sums: CaseSums, *, power: float | None = None) -> Fitted:
             alike=alike,
             label_variance=aa * m**2 / (m - 1),
             residual_variance=residual * m**2 / free,
+            perfect=perfect,
             variance=variance,
         )
 
@@ -282,3 +294,81 @@ def _half_width(squares: Array, m: Array, free: Array) -> Array:
     from scipy.special import stdtrit
 
     return np.asarray(stdtrit(np.maximum(free, 1), (1 + LEVEL) / 2) * np.sqrt(squares * m / free))
+
+
+@dataclass(frozen=True, eq=False)
+class PoweredEnds:
+    """The intervals of the three figures, each with one entry a column; NaN where there is none.
+
+    ``labelled_cases`` and ``judged_cases`` (columns,) are the effective numbers of cases with a label, on which
+    ``powered`` and ``physicians`` rest, and of judged ones, on which ``judge`` rests.
+    """
+
+    powered: Ends
+    physicians: Ends
+    judge: Ends
+    labelled_cases: Array
+    judged_cases: Array
+
+
+def powered_ends(
+    sums: CaseSums, *, power: float | None = None, bounds: tuple[ArrayLike, ArrayLike] = (0.0, 1.0)
+) -> PoweredEnds:
+    """The intervals of `prediction_powered` on the logit scale, neither scaled nor clipped.
+
+    ``bounds``, numbers or (columns,), are those of the score; ``power`` fixes λ. The powered figure has no interval
+    where the judge's errors in the sample are all alike. How many cases an interval needs is for the caller to say.
+    """
+    fitted = fit(sums, power=power)
+    physicians = jackknife(ratio_figures(sums.labels, sums.weight, bounds=bounds))
+    judge = jackknife(ratio_figures(sums.judged, sums.size, bounds=bounds))
+    effective = effective_cases(sums.weight)
+    jack = replace(jackknife(_powered_figures(sums, fitted, power, bounds)), effective=effective)
+    powered = logit_ends(jack, n_cases=fitted.m)
+    low, high = (np.where(fitted.perfect, np.nan, end) for end in (powered.low, powered.high))
+    return PoweredEnds(
+        powered=Ends(low, high, powered.at_edge & ~fitted.perfect),
+        physicians=logit_ends(physicians),
+        judge=logit_ends(judge),
+        labelled_cases=effective,
+        judged_cases=judge.effective,
+    )
+
+
+def _powered_figures(
+    sums: CaseSums, fitted: Fitted, power: float | None, bounds: tuple[ArrayLike, ArrayLike]
+) -> CaseFigures:
+    """The estimate as a function of sums over cases: λ takes sums of products.
+
+    The products are of scores less their means, which changes no estimate, and keeps small differences of large sums
+    away.
+    """
+    y, f, j = sums.labels, sums.predictions, sums.judged
+    centre = np.nan_to_num(fitted.physicians), np.nan_to_num(fitted.judge)
+    y, f, j = y - centre[0] * sums.weight, f - centre[1] * sums.weight, j - centre[1] * sums.size
+    w, d = sums.weight, sums.size
+    linear = [sums.labels, w, d, y, f, j]
+    if power is None:
+        linear += [y * j, y * d, w * j, w * d, y * f, y * w, w * f, w * w]
+        linear += [f * f, f * j, f * d, j * j, j * d, d * d]
+
+    def values(totals: Array) -> Array:
+        labels, w, d, y, f, j, *products = np.moveaxis(totals, -1, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            y, f, j = y / w, f / w, j / d
+            tuned = _tuned(w, d, y, f, j, products) if products else power
+            return np.asarray(labels / w + tuned * (j - f))
+
+    return CaseFigures(np.stack(linear, axis=-1), values, sums.size, *bounds)
+
+
+def _tuned(w: Array, d: Array, y: Array, f: Array, j: Array, products: list[Array]) -> Array:
+    """λ from totals of weights and sizes, the three means, and sums of products."""
+    yj, yd, wj, wd, yf, yw, wf, ww, ff, fj, fd, jj, jd, dd = products
+    whole_a = (yj - j * yd - y * wj + y * j * wd) / (w * d)
+    sample_a = (yf - y * wf - f * yw + y * f * ww) / w**2
+    sample = (ff - 2 * f * wf + f * f * ww) / w**2
+    crossed = (fj - j * fd - f * wj + f * j * wd) / (w * d)
+    whole = (jj - 2 * j * jd + j * j * dd) / d**2
+    below = whole - 2 * crossed + sample
+    return np.clip(np.divide(sample_a - whole_a, below, out=np.zeros_like(below), where=below > 0), 0.0, 1.0)

@@ -1,14 +1,32 @@
-"""The rank of each candidate with a 95% range of ranks, by a bootstrap over cases.
+"""The rank of each candidate with a 95% range of ranks, by paired comparisons or by a bootstrap over cases.
 
-Rank 1 is the highest value. Tied candidates share the best rank that any of them could have (1, 2, 2, 4). In each
-resample of cases every candidate is scored anew on the same cases, so that ranks are joint; a candidate that is tied
-there could take any place of its tie, so the best of them goes into the lower end and the worst into the upper end:
+Rank 1 is the highest value. Tied candidates share the best rank that any of them could have (1, 2, 2, 4). Values that
+differ by less than 1e-9 are tied: a sum in another order must not part them.
+
+*Paired comparisons* (`paired_rank_ranges`). Candidate i is compared with each other one by the interval of their
+difference on the same cases (`mover`, from the intervals of `jackknife`). By Holm's correction the first interval is
+one at level 1 - 0.05/m with m the C - 1 others; those whose interval leaves out 0 are told apart from i; m becomes the
+number of the others, and so on until nobody more is told apart:
+
+    low  = 1 + number of candidates found above i        high = C - number of candidates found below i
+
+The range holds the true rank unless a candidate is wrongly told apart, which Holm's correction keeps below 5% for each
+i, however the comparisons depend on each other. It is a statement about one candidate at a time, so that i may be told
+apart from j by its own comparisons and j not from i. A tie is in the range by itself, and so is the rank. With few
+cases and candidates nearly level the range is most of the places: the data do not say more. Source: Holm 1979; Mogstad,
+Romano, Shaikh and Wilhelm 2024 (ranges of ranks from paired comparisons). Coverage is simulated in
+`bench/rank_coverage.py`.
+
+Ranked are the candidates that have a value and at least 5 effective cases.
+
+*Bootstrap* (`rank_ranges`), which is too short where candidates are close. In each resample of cases every candidate is
+scored anew on the same cases, so that ranks are joint; a candidate that is tied there could take any place of its tie,
+so the best of them goes into the lower end and the worst into the upper end:
 
     low  = 2.5% quantile of (1 + number of candidates above it), taken downwards to a rank that occurred
     high = 97.5% quantile of (number of candidates at least as high, itself among them), taken upwards
 
-(percentile intervals, Efron and Tibshirani 1993, chapter 13; the ranks of Goldstein and Spiegelhalter 1996.) Values
-that differ by less than 1e-9 are tied: a sum in another order must not part them.
+(percentile intervals, Efron and Tibshirani 1993, chapter 13; the ranks of Goldstein and Spiegelhalter 1996.)
 
 Ranked are the candidates that have a value and at least 10 cases. Undefined: for a candidate without a value or with
 fewer cases; where fewer than 2 candidates are left. A resample in which one of those ranked has no value is dropped;
@@ -21,7 +39,7 @@ on nothing that was tried, and the note says so. There is no range that would mi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil, floor
 
 import numpy as np
@@ -29,11 +47,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, MINIMUM_KEPT
+from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.estimate import Estimate, Figure, Undefined, nearly_equal, with_interval, with_note
+from consilium.statistics.jackknife import LEVEL, Jackknife, jackknife, logit_ends
+from consilium.statistics.mover import correlations, difference_ends
 
 DECIMALS = 9
 ENDS = (0.025, 0.975)
 UNMOVED = Reason.RANKS_UNCHANGED()
+MINIMUM_EFFECTIVE = 5
+# G* of equally large cases is their number but for rounding.
+ROUNDING = 1e-9
+
+# The sign of each difference whose interval at a level leaves out 0, 0 for the others: (candidates, candidates), the
+# row less the column.
+Comparison = Callable[[float], NDArray[np.int64]]
 
 
 def places(values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -86,9 +114,80 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
     return ranges
 
 
-def _unranked(value: float | None, cases: int, n_ranked: int) -> Undefined:
+def _unranked(value: float | None, cases: int, n_ranked: int, needed: int = MINIMUM_CASES) -> Undefined:
     if value is None:
         return Undefined(Reason.RANK_NO_FIGURE(), n_ranked)
-    if cases < MINIMUM_CASES:
-        return Undefined(Reason.RANK_CASES(cases=cases, needed=MINIMUM_CASES), n_ranked)
+    if cases < needed:
+        return Undefined(Reason.RANK_CASES(cases=cases, needed=needed), n_ranked)
     return Undefined(Reason.RANK_NO_OTHER_CANDIDATE(), n_ranked)
+
+
+def paired_rank_ranges(candidates: CaseFigures) -> list[Figure]:
+    """The rank of each candidate with its range by paired comparisons; n is the number of candidates that are ranked.
+
+    A slice of ``candidates`` is a candidate, on the same cases as the others. Undefined: for a candidate without a
+    value or with fewer than 5 effective cases; where fewer than 2 candidates are left. Candidates whose values are tied
+    once they are clipped, as they are shown, are not told apart.
+    """
+    jack = jackknife(candidates)
+    enough = jack.effective >= MINIMUM_EFFECTIVE - ROUNDING
+    ranked = np.flatnonzero(~np.isnan(jack.values) & enough)
+    shown = jack.values if candidates.clip is None else np.clip(jack.values, *candidates.clip)
+    ranges: list[Figure] = [
+        _unranked(None if np.isnan(value) else float(value), int(cases), len(ranked), MINIMUM_EFFECTIVE)
+        for value, cases in zip(shown, jack.effective + ROUNDING, strict=True)
+    ]
+    if len(ranked) < 2:
+        return ranges
+    points, last = places(shown[ranked])
+    tied = (points[:, None] == points[None, :]) & (last[:, None] == last[None, :])
+    low, high = holm_ranges(mover_comparison(jackknife(candidates.of_slices(ranked))), len(ranked), tied)
+    for place, i in enumerate(ranked):
+        ranges[i] = Estimate(float(points[place]), len(ranked), float(low[place]), float(high[place]))
+    return ranges
+
+
+def mover_comparison(jack: Jackknife) -> Comparison:
+    """Paired differences of all slices of a jackknife, each with the interval of `mover`."""
+    first, second = np.triu_indices(len(jack.values), 1)
+    deviations = jack.deviations()
+    r = correlations(deviations[:, first], deviations[:, second])
+
+    def signs(level: float) -> NDArray[np.int64]:
+        ends = logit_ends(jack, level)
+        triple = np.stack([jack.values, ends.low, ends.high])
+        low, high = difference_ends(tuple(triple[:, first]), tuple(triple[:, second]), r)
+        return _antisymmetric(np.where(low > 0, 1, np.where(high < 0, -1, 0)), len(jack.values))
+
+    return signs
+
+
+def _antisymmetric(upper: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """The matrix with these entries above its diagonal, row by row, and their negatives below it."""
+    matrix = np.zeros((size, size), dtype=np.int64)
+    matrix[np.triu_indices(size, 1)] = upper
+    return matrix - matrix.T
+
+
+def holm_ranges(
+    compare: Comparison, size: int, tied: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ends of the range of ranks of each of ``size`` candidates, by Holm's correction for each of them.
+
+    ``tied`` (candidates, candidates) marks those that are never told apart.
+    """
+    apart = np.zeros((size, size), dtype=np.int64)
+    left = np.full(size, size - 1)
+    known: dict[int, NDArray[np.int64]] = {}
+    moving = left > 0
+    while moving.any():
+        for m in np.unique(left[moving]).tolist():
+            if m not in known:
+                signs = compare(1 - (1 - LEVEL) / m)
+                known[m] = signs if tied is None else np.where(tied, 0, signs)
+            rows = moving & (left == m)
+            apart[rows] = np.where(apart[rows] != 0, apart[rows], known[m][rows])
+        still = size - 1 - (apart != 0).sum(axis=1)
+        moving = (still < left) & (still > 0)
+        left = still
+    return 1 + (apart < 0).sum(axis=1), size - (apart > 0).sum(axis=1)
