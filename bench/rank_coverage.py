@@ -33,7 +33,7 @@ from scipy.special import expit, stdtrit
 
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.cacs import cacs_values
-from consilium.statistics.case_figures import CaseFigures, ratio_figures, table_figures
+from consilium.statistics.case_figures import CaseFigures, case_ratio, case_table
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.jackknife import jackknife
 from consilium.statistics.macro_f1 import macro_f1_values
@@ -59,13 +59,13 @@ def hits(rng: np.random.Generator, cases: int, logits: Array, criteria: int = CR
 
 def accuracy(rng: np.random.Generator, cases: int, logits: Array) -> CaseFigures:
     met = hits(rng, cases, logits)
-    return ratio_figures(met, np.full(met.shape, CRITERIA), scale=100.0)
+    return case_ratio(met, np.full(met.shape, CRITERIA), scale=100.0)
 
 
 def cacs(rng: np.random.Generator, cases: int, logits: Array) -> CaseFigures:
     met = hits(rng, cases, logits)
     scores = cacs_values(met, np.full(met.shape, CRITERIA), THRESHOLD) / 100
-    return ratio_figures(scores, np.ones(met.shape), scale=100.0)
+    return case_ratio(scores, np.ones(met.shape), scale=100.0)
 
 
 def mf1(rng: np.random.Generator, cases: int, logits: Array) -> CaseFigures:
@@ -74,7 +74,7 @@ def mf1(rng: np.random.Generator, cases: int, logits: Array) -> CaseFigures:
     right = expit(logits + 1.7 + effects)
     tp = rng.binomial(met, right)
     tn = rng.binomial(CRITERIA - met, right)
-    return table_figures(macro_f1_values, ConfusionCounts(tp, CRITERIA - met - tn, met - tp, tn))
+    return case_table(macro_f1_values, ConfusionCounts(tp, CRITERIA - met - tn, met - tp, tn))
 
 
 def unequal(rng: np.random.Generator, cases: int, logits: Array) -> CaseFigures:
@@ -85,7 +85,7 @@ def unequal(rng: np.random.Generator, cases: int, logits: Array) -> CaseFigures:
         shares = expit(logits + effects + rng.normal(0, 0.5, met.shape))
         met += np.where(number < responses, rng.binomial(np.broadcast_to(criteria, met.shape), shares), 0)
     there = rng.random(met.shape) > 0.2
-    return ratio_figures(np.where(there, met, 0), np.where(there, criteria * responses, 0), scale=100.0)
+    return case_ratio(np.where(there, met, 0), np.where(there, criteria * responses, 0), scale=100.0)
 
 
 MODELS: dict[str, Model] = {"accuracy": accuracy, "cacs": cacs, "mf1": mf1, "unequal": unequal}

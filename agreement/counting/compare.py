@@ -1,6 +1,6 @@
 """Compares two raters: all agreement figures for every slice, from counts. These are the rows of ``agreement.csv``.
 
-The pairs are counted once by response and once by criterion; every slice and every resample is a sum of those counts,
+The pairs are counted once by response and once by criterion; every slice is a sum of those counts,
 so that nothing loops over pairs again. A benchmark of hundreds of thousands of responses has a row for each, which is
 made only when it is read.
 """
@@ -31,9 +31,9 @@ from agreement.reports.tables import ComputedRows, Row
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, notes_of
+from consilium.statistics.intervals import DEFAULT_RULE, MINIMUM_EFFECTIVE_CASES, IntervalRule
 from consilium.statistics.macro_f1 import MACRO_F1
 from consilium.statistics.two_raters import COEFFICIENTS, WITH_INTERVAL, TwoRaterAgreement, two_rater_agreement
 
@@ -59,8 +59,6 @@ class Comparison:
     head: list[Row]
     responses: ResponseRows
     others: list[Row]
-    seed: int
-    resamples: int
 
     @property
     def overall(self) -> Row:
@@ -102,22 +100,20 @@ def compare(
     frame: Frame,
     pairs: Pairs,
     *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    rule: IntervalRule = DEFAULT_RULE,
     progress: Progress = no_progress,
     judged_by: str = "judge",
 ) -> Comparison:
     """Compare two raters on ``pairs``: `compare_tallies` of all of them."""
     tallies = Tallies(frame)
     tallies.add(pairs)
-    return compare_tallies(tallies, seed=seed, resamples=resamples, progress=progress, judged_by=judged_by)
+    return compare_tallies(tallies, rule=rule, progress=progress, judged_by=judged_by)
 
 
 def compare_tallies(
     tallies: Tallies,
     *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    rule: IntervalRule = DEFAULT_RULE,
     progress: Progress = no_progress,
     judged_by: str = "judge",
 ) -> Comparison:
@@ -131,7 +127,7 @@ def compare_tallies(
     agreements = two_rater_agreement(
         _cells(cells, 0, 1, 2, 3),
         counted=_cells(cells, 0, 4, 5, 3),
-        bootstrap=CaseBootstrap(len(cells), seed, resamples),
+        rule=rule,
         intervals_for=WITH_INTERVAL,
     )
     progress(0.8)
@@ -141,7 +137,7 @@ def compare_tallies(
     ]
     responses = ResponseRows(tallies, judged_by)
     progress(1.0)
-    return Comparison(rows[:n_own], responses, rows[n_own:], seed, resamples)
+    return Comparison(rows[:n_own], responses, rows[n_own:])
 
 
 def _cells(cells: Counts, *columns: int) -> ConfusionCounts:
@@ -155,7 +151,7 @@ def _slices(tallies: Tallies) -> tuple[list[_Counted], Counts, int]:
     """
     frame, by_response = tallies.frame, tallies.by_response
     by_case = _summed(by_response, frame.response_case, len(frame.cases))
-    # Cases without a counted pair are no part of the study; drawing them would only thin the resamples.
+    # Cases without a counted pair are no part of the study.
     studied = np.flatnonzero(n_counted(by_case))
     counted_slices: list[_Counted] = []
     cells: list[Counts] = []
@@ -216,12 +212,11 @@ class ResponseRows(ComputedRows[Row]):
         first, same = _alike(tallies.by_response[self._places])
         self._like = same
         mine = tallies.by_response[self._places[first]].astype(np.int64)
-        agreements = two_rater_agreement(
-            valid_counts(mine)[None, :], counted=conservative_counts(mine)[None, :], bootstrap=None
-        )
+        agreements = two_rater_agreement(valid_counts(mine)[None, :], counted=conservative_counts(mine)[None, :])
         self._rows = []
+        one_case = Reason.INTERVAL_EFFECTIVE_CASES(cases="1.0", needed=MINIMUM_EFFECTIVE_CASES)
         for figures, total in zip(agreements, mine, strict=True):
-            note = labelled("mf1", Reason.INTERVAL_CASES(cases=1, needed=MINIMUM_CASES)) if figures.n_pairs else ""
+            note = labelled("mf1", one_case) if figures.n_pairs else ""
             self._rows.append(_row("", figures, int(figures.n_pairs > 0), total, judged_by, note))
 
     def remark(self, candidates: Iterable[str], text: str) -> None:
@@ -282,6 +277,7 @@ def _row(
     }
     for column in WITH_INTERVAL:
         row[f"{column}_low"], row[f"{column}_high"] = figures[column].low, figures[column].high
+        row[f"{column}_effective"] = figures[column].effective
     own_notes = notes_of(figures) if agreement.n_pairs else NO_PAIRS
     row["note"] = joined(own_notes, _left_out(agreement, total, judged_by), note)
     return row

@@ -11,6 +11,7 @@ from agreement.items.inputs import Items
 from agreement.items.physicians import physicians_table
 from agreement.items.tail import DIGITS, tail_table
 from agreement.reports.tables import Row, Table
+from consilium.statistics.intervals import IntervalRule
 
 LOW_AGREEMENT = 0.6
 
@@ -23,13 +24,15 @@ class Analysis:
     facts: Row
 
 
-def analyse(items: Items, *, seed: int = 0, progress: Callable[[float], None] = lambda share: None) -> Analysis:
+def analyse(
+    items: Items, *, rule: IntervalRule, seed: int = 0, progress: Callable[[float], None] = lambda share: None
+) -> Analysis:
     """Everything about two raters' items; ``progress`` is called with the share that is done."""
-    where = disagreement_source_tables(items, seed=seed)
+    where = disagreement_source_tables(items, rule=rule, seed=seed)
     progress(0.5)
     criteria = criteria_table(items)
     progress(0.7)
-    physicians = physicians_table(items, seed=seed)
+    physicians = physicians_table(items, rule=rule)
     progress(0.9)
     tail = tail_table(items)
     mf1 = [row["mf1"] for row in tail.dicts() if row["mf1"] is not None]

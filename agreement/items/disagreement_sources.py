@@ -13,9 +13,10 @@ from agreement.items.attributes import UNITS, Attribute, attributes
 from agreement.items.inputs import Items
 from agreement.reports.tables import Row, Table
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
 from consilium.statistics.estimate import Figure, notes_of
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.mutual_information import Units, by_chance, mutual_information
+from consilium.statistics.ratios import ratio_figures
 
 COLUMNS = ("attribute", "value", "slice", "n_pairs", "n_cases", "n_differ", "rate", "rate_low", "rate_high", "note")
 TEXT = ("attribute", "value", "slice", "note")
@@ -27,7 +28,7 @@ WITHIN_CASE = Reason.DETERMINED_BY_CASE()
 Ints = NDArray[np.int64]
 
 
-def disagreement_source_tables(items: Items, *, seed: int) -> dict[str, Table]:
+def disagreement_source_tables(items: Items, *, rule: IntervalRule, seed: int) -> dict[str, Table]:
     """``overall``: one row; ``attributes``: most informative first; ``where``: a row for each attribute's value."""
     counts = _counts(items)
     frame = items.joined.frame
@@ -47,9 +48,9 @@ def disagreement_source_tables(items: Items, *, seed: int) -> dict[str, Table]:
     rates = ratio_figures(
         stacked[..., 1],
         stacked.sum(axis=2),
-        bootstrap=CaseBootstrap(len(stacked), seed),
+        rule=rule,
         empty=Reason.NO_PAIRS(),
-    ).figures
+    )
     for i, (row, rate) in enumerate(zip(rows, rates, strict=True)):
         row |= {
             "n_pairs": int(stacked[:, i].sum()),

@@ -10,9 +10,9 @@ from agreement.items.inputs import Items, Votes
 from agreement.reports.tables import Row, Table
 from consilium.core.order import natural
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Figure, Undefined, notes_of
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.item_rest import rater_rest
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
@@ -32,13 +32,12 @@ NOTHING_SHARED = Reason.NO_SHARED_DECISION()
 Ints = NDArray[np.int64]
 
 
-def physicians_table(items: Items, *, seed: int) -> Table:
+def physicians_table(items: Items, *, rule: IntervalRule) -> Table:
     """A row for each physician of the groups among the raters; empty where none of the raters is a group."""
     votes, frame = items.votes, items.joined.frame
     ids, physician = np.unique(votes.physician, return_inverse=True)
     case = frame.response_case[frame.response_places(votes.response)]
     studied, at_case = np.unique(case, return_inverse=True)
-    bootstrap = CaseBootstrap(len(studied), seed)
     size = (len(studied), len(ids))
     answered = votes.outcome <= Outcome.MET
     other, shared = _of_other_rater(items)
@@ -47,13 +46,13 @@ def physicians_table(items: Items, *, seed: int) -> Table:
             other[shared], votes.outcome[shared], case=at_case[shared], n_cases=size[0],
             slice_of=physician[shared], n_slices=size[1],
         ),
-        bootstrap=bootstrap,
+        rule=rule,
         intervals_for=("raw", "mf1"),
     )  # fmt: skip
     keys, pair = np.unique((votes.response << 31) | votes.criterion, return_inverse=True)
     with_peers = two_rater_agreement(
         peer_tables(votes.chosen(answered), pair[answered], at_case[answered] * size[1] + physician[answered], size),
-        bootstrap=bootstrap,
+        rule=rule,
         intervals_for=("raw", "mf1"),
     )
     rest = rater_rest(

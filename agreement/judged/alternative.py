@@ -35,8 +35,8 @@ from consilium.statistics.alternative_annotator import (
     Compared,
     alternative_annotator_test,
 )
-from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.estimate import each_note_of
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.scores.sheet import due_pairs
@@ -231,8 +231,7 @@ def alternative(
     *,
     epsilon: float = EPSILON,
     minimum: int = MINIMUM_INSTANCES,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    rule: IntervalRule,
 ) -> AlternativeAnnotator:
     """The test, with intervals of the shares."""
     return alternative_annotator_test(
@@ -245,7 +244,7 @@ def alternative(
         n_cases=labelled.n_cases,
         epsilon=epsilon,
         minimum=minimum,
-        bootstrap=CaseBootstrap(labelled.n_cases, seed, resamples),
+        rule=rule,
     )
 
 

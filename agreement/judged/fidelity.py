@@ -32,13 +32,14 @@ from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap, percentile_intervals
-from consilium.statistics.confusion import ConfusionCounts
-from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
-from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
+from consilium.statistics.case_figures import CaseFigures, case_joint, case_table
+from consilium.statistics.estimate import Figure, Undefined, notes_of
+from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.macro_f1 import NO_PAIRS, macro_f1_figures, macro_f1_values
 from consilium.statistics.noninferiority import DEFAULT_MARGIN, non_inferiority
+from consilium.statistics.paired_difference import differences
 from consilium.statistics.rank_agreement import rank_agreement
-from consilium.statistics.two_raters import attach_intervals
+from consilium.statistics.ratios import estimated
 from rubrics.models import Benchmark
 from scoring.scores.sheet import due_pairs
 from scoring.selectors.raters import Rater, resolve_rater
@@ -148,9 +149,9 @@ def read_triad(benchmark: Benchmark, *, judge: str, group_a: str, group_b: str) 
     )
 
 
-def fidelity(triad: Triad, *, margin: float = DEFAULT_MARGIN, seed: int = 0, resamples: int = RESAMPLES) -> Fidelity:
+def fidelity(triad: Triad, *, margin: float = DEFAULT_MARGIN, rule: IntervalRule) -> Fidelity:
     """All figures of the three comparisons: over all pairs, for each candidate, difficulty, register and tag."""
-    rows, margins = _rows(triad.frame, triad.sides, margin=margin, seed=seed, resamples=resamples)
+    rows, margins = _rows(triad.frame, triad.sides, margin=margin, rule=rule)
     whole = [row for row in rows if row["slice"] == "all" or row["slice"].startswith("candidate:")]
     return Fidelity(
         rows=whole,
@@ -189,18 +190,18 @@ def _tallied(frame: Frame, pairs: Pairs) -> Sliced:
     return sliced(frame, pairs.response, pairs.criterion, pairs.status, N_PAIR_STATUSES)
 
 
-def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: int) -> tuple[list[Row], list[Row]]:
+def _rows(frame: Frame, sides: Sides, *, margin: float, rule: IntervalRule) -> tuple[list[Row], list[Row]]:
     """Rows of every slice (`COLUMNS`), and the conclusion of each on non-inferiority (`MARGIN_COLUMNS`)."""
     judged = _tallied(frame, sides.judge_a)
     names, tallied_a = judged.names, judged.counts
     tallied_b, tallied_c = _tallied(frame, sides.judge_b).counts, _tallied(frame, sides.ceiling).counts
     a, b, ceiling = (conservative_counts(tallied) for tallied in (tallied_a, tallied_b, tallied_c))
-    bootstrap = CaseBootstrap(len(tallied_a), seed, resamples)
+    parts = [case_table(macro_f1_values, counts) for counts in (a, b, ceiling)]
     columns = {
-        name: attach_intervals(macro_f1_figures(counts.pooled(axis=0)), macro_f1_values, counts, bootstrap)
-        for name, counts in (("judge_a", a), ("judge_b", b), ("ceiling", ceiling))
+        name: rule.intervals(part).attach(macro_f1_figures(counts.pooled(axis=0)))
+        for name, part, counts in zip(("judge_a", "judge_b", "ceiling"), parts, (a, b, ceiling), strict=True)
     }
-    columns["mean"], columns["gap"] = _joint(a, b, ceiling, bootstrap)
+    columns["mean"], columns["gap"] = _joint(*parts, n=ceiling.pooled(axis=0).n, rule=rule)
     pairs_behind, invalid = n_counted(tallied_a).sum(axis=0), _invalid(tallied_a)
     cases = (n_counted(tallied_a) > 0).sum(axis=0)
     verdicts, undecided = _met(tallied_a, PairStatus.FP), _undecided(frame, sides.undecided)
@@ -211,11 +212,9 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, seed: int, resamples: in
     for i, name in enumerate(names):
         row: Row = {"slice": name, "n_pairs": int(pairs_behind[i]), "n_cases": int(cases[i])}
         for figure, column in columns.items():
-            row[f"mf1_{figure}"], row[f"mf1_{figure}_low"], row[f"mf1_{figure}_high"] = (
-                column[i].value,
-                column[i].low,
-                column[i].high,
-            )
+            row[f"mf1_{figure}"] = column[i].value
+            row[f"mf1_{figure}_low"], row[f"mf1_{figure}_high"] = column[i].low, column[i].high
+            row[f"mf1_{figure}_effective"] = column[i].effective
         n = int(pairs_behind[i])
         row["met_judge"] = verdicts[i]
         row["met_a"] = int(pooled.tp[i] + pooled.fn[i]) / n
@@ -245,22 +244,14 @@ def _undecided(frame: Frame, pairs: Pairs) -> dict[str, int]:
 
 
 def _joint(
-    a: ConfusionCounts, b: ConfusionCounts, ceiling: ConfusionCounts, bootstrap: CaseBootstrap
+    a: CaseFigures, b: CaseFigures, ceiling: CaseFigures, *, n: NDArray[np.int64], rule: IntervalRule
 ) -> tuple[list[Figure], list[Figure]]:
-    """The mean of the judge's two MF1 and its distance from the ceiling, with intervals from joint resamples."""
-
-    def both(x: ConfusionCounts, y: ConfusionCounts, z: ConfusionCounts) -> tuple[NDArray[Any], NDArray[Any]]:
-        mean = (macro_f1_values(x) + macro_f1_values(y)) / 2
-        return mean, mean - macro_f1_values(z)
-
-    n, cases = ceiling.pooled(axis=0).n, (ceiling.n > 0).sum(axis=0)
-    values = both(*(counts.pooled(axis=0) for counts in (a, b, ceiling)))
-    replicates = both(*(bootstrap.confusion(counts) for counts in (a, b, ceiling)))
-    mean, gap = (
-        percentile_intervals(drawn, cases).attach(figures(value, n, reason=lambda i: Reason.NO_PAIRS()))
-        for value, drawn in zip(values, replicates, strict=True)
+    """The mean of the judge's two MF1, and its distance from the ceiling."""
+    mean = case_joint(lambda mf1: mf1.mean(axis=-1), a, b, bounds=(0.0, 1.0))
+    return (
+        estimated(mean, n=n, rule=rule, empty=NO_PAIRS),
+        differences(mean, ceiling, n=n, rule=rule, empty=NO_PAIRS),
     )
-    return mean, gap
 
 
 def _invalid(tallied: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -15,15 +15,16 @@ from agreement.judged.alternative import Bench
 from agreement.label_files import label_tables
 from agreement.label_files.reading import JudgeFile, LabelFile
 from agreement.reports.tables import Row, Table
+from consilium.statistics.intervals import IntervalRule
 
 CATEGORY = "cluster:"  # the kind of tag that separates the published labels
 NO_CATEGORY = "no category"
 
 
-def tables_of(bench: Bench, *, seed: int) -> dict[str, Table]:
+def tables_of(bench: Bench, *, rule: IntervalRule) -> dict[str, Table]:
     """Three tables with the columns of ``agreement_file``: overall, and by category where criteria have one."""
     labels, judge = _files(bench)
-    tables = label_tables.label_tables(labels, judge, seed=seed)
+    tables = label_tables.label_tables(labels, judge, rule=rule)
     named = labels.categories != [NO_CATEGORY]
     return {
         "meta_judge": _table(label_tables.AGREEMENT_COLUMNS, tables.agreement or [], named),

@@ -23,14 +23,14 @@ from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.ratings import Ratings
-from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
+from consilium.statistics.case_figures import case_table
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, each_note_of
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
 from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.paired_difference import mf1_differences
-from consilium.statistics.two_raters import attach_intervals
 from rubrics.models import Benchmark
 from scoring.scores.sheet import due_pairs
 from scoring.selectors.raters import Rater, resolve_rater
@@ -120,9 +120,7 @@ def _between(first: Pairs, second: Pairs, judges: tuple[bool, bool]) -> Pairs:
     return pair(a, Ratings(second.response, second.criterion, second.b), judges=judges)
 
 
-def contest(
-    joined: Contest, *, seed: int = 0, resamples: int = RESAMPLES, progress: Progress = no_progress
-) -> tuple[list[Row], list[Row]]:
+def contest(joined: Contest, *, rule: IntervalRule, progress: Progress = no_progress) -> tuple[list[Row], list[Row]]:
     """Rows (`COLUMNS`) for all, each candidate, difficulty, register and tag; and the combinations of the three
     outcomes, by how often (`DISAGREEMENT_COLUMNS`).
     """
@@ -132,7 +130,7 @@ def contest(
     progress(0.3)
     # Axes: cases, slices, reference (not met, met), judge A, judge B.
     cells = counted.counts.reshape(*counted.counts.shape[:2], 2, 4, 4)
-    rows = _rows(counted, cells, CaseBootstrap(len(cells), seed, resamples))
+    rows = _rows(counted, cells, rule)
     progress(1.0)
     return rows, _disagreement(cells[:, 0].sum(axis=0))
 
@@ -159,15 +157,15 @@ def _judged(cells: NDArray[np.int64]) -> tuple[ConfusionCounts, ConfusionCounts]
     )
 
 
-def _rows(counted: Sliced, cells: NDArray[np.int64], bootstrap: CaseBootstrap) -> list[Row]:
+def _rows(counted: Sliced, cells: NDArray[np.int64], rule: IntervalRule) -> list[Row]:
     a, b = _judged(cells)
     valid = cells[..., : WRONG + 1, : WRONG + 1]
     valid_a, valid_b = (counts.pooled(axis=0) for counts in _judged(valid))
     columns: dict[str, list[Figure]] = {
-        name: attach_intervals(macro_f1_figures(counts.pooled(axis=0)), macro_f1_values, counts, bootstrap)
+        name: rule.intervals(case_table(macro_f1_values, counts)).attach(macro_f1_figures(counts.pooled(axis=0)))
         for name, counts in (("mf1_a", a), ("mf1_b", b))
     }
-    columns["difference"] = mf1_differences(a, b, bootstrap=bootstrap)
+    columns["difference"] = mf1_differences(a, b, rule=rule)
     columns["mf1_a_valid"], columns["mf1_b_valid"] = macro_f1_figures(valid_a), macro_f1_figures(valid_b)
     either = cells.sum(axis=2)  # for any outcome of the reference: cases, slices, judge A, judge B
     only_a, only_b = either[..., RIGHT, WRONG:].sum(axis=-1), either[..., WRONG:, RIGHT].sum(axis=-1)
@@ -185,6 +183,7 @@ def _rows(counted: Sliced, cells: NDArray[np.int64], bootstrap: CaseBootstrap) -
         row |= {column: figure.value for column, figure in figures.items()}
         for column in _WITH_INTERVAL:
             row[f"{column}_low"], row[f"{column}_high"] = figures[column].low, figures[column].high
+            row[f"{column}_effective"] = figures[column].effective
         row["both_right"] = int(pooled[i, RIGHT, RIGHT])
         row["only_a_right"], row["only_b_right"] = tested.only_first, tested.only_second
         row["both_wrong"] = n_pairs - row["both_right"] - tested.only_first - tested.only_second

@@ -19,6 +19,7 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, split_broken
 from agreement.models import Report
 from agreement.reports import sentences
+from agreement.reports.interval_facts import interval_facts
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Tile, number
 from agreement.reports.parameters import named_raters
@@ -29,6 +30,7 @@ from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.macro_f1 import MACRO_F1
 from consilium.statistics.two_raters import COEFFICIENTS, WITH_INTERVAL
 from rubrics.models import Benchmark
@@ -63,7 +65,13 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 
 def compute(
-    benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, progress: Progress = no_progress
+    benchmark: Benchmark,
+    *,
+    rater_a: str,
+    rater_b: str,
+    rule: IntervalRule = DEFAULT_RULE,
+    seed: int = 0,
+    progress: Progress = no_progress,
 ) -> Result:
     """Two raters on every slice; ``rater_a`` is the reference."""
     raters = resolve_rater(benchmark, rater_a), resolve_rater(benchmark, rater_b)
@@ -72,7 +80,7 @@ def compute(
     by = judged_by(*raters)
     comparison = compare.compare_tallies(
         counted.tallies,
-        seed=seed,
+        rule=rule,
         progress=lambda share: progress(0.7 + 0.2 * share),
         judged_by=by,
     )
@@ -92,7 +100,7 @@ def compute(
         "rater_a": raters[0].label,
         "rater_b": raters[1].label,
         "runs": runs,
-        "resamples": comparison.resamples,
+        **interval_facts(rule),
         "headline": headline(comparison.overall, "mf1"),
     }
     return Result(

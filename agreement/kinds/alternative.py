@@ -19,6 +19,7 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import raters_table
 from agreement.models import Report
 from agreement.reports.earlier import DIFFERENCE_FACT, JUDGE_LESS_PHYSICIAN
+from agreement.reports.interval_facts import interval_facts
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import PValue, Tile, number
 from agreement.reports.parameters import WrongParameters, named_raters
@@ -38,7 +39,7 @@ from consilium.statistics.alternative_annotator import (
     MINIMUM_INSTANCES,
     PASSING,
 )
-from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from rubrics.models import Benchmark
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
@@ -106,6 +107,7 @@ def compute(
     group: str = ALL,
     epsilon: float = EPSILON,
     minimum: int = MINIMUM_INSTANCES,
+    rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
@@ -113,7 +115,7 @@ def compute(
     bench = read_bench(benchmark, judge=judge, group=group)
     require_verdicts(bench.judge)
     progress(0.4)
-    test_result = alternative(bench.labelled, epsilon=epsilon, minimum=minimum, seed=seed)
+    test_result = alternative(bench.labelled, epsilon=epsilon, minimum=minimum, rule=rule)
     progress(0.9)
     tables = tables_of(test_result, bench.labelled, judge=bench.judge.label, group=bench.group)
     summary = tables["summary"].dicts()[0]
@@ -122,7 +124,7 @@ def compute(
     return Result(
         tables={
             **tables,
-            **many_raters.tables_of(bench, seed=seed),
+            **many_raters.tables_of(bench, rule=rule),
             "raters": behind,
         },
         facts={
@@ -136,7 +138,7 @@ def compute(
             "n_undecided": bench.n_undecided,
             "n_faulty": bench.n_faulty,
             "n_unanswered": int((bench.labelled.judge < 0).sum()),
-            "resamples": RESAMPLES,
+            **interval_facts(rule),
             DIFFERENCE_FACT: JUDGE_LESS_PHYSICIAN,
             "headline": {
                 "value": summary["winning_rate"],

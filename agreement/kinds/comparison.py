@@ -18,6 +18,7 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table
 from agreement.models import Report
 from agreement.reports import sentences
+from agreement.reports.interval_facts import interval_facts
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import PValue, Tile, number
 from agreement.reports.parameters import named_raters
@@ -32,7 +33,7 @@ from consilium.core.labels import OUTCOME_LABELS
 from consilium.core.reasons import Reason
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from rubrics.models import Benchmark
 from scoring.selectors.raters import require_verdicts
 
@@ -70,14 +71,21 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 
 def compute(
-    benchmark: Benchmark, *, reference: str, judge_a: str, judge_b: str, seed: int = 0, progress: Progress = no_progress
+    benchmark: Benchmark,
+    *,
+    reference: str,
+    judge_a: str,
+    judge_b: str,
+    rule: IntervalRule = DEFAULT_RULE,
+    seed: int = 0,
+    progress: Progress = no_progress,
 ) -> Result:
     """Both judges, their difference and McNemar's test, on every slice."""
     joined = read_contest(benchmark, reference=reference, judge_a=judge_a, judge_b=judge_b)
     raters = (joined.reference, *joined.judges)
     require_verdicts(*raters)
     progress(0.4)
-    rows, disagreement = two_judges.contest(joined, seed=seed, progress=lambda share: progress(0.4 + 0.5 * share))
+    rows, disagreement = two_judges.contest(joined, rule=rule, progress=lambda share: progress(0.4 + 0.5 * share))
     learned = {
         rater.label: names
         for rater in joined.judges
@@ -106,7 +114,7 @@ def compute(
             "learned_of": learned,
             "n_one_only": joined.n_one_only,
             "n_left_out": joined.n_left_out,
-            "resamples": RESAMPLES,
+            **interval_facts(rule),
             "headline": headline(whole[0], "difference"),
         },
         notes=[*_left_out(joined), *coverage_remarks(*raters)],

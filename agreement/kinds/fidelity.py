@@ -18,6 +18,7 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import candidate_of, headline, raters_table, split_broken
 from agreement.models import Report
 from agreement.reports import sentences
+from agreement.reports.interval_facts import interval_facts
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Number, Tile, number
 from agreement.reports.parameters import WrongParameters, named_raters
@@ -31,7 +32,7 @@ from consilium.core.phrases import parts_of
 from consilium.core.reasons import Reason
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.noninferiority import DEFAULT_MARGIN
 from rubrics.models import Benchmark
 from scoring.selectors.raters import require_verdicts, resolve_rater
@@ -101,6 +102,7 @@ def compute(
     group_a: str,
     group_b: str,
     margin: float = DEFAULT_MARGIN,
+    rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
@@ -108,7 +110,7 @@ def compute(
     triad = fidelity.read_triad(benchmark, judge=judge, group_a=group_a, group_b=group_b)
     require_verdicts(*triad.raters)
     progress(0.5)
-    comparison = fidelity.fidelity(triad, margin=margin, seed=seed)
+    comparison = fidelity.fidelity(triad, margin=margin, rule=rule)
     learned = learned_candidates(benchmark, triad.runs)
     learned_by = learners(benchmark, *triad.raters)
     remark(comparison.rows, learned, learned_by)
@@ -130,7 +132,7 @@ def compute(
             "learned": learned,
             "learned_by": learned_by,
             "judged_by": triad.raters[0].undecided_by,
-            "resamples": RESAMPLES,
+            **interval_facts(rule),
             "headline": headline(comparison.rows[0], "mf1_mean"),
         },
         notes=[*coverage_remarks(*triad.raters), *parts_of(Reason.PAIRS_FAULTY.counted(triad.sides.n_faulty))],

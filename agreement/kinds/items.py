@@ -18,6 +18,7 @@ from agreement.judged.training_overlap import learned_candidates, learners, rema
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, judged_by, raters_table
 from agreement.models import Report
+from agreement.reports.interval_facts import interval_facts
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import PValue, Tile, number
 from agreement.reports.parameters import named_raters
@@ -29,7 +30,7 @@ from consilium.core.i18n import translate_remark
 from consilium.core.jobs import Progress, no_progress
 from consilium.figures import charts
 from consilium.figures.style import Palette
-from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.mutual_information import PERMUTATIONS
 from rubrics.models import Benchmark
 from scoring.selectors.raters import require_verdicts
@@ -60,14 +61,20 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 
 def compute(
-    benchmark: Benchmark, *, rater_a: str, rater_b: str, seed: int = 0, progress: Progress = no_progress
+    benchmark: Benchmark,
+    *,
+    rater_a: str,
+    rater_b: str,
+    rule: IntervalRule = DEFAULT_RULE,
+    seed: int = 0,
+    progress: Progress = no_progress,
 ) -> Result:
     """Criteria, physicians, attributes and responses; ``rater_a`` is the reference."""
     items = read_items(benchmark, rater_a, rater_b)
     raters = (items.joined.rater_a, items.joined.rater_b)
     require_verdicts(*raters)
     progress(0.4)
-    analysis = analyse(items, seed=seed, progress=lambda share: progress(0.4 + 0.5 * share))
+    analysis = analyse(items, rule=rule, seed=seed, progress=lambda share: progress(0.4 + 0.5 * share))
     runs = [run.public_id for rater in raters for run in rater.runs]
     behind = raters_table(*raters)
     learned, learned_by = learned_candidates(benchmark, runs), learners(benchmark, *raters)
@@ -88,7 +95,7 @@ def compute(
             "rater_a": raters[0].label,
             "rater_b": raters[1].label,
             "runs": runs,
-            "resamples": RESAMPLES,
+            **interval_facts(rule),
             "permutations": PERMUTATIONS,
             "headline": headline(overall, "rate"),
         },

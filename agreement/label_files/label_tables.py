@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from agreement.label_files.reading import JudgeFile, LabelFile
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.krippendorff_alpha import krippendorff_alpha, value_counts
 from consilium.statistics.meta_evaluation import MetaEvaluation, judge_pairs, meta_evaluation, other_rater_pairs
 from consilium.statistics.prevalence import PREVALENCE_A, PREVALENCE_B
@@ -44,37 +44,30 @@ class LabelTables:
     agreement: list[Row] | None
     physicians: list[Row]
     ceiling: list[Row]
-    seed: int
-    resamples: int
 
 
-def label_tables(
-    labels: LabelFile, judge: JudgeFile | None, *, seed: int = 0, resamples: int = RESAMPLES
-) -> LabelTables:
+def label_tables(labels: LabelFile, judge: JudgeFile | None, *, rule: IntervalRule) -> LabelTables:
     """Judge against all physicians, each physician against the others, and the physicians' ceiling.
 
     Slices are all items and each category. An item that the judge left out counts against it in MF1, F1, precision and
     recall (its verdict stands as the opposite of the label) and is left out of the other figures. In all three tables
     rater A is the reference: all physicians, or the other physicians.
     """
-    bootstrap = CaseBootstrap(labels.n_cases, seed, resamples)
     others = other_rater_pairs(labels.item, labels.met)
     return LabelTables(
-        agreement=None if judge is None else _agreement_rows(labels, judge, bootstrap),
-        physicians=_physician_rows(labels, others, bootstrap),
-        ceiling=_ceiling_rows(labels, others, bootstrap),
-        seed=seed,
-        resamples=resamples,
+        agreement=None if judge is None else _agreement_rows(labels, judge, rule),
+        physicians=_physician_rows(labels, others, rule),
+        ceiling=_ceiling_rows(labels, others, rule),
     )
 
 
-def _agreement_rows(labels: LabelFile, judge: JudgeFile, bootstrap: CaseBootstrap) -> list[Row]:
+def _agreement_rows(labels: LabelFile, judge: JudgeFile, rule: IntervalRule) -> list[Row]:
     verdict = judge.verdict[labels.item]
     given = verdict >= 0
     counted = judge_pairs(labels.met, np.where(given, verdict == 1, ~labels.met))
     valid = ConfusionCounts.from_cells(counted.cells() * given)
     evaluations = meta_evaluation(
-        _by_case_and_slice(labels, valid), counted=_by_case_and_slice(labels, counted), bootstrap=bootstrap
+        _by_case_and_slice(labels, valid), counted=_by_case_and_slice(labels, counted), rule=rule
     )
     responses = _responses(labels, counted)
     rows = []
@@ -89,22 +82,20 @@ def _agreement_rows(labels: LabelFile, judge: JudgeFile, bootstrap: CaseBootstra
     return rows
 
 
-def _physician_rows(labels: LabelFile, others: ConfusionCounts, bootstrap: CaseBootstrap) -> list[Row]:
+def _physician_rows(labels: LabelFile, others: ConfusionCounts, rule: IntervalRule) -> list[Row]:
     rows: list[Row] = []
     order = np.argsort(labels.physician, kind="stable")
     for number, own in enumerate(np.split(order, np.cumsum(np.bincount(labels.physician))[:-1])):
         mine = _selected(labels, own)
-        # Resamples are drawn from the cases that this physician rated.
-        drawn = CaseBootstrap(mine.n_cases, bootstrap.seed, bootstrap.resamples)
-        evaluations = meta_evaluation(_by_case_and_slice(mine, others[own]), bootstrap=drawn)
+        evaluations = meta_evaluation(_by_case_and_slice(mine, others[own]), rule=rule)
         responses = _responses(mine, others[own])
         for name, evaluation, n_responses in zip([ALL, *mine.categories], evaluations, responses, strict=True):
             rows.append({"physician": labels.physicians[number], **_row(name, evaluation, n_responses)})
     return rows
 
 
-def _ceiling_rows(labels: LabelFile, others: ConfusionCounts, bootstrap: CaseBootstrap) -> list[Row]:
-    evaluations = meta_evaluation(_by_case_and_slice(labels, others), bootstrap=bootstrap)
+def _ceiling_rows(labels: LabelFile, others: ConfusionCounts, rule: IntervalRule) -> list[Row]:
+    evaluations = meta_evaluation(_by_case_and_slice(labels, others), rule=rule)
     by_item = value_counts(labels.item, labels.met, len(labels.keys), 2)
     alphas = [krippendorff_alpha(by_item)]
     alphas += [krippendorff_alpha(by_item[labels.category == place]) for place in range(len(labels.categories))]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap, percentile_intervals, replicates
+from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals, replicates
 from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases, jackknife, logit_ends
@@ -90,7 +90,7 @@ class CaseJackknife:
 
     @property
     def in_words(self) -> str:
-        return f"{self.level:.0%}, jackknife over cases on the logit scale"
+        return f"{self.level:.0%}, jackknife over cases; from {MINIMUM_EFFECTIVE_CASES} effective cases on"
 
     def intervals(self, figures: CaseFigures) -> Intervals:
         jack = jackknife(figures)
@@ -132,7 +132,10 @@ class PercentileBootstrap:
 
     @property
     def in_words(self) -> str:
-        return f"{LEVEL:.0%}, percentile bootstrap over cases, {self.resamples} resamples, seed {self.seed}"
+        return (
+            f"{LEVEL:.0%}, percentile bootstrap over cases, {self.resamples} resamples, seed {self.seed}; "
+            f"from {MINIMUM_CASES} cases on, where not all resamples agree"
+        )
 
     def intervals(self, figures: CaseFigures) -> Intervals:
         return self._of(self._replicates(figures), figures.behind.sum(axis=0), effective_cases(figures.sizes))
@@ -161,6 +164,7 @@ class PercentileBootstrap:
         return Intervals(percentiles.low, percentiles.high, effective, reason, note)
 
 
+DEFAULT_RULE = CaseJackknife()
 RULES = (CaseJackknife.key, PercentileBootstrap.key)
 
 

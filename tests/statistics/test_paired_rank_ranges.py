@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from consilium.statistics.case_figures import CaseFigures, ratio_figures
+from consilium.statistics.case_figures import CaseFigures, case_ratio
 from consilium.statistics.rank_ranges import holm_ranges, paired_rank_ranges
 
 
 def of_means(scores) -> CaseFigures:
     """One candidate a column, one case a row; the figure is the mean score."""
     scores = np.asarray(scores, dtype=float)
-    return ratio_figures(scores, np.ones(scores.shape))
+    return case_ratio(scores, np.ones(scores.shape))
 
 
 def ends_of(ranges) -> list[tuple[float, float, float]]:
@@ -124,7 +124,7 @@ def test_ranges_are_those_of_plain_loops(seed):
     sizes = rng.integers(8, 31, 14)
     shares = 1 / (1 + np.exp(-(rng.normal(size=(14, 1)) + np.linspace(-1.2, 1.2, 6))))
     hits = rng.binomial(sizes[:, None], shares)
-    figures = ratio_figures(hits, np.broadcast_to(sizes[:, None], hits.shape), scale=100.0)
+    figures = case_ratio(hits, np.broadcast_to(sizes[:, None], hits.shape), scale=100.0)
     expected = naive_ranges(hits.tolist(), sizes.tolist())
     assert ends_of(paired_rank_ranges(figures)) == expected
     assert any((low, high) != (1, 6) for _, low, high in expected)  # somebody is told apart
@@ -144,7 +144,7 @@ def test_ties_may_take_any_of_their_places_and_are_never_told_apart():
 def test_candidates_level_once_clipped_are_tied():
     rng = np.random.default_rng(3)
     scores = rng.random((30, 3)) / 10 + np.array([-0.3, -0.6, 0.4])
-    figures = ratio_figures(scores, np.ones(scores.shape), bounds=(-1.0, 1.0), clip=(0.0, 1.0))
+    figures = case_ratio(scores, np.ones(scores.shape), bounds=(-1.0, 1.0), clip=(0.0, 1.0))
     assert ends_of(paired_rank_ranges(figures)) == [(2, 2, 3), (2, 2, 3), (1, 1, 1)]
 
 
@@ -162,14 +162,14 @@ def test_what_is_undefined_says_why():
     present = np.ones((12, 4))
     present[4:, 0] = 0  # four cases
     present[:, 1] = 0  # none
-    few, none, first, second = paired_rank_ranges(ratio_figures(scores * present, present))
+    few, none, first, second = paired_rank_ranges(case_ratio(scores * present, present))
     assert few.note == "no rank: 4 of the 5 cases needed"
     assert none.note == "no figure to rank by"
     assert {first.value, second.value} == {1, 2}
     assert [figure.n for figure in (few, none, first, second)] == [2] * 4
-    alone = paired_rank_ranges(ratio_figures(scores[:, :1], present[:, 2:3]))[0]
+    alone = paired_rank_ranges(case_ratio(scores[:, :1], present[:, 2:3]))[0]
     assert alone.note == "no rank: no other candidate to be ranked with"
-    assert paired_rank_ranges(ratio_figures(scores[:, :0], present[:, :0])) == []
+    assert paired_rank_ranges(case_ratio(scores[:, :0], present[:, :0])) == []
     five = paired_rank_ranges(of_means(scores[:5]))
     assert all(figure.defined for figure in five)
 
@@ -177,7 +177,7 @@ def test_what_is_undefined_says_why():
 def test_cases_of_unequal_size_count_by_their_effective_number():
     # Sizes 20, 1, 1, 1, 1, 1: G* = 25² / 405 = 1.54.
     sizes = np.array([[20.0, 20], [1, 1], [1, 1], [1, 1], [1, 1], [1, 1]])
-    ranges = paired_rank_ranges(ratio_figures(sizes / 2, sizes))
+    ranges = paired_rank_ranges(case_ratio(sizes / 2, sizes))
     assert ranges[0].note == "no rank: 1 of the 5 cases needed"
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from consilium.statistics.case_figures import ratio_figures
+from consilium.statistics.case_figures import case_ratio
 from consilium.statistics.jackknife import jackknife, logit_ends
 from consilium.statistics.prediction_powered import CaseSums, case_sums, fit, powered_ends
 
@@ -68,7 +68,7 @@ def test_figures_beside_it_are_ratios_by_the_rule():
     ends = powered_ends(of(np.where(np.arange(30) < 12, y, NAN), f, size=size))
     for figure, scores, cases in ((ends.physicians, y, 12), (ends.judge, f, 30)):
         sizes = size[:cases, None]
-        expected = logit_ends(jackknife(ratio_figures(scores[:cases, None] * sizes, sizes)))
+        expected = logit_ends(jackknife(case_ratio(scores[:cases, None] * sizes, sizes)))
         assert (figure.low[0], figure.high[0]) == pytest.approx((expected.low[0], expected.high[0]), abs=1e-12)
     assert ends.judged_cases[0] == pytest.approx(size.sum() ** 2 / (size**2).sum())
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from agreement.counting import compare
 from agreement.kinds.agreement import compute
 from agreement.reports.tables import Row
 from consilium.core.errors import DomainError
+from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, add_out_arguments
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.macro_f1 import MACRO_F1
 from consilium.statistics.two_raters import COEFFICIENTS
 from rubrics.management.lookups import benchmark_called
@@ -30,17 +31,16 @@ class Command(BaseCommand):
         parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
         parser.add_argument("--rater", action="append", required=True, help="twice: the reference, then the other")
         add_out_arguments(parser)
-        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+        add_interval_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         raters: list[str] = options["rater"]
         if len(raters) != 2:
             raise CommandError("--rater is given twice: the reference, then the other")
-        if options["seed"] < 0:
-            raise CommandError("--seed must be 0 or more")
+        rule = rule_of(options)
         benchmark = benchmark_called(options["benchmark"])
         try:
-            result = compute(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
+            result = compute(benchmark, rater_a=raters[0], rater_b=raters[1], rule=rule)
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
@@ -48,12 +48,12 @@ class Command(BaseCommand):
         files = OutFolder(out, options["overwrite"]).write(
             [table.for_file("agreement"), result.tables["raters"].for_file("agreement_raters")]
         )
-        self.stdout.write(self._summary(result.tables["candidates"].dicts(), result.facts, options["seed"]))
+        self.stdout.write(self._summary(result.tables["candidates"].dicts(), result.facts, rule))
         for line in printed(result.facts["raters"]):
             self.stdout.write(line)
         self.stdout.write(f"Written to {out}: {files}; agreement.csv has {len(table.rows):,} rows")
 
-    def _summary(self, rows: list[Row], facts: Row, seed: int) -> str:
+    def _summary(self, rows: list[Row], facts: Row, rule: IntervalRule) -> str:
         """The figures over all pairs and for each candidate, as text."""
         from rich.console import Console
         from rich.table import Table
@@ -99,11 +99,7 @@ class Command(BaseCommand):
                 f"{facts['below']}; median {facts['median']:.3f}.",
                 soft_wrap=True,
             )
-        console.print(
-            f"Intervals: bootstrap over cases, {compare.RESAMPLES} resamples, seed {seed}; "
-            "only where 10 cases stand behind a figure and not all resamples agree.",
-            soft_wrap=True,
-        )
+        console.print(f"Intervals: {rule.in_words}.", soft_wrap=True)
         return text.getvalue()
 
 

@@ -9,7 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from consilium.core.errors import ImportRefused
+from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.statistics.intervals import IntervalRule
 
 
 class Command(BaseCommand):
@@ -24,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("labels", type=Path, help="JSONL file of physicians' labels")
         parser.add_argument("--judge", type=Path, help="JSONL file of a judge's verdicts on the same items")
         add_out_arguments(parser)
-        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+        add_interval_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         from agreement.label_files.label_tables import (
@@ -36,8 +38,7 @@ class Command(BaseCommand):
         )
         from agreement.label_files.reading import read_judge, read_labels
 
-        if options["seed"] < 0:
-            raise CommandError("--seed must be 0 or more")
+        rule = rule_of(options)
         reading: Path = options["labels"]
         try:
             labels = read_labels(reading)
@@ -53,7 +54,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{reading} cannot be read: {error.strerror}") from None
 
-        tables = label_tables(labels, judge, seed=options["seed"])
+        tables = label_tables(labels, judge, rule=rule)
         out: Path = options["out"]
         files = [
             OutTable("physicians", PHYSICIANS_COLUMNS, tables.physicians, TEXT_COLUMNS),
@@ -63,12 +64,12 @@ class Command(BaseCommand):
             files.insert(0, OutTable("agreement", AGREEMENT_COLUMNS, tables.agreement, TEXT_COLUMNS))
         written = OutFolder(out, options["overwrite"]).write(files)
 
-        self.stdout.write(self._tables(tables))
+        self.stdout.write(self._tables(tables, rule))
         if judge is not None and judge.n_elsewhere:
             self.stdout.write(f"{judge.n_elsewhere} verdicts are about items that the label file does not have.")
         self.stdout.write(f"Written to {out}: {written}")
 
-    def _tables(self, tables: Any) -> str:
+    def _tables(self, tables: Any, rule: IntervalRule) -> str:
         """The figures of all items, and MF1 by category, as text."""
         from rich.console import Console
         from rich.table import Table
@@ -118,9 +119,7 @@ class Command(BaseCommand):
         remarks = [f"{title}: {rows[0]['note']}" for title, rows in columns if rows[0]["note"]]
         for remark in remarks:
             console.print(remark)
-        console.print(
-            f"Intervals: bootstrap over cases, {tables.resamples} resamples, seed {tables.seed}.", soft_wrap=True
-        )
+        console.print(f"Intervals: {rule.in_words}.", soft_wrap=True)
         return text.getvalue()
 
 

@@ -17,6 +17,7 @@ from agreement.kinds import alternative
 from agreement.label_files.reading import read_judge, read_labels
 from agreement.reports.tables import Row, Table, tables_for_files
 from consilium.core.errors import DomainError, ImportRefused
+from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.alternative_annotator import EPSILON, MINIMUM_INSTANCES
 from rubrics.management.lookups import benchmark_called
@@ -43,11 +44,9 @@ class Command(BaseCommand):
             help=f"fewest instances of a physician to be tested (default {MINIMUM_INSTANCES}; the authors use 30)",
         )
         add_out_arguments(parser)
-        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+        add_interval_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["seed"] < 0:
-            raise CommandError("--seed must be 0 or more")
         if not 0 <= options["epsilon"] < 1:
             raise CommandError("--epsilon is a number from 0 to below 1")
         if options["minimum"] < 2:
@@ -66,7 +65,7 @@ class Command(BaseCommand):
     def _of_benchmark(self, options: dict[str, Any]) -> tuple[Mapping[str, Table], list[str]]:
         benchmark = benchmark_called(options["benchmark"])
         given = {name: options[name] for name in ("judge", "group", "epsilon", "minimum")}
-        result = alternative.compute(benchmark, **alternative.complete(benchmark, given), seed=options["seed"])
+        result = alternative.compute(benchmark, **alternative.complete(benchmark, given), rule=rule_of(options))
         return result.tables, result.notes
 
     def _of_files(self, options: dict[str, Any]) -> tuple[Mapping[str, Table], list[str]]:
@@ -81,7 +80,7 @@ class Command(BaseCommand):
             raise CommandError(f"{reading} cannot be read: {error.strerror}") from None
         labelled = computing.of_files(labels, judge)
         test_result = computing.alternative(
-            labelled, epsilon=options["epsilon"], minimum=options["minimum"], seed=options["seed"]
+            labelled, epsilon=options["epsilon"], minimum=options["minimum"], rule=rule_of(options)
         )
         return computing.tables_of(test_result, labelled, judge=reading.name, group=computing.ALL), []
 

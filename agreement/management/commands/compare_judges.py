@@ -12,8 +12,9 @@ from agreement.kinds import comparison
 from agreement.reports.numbers import PValue
 from agreement.reports.tables import Row, tables_for_files
 from consilium.core.errors import DomainError
+from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, add_out_arguments
-from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.intervals import IntervalRule
 from rubrics.management.lookups import benchmark_called
 from scoring.selectors.provenance import printed
 
@@ -30,31 +31,30 @@ class Command(BaseCommand):
         parser.add_argument("--reference", required=True, help="the rater that both are held against")
         parser.add_argument("--judge", action="append", required=True, help="twice: judge A, then judge B")
         add_out_arguments(parser)
-        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+        add_interval_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         judges: list[str] = options["judge"]
         if len(judges) != 2:
             raise CommandError("--judge is given twice: judge A, then judge B")
-        if options["seed"] < 0:
-            raise CommandError("--seed must be 0 or more")
+        rule = rule_of(options)
         benchmark = benchmark_called(options["benchmark"])
         given = {"reference": options["reference"], "judge_a": judges[0], "judge_b": judges[1]}
         try:
             complete = comparison.complete(benchmark, given)
-            result = comparison.compute(benchmark, **complete, seed=options["seed"])
+            result = comparison.compute(benchmark, **complete, rule=rule)
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]
         files = OutFolder(out, options["overwrite"]).write(tables_for_files(result.tables, "comparison_raters"))
-        self.stdout.write(self._summary(result.tables["comparison"].dicts(), result.facts, options["seed"]))
+        self.stdout.write(self._summary(result.tables["comparison"].dicts(), result.facts, rule))
         for note in result.notes:
             self.stdout.write(note)
         for line in printed(result.facts["raters"]):
             self.stdout.write(line)
         self.stdout.write(f"Written to {out}: {files}")
 
-    def _summary(self, rows: list[Row], facts: Row, seed: int) -> str:
+    def _summary(self, rows: list[Row], facts: Row, rule: IntervalRule) -> str:
         """The figures over all pairs and for each candidate, as text."""
         from rich.console import Console
         from rich.table import Table
@@ -83,8 +83,7 @@ class Command(BaseCommand):
         if rows[0]["note"]:
             console.print(rows[0]["note"], soft_wrap=True)
         console.print(
-            f"Intervals: paired bootstrap over cases, {RESAMPLES} resamples, seed {seed}; p over cases: McNemar's test "
-            "after Obuchowski; both only where 10 cases stand behind a figure, intervals only where resamples differ.",
+            f"Intervals: {rule.in_words}. p over cases: McNemar's test after Obuchowski, from 10 cases on.",
             soft_wrap=True,
         )
         return text.getvalue()

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.kinds.items import compute
 from agreement.reports.tables import Row, tables_for_files
 from consilium.core.errors import DomainError
+from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from rubrics.management.lookups import benchmark_called
 from scoring.selectors.provenance import printed
@@ -31,17 +32,16 @@ class Command(BaseCommand):
         parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
         parser.add_argument("--rater", action="append", required=True, help="twice: the reference, then the other")
         add_out_arguments(parser)
-        parser.add_argument("--seed", type=int, default=0, help="seed of bootstrap and permutations (default 0)")
+        add_interval_arguments(parser, drawn="the bootstrap and of the permutations")
 
     def handle(self, *args: Any, **options: Any) -> None:
         raters: list[str] = options["rater"]
         if len(raters) != 2:
             raise CommandError("--rater is given twice: the reference, then the other")
-        if options["seed"] < 0:
-            raise CommandError("--seed must be 0 or more")
+        rule = rule_of(options)
         benchmark = benchmark_called(options["benchmark"])
         try:
-            result = compute(benchmark, rater_a=raters[0], rater_b=raters[1], seed=options["seed"])
+            result = compute(benchmark, rater_a=raters[0], rater_b=raters[1], rule=rule, seed=options["seed"])
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]

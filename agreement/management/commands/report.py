@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from argparse import RawDescriptionHelpFormatter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -19,6 +20,7 @@ from agreement.models import Report
 from agreement.reports import files
 from agreement.reports.freshness import Freshness, freshness_of
 from consilium.core.errors import DomainError
+from consilium.core.interval_options import add_interval_arguments
 from consilium.core.jobs import JobStatus
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
@@ -52,7 +54,7 @@ class Command(BaseCommand):
             metavar="NAME=VALUE",
             help='a parameter of the kind; numbers, true, false and ["lists"] as JSON, anything else as text',
         )
-        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+        add_interval_arguments(parser, drawn="everything that is drawn at random")
         parser.add_argument("--out", type=Path, help="folder for the files, made if missing; or a FILE.zip")
         parser.add_argument(
             "--overwrite", action="store_true", help="replace the files of another report in the folder"
@@ -64,7 +66,7 @@ class Command(BaseCommand):
             report = self._existing(benchmark, options["id"])
             self._say_whether_fresh(freshness_of(report))
         else:
-            report = self._computed(benchmark, options["kind"], options["param"], options["seed"])
+            report = self._computed(benchmark, options["kind"], options["param"], options)
         with translation.override("en"):
             self.stdout.write(f"{report.public_id}: {kind_of(report).title(report.parameters, None)}")
         if options["out"]:
@@ -84,10 +86,15 @@ class Command(BaseCommand):
             raise CommandError(f"The report “{public_id}” is not done: {report.error or report.status}")
         return report
 
-    def _computed(self, benchmark: Benchmark, kind: str, given: list[str], seed: int) -> Report:
+    def _computed(self, benchmark: Benchmark, kind: str, given: list[str], options: Mapping[str, Any]) -> Report:
         try:
             report = services.create_report(
-                benchmark=benchmark, kind=kind, parameters=dict(map(_parameter, given)), seed=seed, at=timezone.now()
+                benchmark=benchmark,
+                kind=kind,
+                parameters=dict(map(_parameter, given)),
+                seed=options["seed"],
+                interval=options["interval"],
+                at=timezone.now(),
             )
         except DomainError as error:
             raise CommandError(str(error)) from None

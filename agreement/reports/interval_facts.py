@@ -1,0 +1,15 @@
+"""The facts of a report that say by which rule its intervals were made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from consilium.statistics.intervals import IntervalRule, PercentileBootstrap
+
+
+def interval_facts(rule: IntervalRule) -> dict[str, Any]:
+    """``interval``, the rule's key; ``resamples`` where the rule draws cases."""
+    facts: dict[str, Any] = {"interval": rule.key}
+    if isinstance(rule, PercentileBootstrap):
+        facts["resamples"] = rule.resamples
+    return facts
