@@ -18,17 +18,20 @@ LOW_AGREEMENT = 0.6
 
 @dataclass(frozen=True)
 class Analysis:
-    """Tables by name, in the order of the page, and the counts of its headline."""
+    """Tables by name, in the order of the page, the counts of its headline, and the effective cases behind the rate of
+    disagreement.
+    """
 
     tables: dict[str, Table]
     facts: Row
+    effective: float | None
 
 
 def analyse(
     items: Items, *, rule: IntervalRule, seed: int = 0, progress: Callable[[float], None] = lambda share: None
 ) -> Analysis:
     """Everything about two raters' items; ``progress`` is called with the share that is done."""
-    where = disagreement_source_tables(items, rule=rule, seed=seed)
+    where, effective = disagreement_source_tables(items, rule=rule, seed=seed)
     progress(0.5)
     criteria = criteria_table(items)
     progress(0.7)
@@ -49,7 +52,7 @@ def analyse(
         "groups": sorted(items.groups.values()),
     }
     tables = {**where, "criteria": criteria, "physicians": physicians, "tail": tail}
-    return Analysis(tables, facts)
+    return Analysis(tables, facts, effective)
 
 
 def _negative(criteria: Table, name: str) -> Row:

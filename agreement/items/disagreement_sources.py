@@ -28,8 +28,11 @@ WITHIN_CASE = Reason.DETERMINED_BY_CASE()
 Ints = NDArray[np.int64]
 
 
-def disagreement_source_tables(items: Items, *, rule: IntervalRule, seed: int) -> dict[str, Table]:
-    """``overall``: one row; ``attributes``: most informative first; ``where``: a row for each attribute's value."""
+def disagreement_source_tables(items: Items, *, rule: IntervalRule, seed: int) -> tuple[dict[str, Table], float | None]:
+    """``overall``: one row; ``attributes``: most informative first; ``where``: a row for each attribute's value.
+
+    Beside them the number of effective cases behind the rate over all pairs.
+    """
     counts = _counts(items)
     frame = items.joined.frame
     case_of = {"case": np.arange(len(frame.cases)), "response": frame.response_case, "criterion": frame.criterion_case}
@@ -62,11 +65,12 @@ def disagreement_source_tables(items: Items, *, rule: IntervalRule, seed: int) -
             "note": notes_of({"rate": rate}),
         }
     attribute_rows = _attribute_rows(attribute_list, counts, case_of, present, seed)
-    return {
+    tables = {
         "overall": Table.of(COLUMNS, rows[:1], TEXT),
         "attributes": Table.of(ATTRIBUTE_COLUMNS, attribute_rows, ATTRIBUTE_TEXT),
         "where": Table.of(COLUMNS, rows[1:], TEXT),
     }
+    return tables, rates[0].effective
 
 
 def _counts(items: Items) -> dict[str, Ints]:

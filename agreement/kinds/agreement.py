@@ -40,7 +40,7 @@ LOW_AGREEMENT = 0.6
 BINS = 20
 EXTENDED = (
     *("slice", "n_pairs", "n_responses", "n_cases"),
-    *(f"{name}{end}" for name in WITH_INTERVAL for end in ("", "_low", "_high")),
+    *(f"{name}{end}" for name in WITH_INTERVAL for end in ("", "_low", "_high", "_effective")),
     *(coefficient.key for coefficient in COEFFICIENTS if not coefficient.has_interval),
     *(
         "n_invalid",
@@ -100,7 +100,7 @@ def compute(
         "rater_a": raters[0].label,
         "rater_b": raters[1].label,
         "runs": runs,
-        **interval_facts(rule),
+        **interval_facts(rule, comparison.overall["mf1_effective"]),
         "headline": headline(comparison.overall, "mf1"),
     }
     return Result(
@@ -220,11 +220,11 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "candidates",
             _("Agreement on each candidate"),
-            _("Macro-F1 with 95% bootstrap intervals over cases; the dashed line is the figure over all candidates.")
+            _("Macro-F1 with 95% intervals over cases; the dashed line is the figure over all candidates.")
             if any(row["mf1_low"] is not None for row in own)
             else _(
                 "Macro-F1; the dashed line is the figure over all candidates. "
-                "No intervals: fewer than 10 cases, or all resamples agree."
+                "There are no intervals; the remarks of the table say why."
             ),
             "candidates",
             by_candidate,

@@ -138,7 +138,7 @@ def compute(
             "n_undecided": bench.n_undecided,
             "n_faulty": bench.n_faulty,
             "n_unanswered": int((bench.labelled.judge < 0).sum()),
-            **interval_facts(rule),
+            **interval_facts(rule, test_result.advantage.effective),
             DIFFERENCE_FACT: JUDGE_LESS_PHYSICIAN,
             "headline": {
                 "value": summary["winning_rate"],
@@ -302,11 +302,11 @@ def figures(report: Report) -> Iterator[Figure]:
         )
 
     caption = (
-        _("ρ of the judge and of each physician that was tested, with 95% bootstrap intervals over cases.")
+        _("ρ of the judge and of each physician that was tested, with 95% intervals over cases.")
         if any(row["rho_judge_low"] is not None for row in kept)
         else _(
-            "ρ of the judge and of each physician that was tested. No intervals: fewer than 10 cases, or all "
-            "resamples agree."
+            "ρ of the judge and of each physician that was tested. There are no intervals; the remarks of the table "
+            "say why."
         )
     )
     caption += " " + _("On a tie both are at least as close, so that the two shares add up to more than 1.")

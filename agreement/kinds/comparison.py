@@ -114,7 +114,7 @@ def compute(
             "learned_of": learned,
             "n_one_only": joined.n_one_only,
             "n_left_out": joined.n_left_out,
-            **interval_facts(rule),
+            **interval_facts(rule, whole[0]["difference_effective"]),
             "headline": headline(whole[0], "difference"),
         },
         notes=[*_left_out(joined), *coverage_remarks(*raters)],
@@ -283,9 +283,9 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "judges",
         _("Both judges on each candidate"),
-        _("Macro-F1 on the same pairs, with 95% bootstrap intervals over cases.")
+        _("Macro-F1 on the same pairs, with 95% intervals over cases.")
         if with_interval
-        else _("Macro-F1 on the same pairs. No intervals: fewer than 10 cases, or all resamples agree."),
+        else _("Macro-F1 on the same pairs. There are no intervals; the remarks of the table say why."),
         "comparison",
         side_by_side,
     )
@@ -322,7 +322,7 @@ def methods(report: Report) -> list[str]:
         f"{report.benchmark.title}: those that the reference answered and that both were to decide.",
         sentences.MF1,
         f"An invalid or missing verdict counts as the opposite of the reference ({broken:,} of both raters).",
-        "The difference of the two MF1 is taken within each resample of cases (paired bootstrap).",
+        sentences.difference(report, "the difference of the two MF1"),
         "McNemar’s test (McNemar 1947) compares the pairs on which one rater alone was right: exact binomial and mid-p "
         "(Fagerland et al. 2013) for independent pairs, and a chi-square with cases as clusters (Obuchowski 1998; Yang "
         "et al. 2010), which is the one to go by, as pairs of a case are not independent.",

@@ -132,7 +132,7 @@ def compute(
             "learned": learned,
             "learned_by": learned_by,
             "judged_by": triad.raters[0].undecided_by,
-            **interval_facts(rule),
+            **interval_facts(rule, comparison.rows[0]["mf1_mean_effective"]),
             "headline": headline(comparison.rows[0], "mf1_mean"),
         },
         notes=[*coverage_remarks(*triad.raters), *parts_of(Reason.PAIRS_FAULTY.counted(triad.sides.n_faulty))],
@@ -284,9 +284,9 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "fidelity",
         _("The judge beside the human ceiling"),
-        _("Macro-F1 on the same pairs, with 95% bootstrap intervals over cases.")
+        _("Macro-F1 on the same pairs, with 95% intervals over cases.")
         if rows[0]["mf1_mean_low"] is not None
-        else _("Macro-F1 on the same pairs. No intervals: fewer than 10 cases, or all resamples agree."),
+        else _("Macro-F1 on the same pairs. There are no intervals; the remarks of the table say why."),
         "fidelity",
         drawing,
     )

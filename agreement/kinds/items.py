@@ -95,7 +95,7 @@ def compute(
             "rater_a": raters[0].label,
             "rater_b": raters[1].label,
             "runs": runs,
-            **interval_facts(rule),
+            **interval_facts(rule, analysis.effective),
             "permutations": PERMUTATIONS,
             "headline": headline(overall, "rate"),
         },
@@ -303,11 +303,11 @@ def figures(report: Report) -> Iterator[Figure]:
             len(first),
         )
         % {"n": len(first)},
-        _("Valid pairs, with 95% bootstrap intervals over cases; the dashed line is the rate over all pairs.")
+        _("Valid pairs, with 95% intervals over cases; the dashed line is the rate over all pairs.")
         if any(point.low is not None for point in points)
         else _(
             "Valid pairs; the dashed line is the rate over all. "
-            "No intervals: fewer than 10 cases, or all resamples agree."
+            "There are no intervals; the remarks of the table say why."
         ),
         "where",
         rates,

@@ -13,6 +13,7 @@ from django.utils import translation
 
 from agreement.kinds import kind_of
 from agreement.models import Report
+from agreement.reports import sentences
 from agreement.reports.sentences import capital, counted, judge_in_words, rater_in_words
 from agreement.reports.tables import Row
 from agreement.writers import latex, markdown
@@ -31,15 +32,24 @@ SOURCES = {
     "testing under dependency. Annals of Statistics 29.",
     "Calderon et al. 2025": "Calderon, Reichart, Dror 2025: The Alternative Annotator Test for LLM-as-a-Judge. "
     "arXiv 2501.10970.",
+    "Carter et al. 2017": "Carter, Schnepel, Steigerwald 2017: Asymptotic behavior of a t-test robust to cluster "
+    "heterogeneity. Review of Economics and Statistics 99.",
     "Efron and Tibshirani 1993": "Efron, Tibshirani 1993: An Introduction to the Bootstrap, chapter 13.",
     "Fagerland et al. 2013": "Fagerland, Lydersen, Laake 2013: The McNemar test for binary matched-pairs data: mid-p "
     "and asymptotic are better than exact conditional. BMC Medical Research Methodology 13.",
     "Fleiss 1971": "Fleiss 1971: Measuring nominal scale agreement among many raters. Psychological Bulletin 76.",
     "Kendall 1945": "Kendall 1945: The treatment of ties in ranking problems. Biometrika 33.",
+    "Holm 1979": "Holm 1979: A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
+    "Statistics 6.",
+    "Lancaster 1961": "Lancaster 1961: Significance tests in discrete distributions. Journal of the American "
+    "Statistical Association 56.",
     "Liang and Zeger 1986": "Liang, Zeger 1986: Longitudinal data analysis using generalized linear models. "
     "Biometrika 73.",
     "McNemar 1947": "McNemar 1947: Note on the sampling error of the difference between correlated proportions or "
     "percentages. Psychometrika 12.",
+    "Miller 1974": "Miller 1974: The jackknife – a review. Biometrika 61.",
+    "Mogstad et al. 2024": "Mogstad, Romano, Shaikh, Wilhelm 2024: Inference for ranks with applications to mobility "
+    "across neighbourhoods and academic achievement across countries. Review of Economic Studies 91.",
     "Obuchowski 1998": "Obuchowski 1998: On the comparison of correlated proportions for clustered data. Statistics in "
     "Medicine 17.",
     "Piaggio et al. 2012": "Piaggio et al. 2012: Reporting of noninferiority and equivalence randomized trials: "
@@ -55,6 +65,8 @@ SOURCES = {
     "Biometrical Journal 52.",
     "Zheng et al. 2026": "Zheng et al. 2026: ClinConsensus: A Physician-Calibrated Benchmark for Evaluating Clinical "
     "Rubric Coverage in Chinese Medical LLMs. arXiv 2603.02097.",
+    "Zou and Donner 2008": "Zou, Donner 2008: Construction of confidence limits about effect measures: a general "
+    "approach. Statistics in Medicine 27.",
     **{name: source for coefficient in COEFFICIENTS for name, source in coefficient.sources.items()},
 }
 _BLANKS = re.compile(r"\s+")
@@ -164,8 +176,10 @@ def _notes(report: Report) -> Iterator[str]:
 
 
 def _computation(report: Report) -> Iterator[str]:
-    resamples = report.result["facts"].get("resamples")
-    if resamples:
+    facts = report.result["facts"]
+    if facts.get("interval") == Report.Interval.JACKKNIFE:
+        yield from sentences.JACKKNIFE
+    elif resamples := facts.get("resamples"):
         yield (
             f"Intervals are 95% percentile intervals of a bootstrap over cases (Efron and Tibshirani 1993) with "
             f"{counted(resamples, 'resample')} and seed {report.seed}, given only where at least {MINIMUM_CASES} cases "

@@ -15,6 +15,7 @@ from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.reports import files
 from agreement.reports.changes import last_changes
+from agreement.reports.effective import effective_cases
 from agreement.reports.figures import figures_of, inline
 from agreement.reports.methods import methods_of
 from agreement.reports.numbers import Number
@@ -113,6 +114,7 @@ def body(report: Report, *, sort: str = "", part: str = "") -> Context:
     context = heading(report)
     context["figures"] = {shown.name: shown for shown in _shown(report)}
     context["facts"] = report.result["facts"]
+    context["effective"] = effective_cases(report)
     context["methods"] = methods_of(report)
     context["table_names"] = table_names(report)
     context["behind"] = judges_in_report(context["facts"].get("raters", []))

@@ -172,3 +172,24 @@ def counting(rules: str) -> str:
     }
     sentences = [words.get(rule, capital(rule) + ".") for rule in rules.split("; ") if rule]
     return " ".join([*sentences, "Criteria that an adjudicator found at fault for a response do not count for it."])
+
+
+JACKKNIFE = (
+    "Intervals are 95% intervals over cases: each figure was computed without each case in turn, and its spread on the "
+    "logit scale between the figure’s bounds was multiplied by Student’s t (jackknife, Miller 1974).",
+    "Degrees of freedom are the effective number of cases less one, which counts unequal cases by the share of the "
+    "figure that they hold (Carter et al. 2017).",
+    "Where fewer than two cases differ from a bound, the interval is the mid-p interval of a share of as many cases "
+    "(Lancaster 1961).",
+    "Figures with fewer than 5 effective cases have no interval.",
+)
+
+
+def difference(report: Report, what: str) -> str:
+    """How the interval of a difference was made; ``what`` begins the sentence."""
+    if report.result["facts"].get("interval") == Report.Interval.JACKKNIFE:
+        return (
+            f"The interval of {what} is made from the intervals of both and the correlation of their values without "
+            "each case (Zou and Donner 2008)."
+        )
+    return f"{what[:1].upper()}{what[1:]} is taken within each resample of cases (paired bootstrap)."

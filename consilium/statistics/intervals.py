@@ -25,7 +25,9 @@ from consilium.statistics.estimate import Estimate, Figure, Undefined, with_inte
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases, jackknife, logit_ends
 from consilium.statistics.mover import correlations, difference_ends
 
-MINIMUM_EFFECTIVE_CASES = 5
+MINIMUM_EFFECTIVE_CASES = 5  # for an interval
+CASES_FOR_A_CLAIM = 30
+CASES_FOR_RARE_EVENTS = 100  # shares near 0 or 1, sparse CACS, rare failures
 # G* of five equal cases may differ from 5 by rounding.
 ROUNDING = 1e-9
 
