@@ -25,9 +25,9 @@ def sentence(n: float) -> str:
     if n < CASES_FOR_A_CLAIM:
         return (
             _(
-                "%(n)s effective cases stand behind the leading figure. An interval can be given from %(interval)s, but "
-                "a claim should rest on %(claim)s or more, and on %(rare)s where a share is near 0 or 1 or failures are "
-                "rare."
+                "%(n)s effective cases stand behind the leading figure. An interval can be given from %(interval)s, "
+                "but a claim should rest on %(claim)s or more, and on %(rare)s where a share is near 0 or 1 or "
+                "failures are rare."
             )
             % numbers
         )
