@@ -14,6 +14,10 @@ depends on what the categories are:
 Source: Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability". For two raters on binary data, all units
 complete, alpha is a function of the 2x2 table: 1 - (2N - 1)·(fp + fn) / (met mentions · not-met mentions).
 
+The interval over units, or over the cases that units belong to, is that of every figure over cases (`alpha_figures`,
+`jackknife`): alpha is a function of the coincidences and of n[c], which are sums over units, whatever the distance. It
+lies above -1, since the disagreement within units is at most twice that of ratings drawn anew.
+
 Undefined: no unit with two ratings; all paired ratings in one category, or of one value (De = 0).
 """
 
@@ -28,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from consilium.core.phrases import Phrase
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals
+from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures
@@ -111,6 +116,43 @@ def krippendorff_alpha(
     drawn = bootstrap.totals(np.stack([coincidences(row[None]) for row in table]))
     replicates = _alphas(drawn, bootstrap.totals(table), Level(level), places)
     return percentile_intervals(replicates[None], [units]).attach(estimates)[0]
+
+
+def alpha_figures(
+    counts_by_unit: ArrayLike,
+    level: Level | str = Level.NOMINAL,
+    values: ArrayLike | None = None,
+    *,
+    case: ArrayLike | None = None,
+    n_cases: int = 0,
+) -> CaseFigures:
+    """Alpha of many raters as a function of sums over cases, one slice; arguments as `krippendorff_alpha`.
+
+    ``case`` holds the case of each unit, of ``n_cases``; by default each unit is a case. The size of a case is the
+    number of its ratings that can be paired. Units with fewer than two ratings add nothing.
+    """
+    table = np.asarray(counts_by_unit, dtype=np.float64)
+    units, size = table.shape
+    ratings = table.sum(axis=1)
+    paired = np.where((ratings >= 2)[:, None], table, 0.0)
+    weighted = paired / np.maximum(ratings - 1, 1)[:, None]
+    matrices = weighted[:, :, None] * paired[:, None, :]
+    # A rating is not paired with itself.
+    matrices[:, range(size), range(size)] -= weighted
+    channels = np.concatenate([matrices.reshape(units, size * size), paired], axis=1)
+    if case is not None:
+        by_case = np.zeros((n_cases, channels.shape[1]))
+        np.add.at(by_case, np.asarray(case, dtype=np.int64), channels)
+        channels = by_case
+    places, kind = _places(values, size), Level(level)
+
+    def alphas(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        flat = sums.reshape(-1, size * size + size).T
+        return _alphas(flat[: size * size].reshape(size, size, -1), flat[size * size :], kind, places).reshape(
+            sums.shape[:-1]
+        )
+
+    return CaseFigures(channels[:, None, :], alphas, channels[:, None, size * size :].sum(axis=2), -1.0, 1.0)
 
 
 def _places(values: ArrayLike | None, n_categories: int) -> NDArray[np.float64]:
