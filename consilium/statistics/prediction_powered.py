@@ -34,7 +34,8 @@ that of the labelled cases, by Σ w·d, and G in (G - 1)/G is their number m. Wh
 interval of the physicians' figure to the last digit. The variance needs no correction for λ, as λ is fitted anew each
 time. Simulated with 5 to 100 labelled of 200 and 2,000 judged cases (Rubric Accuracy, CACS, Pass; judges good, middling
 and poor) these ends cover at least 93.5%, also near a bound. The ends above, with 10 to 30 labelled cases, cover 88 to
-94% near a bound and 77 to 89% for a CACS that is 0 almost everywhere. At the edge they are the mid-p ends of the estimate over G* cases.
+94% near a bound and 77 to 89% for a CACS that is 0 almost everywhere. At the edge they are the mid-p ends of the
+estimate over G* cases.
 
 Physicians alone: Y, variance m/(m − 1) · Σ a², t(0.975, m − 1); where everything is labelled the estimate is that. The
 judge alone: J, over its M cases in the same way. Undefined without a labelled response, without a judged one. No
