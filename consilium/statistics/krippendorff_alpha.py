@@ -16,7 +16,8 @@ complete, alpha is a function of the 2x2 table: 1 - (2N - 1)·(fp + fn) / (met m
 
 The interval over units, or over the cases that units belong to, is that of every figure over cases (`alpha_figures`,
 `jackknife`): alpha is a function of the coincidences and of n[c], which are sums over units, whatever the distance. It
-lies above -1, since the disagreement within units is at most twice that of ratings drawn anew.
+lies above -1, since the disagreement within units is at most twice that of ratings drawn anew. Where each case has a
+few ratings alone `alpha_with_interval` is the one to use (`unit_agreement`).
 
 Undefined: no unit with two ratings; all paired ratings in one category, or of one value (De = 0).
 """
@@ -36,6 +37,8 @@ from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures
+from consilium.statistics.jackknife import jackknife
+from consilium.statistics.unit_agreement import cases_apart, with_unit_interval
 
 CONSTANT = Reason.CONSTANT_ALPHA()
 
@@ -155,6 +158,32 @@ def alpha_figures(
     return CaseFigures(channels[:, None, :], alphas, channels[:, None, size * size :].sum(axis=2), -1.0, 1.0)
 
 
+def alpha_with_interval(
+    counts_by_unit: ArrayLike,
+    level: Level | str = Level.NOMINAL,
+    values: ArrayLike | None = None,
+    *,
+    case: ArrayLike | None = None,
+    n_cases: int = 0,
+) -> Figure:
+    """`krippendorff_alpha` with its interval over units, or over the cases of `alpha_figures` (`unit_agreement`)."""
+    table = np.asarray(counts_by_unit)
+    figure = krippendorff_alpha(table, level, values)
+    if not figure.defined:
+        return figure
+    jack = jackknife(alpha_figures(table, level, values, case=case, n_cases=n_cases))
+    paired = np.where((table.sum(axis=1) >= 2)[:, None], table, 0).astype(np.float64)
+    margins = paired.sum(axis=0)
+    distance = _distances(margins[:, None], Level(level), _places(values, len(margins)))[..., 0]
+    n = margins.sum()
+    expected = float(margins @ distance @ margins) / (n * (n - 1) * distance.max())
+    by_case = paired
+    if case is not None:
+        by_case = np.zeros((n_cases, len(margins)))
+        np.add.at(by_case, np.asarray(case, dtype=np.int64), paired)
+    return with_unit_interval(figure, jack, expected, cases_apart(by_case))
+
+
 def _places(values: ArrayLike | None, n_categories: int) -> NDArray[np.float64]:
     """The numbers of the categories of interval data."""
     places = np.arange(n_categories, dtype=np.float64) if values is None else np.asarray(values, dtype=np.float64)
@@ -167,16 +196,20 @@ def _alphas(
     matrix: NDArray[np.float64], margins: NDArray[np.float64], level: Level, values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Alpha of many samples, from coincidences (c, c, samples) and margins (c, samples); NaN where undefined."""
-    if level is Level.NOMINAL:
-        distance = (1.0 - np.eye(len(margins)))[..., None]
-    else:
-        # Ratings below or in each category, counting half of its own: the difference of two is what lies between them.
-        places = np.cumsum(margins, axis=0) - margins / 2 if level is Level.ORDINAL else values[:, None]
-        distance = (places[:, None] - places[None, :]) ** 2
+    distance = _distances(margins, level, values)
     observed = (matrix * distance).sum(axis=(0, 1))
     expected = (margins[:, None] * margins[None, :] * distance).sum(axis=(0, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(expected > 0, 1 - (margins.sum(axis=0) - 1) * observed / expected, np.nan)
+
+
+def _distances(margins: NDArray[np.float64], level: Level, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """d2 of each two categories, (c, c, samples), with one sample where margins play no part."""
+    if level is Level.NOMINAL:
+        return (1.0 - np.eye(len(margins)))[..., None]
+    # Ratings below or in each category, counting half of its own: the difference of two is what lies between them.
+    places = np.cumsum(margins, axis=0) - margins / 2 if level is Level.ORDINAL else values[:, None]
+    return np.asarray((places[:, None] - places[None, :]) ** 2)
 
 
 TWO_RATER_ALPHA = Coefficient(
