@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import binom
 
+from consilium.statistics.case_figures import table_figures
+from consilium.statistics.cohen_kappa import cohen_kappa_values
+from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.fleiss_kappa import fleiss_kappa, kappa_figures, kappa_with_interval
 from consilium.statistics.jackknife import jackknife, logit_ends
 from consilium.statistics.krippendorff_alpha import alpha_figures, alpha_with_interval, krippendorff_alpha
-from consilium.statistics.unit_agreement import cases_apart, chance_corrected_ends
+from consilium.statistics.macro_f1 import macro_f1_values
+from consilium.statistics.unit_agreement import (
+    cases_apart,
+    cases_with_rarer_class,
+    chance_corrected_ends,
+    two_rater_expected,
+)
 
 
 def mid_p_high(x: int, n: int) -> float:
@@ -79,6 +90,34 @@ def test_what_has_no_interval_says_why(of):
     assert of([[2, 0]] * 30 + [[1, 1]] * 5).low is not None
     assert not of([[2, 0]] * 30).defined
     assert cases_apart(np.zeros((0, 2))) == 0
+
+
+def test_two_raters_at_the_edge_by_hand():
+    # Ten cases of 30 pairs, 8 met and 22 not, all agreed: M = 160, N = 440, n = 300. M·N/n² = 0.782222, and half of it
+    # is De of kappa. None of 10 disagrees: at most 1 - 0.05^(1/10) = 0.258866.
+    cells = (np.full((10, 1), count) for count in (8, 0, 0, 22))
+    counts = ConfusionCounts(*cells)
+    of_mf1, of_kappa = two_rater_expected(counts.pooled(axis=0))
+    assert (of_mf1[0], of_kappa[0]) == pytest.approx((160 * 440 / 300**2, 160 * 440 / 300**2 / 2))
+    mf1 = chance_corrected_ends(jackknife(table_figures(macro_f1_values, counts)), of_mf1)
+    assert (mf1.low[0], mf1.high[0]) == pytest.approx((1 - 0.258866 / 0.782222, 1), abs=1e-5)
+    kappa = chance_corrected_ends(jackknife(table_figures(cohen_kappa_values, counts, bounds=(-1.0, 1.0))), of_kappa)
+    assert (kappa.low[0], kappa.high[0]) == pytest.approx((1 - 0.258866 / 0.391111, 1), abs=1e-5)
+    assert cases_with_rarer_class(counts).tolist() == [10]
+    one_class = ConfusionCounts(*(np.full((10, 1), count) for count in (0, 0, 0, 22)))
+    assert cases_with_rarer_class(one_class).tolist() == [0]
+    assert two_rater_expected(one_class.pooled(axis=0))[0].tolist() == [0.0]
+
+
+@given(st.tuples(*[st.integers(0, 30)] * 4).filter(lambda cells: sum(cells) > 0))
+def test_both_figures_are_one_less_disagreement_over_the_expected(cells):
+    counts = ConfusionCounts(*(np.array([count]) for count in cells))
+    observed = (cells[1] + cells[2]) / sum(cells)
+    of_mf1, of_kappa = two_rater_expected(counts)
+    if of_mf1[0]:
+        assert macro_f1_values(counts)[0] == pytest.approx(1 - observed / of_mf1[0], abs=1e-12)
+    if of_kappa[0]:
+        assert cohen_kappa_values(counts)[0] == pytest.approx(1 - observed / of_kappa[0], abs=1e-12)
 
 
 @pytest.mark.slow
