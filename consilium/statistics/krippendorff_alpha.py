@@ -171,17 +171,14 @@ def alpha_with_interval(
     figure = krippendorff_alpha(table, level, values)
     if not figure.defined:
         return figure
-    jack = jackknife(alpha_figures(table, level, values, case=case, n_cases=n_cases))
-    paired = np.where((table.sum(axis=1) >= 2)[:, None], table, 0).astype(np.float64)
-    margins = paired.sum(axis=0)
-    distance = _distances(margins[:, None], Level(level), _places(values, len(margins)))[..., 0]
+    case_figures = alpha_figures(table, level, values, case=case, n_cases=n_cases)
+    size = table.shape[1]
+    by_case = case_figures.sums[:, 0, size * size :].astype(np.float64)
+    margins = by_case.sum(axis=0)
+    distance = _distances(margins[:, None], Level(level), _places(values, size))[..., 0]
     n = margins.sum()
     expected = float(margins @ distance @ margins) / (n * (n - 1) * distance.max())
-    by_case = paired
-    if case is not None:
-        by_case = np.zeros((n_cases, len(margins)))
-        np.add.at(by_case, np.asarray(case, dtype=np.int64), paired)
-    return with_unit_interval(figure, jack, expected, cases_apart(by_case))
+    return with_unit_interval(figure, jackknife(case_figures), expected, cases_apart(by_case))
 
 
 def _places(values: ArrayLike | None, n_categories: int) -> NDArray[np.float64]:
