@@ -139,9 +139,8 @@ def alpha_figures(
     ratings = table.sum(axis=1)
     paired = np.where((ratings >= 2)[:, None], table, 0.0)
     weighted = paired / np.maximum(ratings - 1, 1)[:, None]
+    # A rating's pair with itself is in the diagonal, where nothing is apart and nothing counts.
     matrices = weighted[:, :, None] * paired[:, None, :]
-    # A rating is not paired with itself.
-    matrices[:, range(size), range(size)] -= weighted
     channels = np.concatenate([matrices.reshape(units, size * size), paired], axis=1)
     if case is not None:
         by_case = np.zeros((n_cases, channels.shape[1]))
