@@ -60,6 +60,9 @@ class Reason(Enum):
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.
     INTERVAL_CASES = Phrase("no interval: %(cases)s of the %(needed)s cases needed")
     INTERVAL_EFFECTIVE_CASES = Phrase("no interval: %(cases)s of the %(needed)s effective cases needed")
+    INTERVAL_CASES_APART = Phrase(
+        "no interval: %(cases)s of the %(needed)s cases needed with a rating outside the most frequent category"
+    )
     INTERVAL_RESAMPLES = Phrase("no interval: undefined in %(some)s of %(all)s resamples")
     INTERVAL_RESAMPLES_AGREE = Phrase("no interval: all resamples agree")
     INTERVAL_RESAMPLES_NEARLY_AGREE = Phrase("no interval: nearly all resamples agree")

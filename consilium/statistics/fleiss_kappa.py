@@ -6,6 +6,9 @@
 n[i, c] counts the m raters who put item i into category c, p[c] is the share of all ratings in c. The raters need not
 be the same people for each item. Source: Fleiss 1971, Psychological Bulletin 76:378. With m = 2 it is Scott's pi.
 
+The interval over items (`kappa_with_interval`) is that of every figure over cases, as `unit_agreement` has it: kappa is
+a function of the sums of n[i, c] and of n[i, c]² over the items.
+
 Undefined: no items; numbers of ratings that differ between items (alpha has no such need); fewer than two raters; all
 ratings in one category (Pe = 1).
 """
@@ -13,10 +16,13 @@ ratings in one category (Pe = 1).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
+from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.jackknife import jackknife
+from consilium.statistics.unit_agreement import cases_apart, with_unit_interval
 
 
 def fleiss_kappa(counts_by_item: ArrayLike) -> Figure:
@@ -40,3 +46,35 @@ def fleiss_kappa(counts_by_item: ArrayLike) -> Figure:
         return Undefined(Reason.CONSTANT_KAPPA(), items)
     observed = float((total * raters - (table * table).sum()) / (total * (raters - 1)))  # 1 - P
     return Estimate(float(1 - observed * total * total / apart), items)
+
+
+def kappa_figures(counts_by_item: ArrayLike) -> CaseFigures:
+    """Kappa as a function of sums over items, one slice. ValueError where items differ in their number of ratings, or
+    have fewer than two.
+    """
+    table = np.asarray(counts_by_item, dtype=np.float64)
+    ratings = table.sum(axis=1)
+    if not table.size or ratings[0] < 2 or (ratings != ratings[0]).any():
+        raise ValueError("every item needs the same number of ratings, two or more")
+    raters = float(ratings[0])
+
+    def kappas(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        margins, squares = sums[..., :-1], sums[..., -1]
+        total = margins.sum(axis=-1)
+        apart = total**2 - (margins**2).sum(axis=-1)
+        differing = (total * raters - squares) / (raters - 1) * total
+        return 1 - np.divide(differing, apart, out=np.full(apart.shape, np.nan), where=apart > 0)
+
+    sums = np.concatenate([table, (table**2).sum(axis=1, keepdims=True)], axis=1)
+    return CaseFigures(sums[:, None, :], kappas, np.ones((len(table), 1)), -1.0, 1.0)
+
+
+def kappa_with_interval(counts_by_item: ArrayLike) -> Figure:
+    """`fleiss_kappa` with its interval over items (`unit_agreement`)."""
+    figure = fleiss_kappa(counts_by_item)
+    if not figure.defined:
+        return figure
+    table = np.asarray(counts_by_item, dtype=np.float64)
+    shares = table.sum(axis=0) / table.sum()
+    expected = 1 - float(shares @ shares)
+    return with_unit_interval(figure, jackknife(kappa_figures(table)), expected, cases_apart(table))

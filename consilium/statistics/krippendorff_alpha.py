@@ -14,6 +14,11 @@ depends on what the categories are:
 Source: Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability". For two raters on binary data, all units
 complete, alpha is a function of the 2x2 table: 1 - (2N - 1)·(fp + fn) / (met mentions · not-met mentions).
 
+The interval over units, or over the cases that units belong to, is that of every figure over cases (`alpha_figures`,
+`jackknife`): alpha is a function of the coincidences and of n[c], which are sums over units, whatever the distance. It
+lies above -1, since the disagreement within units is at most twice that of ratings drawn anew. Where each case has a
+few ratings alone `alpha_with_interval` is the one to use (`unit_agreement`).
+
 Undefined: no unit with two ratings; all paired ratings in one category, or of one value (De = 0).
 """
 
@@ -32,6 +37,8 @@ from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures
 from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.jackknife import jackknife
+from consilium.statistics.unit_agreement import cases_apart, with_unit_interval
 
 CONSTANT = Reason.CONSTANT_ALPHA()
 
@@ -108,18 +115,66 @@ def krippendorff_alpha(
     estimates = figures(value, [units], reason=lambda i: CONSTANT)
     if rule is None:
         return estimates[0]
-    size = table.shape[1]
-    matrices = np.stack([coincidences(row[None]) for row in table]).reshape(units, size * size)
-    sums = np.concatenate([matrices, table], axis=1)[:, None, :]
+    return rule.intervals(alpha_figures(table, level, values)).attach(estimates)[0]
+
+
+def alpha_figures(
+    counts_by_unit: ArrayLike,
+    level: Level | str = Level.NOMINAL,
+    values: ArrayLike | None = None,
+    *,
+    case: ArrayLike | None = None,
+    n_cases: int = 0,
+) -> CaseFigures:
+    """Alpha of many raters as a function of sums over cases, one slice; arguments as `krippendorff_alpha`.
+
+    ``case`` holds the case of each unit, of ``n_cases``; by default each unit is a case. The size of a case is the
+    number of its ratings that can be paired. Units with fewer than two ratings add nothing.
+    """
+    table = np.asarray(counts_by_unit, dtype=np.float64)
+    units, size = table.shape
+    ratings = table.sum(axis=1)
+    paired = np.where((ratings >= 2)[:, None], table, 0.0)
+    weighted = paired / np.maximum(ratings - 1, 1)[:, None]
+    # A rating's pair with itself is in the diagonal, where nothing is apart and nothing counts.
+    matrices = weighted[:, :, None] * paired[:, None, :]
+    channels = np.concatenate([matrices.reshape(units, size * size), paired], axis=1)
+    if case is not None:
+        by_case = np.zeros((n_cases, channels.shape[1]))
+        np.add.at(by_case, np.asarray(case, dtype=np.int64), channels)
+        channels = by_case
+    places, kind = _places(values, size), Level(level)
 
     def alphas(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        last_first = np.moveaxis(sums, -1, 0)
-        matrix = last_first[: size * size].reshape(size, size, -1)
-        margins = last_first[size * size :].reshape(size, -1)
-        return _alphas(matrix, margins, Level(level), places).reshape(sums.shape[:-1])
+        flat = sums.reshape(-1, size * size + size).T
+        return _alphas(flat[: size * size].reshape(size, size, -1), flat[size * size :], kind, places).reshape(
+            sums.shape[:-1]
+        )
 
-    ratings = table.sum(axis=1)[:, None].astype(np.float64)
-    return rule.intervals(CaseFigures(sums, alphas, ratings, -1.0, 1.0)).attach(estimates)[0]
+    return CaseFigures(channels[:, None, :], alphas, channels[:, None, size * size :].sum(axis=2), -1.0, 1.0)
+
+
+def alpha_with_interval(
+    counts_by_unit: ArrayLike,
+    level: Level | str = Level.NOMINAL,
+    values: ArrayLike | None = None,
+    *,
+    case: ArrayLike | None = None,
+    n_cases: int = 0,
+) -> Figure:
+    """`krippendorff_alpha` with its interval over units, or over the cases of `alpha_figures` (`unit_agreement`)."""
+    table = np.asarray(counts_by_unit)
+    figure = krippendorff_alpha(table, level, values)
+    if not figure.defined:
+        return figure
+    case_figures = alpha_figures(table, level, values, case=case, n_cases=n_cases)
+    size = table.shape[1]
+    by_case = case_figures.sums[:, 0, size * size :].astype(np.float64)
+    margins = by_case.sum(axis=0)
+    distance = _distances(margins[:, None], Level(level), _places(values, size))[..., 0]
+    n = margins.sum()
+    expected = float(margins @ distance @ margins) / (n * (n - 1) * distance.max())
+    return with_unit_interval(figure, jackknife(case_figures), expected, cases_apart(by_case))
 
 
 def _places(values: ArrayLike | None, n_categories: int) -> NDArray[np.float64]:
@@ -134,16 +189,20 @@ def _alphas(
     matrix: NDArray[np.float64], margins: NDArray[np.float64], level: Level, values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Alpha of many samples, from coincidences (c, c, samples) and margins (c, samples); NaN where undefined."""
-    if level is Level.NOMINAL:
-        distance = (1.0 - np.eye(len(margins)))[..., None]
-    else:
-        # Ratings below or in each category, counting half of its own: the difference of two is what lies between them.
-        places = np.cumsum(margins, axis=0) - margins / 2 if level is Level.ORDINAL else values[:, None]
-        distance = (places[:, None] - places[None, :]) ** 2
+    distance = _distances(margins, level, values)
     observed = (matrix * distance).sum(axis=(0, 1))
     expected = (margins[:, None] * margins[None, :] * distance).sum(axis=(0, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(expected > 0, 1 - (margins.sum(axis=0) - 1) * observed / expected, np.nan)
+
+
+def _distances(margins: NDArray[np.float64], level: Level, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """d2 of each two categories, (c, c, samples), with one sample where margins play no part."""
+    if level is Level.NOMINAL:
+        return (1.0 - np.eye(len(margins)))[..., None]
+    # Ratings below or in each category, counting half of its own: the difference of two is what lies between them.
+    places = np.cumsum(margins, axis=0) - margins / 2 if level is Level.ORDINAL else values[:, None]
+    return np.asarray((places[:, None] - places[None, :]) ** 2)
 
 
 TWO_RATER_ALPHA = Coefficient(
