@@ -32,10 +32,10 @@ from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
-from consilium.statistics.case_figures import CaseFigures, case_joint, case_table
+from consilium.statistics.case_figures import CaseFigures, case_joint
 from consilium.statistics.estimate import Figure, Undefined, notes_of
 from consilium.statistics.intervals import IntervalRule
-from consilium.statistics.macro_f1 import NO_PAIRS, macro_f1_figures, macro_f1_values
+from consilium.statistics.macro_f1 import MACRO_F1, NO_PAIRS, macro_f1_figures
 from consilium.statistics.noninferiority import DEFAULT_MARGIN, non_inferiority
 from consilium.statistics.paired_difference import differences
 from consilium.statistics.rank_agreement import rank_agreement
@@ -196,7 +196,7 @@ def _rows(frame: Frame, sides: Sides, *, margin: float, rule: IntervalRule) -> t
     names, tallied_a = judged.names, judged.counts
     tallied_b, tallied_c = _tallied(frame, sides.judge_b).counts, _tallied(frame, sides.ceiling).counts
     a, b, ceiling = (conservative_counts(tallied) for tallied in (tallied_a, tallied_b, tallied_c))
-    parts = [case_table(macro_f1_values, counts) for counts in (a, b, ceiling)]
+    parts = [MACRO_F1.of_cases(counts) for counts in (a, b, ceiling)]
     columns = {
         name: rule.intervals(part).attach(macro_f1_figures(counts.pooled(axis=0)))
         for name, part, counts in zip(("judge_a", "judge_b", "ceiling"), parts, (a, b, ceiling), strict=True)

@@ -23,11 +23,10 @@ from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.ratings import Ratings
-from consilium.statistics.case_figures import case_table
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, each_note_of
 from consilium.statistics.intervals import IntervalRule
-from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
+from consilium.statistics.macro_f1 import MACRO_F1, macro_f1_figures
 from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.paired_difference import mf1_differences
@@ -162,7 +161,7 @@ def _rows(counted: Sliced, cells: NDArray[np.int64], rule: IntervalRule) -> list
     valid = cells[..., : WRONG + 1, : WRONG + 1]
     valid_a, valid_b = (counts.pooled(axis=0) for counts in _judged(valid))
     columns: dict[str, list[Figure]] = {
-        name: rule.intervals(case_table(macro_f1_values, counts)).attach(macro_f1_figures(counts.pooled(axis=0)))
+        name: rule.intervals(MACRO_F1.of_cases(counts)).attach(macro_f1_figures(counts.pooled(axis=0)))
         for name, counts in (("mf1_a", a), ("mf1_b", b))
     }
     columns["difference"] = mf1_differences(a, b, rule=rule)

@@ -60,6 +60,7 @@ class Reason(Enum):
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.
     INTERVAL_CASES = Phrase("no interval: %(cases)s of the %(needed)s cases needed")
     INTERVAL_EFFECTIVE_CASES = Phrase("no interval: %(cases)s of the %(needed)s effective cases needed")
+    INTERVAL_OF_ONE = Phrase("no interval: one of the two figures has none")
     INTERVAL_CASES_APART = Phrase(
         "no interval: %(cases)s of the %(needed)s cases needed with a rating outside the most frequent category"
     )

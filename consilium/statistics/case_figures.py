@@ -18,6 +18,21 @@ from consilium.statistics.confusion import ConfusionCounts
 
 Array = NDArray[np.float64]
 Values = Callable[[Array], Array]
+# With so many pairs a case the rarer class is in nearly every case, and the edge needs no account of chance.
+MANY_PAIRS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """What the edge of agreement beyond chance, 1 - Do/De, needs where a case has few pairs (`unit_agreement`).
+
+    ``expected`` (slices,) is De in parts of the largest distance, 0 to 1; ``apart`` (slices,) counts the cases with a
+    rating outside the most frequent category. ``matters`` (slices,) marks the slices whose cases have few pairs.
+    """
+
+    expected: Array
+    apart: NDArray[np.int64]
+    matters: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +43,7 @@ class CaseFigures:
     shape (...), NaN where a figure is undefined. ``sizes`` (cases, slices): how large each case is in each slice, 0
     where it does not stand behind it; only their proportions matter. ``low`` and ``high``, numbers or (slices,), are
     the bounds between which the figure can lie. ``clip`` bounds the figure and its interval once they are computed.
+    ``chance`` belongs to agreement beyond chance.
     """
 
     sums: NDArray[np.float64] | NDArray[np.int64]
@@ -36,6 +52,7 @@ class CaseFigures:
     low: ArrayLike = 0.0
     high: ArrayLike = 1.0
     clip: tuple[float, float] | None = None
+    chance: Chance | None = None
 
     def __post_init__(self) -> None:
         sums, sizes = np.asarray(self.sums), np.asarray(self.sizes, dtype=np.float64)
@@ -83,7 +100,10 @@ class CaseFigures:
         """The figures of some slices, by their numbers or by a mask."""
         where = np.asarray(chosen)
         low, high = (end[where] for end in self.bounds)
-        return replace(self, sums=self.sums[:, where], sizes=self.sizes[:, where], low=low, high=high)
+        chance = self.chance and Chance(
+            self.chance.expected[where], self.chance.apart[where], self.chance.matters[where]
+        )
+        return replace(self, sums=self.sums[:, where], sizes=self.sizes[:, where], low=low, high=high, chance=chance)
 
 
 def case_table(
@@ -92,17 +112,25 @@ def case_table(
     *,
     sizes: ArrayLike | None = None,
     bounds: tuple[float, float] = (0.0, 1.0),
+    expected: Callable[[ConfusionCounts], Array] | None = None,
 ) -> CaseFigures:
     """A coefficient of two raters, from their tables by case and slice, shape (cases, slices).
 
-    ``sizes`` are the pairs by default.
+    ``sizes`` are the pairs by default. ``expected``, of a coefficient 1 - Do/De, gives De for each table.
     """
     return CaseFigures(
         np.moveaxis(counts.cells(), 0, -1),
         lambda sums: values(ConfusionCounts.from_cells(np.moveaxis(sums, -1, 0))),
         np.asarray(counts.n if sizes is None else sizes, dtype=np.float64),
         *bounds,
+        chance=None if expected is None else _chance(counts, expected),
     )
+
+
+def _chance(counts: ConfusionCounts, expected: Callable[[ConfusionCounts], Array]) -> Chance:
+    met, other = ((mentions > 0).sum(axis=0) for mentions in (counts.met_mentions, counts.not_met_mentions))
+    pairs, cases = counts.n.sum(axis=0), (counts.n > 0).sum(axis=0)
+    return Chance(expected(counts.pooled(axis=0)), np.minimum(met, other), pairs < MANY_PAIRS * cases)
 
 
 def case_ratio(

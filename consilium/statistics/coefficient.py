@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from consilium.statistics.case_figures import CaseFigures, case_table
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
 
@@ -35,6 +36,11 @@ class Coefficient:
     sources: Mapping[str, str] = field(default_factory=dict)  # in full, by author and year
     is_conservative: bool = False  # an invalid verdict counts as the opposite; all others use valid pairs only
     bounds: tuple[float, float] = (0.0, 1.0)  # between which it lies
+    expected: Values | None = None  # of a coefficient 1 - Do/De: De, the disagreement by chance, 0 to 1
     has_interval: bool = True  # in reports of two raters
     needs_variety: bool = False  # undefined where the ratings are constant
     beside_reports: bool = True  # in tables of label files and in model cards, too
+
+    def of_cases(self, counts: ConfusionCounts) -> CaseFigures:
+        """The coefficient of each slice for an interval rule, from tables of shape (cases, slices)."""
+        return case_table(self.values, counts, bounds=self.bounds, expected=self.expected)

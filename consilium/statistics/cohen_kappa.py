@@ -49,6 +49,13 @@ def cohen_kappa(counts: ConfusionCounts) -> Figure:
     return cohen_kappa_figures(counts)[0]
 
 
+def cohen_kappa_expected(counts: ConfusionCounts) -> NDArray[np.float64]:
+    """De of kappa for each table: the share of pairs on which the raters would differ by chance, 1 - pe."""
+    n = np.maximum(counts.n, 1).astype(np.float64)
+    first, second = (counts.tp + counts.fn) / n, (counts.tp + counts.fp) / n
+    return np.asarray(first * (1 - second) + second * (1 - first))
+
+
 COHEN_KAPPA = Coefficient(
     key="kappa",
     figures=cohen_kappa_figures,
@@ -65,4 +72,5 @@ COHEN_KAPPA = Coefficient(
     },
     needs_variety=True,
     bounds=(-1.0, 1.0),
+    expected=cohen_kappa_expected,
 )

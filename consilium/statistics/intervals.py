@@ -24,6 +24,7 @@ from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases, jackknife, logit_ends
 from consilium.statistics.mover import correlations, difference_ends
+from consilium.statistics.unit_agreement import MINIMUM_APART, chance_corrected_ends
 
 MINIMUM_EFFECTIVE_CASES = 5  # for an interval
 CASES_FOR_A_CLAIM = 30
@@ -96,9 +97,10 @@ class CaseJackknife:
 
     def intervals(self, figures: CaseFigures) -> Intervals:
         jack = jackknife(figures)
-        ends = logit_ends(jack, self.level)
+        ends = self._ends(jack, figures)
         clipped = _clipped(ends, figures.clip)
-        shown = _enough(jack.effective) & ~np.isnan(ends.low)
+        apart = _enough_apart(figures)
+        shown = _enough(jack.effective) & apart & ~np.isnan(ends.low)
 
         def note(i: int) -> str:
             if clipped is not ends and (clipped.low[i] != ends.low[i] or clipped.high[i] != ends.high[i]):
@@ -106,21 +108,39 @@ class CaseJackknife:
             return Reason.EDGE_INTERVAL() if ends.at_edge[i] else ""
 
         low, high = (np.where(shown, end, np.nan) for end in (clipped.low, clipped.high))
-        return Intervals(low, high, jack.effective, lambda i: _too_few(jack.effective[i]), note)
+
+        def reason(i: int) -> str:
+            if apart[i] or not _enough(jack.effective[i]):
+                return _too_few(jack.effective[i])
+            assert figures.chance is not None
+            return Reason.INTERVAL_CASES_APART(cases=int(figures.chance.apart[i]), needed=MINIMUM_APART)
+
+        return Intervals(low, high, jack.effective, reason, note)
 
     def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
         jacks = jackknife(first), jackknife(second)
-        one, other = (self._with_ends(jack, part.clip) for jack, part in zip(jacks, (first, second), strict=True))
+        one, other = (self._with_ends(jack, part) for jack, part in zip(jacks, (first, second), strict=True))
         low, high = difference_ends(one, other, correlations(*_shared_deviations(*jacks)))
         effective = np.minimum(*(jack.effective for jack in jacks))
-        shown = _enough(effective)
+        shown = _enough(effective) & _enough_apart(first) & _enough_apart(second)
         low, high = (np.where(shown, end, np.nan) for end in (low, high))
-        return Intervals(low, high, effective, lambda i: _too_few(effective[i]), lambda i: "")
 
-    def _with_ends(self, jack: Jackknife, clip: tuple[float, float] | None) -> tuple[Array, Array, Array]:
+        def reason(i: int) -> str:
+            return _too_few(effective[i]) if not _enough(effective[i]) else Reason.INTERVAL_OF_ONE()
+
+        return Intervals(low, high, effective, reason, lambda i: "")
+
+    def _with_ends(self, jack: Jackknife, figures: CaseFigures) -> tuple[Array, Array, Array]:
         """Value, low end and high end, as they are shown."""
-        ends = _clipped(logit_ends(jack, self.level), clip)
+        clip = figures.clip
+        ends = _clipped(self._ends(jack, figures), clip)
         return jack.values if clip is None else np.clip(jack.values, *clip), ends.low, ends.high
+
+    def _ends(self, jack: Jackknife, figures: CaseFigures) -> Ends:
+        if figures.chance is None:
+            return logit_ends(jack, self.level)
+        expected = np.where(figures.chance.matters, figures.chance.expected, 0.0)
+        return chance_corrected_ends(jack, expected, self.level)
 
 
 @dataclass(frozen=True)
@@ -189,6 +209,13 @@ def _shared_deviations(first: Jackknife, second: Jackknife) -> tuple[Array, Arra
 
 def _enough(effective: Array) -> NDArray[np.bool_]:
     return np.asarray(effective >= MINIMUM_EFFECTIVE_CASES - ROUNDING)
+
+
+def _enough_apart(figures: CaseFigures) -> NDArray[np.bool_]:
+    """Whether the rarer class is in enough cases, where that matters."""
+    if figures.chance is None:
+        return np.ones(figures.n_slices, dtype=bool)
+    return np.asarray(~figures.chance.matters | (figures.chance.apart >= MINIMUM_APART))
 
 
 def _too_few(effective: float) -> str:

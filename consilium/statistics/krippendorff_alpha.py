@@ -205,6 +205,12 @@ def _distances(margins: NDArray[np.float64], level: Level, values: NDArray[np.fl
     return np.asarray((places[:, None] - places[None, :]) ** 2)
 
 
+def two_rater_alpha_expected(counts: ConfusionCounts) -> NDArray[np.float64]:
+    """De of the alpha of two raters for each table."""
+    n = np.maximum(counts.n, 1).astype(np.float64)
+    return np.asarray((counts.met_mentions / n) * (counts.not_met_mentions / (2 * n - 1)))
+
+
 TWO_RATER_ALPHA = Coefficient(
     key="alpha",
     figures=two_rater_alpha_figures,
@@ -219,4 +225,5 @@ TWO_RATER_ALPHA = Coefficient(
     needs_variety=True,
     beside_reports=False,  # label files have the alpha of all raters
     bounds=(-1.0, 1.0),
+    expected=two_rater_alpha_expected,
 )

@@ -110,6 +110,12 @@ def macro_f1_figures(counts: ConfusionCounts, unused_class: UnusedClass | str = 
     )
 
 
+def macro_f1_expected(counts: ConfusionCounts) -> NDArray[np.float64]:
+    """De of MF1 = 1 - Do/De for each table: M·N / n² with M mentions of met and N of not met in n pairs."""
+    n = np.maximum(counts.n, 1).astype(np.float64)
+    return np.asarray((counts.met_mentions / n) * (counts.not_met_mentions / n))
+
+
 MACRO_F1 = Coefficient(
     key="mf1",
     figures=macro_f1_figures,
@@ -120,6 +126,7 @@ MACRO_F1 = Coefficient(
     symbol="MF1",
     name=Phrase("Macro-F1"),
     is_conservative=True,
+    expected=macro_f1_expected,
 )
 F1_MET = Coefficient(
     key="f1_met",

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from consilium.statistics.case_figures import CaseFigures, case_ratio, case_table
+from consilium.statistics.case_figures import CaseFigures, case_ratio
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Figure, figures
 from consilium.statistics.intervals import IntervalRule
-from consilium.statistics.macro_f1 import NO_PAIRS, macro_f1_values
+from consilium.statistics.macro_f1 import MACRO_F1, NO_PAIRS
 
 
 def mf1_difference(
@@ -35,7 +35,7 @@ def mf1_difference(
 
 def mf1_differences(first: ConfusionCounts, second: ConfusionCounts, *, rule: IntervalRule) -> list[Figure]:
     """The same for many slices, from the counts of both raters on the same pairs, shape (n_cases, slices)."""
-    one, other = (case_table(macro_f1_values, table) for table in (first, second))
+    one, other = (MACRO_F1.of_cases(table) for table in (first, second))
     return differences(one, other, n=first.n.sum(axis=0), rule=rule, empty=NO_PAIRS)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, make_dataclass
 from typing import TYPE_CHECKING, Any
 
-from consilium.statistics.case_figures import case_table
 from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.cohen_kappa import COHEN_KAPPA
 from consilium.statistics.confusion import ConfusionCounts
@@ -100,7 +99,7 @@ def two_rater_agreement(
             for coefficient in coefficients:
                 if coefficient.key in intervals_for:
                     # A case whose verdicts are all invalid counts for MF1, and for nothing else.
-                    intervals = rule.intervals(case_table(coefficient.values, counts, bounds=coefficient.bounds))
+                    intervals = rule.intervals(coefficient.of_cases(counts))
                     figures_by_name[coefficient.key] = intervals.attach(figures_by_name[coefficient.key])
     n_pairs = conservative.n.sum(axis=0).tolist()
     n_valid = valid.n.sum(axis=0).tolist()

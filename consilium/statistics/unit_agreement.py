@@ -12,12 +12,13 @@ So the edge is the mid-p interval (p, q) of the disagreement, Do·G* of G*, over
 *Few answers that are apart*: where fewer than 5 cases have a rating outside the most frequent category, nobody can say
 how well raters tell categories apart, and the figure has no interval; nor with fewer than 10 cases.
 
-*Two raters* have the same edge (`two_rater_expected`), since with M mentions of met and N of not met in n pairs
+*Two raters* have the same edge where a case has fewer than 10 pairs (`Coefficient.expected`), since with M mentions of met and N of not met in n pairs
 
     MF1 = 1 - Do / (M·N / n²)        kappa = 1 - Do / De with De = (a·(n - b) + b·(n - a)) / n², a and b met by either
 
 and 1 in the place of M·N/n² is what the rule takes. With 10 pairs a case or more the two are the same but for figures
-near 1; with one to three pairs a case, as in a slice of one criterion, it matters (`cases_with_rarer_class`).
+near 1; with one to three pairs a case, as in a slice of one criterion, it matters. There is no interval then where fewer
+than 5 cases have the rarer class.
 
 Simulated with 2 to 5 raters, 2 to 5 categories, 10 to 100 cases of one unit, alpha nominal and ordinal and Fleiss'
 kappa: at least 93% in all cells but one (91%, shown in 2% of its studies). Where 85% of the cases are in one category
@@ -32,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilium.core.reasons import Reason
-from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Estimate, Figure, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, logit_ends
 from consilium.statistics.mid_p import mid_p_ends
@@ -77,17 +77,3 @@ def cases_apart(counts_by_case: Array) -> int:
     if not table.size:
         return 0
     return int((table.sum(axis=1) > table[:, table.sum(axis=0).argmax()]).sum())
-
-
-def two_rater_expected(counts: ConfusionCounts) -> tuple[Array, Array]:
-    """What disagreement is divided by in MF1 and in Cohen's kappa, of each table; 0 where one class was never used."""
-    n = np.maximum(counts.n, 1).astype(np.float64)
-    met, other = counts.met_mentions / n, counts.not_met_mentions / n
-    first, second = (counts.tp + counts.fn) / n, (counts.tp + counts.fp) / n
-    return np.asarray(met * other), np.asarray(first * (1 - second) + second * (1 - first))
-
-
-def cases_with_rarer_class(counts: ConfusionCounts) -> NDArray[np.int64]:
-    """In how many cases either rater used the class that fewer cases have, (slices,) of tables (cases, slices)."""
-    met, other = ((mentions > 0).sum(axis=0) for mentions in (counts.met_mentions, counts.not_met_mentions))
-    return np.asarray(np.minimum(met, other))
