@@ -13,11 +13,10 @@ from dataclasses import replace
 from consilium.core.reasons import Reason
 from consilium.statistics.estimate import Estimate, Figure, with_note
 from consilium.statistics.fleiss_kappa import fleiss_kappa
-from consilium.statistics.intervals import CaseJackknife
+from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.intraclass_correlation import intraclass_correlations
 from consilium.statistics.krippendorff_alpha import Level, krippendorff_alpha
 
-RULE = CaseJackknife()
 MINIMUM_CASES = 10  # of an interval of an intraclass correlation
 CORRELATIONS = {
     "icc1": "one",
@@ -36,7 +35,7 @@ def label_agreement(
 ) -> Iterator[tuple[str, Figure]]:
     """Names and figures: alpha, fleiss_kappa and, of levels, `CORRELATIONS`. ``counts`` of each case by option."""
     answered = [row for row in counts if sum(row)]
-    yield "alpha", krippendorff_alpha(answered, Level.ORDINAL if ordered else Level.NOMINAL, rule=RULE)
+    yield "alpha", krippendorff_alpha(answered, Level.ORDINAL if ordered else Level.NOMINAL, rule=DEFAULT_RULE)
     yield "fleiss_kappa", fleiss_kappa(answered)
     if not ordered:
         return

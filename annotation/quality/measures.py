@@ -22,7 +22,7 @@ from annotation.quality.inputs import Checks, Decisions, Work
 from consilium.statistics.case_figures import case_ratio
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
-from consilium.statistics.intervals import CaseJackknife
+from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.jackknife import jackknife
 from consilium.statistics.median import median_figure
 from consilium.statistics.ratios import estimated
@@ -31,7 +31,6 @@ from consilium.statistics.wilson import proportion
 from rubrics.models import Benchmark
 
 ENOUGH = 10  # responses behind a figure before it is shown
-RULE = CaseJackknife()  # over responses
 MONDAY = date(1969, 12, 29)  # of week 0
 
 Ints = npt.NDArray[np.int64]
@@ -164,7 +163,7 @@ def _compared(
             reference[mine], theirs[mine], case=at_response, n_cases=len(responses),
             slice_of=np.zeros_like(at_response), n_slices=1,
         )  # fmt: skip
-        (figures,) = two_rater_agreement(counts, rule=RULE, intervals_for=("mf1", "raw"))
+        (figures,) = two_rater_agreement(counts, rule=DEFAULT_RULE, intervals_for=("mf1", "raw"))
         rows.append((person, Shown(figures.mf1, figures.n_cases, "mf1"), Shown(figures.raw, figures.n_cases)))
     return rows
 
@@ -196,7 +195,10 @@ def _positive_rate(
         above = np.bincount(at_case, weights=difference[mine])[:, None]
         below = np.bincount(at_case)[:, None]
         mean = case_ratio(above, below, bounds=(-1.0, 1.0))
-        (figure,), spread = estimated(mean, n=below.sum(axis=0), rule=RULE), float(jackknife(mean).standard_error()[0])
+        (figure,), spread = (
+            estimated(mean, n=below.sum(axis=0), rule=DEFAULT_RULE),
+            float(jackknife(mean).standard_error()[0]),
+        )
         shown = Shown(figure, len(cases), "difference")
         # The spread by chance alone of a person who decides met as often as the others. The responses of a person who
         # always decides the same may have no spread at all, so the larger of the two counts.

@@ -21,10 +21,8 @@ from numpy.typing import ArrayLike
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import case_ratio, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined
-from consilium.statistics.intervals import CaseJackknife, IntervalRule
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.ratios import estimated
-
-DEFAULT_RULE = CaseJackknife()
 
 
 @dataclass(frozen=True)

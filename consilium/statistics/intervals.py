@@ -161,6 +161,7 @@ class PercentileBootstrap:
         return Intervals(percentiles.low, percentiles.high, effective, reason, note)
 
 
+DEFAULT_RULE = CaseJackknife()
 RULES = (CaseJackknife.key, PercentileBootstrap.key)
 
 

@@ -22,7 +22,7 @@ from consilium.core.ratings import Ratings, copy_columns, shared
 from consilium.core.version import VERSION
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Figure, notes_of
-from consilium.statistics.intervals import CaseJackknife
+from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
 from rubrics.models import Benchmark
@@ -32,7 +32,6 @@ from scoring.selectors.raters import run_ratings
 
 ONE_BY_ONE, ALL_AT_ONCE = "one", "all"
 FIGURES = ("mf1", "raw", "kappa")
-RULE = CaseJackknife()
 CACHED_SECONDS = 7 * 24 * 3600
 # How many runs, the newest ones, a page offers to choose from.
 LISTED = 50
@@ -119,7 +118,7 @@ def agreement_of(a: Ratings, b: Ratings, cases: _Cases) -> tuple[int, TwoRaterAg
     case = cases.case[np.searchsorted(cases.response, a.response[in_a][valid])]
     known, place = np.unique(case, return_inverse=True)
     counts = confusion_counts(outcomes_a[valid], outcomes_b[valid], case=place, n_cases=len(known))
-    return len(in_a), two_rater_agreement(counts, rule=RULE, intervals_for=FIGURES)[0]
+    return len(in_a), two_rater_agreement(counts, rule=DEFAULT_RULE, intervals_for=FIGURES)[0]
 
 
 def cache_key(name: str, runs: Sequence[JudgeRun]) -> str:
@@ -130,7 +129,7 @@ def cache_key(name: str, runs: Sequence[JudgeRun]) -> str:
 
 def compare_runs(a: JudgeRun, b: JudgeRun) -> Comparison:
     """Compare two finished runs over one benchmark; cached while the same cases count, as finished runs are final."""
-    key = cache_key(f"comparison-{RULE.key}-{state_of(a.benchmark_id)}", (a, b))
+    key = cache_key(f"comparison-{DEFAULT_RULE.key}-{state_of(a.benchmark_id)}", (a, b))
     kept: tuple[int, TwoRaterAgreement] | None = cache.get(key)
     if kept is None:
         kept = agreement_of(run_ratings(a), run_ratings(b), _Cases.of(a.benchmark))

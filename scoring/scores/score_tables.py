@@ -9,7 +9,7 @@ import numpy as np
 
 from consilium.core.phrases import joined
 from consilium.statistics.cacs import cacs_values
-from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.worst_at_k import worst_at_k
 from rubrics.models import Benchmark
 from scoring.runs.selectors import coverage_notes
@@ -57,13 +57,13 @@ def compute_scores(
     rater: Rater,
     k: int,
     *,
-    rule: IntervalRule | None = None,
+    rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
     rules: CountingRules = DEFAULT_RULES,
 ) -> Scores:
     """The scores of every candidate by ``rater``, with the coverage threshold ``k`` (1 or more).
 
-    Without a ``rule`` there are no intervals; ``seed`` is that of `rubric_score_se`, a bootstrap deviation.
+    ``seed`` is that of `rubric_score_se`, a bootstrap deviation whatever the rule.
 
     Raises `scoring.selectors.raters.NoRatings` if a run of the rater has no verdict.
     """

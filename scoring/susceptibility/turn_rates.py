@@ -20,7 +20,7 @@ from consilium.core.ratings import copy_columns
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import sums_by_case
 from consilium.statistics.estimate import Figure, Undefined
-from consilium.statistics.intervals import CaseJackknife, IntervalRule
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.paired_difference import ratio_difference
 from consilium.statistics.ratios import ratio_figures
@@ -49,7 +49,6 @@ NOTHING_SEEN = Reason.NO_FAULT_SEEN()
 NO_TRIAL = Reason.NO_INJECTION_VERDICT()
 NO_NOISE_TRIAL = Reason.NO_HARMLESS_EDIT_VERDICT()
 NO_NOISE = Reason.NO_HARMLESS_EDITS()
-DEFAULT_RULE = CaseJackknife()
 OTHER_SUITE = joined(Reason.OTHER_SUITE(), Reason.MEASURE_AGAIN())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Figure
-from consilium.statistics.intervals import CaseJackknife, IntervalRule
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.macro_f1 import macro_f1_values
 from consilium.statistics.paired_difference import mf1_difference
 from consilium.statistics.probabilities import brier_score, calibration_curve, expected_calibration_error
@@ -39,7 +39,7 @@ class Truth:
 
     met: Array
     case: Array
-    rule: IntervalRule = field(default_factory=CaseJackknife)
+    rule: IntervalRule = DEFAULT_RULE
 
     @cached_property
     def _cases(self) -> tuple[Array, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scipy import stats
+from scipy import optimize, stats
 
 
 def effective_number(sizes: Sequence[float]) -> float:
@@ -40,3 +40,37 @@ def ratio_ends(
 ) -> tuple[float, float]:
     """Ends of the interval of Σ above / Σ below, cases as large as their denominators."""
     return logit_jackknife(ratio_without(above, below), sum(above) / sum(below), below, low, high)
+
+
+def difference_ends(
+    first: tuple[float, float, float], second: tuple[float, float, float], deviations: Sequence[tuple[float, float]]
+) -> tuple[float, float]:
+    """Ends of the first figure less the second, each a value with its ends.
+
+    ``deviations`` are what both are without each case, less their means, and 0 for a case that is not behind both.
+    """
+    (value, low, high), (other, other_low, other_high) = first, second
+    squares = [sum(pair[i] ** 2 for pair in deviations) for i in (0, 1)]
+    r = sum(a * b for a, b in deviations) / math.sqrt(squares[0] * squares[1]) if all(squares) else 0.0
+
+    def length(one: float, two: float) -> float:
+        return math.sqrt(one**2 - 2 * r * one * two + two**2)
+
+    apart = value - other
+    return apart - length(value - low, other_high - other), apart + length(high - value, other - other_low)
+
+
+def less_mean(values: Sequence[float]) -> list[float]:
+    """The values less their mean."""
+    mean = sum(values) / len(values)
+    return [value - mean for value in values]
+
+
+def mid_p(x: float, n: float) -> tuple[float, float]:
+    """Mid-p ends of ``x`` of ``n``, neither 0 nor all of them: the tails hold 2.5% with half of what was seen."""
+
+    def above(p: float) -> float:
+        return float(stats.beta.cdf(p, x, n - x + 1) + stats.beta.cdf(p, x + 1, n - x)) / 2
+
+    low, high = (float(optimize.brentq(lambda p, tail=tail: above(p) - tail, 0, 1)) for tail in (0.025, 0.975))
+    return low, high

@@ -19,9 +19,11 @@ from agreement.reports.changes import changes_since
 from agreement.reports.methods import methods_of
 from agreement.reports.tables import Result
 from consilium.statistics.bootstrap import CaseBootstrap
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule, PercentileBootstrap
 from rubrics.models import Case, Response
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import CaseFactory, ResponseFactory
+from tests.statistics.by_hand import difference_ends, less_mean, logit_jackknife
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 K = 3
@@ -44,8 +46,8 @@ def shared_study(rows_of_the_module: None) -> Study:
     return study
 
 
-def result(study: Study, also: tuple[str, ...] = ("J", "group:B")) -> Result:
-    return compute(study.benchmark, rater="group:A", k=K, also=also, seed=7)
+def result(study: Study, also: tuple[str, ...] = ("J", "group:B"), rule: IntervalRule = DEFAULT_RULE) -> Result:
+    return compute(study.benchmark, rater="group:A", k=K, also=also, rule=rule, seed=7)
 
 
 def hits(study: Study, rater: str) -> dict[int, int]:
@@ -92,12 +94,15 @@ def test_every_slice_has_its_figures(study: Study) -> None:
             own = row(rows, slice=name, candidate=candidate)
             for figure, value in values.items():
                 assert own[figure] == pytest.approx(value, abs=1e-9), (name, candidate, figure)
-                if own[f"{figure}_low"] is None:
-                    # At a bound, as where nobody reaches k: every resample gives the same value.
-                    assert value in (0, 1, 100) and "no interval: all resamples agree" in own["note"]
-                else:
-                    assert own[f"{figure}_low"] <= value + 1e-9
-                    assert value - 1e-9 <= own[f"{figure}_high"]
+                assert own[f"{figure}_effective"] == pytest.approx(
+                    len(of(study, candidate, inside))
+                )  # one response each
+                assert own[f"{figure}_low"] <= value + 1e-9
+                assert value - 1e-9 <= own[f"{figure}_high"]
+                assert own[f"{figure}_low"] < own[f"{figure}_high"]
+                if value in (0, 1, 100):
+                    # At a bound, as where nobody reaches k.
+                    assert "fewer than two cases differ from the bound" in own["note"]
                 rank = 1 + sum(other[figure] > value + 1e-9 for other in expected.values())
                 assert own[f"{figure}_rank"] == rank
                 assert 1 <= own[f"{figure}_rank_low"] <= rank <= own[f"{figure}_rank_high"] <= len(NAMES)
@@ -106,8 +111,48 @@ def test_every_slice_has_its_figures(study: Study) -> None:
     assert "no rank: 8 of the 10 cases needed" in few["note"]
 
 
-def test_differences_take_their_intervals_from_joint_resamples(study: Study) -> None:
+def test_a_figure_and_differences_by_hand(study: Study) -> None:
     scoreboard = result(study)
+    met = hits(study, "A")
+    rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name="beta").select_related("case")
+    by_case = {response.case.key: (met[response.pk], response.case) for response in rows}
+
+    def scored(name: str, inside: Callable[[Case], bool]) -> tuple[tuple[float, float, float], dict[str, float]]:
+        """The figure with its ends over the cases that are inside, and its deviations without each of them."""
+        chosen = {key: s for key, (s, case) in by_case.items() if inside(case)}
+        value = figures(list(chosen.values()))[name]
+        without = [figures([s for other, s in chosen.items() if other != key])[name] for key in chosen]
+        most = 1.0 if name in ("pass_at_k", "rubric_score") else 100.0
+        ends = logit_jackknife(without, value, [1] * len(chosen), 0.0, most)
+        return (value, *ends), dict(zip(chosen, less_mean(without), strict=True))
+
+    def apart(
+        first: tuple[tuple[float, float, float], dict[str, float]],
+        second: tuple[tuple[float, float, float], dict[str, float]],
+    ) -> tuple[float, float]:
+        shared = [(deviation, second[1][key]) for key, deviation in first[1].items() if key in second[1]]
+        return difference_ends(first[0], second[0], shared)
+
+    def ends(own: dict[str, Any], name: str) -> tuple[float, float]:
+        return own[f"{name}_low"], own[f"{name}_high"]
+
+    accuracy, cacs = (scored(name, lambda case: True) for name in ("rubric_accuracy", "cacs_at_k"))
+    whole = row(scoreboard.tables["scoreboard"].dicts(), candidate="beta")
+    assert ends(whole, "cacs_at_k") == pytest.approx(cacs[0][1:], abs=1e-9)
+    gap = row(scoreboard.tables["gap"].dicts(), slice="overall_score", candidate="beta")
+    assert ends(gap, "gap_cacs") == pytest.approx(apart(accuracy, cacs), abs=1e-9)
+    even = scored("cacs_at_k", lambda case: "theme:even" in case.tags)
+    family = row(scoreboard.tables["families"].dicts(), family="theme:even", candidate="beta")
+    assert ends(family, "cacs_at_k_deviation") == pytest.approx(apart(even, cacs), abs=1e-9)
+    registers = [scored("pass_at_k", lambda case, kind=kind: case.register == kind) for kind in ("lay", "professional")]  # type: ignore[misc]
+    register = row(scoreboard.tables["registers"].dicts(), candidate="beta")
+    # The two have no case in common.
+    assert ends(register, "pass_at_k_difference") == pytest.approx(apart(*registers), abs=1e-9)
+    assert register["pass_at_k_difference_effective"] == pytest.approx(12)
+
+
+def test_percentile_differences_take_their_intervals_from_joint_resamples(study: Study) -> None:
+    scoreboard = result(study, rule=PercentileBootstrap(7))
     cases = list(Case.objects.filter(benchmark=study.benchmark).order_by("pk"))
     met = hits(study, "A")
     rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name="beta").order_by("case")
@@ -144,7 +189,7 @@ def test_a_gap_says_how_many_responses_only_rubric_accuracy_counts() -> None:
         case = CaseFactory(benchmark=study.benchmark, key=f"short-{n}", rubric=[1, 1])
         ResponseFactory(case=case, candidate=study.candidates[0])
     study.group("A", coin(3, "met", "not_met"))
-    tables = compute(study.benchmark, rater="group:A", k=3, also=(), seed=1).tables
+    tables = compute(study.benchmark, rater="group:A", k=3, also=(), rule=DEFAULT_RULE, seed=1).tables
     gap = row(tables["gap"].dicts(), slice="overall_score")
     assert (gap["n"], gap["note"]) == (12, "2 responses with fewer than k positive criteria")
     assert gap["gap_cacs_low"] < gap["gap_cacs"] < gap["gap_cacs_high"]
