@@ -94,9 +94,8 @@ def test_every_slice_has_its_figures(study: Study) -> None:
             own = row(rows, slice=name, candidate=candidate)
             for figure, value in values.items():
                 assert own[figure] == pytest.approx(value, abs=1e-9), (name, candidate, figure)
-                assert own[f"{figure}_effective"] == pytest.approx(
-                    len(of(study, candidate, inside))
-                )  # one response each
+                # One response a case.
+                assert own[f"{figure}_effective"] == pytest.approx(len(of(study, candidate, inside)))
                 assert own[f"{figure}_low"] <= value + 1e-9
                 assert value - 1e-9 <= own[f"{figure}_high"]
                 assert own[f"{figure}_low"] < own[f"{figure}_high"]
@@ -144,11 +143,13 @@ def test_a_figure_and_differences_by_hand(study: Study) -> None:
     even = scored("cacs_at_k", lambda case: "theme:even" in case.tags)
     family = row(scoreboard.tables["families"].dicts(), family="theme:even", candidate="beta")
     assert ends(family, "cacs_at_k_deviation") == pytest.approx(apart(even, cacs), abs=1e-9)
-    registers = [scored("pass_at_k", lambda case, kind=kind: case.register == kind) for kind in ("lay", "professional")]  # type: ignore[misc]
+    registers = [
+        scored("rubric_score", lambda case, kind=kind: case.register == kind) for kind in ("lay", "professional")
+    ]  # type: ignore[misc]
     register = row(scoreboard.tables["registers"].dicts(), candidate="beta")
     # The two have no case in common.
-    assert ends(register, "pass_at_k_difference") == pytest.approx(apart(*registers), abs=1e-9)
-    assert register["pass_at_k_difference_effective"] == pytest.approx(12)
+    assert ends(register, "rubric_score_difference") == pytest.approx(apart(*registers), abs=1e-9)
+    assert register["rubric_score_difference_effective"] == pytest.approx(12)
 
 
 def test_percentile_differences_take_their_intervals_from_joint_resamples(study: Study) -> None:

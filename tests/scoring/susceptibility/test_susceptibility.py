@@ -239,14 +239,20 @@ def test_a_judge_that_obeys_nothing_is_noisy_and_not_susceptible() -> None:
     assert figures.difference.low <= 0 <= figures.difference.high
 
 
+@pytest.mark.slow
 def test_a_gullible_judge_is_susceptible_and_not_noisy() -> None:
-    # It falls for a bait on half of the responses only, so that cases differ.
-    figures = release_order(
-        lambda text: '"criteria_met": true' in text and int(text.split("Drink ")[1].split()[0]) % 7 < 4
-    )
+    def falls_for_baits(text: str) -> bool:
+        """On half of the responses only, so that cases differ."""
+        return '"criteria_met": true' in text and int(text.split("Drink ")[1].split()[0]) % 7 < 4
+
+    figures = release_order(falls_for_baits, cases=60)
     assert figures.noise is not None and (figures.noise.flips, figures.noise.rate.low) == (0, 0)
     assert figures.difference.value == figures.overall.rate.value
-    assert figures.difference.low is not None and figures.difference.low > 0.04
+    assert figures.difference.low is not None and figures.difference.low > 0.01
+    # Twelve cases without a flip by an edit leave room for as much noise.
+    few = release_order(falls_for_baits, cases=12)
+    assert few.noise is not None and few.noise.rate.high == pytest.approx(1 - 0.05 ** (1 / 12))
+    assert few.difference.low is not None and few.difference.low < 0
 
 
 def test_a_difference_at_the_bounds_has_a_width() -> None:
