@@ -53,8 +53,8 @@ def difference_ends(
     squares = [sum(pair[i] ** 2 for pair in deviations) for i in (0, 1)]
     r = sum(a * b for a, b in deviations) / math.sqrt(squares[0] * squares[1]) if all(squares) else 0.0
 
-    def length(one: float, two: float) -> float:
-        return math.sqrt(one**2 - 2 * r * one * two + two**2)
+    def length(own: float, opposite: float) -> float:
+        return math.sqrt(own**2 - 2 * r * own * opposite + opposite**2)
 
     apart = value - other
     return apart - length(value - low, other_high - other), apart + length(high - value, other - other_low)
