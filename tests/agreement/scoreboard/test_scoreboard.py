@@ -17,6 +17,7 @@ from agreement.kinds.scores_tables import compute
 from agreement.models import NamedSlice, Report
 from agreement.reports.changes import changes_since
 from agreement.reports.methods import methods_of
+from agreement.reports.stored import table_of
 from agreement.reports.tables import Result
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule, PercentileBootstrap
@@ -138,6 +139,7 @@ def test_a_figure_and_differences_by_hand(study: Study) -> None:
     accuracy, cacs = (scored(name, lambda case: True) for name in ("rubric_accuracy", "cacs_at_k"))
     whole = row(scoreboard.tables["scoreboard"].dicts(), candidate="beta")
     assert ends(whole, "cacs_at_k") == pytest.approx(cacs[0][1:], abs=1e-9)
+    assert ends(whole, "worst_at_k") == pytest.approx(ends(whole, "rubric_score"))  # of one sample a case
     gap = row(scoreboard.tables["gap"].dicts(), slice="overall_score", candidate="beta")
     assert ends(gap, "gap_cacs") == pytest.approx(apart(accuracy, cacs), abs=1e-9)
     even = scored("cacs_at_k", lambda case: "theme:even" in case.tags)
@@ -182,6 +184,27 @@ def test_percentile_differences_take_their_intervals_from_joint_resamples(study:
     assert gap["gap_pass"] == pytest.approx(everything["rubric_accuracy"] - 100 * everything["pass_at_k"], abs=1e-9)
     assert (register["n_lay"], register["n_cases_professional"]) == (12, 12)
     assert scoreboard.facts["family_kind"] == "theme"
+
+
+def test_a_report_keeps_the_rule_that_it_was_asked_for(study: Study) -> None:
+    tables = {}
+    for interval in ("jackknife", "percentile"):
+        report = services.create_report(
+            benchmark=study.benchmark,
+            kind="scores",
+            parameters={"rater": "group:A", "k": K, "also": []},
+            interval=interval,
+            at=timezone.now(),
+        )
+        tasks.run_report(report.pk)
+        report.refresh_from_db()
+        assert report.result["facts"]["interval"] == interval
+        assert report.result["facts"].get("resamples") == (1000 if interval == "percentile" else None)
+        tables[interval] = row(table_of(report, "scoreboard").dicts(), candidate="beta")
+    jackknife, percentile = tables["jackknife"], tables["percentile"]
+    assert jackknife["cacs_at_k"] == percentile["cacs_at_k"]
+    assert jackknife["cacs_at_k_low"] != percentile["cacs_at_k_low"]
+    assert "cacs_at_k_effective" in percentile
 
 
 def test_a_gap_says_how_many_responses_only_rubric_accuracy_counts() -> None:
@@ -339,6 +362,10 @@ def test_the_page_says_whether_k_is_signed_and_links_every_row(study: Study) -> 
     client, page = client_of(study), f"/b/{study.benchmark.slug}/scores/{report.public_id}/"
     html = client.get(page, {"sort": "rubric_accuracy", "slice": "theme:even"}).content.decode()
     assert "k = 3 is not signed" in html
+    # Of the slice: every second case, each with as many criteria.
+    assert "12 effective cases stand behind the figure with the fewest" in html
+    assert "rest a claim on no fewer than 30" in html and "rare failures: from 100 cases" in html
+    assert "rubric_score_se in the files" in methods and "HealthBench’s bootstrap_std" in methods
     assert "Rank by Rubric Accuracy among 4" in html
     assert 'aria-sort="descending"' in html
     for name in ("families", "registers", "ranks-1", "length", "coverage"):
