@@ -30,6 +30,7 @@ from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, parts_of
 from consilium.figures import charts
 from consilium.figures.style import Palette
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.prediction_powered import NO_LABEL
 from rubrics.models import Benchmark
 from scoring.scores.points import DEFAULT_RULES
@@ -81,9 +82,19 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 
 def compute(
-    benchmark: Benchmark, *, judge: str, reference: str, k: int, seed: int = 0, progress: Progress = no_progress
+    benchmark: Benchmark,
+    *,
+    judge: str,
+    reference: str,
+    k: int,
+    rule: IntervalRule,
+    seed: int = 0,
+    progress: Progress = no_progress,
 ) -> Result:
-    """Every candidate three ways: prediction-powered, by the physicians alone, by the judge alone."""
+    """Every candidate three ways: prediction-powered, by the physicians alone, by the judge alone.
+
+    The intervals are computed from the variance of each estimate, whatever the ``rule``.
+    """
     scores = powered_scores.powered_scores(benchmark, judge=judge, reference=reference, k=k, progress=progress)
     predictor, physicians = scores.inputs.judge, scores.inputs.reference
     raters = raters_table(predictor, physicians)
