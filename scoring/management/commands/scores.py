@@ -70,6 +70,7 @@ class Command(BaseCommand):
             ]
         )
         self.stdout.write(self._summary(scores))
+        self.stdout.write(f"Intervals: {rule.in_words}; a report of scores shows them, these files only their notes.")
         self.stdout.write(f"rubric_score_se: deviation over {RESAMPLES:,} resamples, seed {options['seed']}.")
         for line in [*provenance.printed(raters), *coverage_notes(rater.judges)]:
             self.stdout.write(line)

@@ -90,6 +90,15 @@ def test_figures_by_hand(answered: Benchmark, tmp_path: Path) -> None:
     assert (alpha["n_invalid"], alpha["n_missing"], alpha["n_cannot"]) == ("1", "1", "0")
     assert alpha["rubric_score_se"] == ""
     assert "4.0 of the 5 effective cases needed" in alpha["note"]
+    printed = StringIO()
+    call_command(
+        *("scores", f"--benchmark={answered.slug}", "--rater=J", "--k=2", "--interval=percentile", "--seed=3"),
+        *("--out", str(tmp_path / "percentile")),
+        stdout=printed,
+    )
+    assert "percentile bootstrap over cases, 1000 resamples, seed 3" in printed.getvalue()
+    assert "rubric_score_se: deviation over 1,000 resamples, seed 3." in printed.getvalue()
+    assert "4 of the 10 cases needed" in (tmp_path / "percentile" / "scores.csv").read_text(encoding="utf-8")
     case_3 = row_of(tables["responses"], candidate="alpha", case="case-3")
     assert case_3 == {
         "candidate": "alpha",
