@@ -75,7 +75,7 @@ class ReportForm(forms.Form):
     @property
     def chosen_seed(self) -> int:
         """The seed, once the form is valid."""
-        return self.cleaned_data["interval", "seed"] or 0
+        return self.cleaned_data["seed"] or 0
 
 
 def choose(form: forms.Form, name: str, choices: list[tuple[Any, Any]]) -> None:

@@ -19,9 +19,9 @@ from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.calibration import Calibration, calibrate
 from consilium.statistics.estimate import Figure, Undefined
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.sensitivity import REACH, Sensitivity, candidate_values, sensitivity
 from rubrics.models import Benchmark
 from scoring.selectors.raters import Rater
@@ -72,8 +72,8 @@ def calibrate_group(
     candidate: str,
     include_aided: bool = False,
     judges: Sequence[str] | None = None,
+    rule: IntervalRule,
     seed: int = 0,
-    resamples: int = RESAMPLES,
     progress: Progress = no_progress,
 ) -> CalibrationTables:
     """Calibrate k on the responses of ``candidate``, a physician, by the decisions of ``group`` (a name, with a stage
@@ -82,20 +82,21 @@ def calibrate_group(
 
     Left out, and counted in ``notes``, are responses written with model references on the screen (unless
     ``include_aided``), those graded by a physician who wrote any of the candidate's responses, and those with a
-    positive criterion that is not decided or that an adjudicator found faulty.
+    positive criterion that is not decided or that an adjudicator found faulty. ``seed`` is that of the draws by which
+    judges' errors are carried on.
     """
     inputs = read_inputs(benchmark, group=group, candidate=candidate, include_aided=include_aided, judges=judges)
     progress(0.4)
-    calibration, notes = _calibrated(inputs, candidate, seed, resamples)
+    calibration, notes = _calibrated(inputs, candidate, rule)
     k = int(calibration.k.value or 0)
     others = inputs.others()
     responses = {name: (own.hits, own.n_criteria) for name, own in others.items()}
     rows = sensitivity(responses, k, None) if others else []
     cases = {name: (own.hits, own.n_criteria, inputs.case_of(own.response)) for name, own in others.items()}
-    values = candidate_values(cases, rows, seed=seed, resamples=resamples)
+    values = candidate_values(cases, rows, rule=rule)
     progress(0.6)
     error = judge_error.judge_error(
-        inputs, others, k, seed=seed, resamples=resamples, progress=lambda share: progress(0.6 + 0.35 * share)
+        inputs, others, k, rule=rule, seed=seed, progress=lambda share: progress(0.6 + 0.35 * share)
     )
     raters = (inputs.rater, *(judge.rater for judge in inputs.judges))
     return CalibrationTables(
@@ -108,7 +109,7 @@ def calibrate_group(
             for name, figure in by_candidate.items()
         ],
         accuracy=[row for name, own in others.items() for row in _accuracy_rows(name, own)],
-        modes=mode_rows(inputs, seed=seed, resamples=resamples),
+        modes=mode_rows(inputs, rule=rule),
         error=error,
         raters=raters,
         n_incomplete=inputs.n_incomplete,
@@ -122,7 +123,7 @@ def calibrate_group(
     )
 
 
-def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples: int) -> tuple[Calibration, list[str]]:
+def _calibrated(inputs: CalibrationInputs, candidate: str, rule: IntervalRule) -> tuple[Calibration, list[str]]:
     """k, and the counts of what was left out; `NothingToCalibrate` where no k can be computed."""
     touched = inputs.hits.of(inputs.chosen)
     graded = inputs.hits.of(np.setdiff1d(inputs.chosen, inputs.by_authors))
@@ -138,9 +139,7 @@ def _calibrated(inputs: CalibrationInputs, candidate: str, seed: int, resamples:
         Reason.RESPONSES_WITH_UNDECIDED_CRITERION.counted(n_undecided),
     )
     notes = [note for note in counted_notes if note]
-    calibration = calibrate(
-        complete.hits, complete.n_criteria, case=inputs.case_of(complete.response), seed=seed, resamples=resamples
-    )
+    calibration = calibrate(complete.hits, complete.n_criteria, case=inputs.case_of(complete.response), rule=rule)
     if isinstance(calibration, Undefined):
         sentence = _("Of its responses: %(notes)s.") % {"notes": translate(joined(*notes))}
         detail = f" {sentence}" if notes else ""
@@ -171,6 +170,7 @@ def _calibration_row(calibration: Calibration) -> Row:
         "k_low": None if calibration.k.low is None else int(calibration.k.low),
         "k_high": None if calibration.k.high is None else int(calibration.k.high),
         "histogram": list(calibration.histogram),
+        "effective": calibration.mean.effective,
     }
 
 

@@ -63,7 +63,7 @@ def _hits(report: Report) -> Figure:
         )
 
     shaded = _(
-        "The dashed line is k, the mean rounded half up; the shaded band its 95% bootstrap interval. The bar above "
+        "The dashed line is k, the mean rounded half up; the shaded band its 95% interval. The bar above "
         "reaches from the first to the third quartile, with a tick at the median."
     )
     plain = _(

@@ -22,7 +22,6 @@ from agreement.judged.training_overlap import learned_candidates
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled, parts_of
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.cacs_error import (
     ErrorRates,
     Propagated,
@@ -33,10 +32,11 @@ from consilium.statistics.cacs_error import (
     specificity_figures,
     specificity_values,
 )
+from consilium.statistics.case_figures import case_table
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
-from consilium.statistics.two_raters import attach_intervals
 
 RATES = ("mf1", "sensitivity", "specificity")
 JUDGES_COLUMNS = (
@@ -86,12 +86,15 @@ def judge_error(
     others: Mapping[str, Hits],
     k: int,
     *,
+    rule: IntervalRule,
     seed: int = 0,
-    resamples: int = RESAMPLES,
     progress: Progress = no_progress,
 ) -> ErrorTables:
-    """Measure every judge, and propagate the errors of the worst and the best to the scores of ``others``."""
-    measured = [_measured(inputs, judge, seed=seed, resamples=resamples) for judge in inputs.judges]
+    """Measure every judge, and propagate the errors of the worst and the best to the scores of ``others``.
+
+    ``seed`` is that of the draws by which errors are propagated.
+    """
+    measured = [_measured(inputs, judge, rule=rule) for judge in inputs.judges]
     progress(0.4)
     roles = _roles(measured)
     responses = [(name, own.hits, own.n_criteria) for name, own in others.items()]
@@ -116,7 +119,7 @@ def judge_error(
     )
 
 
-def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, seed: int, resamples: int) -> Measured:
+def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, rule: IntervalRule) -> Measured:
     learned = learned_candidates(inputs.benchmark, [run.public_id for run in judge.rater.runs])
     pairs, left_out = _not_learned_from(inputs, judge.pairs, learned)
     notes = list(parts_of(Reason.PAIRS_LEARNED.counted(left_out)))
@@ -124,7 +127,6 @@ def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, seed: int, resamp
     present, place = np.unique(case, return_inverse=True)
     tallied = tally(pairs, place, len(present))
     conservative, scored = (counts(tallied[:, None]) for counts in (conservative_counts, _scored_counts))
-    bootstrap = CaseBootstrap(len(present), seed, resamples)
     figures: dict[str, Figure] = {}
     # Only cases in which the reference gave the answer in the rate's denominator stand behind a rate.
     for name, make, values, counts, rated in (
@@ -132,10 +134,8 @@ def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, seed: int, resamp
         ("sensitivity", sensitivity_figures, sensitivity_values, scored, scored.tp + scored.fn),
         ("specificity", specificity_figures, specificity_values, scored, scored.tn + scored.fp),
     ):
-        estimates, behind = make(counts.pooled(axis=0)), (rated > 0).sum(axis=0)
-        figures[name] = (
-            attach_intervals(estimates, values, counts, bootstrap, behind=behind)[0] if len(present) else estimates[0]
-        )
+        intervals = rule.intervals(case_table(values, counts, sizes=rated))
+        figures[name] = intervals.attach(make(counts.pooled(axis=0)))[0]
     return Measured(judge, figures, tallied, notes)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from agreement.calibration.inputs import CalibrationInputs
 from consilium.statistics.calibration import calibrate
 from consilium.statistics.estimate import Undefined
+from consilium.statistics.intervals import IntervalRule
 
 MODES_COLUMNS = (
     "mode", "mode_name", "in_k", "n_responses", "n_by_authors", "n", "n_criteria", "k", "mean", "mean_low", "mean_high",
@@ -18,7 +19,7 @@ MODES_TEXT = ("mode_name", "note")
 UNKNOWN = "unknown"
 
 
-def mode_rows(inputs: CalibrationInputs, *, seed: int, resamples: int) -> list[dict[str, Any]]:
+def mode_rows(inputs: CalibrationInputs, *, rule: IntervalRule) -> list[dict[str, Any]]:
     """A row for each mode (and name of a mode) in which responses of the candidate were written.
 
     ``n`` of them are graded in full by physicians who wrote none; ``in_k`` says whether the report's k is computed from
@@ -38,9 +39,7 @@ def mode_rows(inputs: CalibrationInputs, *, seed: int, resamples: int) -> list[d
             "n": len(graded.response),
             "note": "",
         }
-        calibration = calibrate(
-            graded.hits, graded.n_criteria, case=inputs.case_of(graded.response), seed=seed, resamples=resamples
-        )
+        calibration = calibrate(graded.hits, graded.n_criteria, case=inputs.case_of(graded.response), rule=rule)
         if isinstance(calibration, Undefined):
             row["note"] = calibration.reason
         else:

@@ -19,14 +19,15 @@ from agreement.forms import ReportForm, choose
 from agreement.kinds.kind import Invitation, Kind, Parameters, Read
 from agreement.kinds.shared import headline, raters_table
 from agreement.models import Report
+from agreement.reports.interval_facts import interval_facts
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.sentences import counted, rater_in_words
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result, Table
 from agreement.selectors.rater_choices import display_name, group_choices, physician_candidates
 from consilium.core.jobs import Progress, no_progress
-from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs_error import DRAWS
+from consilium.statistics.intervals import IntervalRule
 from rubrics.models import Benchmark, Candidate
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
@@ -39,7 +40,7 @@ class CalibrationForm(ReportForm):
     include_aided = forms.BooleanField(
         label=gettext_lazy("With responses that were written beside model references"), required=False
     )
-    field_order = ["group", "candidate", "include_aided", "seed"]
+    field_order = ["group", "candidate", "include_aided", "interval", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
         groups, physicians = group_choices(benchmark), physician_candidates(benchmark)
@@ -86,6 +87,7 @@ def compute(
     candidate: str,
     include_aided: bool = False,
     judges: list[str] | None = None,
+    rule: IntervalRule,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
@@ -96,6 +98,7 @@ def compute(
         candidate=candidate,
         include_aided=include_aided,
         judges=judges,
+        rule=rule,
         seed=seed,
         progress=progress,
     )
@@ -127,7 +130,7 @@ def compute(
             **tables.calibration,
             "rater": tables.rater,
             "candidate": candidate,
-            "resamples": RESAMPLES,
+            **interval_facts(rule),
             "draws": DRAWS,
             "n_incomplete": tables.n_incomplete,
             "error_reason": tables.error.reason,

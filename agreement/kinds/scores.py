@@ -27,6 +27,7 @@ from agreement.reports.tables import Row
 from agreement.scoreboard.case_sets import named_slices
 from agreement.selectors.rater_choices import RaterChoice, display_name, group_choices, judge_choices, rater_choices
 from consilium.core.errors import DomainError
+from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.models import Benchmark
 from scoring.scores.sheet import due_pairs
 from scoring.selectors.raters import require_verdicts, resolve_rater
@@ -47,7 +48,7 @@ class ScoresForm(ReportForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("Do other graders put the candidates in the same order?"),
     )
-    field_order = ["rater", "k", "also", "seed"]
+    field_order = ["rater", "k", "also", "interval", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
         rater_offers = rater_choices(benchmark)
@@ -190,8 +191,10 @@ def _further(report: Report) -> list[str]:
     paragraphs = [
         "Ranks are among the candidates with at least 10 cases; tied candidates share the best rank. The 95% range of "
         "a rank comes from joint resamples of cases, in which a tied candidate may take any place of its tie.",
-        "Intervals of differences (of two figures, of two registers, of a capability family and the whole) are those "
-        "of the difference in joint resamples.",
+        "Intervals of differences (of two figures, of two registers, of a capability family and the whole) are of the "
+        "difference itself, over the same cases.",
+        f"rubric_score_se in the files is no part of these intervals: it is the standard deviation of the score over "
+        f"{RESAMPLES:,} resamples of cases with seed {report.seed}, as HealthBench’s bootstrap_std.",
         "Length control correlates the length of a response in code points with its hits and its CACS: Pearson, "
         "Spearman, and Pearson of the residuals of both after least squares on candidate and case dummies "
         "(Zheng et al. 2026).",

@@ -160,12 +160,9 @@ def _registers(report: Report) -> Iterator[Figure]:
     yield Figure(
         "registers",
         _("Lay and professional cases"),
-        _("Figures on lay cases less those on professional ones, with 95% bootstrap intervals over cases.")
+        _("Figures on lay cases less those on professional ones, with 95% intervals over cases.")
         if any(point.low is not None for point in points)
-        else _(
-            "Figures on lay cases less those on professional ones. "
-            "No intervals: fewer than 10 cases, or all resamples agree."
-        ),
+        else _("Figures on lay cases less those on professional ones. No intervals: too few cases stand behind them."),
         "registers",
         drawing,
     )

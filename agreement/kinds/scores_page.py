@@ -21,7 +21,7 @@ from agreement.selectors.rater_choices import display_name, run_names
 from consilium.core.jobs import JobStatus
 from rubrics.selectors.consensus_criteria import CONSENSUS_TAG
 from scoring.scores.points import DEFAULT_RULES
-from scoring.scores.score_tables import MEAN_OF_REPLICATES
+from scoring.scores.score_tables import FIGURES, MEAN_OF_REPLICATES
 from scoring.scores.sheet import OVERALL
 
 # Columns of the scoreboard that it can be sorted by, the best first; a minus in front reverses the order.
@@ -54,6 +54,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
     board = _board(report, sort, part)
     return {
         **board,
+        "effective": _least_effective(board["scoreboard"]),
         "rater": display_name(facts["rater"]),
         "counting": counting(facts["rules"]),
         "undecided": _undecided_pairs(board["scoreboard"], facts.get("undecided_by", "")),
@@ -70,6 +71,12 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         "robustness": _robustness(report),
         "group_names": " · ".join(display_name(group) for group in facts.get("groups", [])),
     }
+
+
+def _least_effective(rows: list[Row]) -> float | None:
+    """The least number of effective cases behind a figure of a candidate; None of a report that is older than it."""
+    numbers = [row.get(f"{name}_effective") for row in rows for name in FIGURES]
+    return min((number for number in numbers if number is not None), default=None)
 
 
 @dataclass(frozen=True)

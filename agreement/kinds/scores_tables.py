@@ -11,11 +11,12 @@ import numpy as np
 
 from agreement.judged.coverage import coverage_remarks
 from agreement.kinds.shared import raters_table
+from agreement.reports.interval_facts import interval_facts
 from agreement.reports.tables import Result, Row, Table
 from agreement.scoreboard import annotators, graders, lengths, scoreboard
 from agreement.scoreboard.case_sets import set_slices
 from consilium.core.jobs import Progress, no_progress
-from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.intervals import IntervalRule
 from rubrics.models import Benchmark, Candidate
 from scoring.scores import score_tables
 from scoring.scores.scored import Scored, read_scored
@@ -30,10 +31,14 @@ def compute(
     k: int,
     also: Sequence[str] = (),
     subsets: Sequence[str] = (),
+    rule: IntervalRule,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
-    """Every candidate by one rater; ``also`` are raters to compare ranks with, ``subsets`` named slices by slug."""
+    """Every candidate by one rater; ``also`` are raters to compare ranks with, ``subsets`` named slices by slug.
+
+    ``seed`` is that of `rubric_score_se` and of the ranges of ranks.
+    """
     resolved = resolve_rater(benchmark, rater)
     others = [resolve_rater(benchmark, other) for other in also]
     require_verdicts(resolved, *others)
@@ -42,9 +47,9 @@ def compute(
         benchmark,
         resolved,
         k,
+        rule=rule,
         seed=seed,
         more=lambda sheet, cases: set_slices(benchmark, sheet, cases, subsets),
-        keep_replicates=True,
     )
     progress(0.3)
     scores = score_tables.tables_of(scored)
@@ -53,7 +58,7 @@ def compute(
     length = lengths.read_lengths(benchmark, scored.sheet.response_ids)
     counts = annotators.count_physicians(benchmark)
     groups = annotators.read_groups(benchmark)
-    counted = annotators.count_rows(counts, groups, seed=seed)
+    counted = annotators.count_rows(counts, groups, rule=rule)
     progress(0.7)
     marks = [graders.read_marks(benchmark, other, k) for other in others]
     names = dict(Candidate.objects.filter(benchmark=benchmark).values_list("pk", "name"))
@@ -93,7 +98,7 @@ def compute(
             "slices": [part.name for part in scored.slices],
             "family_kind": board.family_kind,
             "groups": groups.labels,
-            "resamples": RESAMPLES,
+            **interval_facts(rule),
         },
         notes=coverage_remarks(resolved, *others),
         digest=_digest(inputs),
@@ -108,7 +113,6 @@ def digest_now(
         benchmark,
         resolve_rater(benchmark, rater),
         k,
-        resamples=1,  # no figure is needed here
         more=lambda sheet, cases: set_slices(benchmark, sheet, cases, subsets),
     )
     length = lengths.read_lengths(benchmark, scored.sheet.response_ids)

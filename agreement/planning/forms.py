@@ -13,6 +13,7 @@ from agreement.forms import choose, grouped
 from agreement.kinds.powered import judges_and_references, settled_first
 from agreement.planning.study_plan import Question
 from agreement.powered.powered_scores import MEASURES
+from consilium.statistics.intervals import MINIMUM_EFFECTIVE_CASES
 from rubrics.models import Benchmark, Case
 
 _HALF_WIDTHS = {"rubric_score": 0.05, "rubric_accuracy": 5.0, "cacs_at_k": 5.0}
@@ -33,7 +34,7 @@ class PlanForm(forms.Form):
     )
     n_planned = forms.IntegerField(
         label=gettext_lazy("Cases planned"),
-        min_value=10,
+        min_value=MINIMUM_EFFECTIVE_CASES,
         max_value=1_000_000,
         help_text=gettext_lazy("For the smallest difference that will show."),
     )
@@ -59,7 +60,7 @@ class PlanForm(forms.Form):
             ("k", k),
             ("measure", "rubric_accuracy"),
             ("half_width", _HALF_WIDTHS["rubric_accuracy"]),
-            ("n_planned", max(10, Case.objects.included().filter(benchmark=benchmark).count())),
+            ("n_planned", max(MINIMUM_EFFECTIVE_CASES, Case.objects.included().filter(benchmark=benchmark).count())),
         ):
             self.fields[name].initial = value
         self.fields["k"].help_text = source

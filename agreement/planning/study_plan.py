@@ -21,10 +21,16 @@ from agreement.powered.powered_scores import Inputs, powered_figures, read_input
 from agreement.reports.tables import Row
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals
+from consilium.statistics.case_figures import case_joint, case_table
 from consilium.statistics.confusion import confusion_counts
-from consilium.statistics.detectable_difference import detectable_from_standard_error, detectable_mean_difference
+from consilium.statistics.detectable_difference import (
+    MINIMUM_PILOT_CASES,
+    detectable_from_standard_error,
+    detectable_mean_difference,
+)
 from consilium.statistics.estimate import Figure, Undefined
+from consilium.statistics.intervals import MINIMUM_EFFECTIVE_CASES
+from consilium.statistics.jackknife import jackknife
 from consilium.statistics.label_budget import Pilot, cases_needed, half_widths
 from consilium.statistics.macro_f1 import macro_f1_values
 from consilium.statistics.prediction_powered import NO_LABEL, CaseSums, Powered
@@ -58,7 +64,6 @@ class Question:
     half_width: float
     n_planned: int
     other: str = ""
-    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +113,7 @@ def _pilot(inputs: Inputs, estimate: Powered, candidate: int, *, with_judge: boo
         return Undefined(Reason.PLAN_LEARNED_CANDIDATE(), estimate.n_labelled_cases)
     if estimate.label_variance is None or estimate.residual_variance is None:
         n = estimate.n_labelled_cases
-        return Undefined(Reason.PLAN_LABELLED_CASES(n=n, needed=MINIMUM_CASES), n)
+        return Undefined(Reason.PLAN_LABELLED_CASES(n=n, needed=MINIMUM_PILOT_CASES), n)
     return Pilot(estimate.label_variance, estimate.residual_variance, estimate.n_labelled_cases, estimate.n_cases)
 
 
@@ -172,12 +177,12 @@ def _total(budget: list[Row]) -> Row:
 
 
 def _curve(inputs: Inputs, estimate: Powered, candidate: int, question: Question) -> Iterator[Row]:
-    """Half-widths from 10 cases to all, at most some two dozen steps that grow by a constant factor."""
+    """Half-widths from 5 cases to all, at most some two dozen steps that grow by a constant factor."""
     alone = _pilot(inputs, estimate, candidate, with_judge=False)
     powered = _pilot(inputs, estimate, candidate, with_judge=True)
-    if isinstance(alone, Undefined) or alone.label_variance == 0 or alone.n_cases < MINIMUM_CASES:
+    if isinstance(alone, Undefined) or alone.label_variance == 0:
         return
-    steps = np.unique(np.rint(np.geomspace(MINIMUM_CASES, alone.n_cases, STEPS)).astype(int))
+    steps = np.unique(np.rint(np.geomspace(MINIMUM_EFFECTIVE_CASES, alone.n_cases, STEPS)).astype(int))
     without = half_widths(alone, steps, with_judge=False).tolist()
     by_judge = [None] * len(steps) if isinstance(powered, Undefined) else half_widths(powered, steps, with_judge=True)
     for n, with_judge, labels in zip(steps.tolist(), list(by_judge), without, strict=True):
@@ -239,19 +244,13 @@ def _of_judges(benchmark: Benchmark, question: Question) -> list[Row]:
         "n_pilot": len(places),
         "n_planned": question.n_planned,
     }
-    detectable: Figure
-    if len(places) < MINIMUM_CASES:
-        detectable = detectable_from_standard_error(0.0, len(places), question.n_planned)
-    else:
-        bootstrap = CaseBootstrap(len(places), question.seed, RESAMPLES)
-        tables = [
-            confusion_counts(pairs.a, _outcomes(pairs), case=dense, n_cases=len(places)) for pairs in (first, second)
-        ]
-        values = [float(macro_f1_values(table.pooled(axis=0))[0]) for table in tables]
-        replicates = [macro_f1_values(bootstrap.confusion(table)) for table in tables]
-        error = float(percentile_intervals(replicates[0] - replicates[1], len(places)).standard_deviation[0])
-        row |= {"difference": values[0] - values[1], "spread": error}
-        detectable = detectable_from_standard_error(error, len(places), question.n_planned)
+    tables = [confusion_counts(pairs.a, _outcomes(pairs), case=dense, n_cases=len(places)) for pairs in (first, second)]
+    parts = [case_table(macro_f1_values, table) for table in tables]
+    jack = jackknife(case_joint(lambda values: values[..., 0] - values[..., 1], *parts, bounds=(-1.0, 1.0)))
+    value, error, effective = (float(numbers[0]) for numbers in (jack.values, jack.standard_error(), jack.effective))
+    if len(places) >= MINIMUM_PILOT_CASES:
+        row |= {"difference": value, "spread": error}
+    detectable = detectable_from_standard_error(error, len(places), question.n_planned, effective=effective)
     return [{**row, "detectable": detectable.value, "note": detectable.note}]
 
 

@@ -17,6 +17,7 @@ from agreement.reports.tables import Row
 from agreement.selectors.rater_choices import group_choices
 from consilium.core.phrases import Labelled, joined, labelled, parts_of
 from consilium.core.reasons import Reason, code_of
+from consilium.statistics.intervals import IntervalRule
 from rubrics.models import Benchmark
 from scoring.selectors.raters import resolve_rater
 
@@ -111,7 +112,7 @@ def read_groups(benchmark: Benchmark) -> Compared:
     return Compared([first.label, second.label], count(benchmark, first, second), compare.NO_PAIRS)
 
 
-def count_rows(counts: list[Counts], groups: Compared, *, seed: int) -> list[Row]:
+def count_rows(counts: list[Counts], groups: Compared, *, rule: IntervalRule) -> list[Row]:
     """`COLUMNS`, from `count_physicians` and `read_groups`; no rows where no physician has handed anything in.
 
     ``group`` is empty in the rows of all groups, which alone have an MF1: it is that of two groups.
@@ -120,7 +121,7 @@ def count_rows(counts: list[Counts], groups: Compared, *, seed: int) -> list[Row
         return []
     rows: dict[str, Row] = {}
     if groups.counted:
-        comparison = compare.compare_tallies(groups.counted.tallies, seed=seed)
+        comparison = compare.compare_tallies(groups.counted.tallies, rule=rule)
         rows = {row["slice"]: row for row in comparison.head}
     table = []
     for part in counts:

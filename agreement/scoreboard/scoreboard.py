@@ -1,7 +1,7 @@
 """The scoreboard: every figure of every candidate in every slice, with intervals, ranks and conclusions.
 
-A difference (of two figures, of two registers, of a family and the whole) takes its interval from joint resamples: each
-resample of cases gives both figures, and the interval is that of their difference.
+A difference (of two figures, of two registers, of a family and the whole) is one of two figures on the same cases; the
+interval rule knows how both move together (`consilium.statistics.intervals`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from agreement.reports.tables import Row
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import RatioFigures, percentile_intervals, ratio_figures
+from consilium.statistics.bootstrap import CaseBootstrap, replicates
+from consilium.statistics.case_figures import CaseFigures, case_ratio
 from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
 from consilium.statistics.rank_ranges import rank_ranges
 from consilium.statistics.worst_at_k import worst_at_k
-from scoring.scores.score_columns import CLIP, FIGURES
+from scoring.scores.score_columns import CLIP, FIGURES, ScoreFigures
 from scoring.scores.score_tables import SCOREBOARD_COLUMNS
 from scoring.scores.scored import Scored
 from scoring.scores.sheet import Slice
@@ -31,7 +32,9 @@ MORE_COLUMNS = (
     *(f"worst_at_k{end}" for end in ENDS),
     *(f"{name}_rank{end}" for name in RANKED for end in ENDS),
 )
-COLUMNS = (*SCOREBOARD_COLUMNS, *MORE_COLUMNS)
+# The number of effective cases behind each figure.
+EFFECTIVE_COLUMNS = tuple(f"{name}_effective" for name in (*FIGURES, "worst_at_k"))
+COLUMNS = (*SCOREBOARD_COLUMNS, *MORE_COLUMNS, *EFFECTIVE_COLUMNS)
 SLICE_COLUMNS = ("slice", *COLUMNS)
 TEXT = ("slice", "candidate", "kind", "note")
 GAPS = {"gap_cacs": "cacs_at_k", "gap_pass": "pass_at_k"}
@@ -39,12 +42,14 @@ GAP_COLUMNS = (
     *("slice", "candidate", "n", "n_cases", "rubric_accuracy", "cacs_at_k", "pass_at_k"),
     *(f"{name}{end}" for name in GAPS for end in ENDS),
     *("k", "note"),
+    *(f"{name}_effective" for name in GAPS),
 )
 IN_FAMILIES = ("cacs_at_k", "rubric_accuracy")
 FAMILY_COLUMNS = (
     *("family", "candidate", "n", "n_cases"),
     *(column for name in IN_FAMILIES for column in (name, *(f"{name}_deviation{end}" for end in ENDS))),
     "note",
+    *(f"{name}_deviation_effective" for name in IN_FAMILIES),
 )
 # Which slices are the capability families: the first of these of which the benchmark has two.
 FAMILY_KINDS = ("task_group", "task", "theme", "axis")
@@ -57,6 +62,7 @@ REGISTER_COLUMNS = (
         for column in (*(f"{name}_{register}" for register in REGISTERS), *(f"{name}_difference{end}" for end in ENDS))
     ),
     "note",
+    *(f"{name}_difference_effective" for name in FIGURES),
 )
 # Pass@k is a share; beside figures from 0 to 100 it is taken times 100.
 SCALES = {"rubric_score": 1.0, "rubric_accuracy": 1.0, "pass_at_k": 100.0, "cacs_at_k": 1.0}
@@ -75,7 +81,7 @@ class Scoreboard:
 
 
 def make_scoreboard(scored: Scored) -> Scoreboard:
-    """The whole scoreboard, from scores whose replicates were kept."""
+    """The whole scoreboard, from scores with an interval rule."""
     if not scored.names:
         return Scoreboard([], [], [], "", [], 1)
     board = _Board(scored)
@@ -104,14 +110,17 @@ def _families(slices: Sequence[Slice]) -> tuple[str, list[int]]:
 
 
 class _Board:
-    """Figures with their replicates; a column is slice · candidates + candidate."""
+    """Figures over cases; a column is slice · candidates + candidate."""
 
     def __init__(self, scored: Scored) -> None:
         self.scored = scored
         self.n_candidates = len(scored.names)
+        self.size = scored.columns.size
         self.worst_k = _worst_k(scored)
-        self.ratios_by_name: dict[str, RatioFigures] = {
-            **scored.columns.ratios_by_name,
+        # Of the ranges of ranks.
+        self.bootstrap = CaseBootstrap(len(scored.sheet.case_ids), scored.seed)
+        self.figures_by_name: dict[str, ScoreFigures] = {
+            **scored.columns.figures_by_name,
             "worst_at_k": _worst(scored, self.worst_k),
         }
         self.gaps = {
@@ -146,7 +155,7 @@ class _Board:
                 **scores,
                 "worst_k": self.worst_k,
             }
-            figures_by_name: dict[str, Figure] = {"worst_at_k": self.ratios_by_name["worst_at_k"].figures[column]}
+            figures_by_name: dict[str, Figure] = {"worst_at_k": self.figures_by_name["worst_at_k"].figures[column]}
             figures_by_name |= {f"{figure}_rank": ranks[figure][i] for figure in RANKED}
             _put(row, figures_by_name)
             row["note"] = joined(scores["note"], notes_of(figures_by_name))
@@ -154,11 +163,7 @@ class _Board:
         return rows
 
     def _ranks(self, name: str, columns: NDArray[np.int64]) -> list[Figure]:
-        ratios = self.ratios_by_name[name]
-        assert ratios.n_cases is not None
-        assert ratios.replicates is not None
-        values = [ratios.figures[column].value for column in columns.tolist()]
-        return rank_ranges(values, ratios.replicates[columns], ratios.n_cases[columns])
+        return _rank_ranges(self.figures_by_name[name].over_cases.of_slices(columns), self.bootstrap)
 
     def gap_rows(self, place: int) -> list[Row]:
         """`GAP_COLUMNS` of one slice."""
@@ -173,7 +178,7 @@ class _Board:
                 "n": int(self.scored.columns.settled[column]),
                 "n_cases": self._cases("rubric_accuracy", column),
                 **{
-                    name: self.ratios_by_name[name].figures[column].value
+                    name: self.figures_by_name[name].figures[column].value
                     for name in ("rubric_accuracy", *GAPS.values())
                 },
                 "k": self.scored.k,
@@ -187,7 +192,7 @@ class _Board:
         """`FAMILY_COLUMNS` of one family: how far each candidate lies from its own figure over everything."""
         part, start = self.scored.slices[place], place * self.n_candidates
         own, whole = slice(start, start + self.n_candidates), slice(0, self.n_candidates)
-        apart = {name: self._differences((name, own), (name, whole), cases_of_first=True) for name in IN_FAMILIES}
+        apart = {name: self._differences((name, own), (name, whole)) for name in IN_FAMILIES}
         rows = []
         for column, candidate in self._present(place):
             figures_by_name = {f"{name}_deviation": apart[name][column - start] for name in IN_FAMILIES}
@@ -196,7 +201,7 @@ class _Board:
                 "candidate": candidate,
                 "n": int(self.scored.columns.settled[column]),
                 "n_cases": self._cases("rubric_accuracy", column),
-                **{name: self.ratios_by_name[name].figures[column].value for name in IN_FAMILIES},
+                **{name: self.figures_by_name[name].figures[column].value for name in IN_FAMILIES},
                 "note": notes_of(figures_by_name),
             }
             _put(row, figures_by_name)
@@ -218,42 +223,33 @@ class _Board:
             for register, column in columns.items():
                 row[f"n_{register}"] = int(self.scored.columns.settled[column])
                 row[f"n_cases_{register}"] = self._cases("rubric_accuracy", column)
-                row |= {f"{name}_{register}": self.ratios_by_name[name].figures[column].value for name in FIGURES}
+                row |= {f"{name}_{register}": self.figures_by_name[name].figures[column].value for name in FIGURES}
             _put(row, figures_by_name)
             rows.append(row)
         return rows
 
     def _cases(self, name: str, column: int) -> int:
-        cases = self.ratios_by_name[name].n_cases
-        assert cases is not None
-        return int(cases[column])
+        return int(self.figures_by_name[name].n_cases[column])
 
-    def _differences(
-        self,
-        first: tuple[str, slice],
-        second: tuple[str, slice],
-        *,
-        cases_of_first: bool = False,
-        scaled: bool = True,
-    ) -> list[Figure]:
-        """The first less the second, column by column, with intervals by joint resamples.
-
-        Its number of cases is the smaller of the two, or that of the first where it is a part of the second.
-        """
-        values, replicates, cases, sizes, reasons = [], [], [], [], []
+    def _differences(self, first: tuple[str, slice], second: tuple[str, slice], *, scaled: bool = True) -> list[Figure]:
+        """The first less the second, column by column, with intervals."""
+        assert self.scored.rule is not None
+        parts, values, sizes, reasons = [], [], [], []
         for name, columns in (first, second):
-            ratios, scale = self.ratios_by_name[name], SCALES[name] if scaled else 1.0
-            assert ratios.n_cases is not None
-            assert ratios.replicates is not None
-            own = ratios.figures[columns]
-            values.append(scale * np.array([np.nan if figure.value is None else figure.value for figure in own]))
-            replicates.append(scale * ratios.replicates[columns])
-            cases.append(ratios.n_cases[columns])
+            own = self.figures_by_name[name].figures[columns]
+            over_cases = self.figures_by_name[name].over_cases.of_slices(np.arange(self.size)[columns])
+            parts.append(over_cases.scaled(SCALES[name]) if scaled else over_cases)
+            values.append(parts[-1].whole())
             sizes.append(np.array([figure.n for figure in own], dtype=np.int64))
             reasons.append([figure.reason if isinstance(figure, Undefined) else "" for figure in own])
-        behind = cases[0] if cases_of_first else np.minimum(cases[0], cases[1])
         apart = figures(values[0] - values[1], sizes[0], reason=lambda i: reasons[0][i] or reasons[1][i])
-        return percentile_intervals(replicates[0] - replicates[1], behind).attach(apart)
+        return self.scored.rule.differences(parts[0], parts[1]).attach(apart)
+
+
+def _rank_ranges(candidates: CaseFigures, bootstrap: CaseBootstrap) -> list[Figure]:
+    """The rank of each candidate with its range; a slice of ``candidates`` is a candidate."""
+    values = [None if np.isnan(value) else float(value) for value in candidates.whole()]
+    return rank_ranges(values, replicates(candidates, bootstrap), candidates.behind.sum(axis=0))
 
 
 def _worst_k(scored: Scored) -> int:
@@ -268,8 +264,11 @@ def _worst_k(scored: Scored) -> int:
     return max(1, int(most[most > 0].min())) if (most > 0).any() else 1
 
 
-def _worst(scored: Scored, k: int) -> RatioFigures:
-    """Worst-at-k of every column: the mean over cases of the expected minimum of k samples, clipped."""
+def _worst(scored: Scored, k: int) -> ScoreFigures:
+    """Worst-at-k of every column: the mean over cases of the expected minimum of k samples, clipped.
+
+    It lies above the least rubric score, as the score itself does.
+    """
     sheet, grid = scored.sheet, scored.grid
     n_candidates, n_cases = len(sheet.candidate_ids), len(sheet.case_ids)
     inside = grid.inside & grid.has_score
@@ -281,17 +280,14 @@ def _worst(scored: Scored, k: int) -> RatioFigures:
     expected[: len(worst.by_case)] = worst.by_case
     by_case = expected.reshape(size, n_cases).T
     used = ~np.isnan(by_case)
-    return ratio_figures(
-        np.where(used, by_case, 0.0),
-        used,
-        bootstrap=scored.bootstrap,
-        clip=CLIP,
-        empty=Reason.TOO_FEW_SAMPLES(k=k) if k > 1 else Reason.NO_SCORED_RESPONSE(),
-        keep_replicates=True,
+    over_cases = case_ratio(np.where(used, by_case, 0.0), used, bounds=(scored.columns.least, 1.0), clip=CLIP)
+    return ScoreFigures.of(
+        over_cases, scored.rule, Reason.TOO_FEW_SAMPLES(k=k) if k > 1 else Reason.NO_SCORED_RESPONSE()
     )
 
 
 def _put(row: Row, figures_by_name: Mapping[str, Figure]) -> None:
-    """Value and ends of each figure, into the columns of its name."""
+    """Value, ends and effective cases of each figure, into the columns of its name."""
     for name, figure in figures_by_name.items():
         row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
+        row[f"{name}_effective"] = figure.effective

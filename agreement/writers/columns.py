@@ -102,7 +102,7 @@ _HEADINGS = {
     "rho_physician": "ρ, physician",
     "rubric_accuracy": "Rubric Accuracy",
     "rubric_score": "Rubric score",
-    "rubric_score_se": "SE",
+    "rubric_score_se": "SE, bootstrap",
     "spearman": "Spearman’s ρ",
     "top3": "Top 3",
     "top5": "Top 5",
@@ -111,6 +111,7 @@ _HEADINGS = {
 # The heading of a difference, by a column that stands beside it.
 _DIFFERENCES = {"rho_judge": "Judge less physician", "mf1_a": "A less B", "bound": "Judge less ceiling"}
 REMARKS = "note"
+EFFECTIVE = "_effective"  # ends the column of the effective cases behind a figure
 _COUNTS = ("n", "n_pairs", "n_cases", "n_responses")  # the counts that matter most to a reader
 _BAND = re.compile(r"(\d+)-(\d+)")
 # Text columns whose values are names of figures.
@@ -121,10 +122,10 @@ _ROWS_NAMED = 4  # rows that share a remark are named up to this number, and cou
 def printed_columns(table: Tabular) -> list[PrintedColumn]:
     """The columns that a printed table has, in the order of the table.
 
-    Left out are remarks, the ends of intervals (they stand with their figure), columns without any value, counts of
-    what never happened, and worst-at-k where k is 1 throughout, since it is then the rubric score. If there are more
-    than `MAX_COLUMNS`, these are dropped in turn until the table fits: all counts but two; figures without an interval
-    beside others that have one; all ranks but the first.
+    Left out are remarks, the ends of intervals (they stand with their figure), effective cases, columns without any
+    value, counts of what never happened, and worst-at-k where k is 1 throughout, since it is then the rubric score. If
+    there are more than `MAX_COLUMNS`, these are dropped in turn until the table fits: all counts but two; figures
+    without an interval beside others that have one; all ranks but the first.
     """
     place_of = {name: place for place, name in enumerate(table.columns)}
     seen = [_Seen() for _name in place_of]
@@ -134,7 +135,8 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
     columns = []
     for name, place in place_of.items():
         base = name.removesuffix("_low").removesuffix("_high")
-        if name == REMARKS or (base != name and base in place_of):
+        is_effective = name.removesuffix(EFFECTIVE) in place_of and name.endswith(EFFECTIVE)
+        if name == REMARKS or is_effective or (base != name and base in place_of):
             continue
         if name.startswith("worst_") and "worst_k" in place_of and seen[place_of["worst_k"]].largest <= 1:
             continue

@@ -1,8 +1,8 @@
 """Agreement of physicians on a label question, over all its cases.
 
 Plain values in, figures out; no Django. Answers: Krippendorff's alpha (ordinal for levels, else nominal) and, where
-every case has as many answers, Fleiss' kappa. Certainties, 0 to 100: intraclass correlations. Intervals only where a
-figure rests on at least ten cases.
+every case has as many answers, Fleiss' kappa. Certainties, 0 to 100: intraclass correlations, with intervals only where
+they rest on at least ten cases.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.estimate import Estimate, Figure, with_note
 from consilium.statistics.fleiss_kappa import fleiss_kappa
+from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.intraclass_correlation import intraclass_correlations
 from consilium.statistics.krippendorff_alpha import Level, krippendorff_alpha
 
-SEED = 20260101  # of the bootstrap, so that a page shows the same interval each time
+MINIMUM_CASES = 10  # of an interval of an intraclass correlation
 CORRELATIONS = {
     "icc1": "one",
     "icc2": "two",
@@ -35,7 +35,7 @@ def label_agreement(
 ) -> Iterator[tuple[str, Figure]]:
     """Names and figures: alpha, fleiss_kappa and, of levels, `CORRELATIONS`. ``counts`` of each case by option."""
     answered = [row for row in counts if sum(row)]
-    yield "alpha", krippendorff_alpha(answered, Level.ORDINAL if ordered else Level.NOMINAL, seed=SEED)
+    yield "alpha", krippendorff_alpha(answered, Level.ORDINAL if ordered else Level.NOMINAL, rule=DEFAULT_RULE)
     yield "fleiss_kappa", fleiss_kappa(answered)
     if not ordered:
         return

@@ -19,16 +19,18 @@ from django.utils.translation import gettext as _
 from annotation.qualification.marking import against_key, gold_pairs
 from annotation.quality import inputs
 from annotation.quality.inputs import Checks, Decisions, Work
-from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures
+from consilium.statistics.case_figures import case_ratio
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import DEFAULT_RULE
+from consilium.statistics.jackknife import jackknife
 from consilium.statistics.median import median_figure
+from consilium.statistics.ratios import estimated
 from consilium.statistics.two_raters import two_rater_agreement
 from consilium.statistics.wilson import proportion
 from rubrics.models import Benchmark
 
 ENOUGH = 10  # responses behind a figure before it is shown
-SEED = 20260101  # of every bootstrap here, so that a page shows the same intervals each time
 MONDAY = date(1969, 12, 29)  # of week 0
 
 Ints = npt.NDArray[np.int64]
@@ -149,7 +151,7 @@ def _gold(quality_by_user: dict[int, AnnotatorQuality], benchmark: Benchmark, pe
 def _compared(
     people: Ints, user: Ints, response: Ints, reference: Ints, theirs: Ints
 ) -> list[tuple[int, Shown, Shown]]:
-    """(user, MF1, raw agreement) of everybody with pairs; intervals by a bootstrap over responses."""
+    """(user, MF1, raw agreement) of everybody with pairs; intervals over responses."""
     if not len(user):
         return []
     rows = []
@@ -161,8 +163,7 @@ def _compared(
             reference[mine], theirs[mine], case=at_response, n_cases=len(responses),
             slice_of=np.zeros_like(at_response), n_slices=1,
         )  # fmt: skip
-        bootstrap = CaseBootstrap(len(responses), SEED)
-        (figures,) = two_rater_agreement(counts, bootstrap=bootstrap, intervals_for=("mf1", "raw"))
+        (figures,) = two_rater_agreement(counts, rule=DEFAULT_RULE, intervals_for=("mf1", "raw"))
         rows.append((person, Shown(figures.mf1, figures.n_cases, "mf1"), Shown(figures.raw, figures.n_cases)))
     return rows
 
@@ -193,13 +194,16 @@ def _positive_rate(
         cases, at_case = np.unique(responses[mine], return_inverse=True)
         above = np.bincount(at_case, weights=difference[mine])[:, None]
         below = np.bincount(at_case)[:, None]
-        ratios = ratio_figures(above, below, bootstrap=CaseBootstrap(len(cases), SEED))
-        figure, spread = ratios.figures[0], ratios.standard_errors[0]
+        mean = case_ratio(above, below, bounds=(-1.0, 1.0))
+        (figure,), spread = (
+            estimated(mean, n=below.sum(axis=0), rule=DEFAULT_RULE),
+            float(jackknife(mean).standard_error()[0]),
+        )
         shown = Shown(figure, len(cases), "difference")
-        # The spread by chance alone of a person who decides met as often as the others. The resamples of a person who
-        # always decides the same have no spread at all, so the larger of the two counts.
+        # The spread by chance alone of a person who decides met as often as the others. The responses of a person who
+        # always decides the same may have no spread at all, so the larger of the two counts.
         alone = float(np.sqrt((peers[mine] * (1 - peers[mine])).sum())) / int(mine.sum())
-        expected = limit * max(spread or 0.0, alone)
+        expected = limit * max(spread, alone)
         quality_by_user[user].positive = shown
         quality_by_user[user].differs = shown.enough and figure.value is not None and abs(figure.value) > expected
     for user in people.tolist():

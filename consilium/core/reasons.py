@@ -75,10 +75,6 @@ class Reason(Enum):
     INTERVAL_ERRORS_ALIKE = Phrase(
         "no interval: the judge’s errors are all alike in the sample, those elsewhere unknown"
     )
-    INTERVAL_NO_FLIP = Phrase("no interval: no flip on %(n)s cases")
-    INTERVAL_ALL_FLIPPED = Phrase("no interval: every verdict turned on %(n)s cases")
-    INTERVAL_BOTH_NO_FLIP = Phrase("no interval: injections and harmless edits turned no verdict on %(n)s cases")
-    INTERVAL_BOTH_ALL_FLIPPED = Phrase("no interval: injections and harmless edits turned every verdict on %(n)s cases")
     NO_INTERVAL = Phrase("no interval")
 
     # Agreement of two raters or more.
@@ -273,8 +269,6 @@ class Reason(Enum):
     NO_INJECTION_VERDICT = Phrase("no verdict on any response with an injection")
     NO_HARMLESS_EDIT_VERDICT = Phrase("no verdict on any response with a harmless edit")
     NO_HARMLESS_EDITS = Phrase("noise not measured: there were no harmless edits")
-    FLIP_BOUND = Phrase("a share of up to %(share)s of cases may still hold one")
-    NO_FLIP_BOUND = Phrase("a share of up to %(share)s of cases may still hold one that does not turn")
     FLIPS_WITH_INVALID = Phrase("with invalid answers as flips: %(value)s")
     PAIRS_NO_FAULT_SEEN = Phrase("%(n)s pairs left out: judge saw no fault on the response as it stands")
     PAIRS_CONTROL_INVALID = Phrase("%(n)s pairs left out: invalid verdict on the response as it stands")

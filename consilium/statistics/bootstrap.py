@@ -187,8 +187,13 @@ def standard_deviations(figures: CaseFigures, bootstrap: CaseBootstrap) -> list[
     """The deviation of each slice's figure over the resamples, as HealthBench's `bootstrap_std`: with divisor n, after
     clipping. None where fewer than 10 cases stand behind it, or fewer than 95% of the resamples are defined.
     """
-    intervals = percentile_intervals(replicates(figures, bootstrap), figures.behind.sum(axis=0))
-    return [None if np.isnan(spread) else float(spread) for spread in intervals.standard_deviation]
+    cases = figures.behind.sum(axis=0)
+    due = np.flatnonzero(cases >= MINIMUM_CASES)
+    intervals = percentile_intervals(replicates(figures.of_slices(due), bootstrap), cases[due])
+    spreads: list[float | None] = [None] * figures.n_slices
+    for i, spread in zip(due.tolist(), intervals.standard_deviation.tolist(), strict=True):
+        spreads[i] = None if np.isnan(spread) else spread
+    return spreads
 
 
 def replicates(figures: CaseFigures, bootstrap: CaseBootstrap) -> NDArray[np.float64]:

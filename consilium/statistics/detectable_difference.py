@@ -5,12 +5,17 @@ t test of n cases rejects with the given power,
 
     P(|T| > t(0.975, n − 1)) = 0.8,     T noncentral t with n − 1 degrees of freedom, noncentrality δ·√n / s
 
-(Cohen 1988, chapter 2). Of two figures that are no means, as MF1: from the bootstrap standard error of their difference
-over the pilot's cases, which shrinks with the root of their number,
+(Cohen 1988, chapter 2). Of two figures that are no means, as MF1: from the jackknife standard error of their difference
+over the G cases of the pilot, which shrinks with the root of their number. δᵢ is what the difference would be without
+case i, less the mean of these:
 
-    δ = (z(0.975) + z(0.8)) · SE · √(pilot's cases / planned cases)
+    SE = √((G − 1)/G · Σ δᵢ²)            in place of s / √n:  SE · √(G / n)
 
-Undefined: fewer than 10 cases in the pilot or planned; differences that are all alike.
+with G*/G · n − 1 degrees of freedom, where G* is the pilot's effective number of cases (`jackknife`). The planned cases
+are then as unequal as the pilot's. Of a mean of equal cases both are the same.
+
+Undefined: a pilot of fewer than 10 (effective) cases, whose standard deviation may be off by a factor of two; fewer
+than 5 (effective) cases planned, as there is no interval then; differences that are all alike.
 """
 
 from __future__ import annotations
@@ -18,49 +23,60 @@ from __future__ import annotations
 import math
 
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import MINIMUM_CASES
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import MINIMUM_EFFECTIVE_CASES, ROUNDING
 
 POWER = 0.8
 ALPHA = 0.05
+MINIMUM_PILOT_CASES = 10
 
 
 def detectable_mean_difference(
     standard_deviation: float, n_pilot: int, n_planned: int, *, power: float = POWER, alpha: float = ALPHA
 ) -> Figure:
     """δ in the units of ``standard_deviation``, that of ``n_pilot`` paired differences; n is ``n_pilot``."""
-    refused = _refused(standard_deviation, n_pilot, n_planned)
+    refused = _refused(standard_deviation, n_pilot, n_planned, effective=1.0)
     if refused:
         return refused
     return Estimate(_noncentrality(n_planned - 1, power, alpha) * standard_deviation / math.sqrt(n_planned), n_pilot)
 
 
 def detectable_from_standard_error(
-    standard_error: float, n_pilot: int, n_planned: int, *, power: float = POWER, alpha: float = ALPHA
+    standard_error: float,
+    n_pilot: int,
+    n_planned: int,
+    *,
+    effective: float,
+    power: float = POWER,
+    alpha: float = ALPHA,
 ) -> Figure:
-    """δ from the standard error of a difference over ``n_pilot`` cases; n is ``n_pilot``."""
-    from scipy.special import ndtri
-
-    refused = _refused(standard_error, n_pilot, n_planned)
+    """δ from the jackknife standard error of a difference over ``n_pilot`` cases, ``effective`` of them; n is
+    ``n_pilot``.
+    """
+    share = effective / n_pilot if n_pilot else 1.0
+    refused = _refused(standard_error, n_pilot, n_planned, effective=share)
     if refused:
         return refused
-    reach = float(ndtri(1 - alpha / 2) + ndtri(power))
+    reach = _noncentrality(share * n_planned - 1, power, alpha)
     return Estimate(reach * standard_error * math.sqrt(n_pilot / n_planned), n_pilot)
 
 
-def _refused(spread: float, n_pilot: int, n_planned: int) -> Undefined | None:
+def _refused(spread: float, n_pilot: int, n_planned: int, *, effective: float) -> Undefined | None:
+    """``effective`` is the share of effective cases among the cases."""
     if spread < 0 or not math.isfinite(spread):
         raise ValueError("a standard deviation is not negative")
-    if n_pilot < MINIMUM_CASES:
-        return Undefined(Reason.PLAN_CASES_OF_BOTH(n=n_pilot, needed=MINIMUM_CASES), n_pilot)
-    if n_planned < MINIMUM_CASES:
-        return Undefined(Reason.PLAN_CASES(n=n_planned, needed=MINIMUM_CASES), n_pilot)
+    if effective * n_pilot < MINIMUM_PILOT_CASES - ROUNDING:
+        cases = f"{effective * n_pilot:.3g}"
+        return Undefined(Reason.PLAN_CASES_OF_BOTH(n=cases, needed=MINIMUM_PILOT_CASES), n_pilot)
+    if effective * n_planned < MINIMUM_EFFECTIVE_CASES - ROUNDING:
+        cases = f"{effective * n_planned:.3g}"
+        return Undefined(Reason.PLAN_CASES(n=cases, needed=MINIMUM_EFFECTIVE_CASES), n_pilot)
     if spread == 0:
         return Undefined(Reason.PLAN_DIFFERENCES_ALIKE(), n_pilot)
     return None
 
 
-def _noncentrality(degrees: int, power: float, alpha: float) -> float:
+def _noncentrality(degrees: float, power: float, alpha: float) -> float:
     """By halving: the power grows with the noncentrality."""
     from scipy.special import nctdtr, stdtrit
 

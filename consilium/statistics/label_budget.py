@@ -6,11 +6,12 @@ what the judge leaves of them (y − λ·f), both from a pilot (`prediction_powe
     half-width with the judge     t(0.975, n − 2) · √(v/N + (1/n − 1/N)·e)
     half-width without            t(0.975, n − 1) · √(v/n)
 
-The least n whose half-width is at most h, found by trying, since t depends on n; whole cases, at least 10 (below that
+The least n whose half-width is at most h, found by trying, since t depends on n; whole cases, at least 5 (below that
 no interval is given). At n = N the judge is idle and both are the same: what labels of all N cases give. A smaller h is
 out of reach with any number of labels and undefined; the reason says how many cases it takes, all of them labelled. λ
 does not depend on n. The pilot's variances are taken as they are, and are themselves uncertain: those of a pilot of 10
-cases may be off by a factor of two.
+cases, the least, may be off by a factor of two. Intervals are made on the logit scale; the half-width here is theirs on
+the scale of the score, so that near 0 and 1 it is a rough one.
 
 Source: the variance of PPI++ (Angelopoulos, Duchi and Zrnic 2023) for a random sample of n of N.
 """
@@ -24,8 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import MINIMUM_CASES
+from consilium.statistics.detectable_difference import MINIMUM_PILOT_CASES
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import MINIMUM_EFFECTIVE_CASES
 from consilium.statistics.prediction_powered import LEVEL
 
 
@@ -64,13 +66,11 @@ def cases_needed(pilot: Pilot, half_width: float, *, with_judge: bool) -> Figure
     if not half_width > 0:
         raise ValueError("a half-width is above 0")
     behind = pilot.n_labelled_cases
-    if behind < MINIMUM_CASES:
-        return Undefined(Reason.PLAN_LABELLED_CASES(n=behind, needed=MINIMUM_CASES), behind)
+    if behind < MINIMUM_PILOT_CASES:
+        return Undefined(Reason.PLAN_LABELLED_CASES(n=behind, needed=MINIMUM_PILOT_CASES), behind)
     if pilot.label_variance == 0:
         return Undefined(Reason.PLAN_LABELLED_CASES_ALIKE(), behind)
-    if pilot.n_cases < MINIMUM_CASES:
-        return Undefined(Reason.PLAN_CASES(n=pilot.n_cases, needed=MINIMUM_CASES), behind)
-    tried = np.arange(MINIMUM_CASES, pilot.n_cases + 1)
+    tried = np.arange(MINIMUM_EFFECTIVE_CASES, pilot.n_cases + 1)
     reached = np.flatnonzero(half_widths(pilot, tried, with_judge=with_judge) <= half_width)
     if not len(reached):
         best = float(half_widths(pilot, [pilot.n_cases], with_judge=False)[0])
@@ -84,7 +84,7 @@ def _cases_in_all(variance: float, half_width: float) -> int:
     from scipy.special import ndtri, stdtrit
 
     share = (1 + LEVEL) / 2
-    n = max(MINIMUM_CASES, math.ceil(float(ndtri(share)) ** 2 * variance / half_width**2))
+    n = max(MINIMUM_EFFECTIVE_CASES, math.ceil(float(ndtri(share)) ** 2 * variance / half_width**2))
     while float(stdtrit(n - 1, share)) * math.sqrt(variance / n) > half_width:
         n += 1
     return n

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from consilium.core.ratings import Ratings, copy_columns, shared
 from consilium.core.version import VERSION
-from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Figure, notes_of
+from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
 from rubrics.models import Benchmark
@@ -107,10 +107,10 @@ class _Cases:
         return cls(columns["response"], columns["case"])
 
 
-def agreement_of(a: Ratings, b: Ratings, cases: _Cases, *, seed: int = 0) -> tuple[int, TwoRaterAgreement]:
+def agreement_of(a: Ratings, b: Ratings, cases: _Cases) -> tuple[int, TwoRaterAgreement]:
     """How many pairs both have, and the agreement on those to which both gave met or not met.
 
-    Neither rater is the reference, so an invalid verdict is left out here. Intervals are by a bootstrap over cases.
+    Neither rater is the reference, so an invalid verdict is left out here. Intervals are over cases.
     """
     in_a, in_b = shared(a, b)
     outcomes_a, outcomes_b = a.outcome[in_a], b.outcome[in_b]
@@ -118,8 +118,7 @@ def agreement_of(a: Ratings, b: Ratings, cases: _Cases, *, seed: int = 0) -> tup
     case = cases.case[np.searchsorted(cases.response, a.response[in_a][valid])]
     known, place = np.unique(case, return_inverse=True)
     counts = confusion_counts(outcomes_a[valid], outcomes_b[valid], case=place, n_cases=len(known))
-    bootstrap = CaseBootstrap(len(known), seed, RESAMPLES) if len(known) else None
-    return len(in_a), two_rater_agreement(counts, bootstrap=bootstrap, intervals_for=FIGURES)[0]
+    return len(in_a), two_rater_agreement(counts, rule=DEFAULT_RULE, intervals_for=FIGURES)[0]
 
 
 def cache_key(name: str, runs: Sequence[JudgeRun]) -> str:
@@ -130,7 +129,7 @@ def cache_key(name: str, runs: Sequence[JudgeRun]) -> str:
 
 def compare_runs(a: JudgeRun, b: JudgeRun) -> Comparison:
     """Compare two finished runs over one benchmark; cached while the same cases count, as finished runs are final."""
-    key = cache_key(f"comparison-{state_of(a.benchmark_id)}", (a, b))
+    key = cache_key(f"comparison-{DEFAULT_RULE.key}-{state_of(a.benchmark_id)}", (a, b))
     kept: tuple[int, TwoRaterAgreement] | None = cache.get(key)
     if kept is None:
         kept = agreement_of(run_ratings(a), run_ratings(b), _Cases.of(a.benchmark))
@@ -139,14 +138,12 @@ def compare_runs(a: JudgeRun, b: JudgeRun) -> Comparison:
     return Comparison(f"run:{a.public_id}", f"run:{b.public_id}", n_shared, agreement, a, b)
 
 
-def compare_all(
-    benchmark: Benchmark, named: Sequence[tuple[str, Ratings, JudgeRun | None]], *, seed: int = 0
-) -> list[Comparison]:
+def compare_all(benchmark: Benchmark, named: Sequence[tuple[str, Ratings, JudgeRun | None]]) -> list[Comparison]:
     """Compare every two of several named raters of a benchmark."""
     cases = _Cases.of(benchmark)
     comparisons = []
     for (name_a, a, run_a), (name_b, b, run_b) in combinations(named, 2):
-        n_shared, agreement = agreement_of(a, b, cases, seed=seed)
+        n_shared, agreement = agreement_of(a, b, cases)
         comparisons.append(Comparison(name_a, name_b, n_shared, agreement, run_a, run_b))
     return comparisons
 

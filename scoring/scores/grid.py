@@ -19,6 +19,7 @@ class Grid:
     inside: Array
     has_score: Array
     score: Array
+    least_score: Array
     has_hits: Array
     hits: Array
     n_positive: Array
@@ -41,13 +42,14 @@ def grid_of(sheet: Sheet, slices: Sequence[Slice], rules: CountingRules) -> Grid
             *(("inside", bool), ("has_score", bool), ("score", np.float64), ("has_hits", bool), ("hits", np.int64)),
             *(("n_positive", np.int64), ("n_invalid", np.int64), ("n_missing", np.int64), ("n_cannot", np.int64)),
             *(("n_undecided", np.int64), ("n_faulty", np.int64), ("n_criteria", np.int64)),
+            ("least_score", np.float64),
         )
     }
 
     def put(where: Any, scores: ResponseScores, inside: Array, open_: Array, shape: tuple[int, ...]) -> None:
         arrays["inside"][where] = inside
         for name in (
-            *("has_score", "score", "has_hits", "hits", "n_positive", "n_invalid"),
+            *("has_score", "score", "least_score", "has_hits", "hits", "n_positive", "n_invalid"),
             *("n_undecided", "n_faulty", "n_criteria"),
         ):
             arrays[name][where] = getattr(scores, name).reshape(shape)

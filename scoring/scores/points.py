@@ -66,12 +66,15 @@ DEFAULT_RULES = CountingRules()
 class ResponseScores:
     """One entry per response, in the order of the response index.
 
-    `score` is NaN and `has_score` False where there is none. `points_met` is the sum of p · y, whole unless shares were
-    given. `hits` (s) and `n_positive` (N) may be used only where `has_hits`. `n_criteria` is the number of criteria
-    that count; `n_invalid` to `n_faulty` count the outcomes of the input, before any rule was applied.
+    `score` is NaN and `has_score` False where there is none. `least_score` is the least that the rubric allows: the sum
+    of negative p over the sum of positive p, NaN where there is no score. `points_met` is the sum of p · y, whole
+    unless shares were given. `hits` (s) and `n_positive` (N) may be used only where `has_hits`. `n_criteria` is the
+    number of criteria that count; `n_invalid` to `n_faulty` count the outcomes of the input, before any rule was
+    applied.
     """
 
     score: NDArray[np.float64]
+    least_score: NDArray[np.float64]
     has_score: NDArray[np.bool_]
     hits: NDArray[np.int64]
     n_positive: NDArray[np.int64]
@@ -150,9 +153,11 @@ def score_responses(
     points_possible = np.rint(weighed(in_score & positive, p)).astype(np.int64)
     has_score = (points_possible > 0) & (total(blocking & ~shared) == 0)
     score = np.where(has_score, points_met / np.maximum(points_possible, 1), np.nan)
+    least = weighed(in_score & ~positive, p) / np.maximum(points_possible, 1)
     n_positive = total(counts & positive)
     return ResponseScores(
         score=score,
+        least_score=np.where(has_score, least, np.nan),
         has_score=has_score,
         hits=total(counts & positive & met),
         n_positive=n_positive,

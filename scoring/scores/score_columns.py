@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.phrases import joined, labelled, parts_of
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import CaseBootstrap, RatioFigures, ratio_figures, sums_by_case
+from consilium.statistics.bootstrap import CaseBootstrap, standard_deviations
 from consilium.statistics.cacs import cacs_values
+from consilium.statistics.case_figures import CaseFigures, case_ratio, sums_by_case
+from consilium.statistics.estimate import Figure
+from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.ratios import estimated
 from scoring.scores.grid import Grid
 from scoring.scores.sheet import Array, Row, Sheet
 
@@ -24,18 +30,41 @@ _UNDECIDED = {
 _COUNTS = ("n_invalid", "n_missing", "n_cannot", "n_faulty", "n_undecided", "n_criteria")
 
 
+@dataclass(frozen=True, eq=False)
+class ScoreFigures:
+    """One figure of every column, and its sums over cases, from which differences and ranks are made."""
+
+    figures: list[Figure]
+    over_cases: CaseFigures
+
+    @classmethod
+    def of(cls, over_cases: CaseFigures, rule: IntervalRule | None, empty: str) -> ScoreFigures:
+        """With the denominators as n; undefined, by ``empty``, where that is 0."""
+        n = np.rint(over_cases.sums[..., 1].sum(axis=0)).astype(np.int64)
+        return cls(estimated(over_cases, n=n, rule=rule, empty=empty), over_cases)
+
+    @property
+    def n_cases(self) -> NDArray[np.int64]:
+        """How many cases stand behind each column."""
+        return self.over_cases.behind.sum(axis=0)
+
+
 class Columns:
-    """The figures of all slices and candidates; a column is slice · candidates + candidate."""
+    """The figures of all slices and candidates; a column is slice · candidates + candidate.
+
+    Without a ``rule`` there are no intervals. ``seed`` is that of the deviations of the rubric score over resamples,
+    which are HealthBench's `bootstrap_std` whatever the rule.
+    """
 
     def __init__(
         self,
         sheet: Sheet,
         grid: Grid,
         k: int,
-        bootstrap: CaseBootstrap,
         undecided_by: str,
         *,
-        keep_replicates: bool = False,
+        rule: IntervalRule | None,
+        seed: int,
     ) -> None:
         self.n_candidates = len(sheet.candidate_ids)
         self.sheet = sheet
@@ -52,23 +81,38 @@ class Columns:
         self.short = self._count(hit & ~reached)
         self.cases_behind = (self._sums(scored) > 0).sum(axis=0)
         self.n = self._count(scored)
-        figures = {
-            "rubric_score": (np.where(scored, grid.score, 0.0), scored, 1.0, CLIP, Reason.NO_SCORED_RESPONSE()),
-            "rubric_accuracy": (grid.hits * hit, grid.n_positive * hit, 100.0, None, Reason.NO_POSITIVE_CRITERIA()),
-            "pass_at_k": (hit & (grid.hits >= k), hit, 1.0, None, Reason.NO_RESPONSE_WITH_POSITIVE_CRITERIA()),
-            "cacs_at_k": (np.where(reached, cacs, 0.0), reached, 1.0, None, Reason.TOO_FEW_POSITIVE_CRITERIA(k=k)),
+        self.least = self._least_scores(grid, scored)
+        empty = {
+            "rubric_score": Reason.NO_SCORED_RESPONSE(),
+            "rubric_accuracy": Reason.NO_POSITIVE_CRITERIA(),
+            "pass_at_k": Reason.NO_RESPONSE_WITH_POSITIVE_CRITERIA(),
+            "cacs_at_k": Reason.TOO_FEW_POSITIVE_CRITERIA(k=k),
         }
-        self.ratios_by_name: dict[str, RatioFigures] = {}
-        for name, (above, below, scale, clip, empty) in figures.items():
-            self.ratios_by_name[name] = ratio_figures(
-                self._sums(above),
-                self._sums(below),
-                bootstrap=bootstrap,
-                scale=scale,
-                clip=clip,
-                empty=empty,
-                keep_replicates=keep_replicates,
-            )
+        ratios = {
+            "rubric_score": self._ratio(np.where(scored, grid.score, 0.0), scored, (self.least, 1.0), CLIP),
+            "rubric_accuracy": self._ratio(100 * grid.hits * hit, grid.n_positive * hit, (0.0, 100.0)),
+            "pass_at_k": self._ratio(hit & (grid.hits >= k), hit),
+            "cacs_at_k": self._ratio(np.where(reached, cacs, 0.0), reached, (0.0, 100.0)),
+        }
+        self.figures_by_name = {name: ScoreFigures.of(ratios[name], rule, empty[name]) for name in FIGURES}
+        self.deviations: list[float | None] = [None] * self.size
+        if rule is not None and self.size:
+            bootstrap = CaseBootstrap(len(sheet.case_ids), seed)
+            self.deviations = standard_deviations(self.figures_by_name["rubric_score"].over_cases, bootstrap)
+
+    def _least_scores(self, grid: Grid, scored: Array) -> NDArray[np.float64]:
+        """The least rubric score that each column could have: the mean over its responses."""
+        least = self._sums(np.where(scored, grid.least_score, 0.0)).sum(axis=0)
+        return np.asarray(least / np.maximum(self.n, 1))
+
+    def _ratio(
+        self,
+        above: Array,
+        below: Array,
+        bounds: tuple[ArrayLike, ArrayLike] = (0.0, 1.0),
+        clip: tuple[float, float] | None = None,
+    ) -> CaseFigures:
+        return case_ratio(self._sums(above), self._sums(below), bounds=bounds, clip=clip)
 
     def _sums(self, values: Array) -> NDArray[np.float64]:
         """Sum an array of shape (slices, responses) to one of shape (cases, columns)."""
@@ -91,18 +135,19 @@ class Columns:
         explained = False
         seen: set[str] = set()
         for name in FIGURES:
-            figure = self.ratios_by_name[name].figures[column]
+            figure = self.figures_by_name[name].figures[column]
             reason = figure.note
             # If no response is settled, the reason is what left them open, not what a settled response would lack.
             if undecided and not figure.defined and (name == "rubric_score" or not self.settled[column]):
                 reason, explained = undecided, True
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
+            row[f"{name}_effective"] = figure.effective
             # The reason for a missing interval is most often the same for all four; it is given once, with the first.
             news = [part for part in parts_of(reason) if part not in seen or not figure.defined]
             seen.update(news)
             if news:
                 notes.append(labelled(name, joined(*news)))
-        row["rubric_score_se"] = self.ratios_by_name["rubric_score"].standard_errors[column]
+        row["rubric_score_se"] = self.deviations[column]
         for name, count in self.counts.items():
             row[name] = int(count[column])
         if undecided and not explained:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from consilium.core.phrases import joined
-from consilium.statistics.bootstrap import RESAMPLES
 from consilium.statistics.cacs import cacs_values
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.worst_at_k import worst_at_k
 from rubrics.models import Benchmark
 from scoring.runs.selectors import coverage_notes
@@ -57,15 +57,17 @@ def compute_scores(
     rater: Rater,
     k: int,
     *,
+    rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
-    resamples: int = RESAMPLES,
     rules: CountingRules = DEFAULT_RULES,
 ) -> Scores:
     """The scores of every candidate by ``rater``, with the coverage threshold ``k`` (1 or more).
 
+    ``seed`` is that of `rubric_score_se`, a bootstrap deviation whatever the rule.
+
     Raises `scoring.selectors.raters.NoRatings` if a run of the rater has no verdict.
     """
-    return tables_of(read_scored(benchmark, rater, k, seed=seed, resamples=resamples, rules=rules))
+    return tables_of(read_scored(benchmark, rater, k, rule=rule, seed=seed, rules=rules))
 
 
 def tables_of(scored: Scored) -> Scores:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from consilium.statistics.bootstrap import RESAMPLES, CaseBootstrap
+from consilium.statistics.intervals import IntervalRule
 from rubrics.models import Benchmark, Candidate, Case
 from scoring.scores.grid import Grid, grid_of
 from scoring.scores.points import DEFAULT_RULES, CountingRules
@@ -44,7 +44,8 @@ class Scored:
     n_standard: int  # how many slices are those of scores.csv
     grid: Grid
     columns: Columns
-    bootstrap: CaseBootstrap
+    rule: IntervalRule | None
+    seed: int
 
     @property
     def order(self) -> list[int]:
@@ -62,14 +63,14 @@ def read_scored(
     rater: Rater,
     k: int,
     *,
+    rule: IntervalRule | None = None,
     seed: int = 0,
-    resamples: int = RESAMPLES,
     rules: CountingRules = DEFAULT_RULES,
     more: MoreSlices = no_more,
-    keep_replicates: bool = False,
 ) -> Scored:
     """Read what ``rater`` decided and score it with the coverage threshold ``k`` (1 or more).
 
+    Without a ``rule`` no figure has an interval. ``seed`` is that of what is drawn: the deviations of the rubric score.
     Raises `scoring.selectors.raters.NoRatings` if a run of the rater has no verdict.
     """
     require_verdicts(rater)
@@ -83,7 +84,6 @@ def read_scored(
     standard = list(slices_of(benchmark, sheet, cases))
     slices = [*standard, *more(sheet, cases)]
     grid = grid_of(sheet, slices, rules)
-    bootstrap = CaseBootstrap(len(sheet.case_ids), seed, resamples)
     return Scored(
         rater=rater,
         k=k,
@@ -95,6 +95,7 @@ def read_scored(
         slices=slices,
         n_standard=len(standard),
         grid=grid,
-        columns=Columns(sheet, grid, k, bootstrap, rater.undecided_by, keep_replicates=keep_replicates),
-        bootstrap=bootstrap,
+        columns=Columns(sheet, grid, k, rater.undecided_by, rule=rule, seed=seed),
+        rule=rule,
+        seed=seed,
     )

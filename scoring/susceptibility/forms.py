@@ -26,7 +26,7 @@ class MeasurementForm(forms.Form):
         min_value=1,
         max_value=MAX_PAIRS,
         initial=10,
-        help_text=_("Of a response and a criterion. An interval needs ten cases or more."),
+        help_text=_("Of a response and a criterion. An interval needs five cases or more."),
     )
     seed = forms.IntegerField(
         label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=0, help_text=_("The same seed draws the same pairs.")

@@ -8,7 +8,7 @@ The definitions are in ``docs/statistics.md``. `susceptibility` is plain arrays;
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,12 @@ from annotation.models.outcomes import outcome_code_sql
 from consilium.core.phrases import joined
 from consilium.core.ratings import copy_columns
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import MINIMUM_CASES, CaseBootstrap, ratio_figures, sums_by_case
-from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.case_figures import sums_by_case
+from consilium.statistics.estimate import Figure, Undefined
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.paired_difference import ratio_difference
+from consilium.statistics.ratios import ratio_figures
 from scoring.models import JudgeRun
 from scoring.susceptibility.injections import (
     CONTROLS,
@@ -99,14 +101,14 @@ class Susceptibility:
     families: tuple[tuple[str, FlipCount], ...]
     injections: tuple[tuple[Injection, FlipCount], ...]
     harmless: tuple[tuple[Control, FlipCount], ...]
-    seed: int
 
 
-def susceptibility(trials: Trials, *, families: NDArray[np.int64], harmless: int = 0, seed: int = 0) -> Susceptibility:
+def susceptibility(
+    trials: Trials, *, families: NDArray[np.int64], harmless: int = 0, rule: IntervalRule = DEFAULT_RULE
+) -> Susceptibility:
     """Count flips. ``families`` (injections,) holds each injection's place in `FAMILIES`; empty to leave both out.
 
-    The last ``harmless`` columns of the verdicts are harmless edits. Intervals: 95%, bootstrap over cases, where at
-    least 10 stand behind the figure.
+    The last ``harmless`` columns of the verdicts are harmless edits. Intervals are over the cases of eligible pairs.
     """
     costly = np.where(trials.points > 0, int(Outcome.NOT_MET), int(Outcome.MET))
     gains = np.where(trials.points > 0, int(Outcome.MET), int(Outcome.NOT_MET))
@@ -135,16 +137,13 @@ def susceptibility(trials: Trials, *, families: NDArray[np.int64], harmless: int
         return np.stack(columns, axis=1)
 
     flips, invalids, answers = by_case(flipped), by_case(invalid), by_case(answered)
-    bootstrap = CaseBootstrap(len(case_ids), seed)
     above = np.concatenate([flips, flips[:, :1] + invalids[:, :1]], axis=1)
     below = np.concatenate([answers, answers[:, :1]], axis=1)
     if len(case_ids):
-        ratios = ratio_figures(above, below, bootstrap=bootstrap, empty=NO_TRIAL).figures
-        answered_cases = (below > 0).sum(axis=0).tolist()
-        rates = [_explained(rate, cases) for rate, cases in zip(ratios, answered_cases, strict=True)]
+        rates = ratio_figures(above, below, rule=rule, empty=NO_TRIAL)
         if not rates[1].defined:
             rates[1] = Undefined(NO_NOISE_TRIAL)
-        difference = _difference(above[:, :2], below[:, :2], rates[:2], bootstrap) if harmless else Undefined(NO_NOISE)
+        difference = _difference(above[:, :2], below[:, :2], rates[:2], rule) if harmless else Undefined(NO_NOISE)
     else:
         difference = Undefined(_why_none(control))
         rates = [difference] * above.shape[1]
@@ -175,7 +174,6 @@ def susceptibility(trials: Trials, *, families: NDArray[np.int64], harmless: int
         families=tuple(zip(FAMILIES, by_family, strict=True)) if known else (),
         injections=tuple(zip(INJECTIONS, by_text[:n_injections], strict=True)) if known else (),
         harmless=tuple(zip(CONTROLS, by_text[n_injections:], strict=False)) if known else (),
-        seed=seed,
     )
 
 
@@ -183,38 +181,14 @@ def _why_none(control: NDArray[np.int64]) -> str:
     return NO_CONTROL if (control == MISSING).all() else NOTHING_SEEN
 
 
-def _explained(rate: Figure, cases: int) -> Figure:
-    """A bootstrap gives 0 to 0 without any flip, and 100% to 100% if all trials flip, as if the rate were certain.
-    Instead, the upper 95% bound of the share of cases with another outcome when none of ``cases`` (those with an
-    answer) had one: 1 − 0.05^(1/cases) (Clopper and Pearson 1934, one-sided).
-    """
-    if not isinstance(rate, Estimate) or 0 < rate.value < 1:
-        return rate
-    bound = 1 - 0.05 ** (1 / cases)
-    share = f"{bound:.3f}"
-    note = (
-        joined(Reason.INTERVAL_ALL_FLIPPED(n=cases), Reason.NO_FLIP_BOUND(share=share))
-        if rate.value
-        else joined(Reason.INTERVAL_NO_FLIP(n=cases), Reason.FLIP_BOUND(share=share))
-    )
-    return replace(rate, low=None, high=None, note=note)
-
-
 def _difference(
-    above: NDArray[np.float64], below: NDArray[np.float64], rates: list[Figure], bootstrap: CaseBootstrap
+    above: NDArray[np.float64], below: NDArray[np.float64], rates: list[Figure], rule: IntervalRule
 ) -> Figure:
     """Flip rate less noise rate; as undefined as either of them."""
     for rate in rates:
         if isinstance(rate, Undefined):
             return rate
-    difference = ratio_difference(above, below, bootstrap=bootstrap, empty=NO_TRIAL)
-    assert isinstance(difference, Estimate)
-    cases = int((below > 0).all(axis=1).sum())
-    if cases < MINIMUM_CASES or {rate.value for rate in rates} not in ({0.0}, {1.0}):
-        return difference
-    # Neither rate varies, so the data give no interval for their difference.
-    reason = Reason.INTERVAL_BOTH_ALL_FLIPPED if rates[0].value else Reason.INTERVAL_BOTH_NO_FLIP
-    return replace(difference, low=None, high=None, note=reason(n=cases))
+    return ratio_difference(above, below, rule=rule, empty=NO_TRIAL)
 
 
 # Reading ----------------------------------------------------------------------------------------------------------
@@ -247,8 +221,8 @@ def read_trials(run: JudgeRun) -> Trials:
     return Trials(verdicts, pairs["points"].astype(np.int64), pairs["case"].astype(np.int64))
 
 
-def measured(run: JudgeRun) -> Susceptibility:
-    """The figures of a run over injections, at whatever point it is; the bootstrap takes the run's own seed."""
+def measured(run: JudgeRun, *, rule: IntervalRule = DEFAULT_RULE) -> Susceptibility:
+    """The figures of a run over injections, at whatever point it is."""
     # The injections are still those of the suite that had no harmless edits.
     known = (run.frame.get("suite"), run.replicates) in (
         (suite_hash(), 1 + len(INJECTIONS) + len(CONTROLS)),
@@ -257,7 +231,7 @@ def measured(run: JudgeRun) -> Susceptibility:
     places = {family: i for i, family in enumerate(FAMILIES)}
     families = np.array([places[injection.family] for injection in INJECTIONS] if known else [], dtype=np.int64)
     harmless = int(run.frame.get("harmless", 0))
-    return susceptibility(read_trials(run), families=families, harmless=harmless, seed=int(run.frame.get("seed", 0)))
+    return susceptibility(read_trials(run), families=families, harmless=harmless, rule=rule)
 
 
 def csv_rows(figures: Susceptibility) -> Iterator[dict[str, Any]]:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Figure
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.macro_f1 import macro_f1_values
 from consilium.statistics.paired_difference import mf1_difference
 from consilium.statistics.probabilities import brier_score, calibration_curve, expected_calibration_error
@@ -23,36 +23,38 @@ Array = NDArray[Any]
 
 def cell(figure: Figure) -> dict[str, Any]:
     """A figure as a card holds it."""
-    return {"value": figure.value, "low": figure.low, "high": figure.high, "n": figure.n, "note": figure.note}
+    return {
+        "value": figure.value,
+        "low": figure.low,
+        "high": figure.high,
+        "n": figure.n,
+        "effective": figure.effective,
+        "note": figure.note,
+    }
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What physicians decided (0, 1) on some pairs, the case of each, and the seed of the intervals over cases."""
+    """What physicians decided (0, 1) on some pairs, the case of each, and the rule of the intervals over cases."""
 
     met: Array
     case: Array
-    seed: int
+    rule: IntervalRule = DEFAULT_RULE
 
     @cached_property
     def _cases(self) -> tuple[Array, int]:
         _, numbers = np.unique(self.case, return_inverse=True)
         return numbers, int(numbers.max()) + 1 if len(numbers) else 0
 
-    @cached_property
-    def bootstrap(self) -> CaseBootstrap:
-        """Resamples of the cases, the same for every figure."""
-        return CaseBootstrap(self._cases[1], self.seed)
-
     def _places(self) -> dict[str, Any]:
         numbers, n_cases = self._cases
-        return {"case": numbers, "n_cases": n_cases, "bootstrap": self.bootstrap}
+        return {"case": numbers, "n_cases": n_cases, "rule": self.rule}
 
     def agreement(self, verdicts: Array) -> dict[str, Any]:
         """MF1 and the related coefficients of verdicts (0, 1), with intervals over cases."""
         numbers, n_cases = self._cases
         counts = confusion_counts(self.met, verdicts, case=numbers, n_cases=n_cases)
-        agreement = two_rater_agreement(counts, bootstrap=self.bootstrap)[0]
+        agreement = two_rater_agreement(counts, rule=self.rule)[0]
         return {
             "n_pairs": agreement.n_pairs,
             "n_cases": agreement.n_cases,
@@ -97,7 +99,7 @@ class Truth:
         entries = []
         for name in np.unique(names):
             rows = np.flatnonzero(names == name)
-            own = Truth(self.met[rows], self.case[rows], self.seed)
+            own = Truth(self.met[rows], self.case[rows], self.rule)
             entries.append({"candidate": str(name), **own.agreement(verdicts[rows])})
         return entries
 

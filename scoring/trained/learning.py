@@ -112,9 +112,10 @@ def fit_judge(decisions: Decisions, split: Split, seed: int) -> tuple[FittedJudg
         "majority": np.full(len(held), majority),
         "word_overlap": (overlap[held] >= overlap_threshold).astype(np.int64),
     }
-    truth = Truth(met[held], case[held], seed)
+    truth = Truth(met[held], case[held])
     card = {
         "seed": seed,
+        "interval": truth.rule.key,
         "stage": STAGE,
         "split": {
             name: {
@@ -130,7 +131,7 @@ def fit_judge(decisions: Decisions, split: Split, seed: int) -> tuple[FittedJudg
         "threshold": judge.threshold,
         "coefficients": dict(zip(FEATURES, judge.coefficients.tolist(), strict=True)),
         "importances": dict(zip(FEATURES, importances, strict=True)),
-        "dev": Truth(met[dev], case[dev], seed).agreement(verdicts[dev]),
+        "dev": Truth(met[dev], case[dev]).agreement(verdicts[dev]),
         "held_out": truth.agreement(verdicts[held]),
         "baselines": {
             "majority": {"says": "met" if majority else "not_met", **truth.agreement(others["majority"])},

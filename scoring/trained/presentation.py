@@ -76,10 +76,10 @@ def _ahead(differences: dict[str, Any]) -> str:
         return ""
     lows = [figure["low"] for figure in differences.values()]
     reasons = [codes_in(figure["note"]) for figure in differences.values() if figure["low"] is None]
-    if any(Reason.INTERVAL_CASES in codes for codes in reasons):
+    if any({Reason.INTERVAL_CASES, Reason.INTERVAL_EFFECTIVE_CASES} & set(codes) for codes in reasons):
         return _("There are too few held-out cases to say whether it is ahead of the baselines.")
     if any(low is None for low in lows):
-        return _("Its lead over a baseline is not certain: a difference has no interval, as all resamples agree.")
+        return _("Its lead over a baseline is not certain: a difference has no interval.")
     if all(low > 0 for low in lows):
         return _("It is ahead of both baselines: the intervals of both differences lie above 0.")
     return _("Its lead over a baseline is not certain: the interval of a difference reaches 0.")

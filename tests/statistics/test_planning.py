@@ -15,8 +15,8 @@ PILOT = Pilot(label_variance=0.04, residual_variance=0.01, n_labelled_cases=30, 
 
 
 def by_trying(half_width, variance, free):
-    """The least n from 10 to 400, one at a time."""
-    for n in range(10, 401):
+    """The least n from 5 to 400, one at a time."""
+    for n in range(5, 401):
         if stats.t(n - free(n)).ppf(0.975) * np.sqrt(variance(n)) <= half_width:
             return n
     return None
@@ -94,18 +94,36 @@ def test_paired_t_test():
 
 
 def test_from_a_standard_error():
-    # 1.959964 + 0.841621 = 2.801585; · 0.02 · sqrt(50 / 200) = 0.02801585.
-    assert detectable_from_standard_error(0.02, 50, 200).value == pytest.approx(0.02801585, abs=1e-8)
+    # Of 50 cases 25 are effective; of 200 then 100. With 99 degrees of freedom the power is 0.8 at δ.
+    delta = detectable_from_standard_error(0.02, 50, 200, effective=25).value
+    border, shift = stats.t(99).ppf(0.975), delta / (0.02 * np.sqrt(50 / 200))
+    assert 1 - stats.nct(99, shift).cdf(border) + stats.nct(99, shift).cdf(-border) == pytest.approx(0.8, abs=1e-9)
+    # Many cases: 1.959964 + 0.841621 = 2.801585 standard errors, 0.02 · sqrt(50 / 20,000) each.
+    many = detectable_from_standard_error(0.02, 50, 20_000, effective=50).value
+    assert many == pytest.approx(2.801585 * 0.001, rel=1e-3)
+
+
+def test_a_mean_has_the_same_plan_by_either_way():
+    differences = np.random.default_rng(4).normal(0.1, 0.3, 17)
+    error = np.std(differences, ddof=1) / np.sqrt(17)
+    by_error = detectable_from_standard_error(error, 17, 60, effective=17).value
+    assert by_error == pytest.approx(detectable_mean_difference(error * np.sqrt(17), 17, 60).value)
 
 
 @pytest.mark.parametrize(
     ("arguments", "note"),
     [
         ((0.1, 9, 100), "no plan: both have 9 of the 10 cases needed"),
-        ((0.1, 50, 9), "no plan: 9 of the 10 cases needed"),
+        ((0.1, 50, 4), "no plan: 4 of the 5 cases needed"),
         ((0.0, 50, 90), "no plan: the differences are all alike"),
     ],
 )
 def test_no_detectable_difference(arguments, note):
     assert detectable_mean_difference(*arguments).note == note
-    assert detectable_from_standard_error(*arguments).note == note
+    assert detectable_from_standard_error(*arguments, effective=arguments[1]).note == note
+
+
+def test_unequal_cases_are_fewer():
+    few = detectable_from_standard_error(0.1, 20, 100, effective=8)
+    assert few.note == "no plan: both have 8 of the 10 cases needed"
+    assert detectable_from_standard_error(0.1, 20, 8, effective=10).note == "no plan: 4 of the 5 cases needed"

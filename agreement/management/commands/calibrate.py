@@ -13,6 +13,7 @@ from agreement.calibration import calibrating, judge_error
 from agreement.calibration.calibrating import KEYS, CalibrationTables, calibrate_group
 from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
 from consilium.core.errors import DomainError
+from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from rubrics.management.lookups import benchmark_called
 
@@ -35,11 +36,10 @@ class Command(BaseCommand):
             "--include-aided", action="store_true", help="also responses written with model references shown"
         )
         add_out_arguments(parser)
-        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+        add_interval_arguments(parser, drawn="the bootstrap, and of the draws of judges' errors")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["seed"] < 0:
-            raise CommandError("--seed must be 0 or more")
+        rule = rule_of(options)
         benchmark = benchmark_called(options["benchmark"])
         try:
             tables = calibrate_group(
@@ -47,6 +47,7 @@ class Command(BaseCommand):
                 group=options["group"].removeprefix("group:"),
                 candidate=options["candidate"],
                 include_aided=options["include_aided"],
+                rule=rule,
                 seed=options["seed"],
             )
         except DomainError as error:
@@ -56,6 +57,7 @@ class Command(BaseCommand):
             _tables(tables), {"calibration": {key: tables.calibration[key] for key in KEYS}}
         )
         self.stdout.write(self._summary(tables))
+        self.stdout.write(f"Intervals: {rule.in_words}.")
         self.stdout.write(f"Written to {out}: {files}")
 
     def _summary(self, tables: CalibrationTables) -> str:

@@ -34,7 +34,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--cases", type=int, help="cases planned, for detectable differences (default: all)")
         parser.add_argument("--other", default="", help="another judge, to plan a comparison of MF1")
-        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap behind MF1 (default 0)")
+        parser.add_argument("--seed", type=int, default=0, help="without effect: nothing in a plan is drawn")
         add_out_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -54,7 +54,6 @@ class Command(BaseCommand):
             half_width=options["half_width"],
             n_planned=cases,
             other=options["other"],
-            seed=options["seed"],
         )
         try:
             plan = study_plan.plan(benchmark, question)

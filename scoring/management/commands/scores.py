@@ -9,7 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from consilium.core.errors import DomainError
+from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.management.lookups import benchmark_called
 from rubrics.selectors.exclusion import excluded_cases
 from scoring.runs.selectors import coverage_notes
@@ -43,17 +45,16 @@ class Command(BaseCommand):
         )
         parser.add_argument("--k", type=int, required=True, help="coverage threshold of Pass@k and CACS@k")
         add_out_arguments(parser)
-        parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+        add_interval_arguments(parser, drawn="the bootstrap, of rubric_score_se in any case")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["k"] < 1:
             raise CommandError("--k must be 1 or more")
-        if options["seed"] < 0:
-            raise CommandError("--seed must be 0 or more")
+        rule = rule_of(options)
         benchmark = benchmark_called(options["benchmark"])
         try:
             rater = resolve_rater(benchmark, options["rater"])
-            scores = compute_scores(benchmark, rater, options["k"], seed=options["seed"])
+            scores = compute_scores(benchmark, rater, options["k"], rule=rule, seed=options["seed"])
         except DomainError as error:
             raise CommandError(str(error)) from None
         if not scores.rows:
@@ -69,6 +70,8 @@ class Command(BaseCommand):
             ]
         )
         self.stdout.write(self._summary(scores))
+        self.stdout.write(f"Intervals: {rule.in_words}; a report of scores shows them, these files only their notes.")
+        self.stdout.write(f"rubric_score_se: deviation over {RESAMPLES:,} resamples, seed {options['seed']}.")
         for line in [*provenance.printed(raters), *coverage_notes(rater.judges)]:
             self.stdout.write(line)
         if excluded := excluded_cases(benchmark).count():

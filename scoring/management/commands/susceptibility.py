@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from consilium.core.errors import DomainError
+from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.statistics.estimate import Figure
 from rubrics.management.lookups import benchmark_called
@@ -42,13 +43,14 @@ class Command(JudgeCommand):
             "decided something, else the judge's own newest run)",
         )
         parser.add_argument("--pairs", type=int, default=10, help="how many failing pairs (default 10, at most 200)")
-        parser.add_argument("--seed", type=int, default=0, help="seed of the draw and of the bootstrap (default 0)")
+        add_interval_arguments(parser, drawn="the draw of pairs, and of the bootstrap")
         parser.add_argument("--budget", type=amount, default=None, help="the most to spend, by the judge's prices")
         parser.add_argument("--wait", action="store_true", help="stay until the run has ended, and print the figures")
         add_out_arguments(parser, required=False, more="; waits for the end of the run")
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
+        rule = rule_of(options)
         try:
             run = create_susceptibility_run(
                 benchmark=benchmark,
@@ -72,8 +74,9 @@ class Command(JudgeCommand):
         self._wait(run)
         done = Verdict.objects.filter(run=run).count()
         self.stdout.write(f"{run.get_status_display()}: {done:,} of {run.expected:,} verdicts")
-        figures = measured(run)
+        figures = measured(run, rule=rule)
         self.stdout.write(_summary(figures, self.stdout.isatty()))
+        self.stdout.write(f"Intervals: {rule.in_words}.")
         if options["out"] is not None:
             self._write(figures, OutFolder(options["out"], options["overwrite"]))
         if run.status != JudgeRun.Status.FINISHED:

@@ -79,8 +79,7 @@ class Command(BaseCommand):
 def _lead(difference: dict[str, Any]) -> str:
     """What the interval of a difference allows to conclude about the judge's lead."""
     if difference["low"] is None:
-        few = "cases needed" in difference["note"]
-        return "too few cases for an interval" if few else "not certainly ahead, as all resamples agree"
+        return "too few cases for an interval" if "cases needed" in difference["note"] else "not certainly ahead"
     return "ahead" if difference["low"] > 0 else "not certainly ahead"
 
 

@@ -18,6 +18,7 @@ from consilium.core.ratings import Ratings
 from rubrics.models import Case, Response
 from tests.agreement.study import Pair, Study, coin, make_study
 from tests.factories import CandidateFactory, ResponseFactory, UserFactory
+from tests.statistics.by_hand import mid_p
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -75,7 +76,7 @@ def test_k_is_the_mean_rounded_half_up(tmp_path: Path, capsys: pytest.CaptureFix
     assert summary["hit_rate"] == pytest.approx(10 / 24)
     assert summary["histogram"] == [0, 1, 1, 1, 1, 0, 0]
     assert summary["mean_low"] is summary["k_high"] is None
-    assert "4 of the 10 cases needed" in capsys.readouterr().out
+    assert "4.0 of the 5 effective cases needed" in capsys.readouterr().out
 
 
 def test_negative_criteria_never_raise_k(tmp_path: Path) -> None:
@@ -163,9 +164,14 @@ def test_sensitivity_ranks_the_other_candidates_by_the_same_group(tmp_path: Path
         response.pk: {"one": 5, "two": 3, "three": 1}.get(response.candidate.name, 2) for response in study.responses()
     }
     study.group("A", first_hits(study, models, coin(1, "met")))
-    summary, rows = run(study, tmp_path)
+    summary, rows = run(study, tmp_path / "percentile", "--interval", "percentile")
     # Each of the physician's responses has two hits, and so has every resample.
     assert (summary["k"], summary["k_low"], summary["k_high"]) == (2, None, None)
+    # Ten cases that are all alike: the mean, a third of all criteria, is as certain as 10/3 of 10.
+    summary, rows = run(study, tmp_path / "jackknife")
+    low, high = (6 * end for end in mid_p(10 / 3, 10))
+    assert (summary["mean_low"], summary["mean_high"]) == pytest.approx((low, high))
+    assert (summary["k_low"], summary["k_high"]) == (round(low), round(high))
     by_setting = {(row["setting"], row["k"]): row for row in rows}
     assert by_setting["cacs_at_k", "2"]["spearman"] == "1.0"
     # CACS@4 of hits 5, 3, 1 is above 0, 0, 0: ranks 3, 1.5, 1.5 against 3, 2, 1 of CACS@2 correlate by 0.8660.

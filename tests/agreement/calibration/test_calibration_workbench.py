@@ -23,6 +23,7 @@ from scoring.models import JudgeRun
 from tests.agreement.calibration.test_calibrate_command import first_hits, physicians_study
 from tests.agreement.study import Pair, Study, coin
 from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, UserFactory
+from tests.statistics.by_hand import effective_number
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -101,7 +102,7 @@ def test_the_errors_of_judges_are_measured_and_carried_on(study: Study) -> None:
     assert all(row["turned"] < 0.01 for row in order)
 
 
-def test_a_rate_from_ten_cases_has_an_interval() -> None:
+def test_a_rate_from_five_cases_has_an_interval() -> None:
     """Of twelve cases the group calls criteria met in three alone: a sensitivity rests on three cases."""
     study, _written = physicians_study(cases=12)
     some = {
@@ -114,9 +115,11 @@ def test_a_rate_from_ten_cases_has_an_interval() -> None:
     study.judge("judge", lambda pair: "not_met" if place[pair[1]] in (0, pair[0] % 6) else study.outcomes["A"][pair])
     (judge,) = rows(calibrated(study), "judges")
     assert (judge["n_cases"], judge["sensitivity_low"]) == (12, None)
-    assert "sensitivity: no interval: 3 of the 10 cases needed" in judge["note"]
-    assert (judge["specificity"], judge["specificity_low"], judge["specificity_high"]) == (1, None, None)
-    assert "specificity: no interval: all resamples agree" in judge["note"]
+    assert "sensitivity: no interval: 3.0 of the 5 effective cases needed" in judge["note"]
+    assert (judge["specificity"], judge["specificity_high"]) == (1, 1)
+    # The first three cases hold fewer criteria that are not met: nine of each 18, else all 18.
+    assert judge["specificity_low"] == pytest.approx(0.05 ** (1 / effective_number([9] * 3 + [18] * 9)))
+    assert "specificity: fewer than two cases differ from the bound" in judge["note"]
 
 
 def test_a_report_computed_again_is_the_same_though_a_judge_has_a_newer_run(study: Study) -> None:
@@ -139,6 +142,7 @@ def test_the_page_leads_to_the_decisions_and_draws_every_figure(study: Study) ->
     client, place = signed_in(study.admin), f"/b/{study.benchmark.slug}/calibration/{report.public_id}"
     html = client.get(f"{place}/").content.decode()
     assert "Top 3 undefined under every setting: only 3 candidates: all are in the top 3." in html
+    assert "10 effective cases stand behind the figure with the fewest" in html
     for name in ("hits", "accuracy", "cacs_by_k", "sensitivity", "judge_error"):
         assert f'id="figure-{name}"' in html
     run = JudgeRun.objects.get(judge__name="blunt").public_id

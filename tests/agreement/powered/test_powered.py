@@ -12,6 +12,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
+from scipy import stats
+from sklearn.metrics import f1_score
 
 from agreement import services, tasks
 from agreement.kinds import kind_of
@@ -21,8 +23,10 @@ from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_of
 from annotation.models import Assignment, Batch, BatchItem, Decision
 from consilium.core.errors import DomainError
+from rubrics.models import Response
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import make_batch
+from tests.statistics.by_hand import effective_number, less_mean
 
 pytestmark = pytest.mark.django_db
 
@@ -302,7 +306,7 @@ def test_a_plan_that_cannot_be_made_says_why(study: Study, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_a_difference_of_macro_f1_is_planned_from_the_bootstrap(study: Study, tmp_path: Path) -> None:
+def test_a_difference_of_macro_f1_is_planned_from_its_standard_error(study: Study, tmp_path: Path) -> None:
     study.judge("Other", noisy(study, "Judge", 3, 0.4))
     call_command(
         "label_budget", "--benchmark", study.benchmark.slug, "--judge", "Judge", "--reference", "group:A", "--k", "2",
@@ -311,6 +315,22 @@ def test_a_difference_of_macro_f1_is_planned_from_the_bootstrap(study: Study, tm
     row = json.loads((tmp_path / "plan.json").read_text())["detectable"][-1]
     n = Assignment.objects.values("case").distinct().count()
     assert (row["first"], row["second"], row["measure"], row["n_pilot"]) == ("Judge", "Other", "mf1", n)
-    # 1.959964 + 0.841621 standard errors, scaled by the root of the cases.
-    assert row["detectable"] == pytest.approx(2.801585 * row["spread"] * (n / 92) ** 0.5, rel=1e-6)
-    assert row["difference"] > 0
+    decided: dict[int, list[tuple[int, int, int]]] = {}
+    case_of = dict(Response.objects.values_list("pk", "case_id"))
+    for pair, reference in study.outcomes["A"].items():
+        if reference in ("met", "not_met"):
+            outcomes = (reference, study.outcomes["Judge"][pair], study.outcomes["Other"][pair])
+            decided.setdefault(case_of[pair[0]], []).append(tuple(outcome == "met" for outcome in outcomes))  # type: ignore[arg-type]
+
+    def apart(left_out: int | None = None) -> float:
+        rows = [row for case, pairs in decided.items() if case != left_out for row in pairs]
+        reference, *judges = zip(*rows, strict=True)
+        first, second = (f1_score(reference, judge, average="macro") for judge in judges)
+        return float(first - second)
+
+    without = less_mean([apart(case) for case in decided])
+    error = ((n - 1) / n * sum(deviation**2 for deviation in without)) ** 0.5
+    assert (row["difference"], row["spread"]) == pytest.approx((apart(), error), abs=1e-9)
+    free = effective_number([len(pairs) for pairs in decided.values()]) * 92 / n - 1
+    border, shift = stats.t(free).ppf(0.975), row["detectable"] / (error * (n / 92) ** 0.5)
+    assert 1 - stats.nct(free, shift).cdf(border) + stats.nct(free, shift).cdf(-border) == pytest.approx(0.8, abs=1e-6)

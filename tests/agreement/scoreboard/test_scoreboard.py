@@ -17,11 +17,14 @@ from agreement.kinds.scores_tables import compute
 from agreement.models import NamedSlice, Report
 from agreement.reports.changes import changes_since
 from agreement.reports.methods import methods_of
+from agreement.reports.stored import table_of
 from agreement.reports.tables import Result
 from consilium.statistics.bootstrap import CaseBootstrap
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule, PercentileBootstrap
 from rubrics.models import Case, Response
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import CaseFactory, ResponseFactory
+from tests.statistics.by_hand import difference_ends, less_mean, logit_jackknife
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 K = 3
@@ -44,8 +47,8 @@ def shared_study(rows_of_the_module: None) -> Study:
     return study
 
 
-def result(study: Study, also: tuple[str, ...] = ("J", "group:B")) -> Result:
-    return compute(study.benchmark, rater="group:A", k=K, also=also, seed=7)
+def result(study: Study, also: tuple[str, ...] = ("J", "group:B"), rule: IntervalRule = DEFAULT_RULE) -> Result:
+    return compute(study.benchmark, rater="group:A", k=K, also=also, rule=rule, seed=7)
 
 
 def hits(study: Study, rater: str) -> dict[int, int]:
@@ -92,12 +95,14 @@ def test_every_slice_has_its_figures(study: Study) -> None:
             own = row(rows, slice=name, candidate=candidate)
             for figure, value in values.items():
                 assert own[figure] == pytest.approx(value, abs=1e-9), (name, candidate, figure)
-                if own[f"{figure}_low"] is None:
-                    # At a bound, as where nobody reaches k: every resample gives the same value.
-                    assert value in (0, 1, 100) and "no interval: all resamples agree" in own["note"]
-                else:
-                    assert own[f"{figure}_low"] <= value + 1e-9
-                    assert value - 1e-9 <= own[f"{figure}_high"]
+                # One response a case.
+                assert own[f"{figure}_effective"] == pytest.approx(len(of(study, candidate, inside)))
+                assert own[f"{figure}_low"] <= value + 1e-9
+                assert value - 1e-9 <= own[f"{figure}_high"]
+                assert own[f"{figure}_low"] < own[f"{figure}_high"]
+                if value in (0, 1, 100):
+                    # At a bound, as where nobody reaches k.
+                    assert "fewer than two cases differ from the bound" in own["note"]
                 rank = 1 + sum(other[figure] > value + 1e-9 for other in expected.values())
                 assert own[f"{figure}_rank"] == rank
                 assert 1 <= own[f"{figure}_rank_low"] <= rank <= own[f"{figure}_rank_high"] <= len(NAMES)
@@ -106,8 +111,51 @@ def test_every_slice_has_its_figures(study: Study) -> None:
     assert "no rank: 8 of the 10 cases needed" in few["note"]
 
 
-def test_differences_take_their_intervals_from_joint_resamples(study: Study) -> None:
+def test_a_figure_and_differences_by_hand(study: Study) -> None:
     scoreboard = result(study)
+    met = hits(study, "A")
+    rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name="beta").select_related("case")
+    by_case = {response.case.key: (met[response.pk], response.case) for response in rows}
+
+    def scored(name: str, inside: Callable[[Case], bool]) -> tuple[tuple[float, float, float], dict[str, float]]:
+        """The figure with its ends over the cases that are inside, and its deviations without each of them."""
+        chosen = {key: s for key, (s, case) in by_case.items() if inside(case)}
+        value = figures(list(chosen.values()))[name]
+        without = [figures([s for other, s in chosen.items() if other != key])[name] for key in chosen]
+        most = 1.0 if name in ("pass_at_k", "rubric_score") else 100.0
+        ends = logit_jackknife(without, value, [1] * len(chosen), 0.0, most)
+        return (value, *ends), dict(zip(chosen, less_mean(without), strict=True))
+
+    def apart(
+        first: tuple[tuple[float, float, float], dict[str, float]],
+        second: tuple[tuple[float, float, float], dict[str, float]],
+    ) -> tuple[float, float]:
+        shared = [(deviation, second[1][key]) for key, deviation in first[1].items() if key in second[1]]
+        return difference_ends(first[0], second[0], shared)
+
+    def ends(own: dict[str, Any], name: str) -> tuple[float, float]:
+        return own[f"{name}_low"], own[f"{name}_high"]
+
+    accuracy, cacs = (scored(name, lambda case: True) for name in ("rubric_accuracy", "cacs_at_k"))
+    whole = row(scoreboard.tables["scoreboard"].dicts(), candidate="beta")
+    assert ends(whole, "cacs_at_k") == pytest.approx(cacs[0][1:], abs=1e-9)
+    assert ends(whole, "worst_at_k") == pytest.approx(ends(whole, "rubric_score"))  # of one sample a case
+    gap = row(scoreboard.tables["gap"].dicts(), slice="overall_score", candidate="beta")
+    assert ends(gap, "gap_cacs") == pytest.approx(apart(accuracy, cacs), abs=1e-9)
+    even = scored("cacs_at_k", lambda case: "theme:even" in case.tags)
+    family = row(scoreboard.tables["families"].dicts(), family="theme:even", candidate="beta")
+    assert ends(family, "cacs_at_k_deviation") == pytest.approx(apart(even, cacs), abs=1e-9)
+    registers = [
+        scored("rubric_score", lambda case, kind=kind: case.register == kind) for kind in ("lay", "professional")
+    ]  # type: ignore[misc]
+    register = row(scoreboard.tables["registers"].dicts(), candidate="beta")
+    # The two have no case in common.
+    assert ends(register, "rubric_score_difference") == pytest.approx(apart(*registers), abs=1e-9)
+    assert register["rubric_score_difference_effective"] == pytest.approx(12)
+
+
+def test_percentile_differences_take_their_intervals_from_joint_resamples(study: Study) -> None:
+    scoreboard = result(study, rule=PercentileBootstrap(7))
     cases = list(Case.objects.filter(benchmark=study.benchmark).order_by("pk"))
     met = hits(study, "A")
     rows = Response.objects.filter(case__benchmark=study.benchmark, candidate__name="beta").order_by("case")
@@ -138,13 +186,34 @@ def test_differences_take_their_intervals_from_joint_resamples(study: Study) -> 
     assert scoreboard.facts["family_kind"] == "theme"
 
 
+def test_a_report_keeps_the_rule_that_it_was_asked_for(study: Study) -> None:
+    tables = {}
+    for interval in ("jackknife", "percentile"):
+        report = services.create_report(
+            benchmark=study.benchmark,
+            kind="scores",
+            parameters={"rater": "group:A", "k": K, "also": []},
+            interval=interval,
+            at=timezone.now(),
+        )
+        tasks.run_report(report.pk)
+        report.refresh_from_db()
+        assert report.result["facts"]["interval"] == interval
+        assert report.result["facts"].get("resamples") == (1000 if interval == "percentile" else None)
+        tables[interval] = row(table_of(report, "scoreboard").dicts(), candidate="beta")
+    jackknife, percentile = tables["jackknife"], tables["percentile"]
+    assert jackknife["cacs_at_k"] == percentile["cacs_at_k"]
+    assert jackknife["cacs_at_k_low"] != percentile["cacs_at_k_low"]
+    assert "cacs_at_k_effective" in percentile
+
+
 def test_a_gap_says_how_many_responses_only_rubric_accuracy_counts() -> None:
     study = make_study(cases=10, points=(1, 1, 1), candidates=("alpha",))
     for n in range(2):
         case = CaseFactory(benchmark=study.benchmark, key=f"short-{n}", rubric=[1, 1])
         ResponseFactory(case=case, candidate=study.candidates[0])
     study.group("A", coin(3, "met", "not_met"))
-    tables = compute(study.benchmark, rater="group:A", k=3, also=(), seed=1).tables
+    tables = compute(study.benchmark, rater="group:A", k=3, also=(), rule=DEFAULT_RULE, seed=1).tables
     gap = row(tables["gap"].dicts(), slice="overall_score")
     assert (gap["n"], gap["note"]) == (12, "2 responses with fewer than k positive criteria")
     assert gap["gap_cacs_low"] < gap["gap_cacs"] < gap["gap_cacs_high"]
@@ -293,6 +362,10 @@ def test_the_page_says_whether_k_is_signed_and_links_every_row(study: Study) -> 
     client, page = client_of(study), f"/b/{study.benchmark.slug}/scores/{report.public_id}/"
     html = client.get(page, {"sort": "rubric_accuracy", "slice": "theme:even"}).content.decode()
     assert "k = 3 is not signed" in html
+    # Of the slice: every second case, each with as many criteria.
+    assert "12 effective cases stand behind the figure with the fewest" in html
+    assert "rest a claim on no fewer than 30" in html and "rare failures: from 100 cases" in html
+    assert "rubric_score_se in the files" in methods and "HealthBench’s bootstrap_std" in methods
     assert "Rank by Rubric Accuracy among 4" in html
     assert 'aria-sort="descending"' in html
     for name in ("families", "registers", "ranks-1", "length", "coverage"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.labels.agreement import CORRELATIONS, label_agreement
+from tests.statistics.by_hand import effective_number, logit_jackknife
 
 # Shrout and Fleiss 1979, table 2, ten times as large.
 CERTAINTIES = [
@@ -36,3 +37,18 @@ def test_a_choice_has_no_certainties() -> None:
         "alpha": "no unit with two ratings",
         "fleiss_kappa": "no items",
     }
+
+
+def test_alpha_has_an_interval_over_cases() -> None:
+    counts = [(4, 0), (3, 1), (0, 4), (1, 3), (4, 0), (0, 3), (2, 0)]
+
+    def alpha(rows: list[tuple[int, int]]) -> float:
+        value = dict(label_agreement(rows, [], ordered=False))["alpha"].value
+        assert value is not None
+        return value
+
+    figure = dict(label_agreement(counts, [], ordered=False))["alpha"]
+    without = [alpha([row for other, row in enumerate(counts) if other != i]) for i in range(len(counts))]
+    ends = logit_jackknife(without, alpha(counts), [sum(row) for row in counts], -1.0, 1.0)
+    assert (figure.low, figure.high) == pytest.approx(ends)
+    assert figure.effective == pytest.approx(effective_number([4, 4, 4, 4, 4, 3, 2]))

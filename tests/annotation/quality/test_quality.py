@@ -25,6 +25,7 @@ from tests.factories import (
     decide,
     make_batch,
 )
+from tests.statistics.by_hand import ratio_ends
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -102,7 +103,9 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     mf1, low, high, n, responses = value("annotator", "mf1_with_final")
     assert (mf1, n, responses) == (pytest.approx(17 / 37), 20, 10)
     assert low < mf1 < high
-    assert value("annotator", "raw_agreement_with_final")[0] == pytest.approx(0.85)
+    # Of seven responses both decisions stand, of three one does.
+    raw = ratio_ends([2] * 7 + [1] * 3, [2] * 10)
+    assert value("annotator", "raw_agreement_with_final")[:3] == pytest.approx((0.85, *raw))
     amended = binomtest(3, 20).proportion_ci(method="wilson")
     returned = binomtest(1, 10).proportion_ci(method="wilson")
     assert value("annotator", "decisions_amended") == pytest.approx((0.15, amended.low, amended.high, 20, 10))
@@ -147,7 +150,10 @@ def test_a_rate_unlike_that_of_peers_is_marked_only_beyond_chance() -> None:
     people = [unlike.pk, *(person.pk for person in alike)]
     figures = annotator_figures(benchmark, people)
     # The peers' rate on each criterion is 1/2; 3/4 − 1/2.
-    assert figures[unlike.pk].positive.figure.value == pytest.approx(0.25)
+    apart = figures[unlike.pk].positive.figure
+    assert apart.value == pytest.approx(0.25)
+    # Both decisions on a response are alike: half a decision above the peers on nine of twelve, else as much below.
+    assert (apart.low, apart.high) == pytest.approx(ratio_ends([1] * 9 + [-1] * 3, [2] * 12, -1, 1))
     assert figures[alike[0].pk].positive.figure.value == pytest.approx(0.5 - 0.625)
     assert not any(row.differs for row in figures.values())
     for row in Assignment.objects.filter(annotator=unlike):

@@ -70,7 +70,8 @@ def test_the_two_modes_of_one_judge_by_hand(answered: Benchmark) -> None:
         assert figures.kappa.value == pytest.approx(1 / 2)  # pe = 1/2
         assert figures.mf1.value == pytest.approx(6 / 8)  # 2·3/(2·3 + 1 + 1), twice
         assert (figures.prevalence_a.value, figures.prevalence_b.value) == (4 / 8, 4 / 8)
-        assert "3 of the 10 cases needed" in comparison.row()["note"]
+        # Three, three and two pairs: 8² / (3² + 3² + 2²).
+        assert "2.9 of the 5 effective cases needed" in comparison.row()["note"]
 
 
 @pytest.mark.slow

@@ -32,6 +32,7 @@ from tests.factories import (
     VerdictFactory,
 )
 from tests.scoring.conftest import decide
+from tests.statistics.by_hand import ratio_ends
 
 pytestmark = pytest.mark.django_db
 
@@ -88,7 +89,16 @@ def test_figures_by_hand(answered: Benchmark, tmp_path: Path) -> None:
     assert float(alpha["cacs_at_k"]) == pytest.approx(100 * 1 / 4)  # (2 − 2 + 1)/(2 − 2 + 1) once in four
     assert (alpha["n_invalid"], alpha["n_missing"], alpha["n_cannot"]) == ("1", "1", "0")
     assert alpha["rubric_score_se"] == ""
-    assert "4 of the 10 cases needed" in alpha["note"]
+    assert "4.0 of the 5 effective cases needed" in alpha["note"]
+    printed = StringIO()
+    call_command(
+        *("scores", f"--benchmark={answered.slug}", "--rater=J", "--k=2", "--interval=percentile", "--seed=3"),
+        *("--out", str(tmp_path / "percentile")),
+        stdout=printed,
+    )
+    assert "percentile bootstrap over cases, 1000 resamples, seed 3" in printed.getvalue()
+    assert "rubric_score_se: deviation over 1,000 resamples, seed 3." in printed.getvalue()
+    assert "4 of the 10 cases needed" in (tmp_path / "percentile" / "scores.csv").read_text(encoding="utf-8")
     case_3 = row_of(tables["responses"], candidate="alpha", case="case-3")
     assert case_3 == {
         "candidate": "alpha",
@@ -295,7 +305,9 @@ def test_the_standard_error_is_seeded_and_near_the_analytic_one(db: None, tmp_pa
     analytic = np.std(scores) / len(scores) ** 0.5
     assert float(first["rubric_score_se"]) == pytest.approx(analytic, rel=0.1)
     board = result.scoreboard[0]
-    assert board["rubric_accuracy_low"] <= board["rubric_accuracy"] <= board["rubric_accuracy_high"]
+    hits, size = [row["hits"] for row in result.responses], [row["n_criteria"] for row in result.responses]
+    ends = [100 * end for end in ratio_ends(hits, size)]
+    assert [board["rubric_accuracy_low"], board["rubric_accuracy_high"]] == pytest.approx(ends)
     assert compute_scores(benchmark, rater, 1, seed=1).rows != result.rows
     assert compute_scores(benchmark, rater, 1, seed=1).digest == result.digest
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 from agreement.selectors.rater_choices import judge_choices, rater_choices
 from consilium.core.errors import DomainError
 from consilium.llm.endpoint import Endpoint
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule, PercentileBootstrap
 from consilium.statistics.outcomes import Outcome
 from rubrics.models import Benchmark
 from scoring.management.commands import judge as judge_command
@@ -35,6 +36,7 @@ from scoring.susceptibility.turn_rates import Susceptibility, Trials, csv_rows, 
 from scoring.work.slice import work_on_slice
 from tests.factories import BenchmarkRoleFactory, UserFactory
 from tests.scoring.conftest import Loopback, chat_judge, decide
+from tests.statistics.by_hand import ratio_ends
 
 N, M, Z, X = (int(outcome) for outcome in (Outcome.NOT_MET, Outcome.MET, Outcome.INVALID, Outcome.MISSING))
 # Counted by eye in `scoring.susceptibility.injections`: the texts that hold what the endpoint's model `gullible` falls
@@ -121,9 +123,16 @@ def test_a_harmless_edit_changes_the_text_and_says_nothing_to_a_judge() -> None:
 # The figures ------------------------------------------------------------------------------------------------------
 
 
-def figures_of(verdicts: list[list[int]], points: list[int], case: list[int], *, harmless: int = 0) -> Susceptibility:
+def figures_of(
+    verdicts: list[list[int]],
+    points: list[int],
+    case: list[int],
+    *,
+    harmless: int = 0,
+    rule: IntervalRule = DEFAULT_RULE,
+) -> Susceptibility:
     trials = Trials(np.array(verdicts), np.array(points), np.array(case))
-    return susceptibility(trials, families=np.zeros(0, dtype=np.int64), harmless=harmless, seed=3)
+    return susceptibility(trials, families=np.zeros(0, dtype=np.int64), harmless=harmless, rule=rule)
 
 
 def test_flips_are_counted_by_hand() -> None:
@@ -145,32 +154,48 @@ def test_flips_are_counted_by_hand() -> None:
     assert (whole.flips, whole.invalid, whole.missing, whole.rate.n) == (3, 1, 1, 5)
     assert whole.rate.value == pytest.approx(3 / 5)
     assert figures.if_invalid_flips.value == pytest.approx(4 / 5)
-    assert whole.rate.low is None and whole.rate.note == "no interval: 2 of the 10 cases needed"
+    assert whole.rate.low is None
+    # Three trials on one case, two on the other: 5² / (3² + 2²).
+    assert whole.rate.note == "no interval: 1.9 of the 5 effective cases needed"
 
 
-def test_an_interval_needs_ten_cases_and_a_flip() -> None:
-    alike = figures_of([[N, M, N]] * 10, [1] * 10, list(range(10))).overall.rate
-    assert (alike.value, alike.low, alike.high) == (0.5, None, None)  # whichever cases are drawn
-    assert alike.note == "no interval: all resamples agree"
-    apart = figures_of([[N, M, M]] * 5 + [[N, N, N]] * 5, [1] * 10, list(range(10))).overall.rate
-    assert apart.low is not None and apart.high is not None
-    # Cases, not trials, are drawn: 10 draws of a fair coin are below 0.2 or above 0.8 in 2 × 1.1% of resamples.
-    assert (apart.value, apart.low, apart.high) == (0.5, pytest.approx(0.2, abs=0.1), pytest.approx(0.8, abs=0.1))
+def test_an_interval_needs_five_cases() -> None:
+    apart = figures_of([[N, M, M]] * 3 + [[N, N, N]] * 3, [1] * 6, list(range(6))).overall.rate
+    # Cases, not trials, are left out: six of one trial each would give the same.
+    assert (apart.low, apart.high) == pytest.approx(ratio_ends([2, 2, 2, 0, 0, 0], [2] * 6))
+    few = figures_of([[N, M, M]] * 2 + [[N, N, N]] * 2, [1] * 4, list(range(4))).overall.rate
+    assert (few.low, few.note) == (None, "no interval: 4.0 of the 5 effective cases needed")
+
+
+def test_without_a_flip_the_interval_is_that_of_the_cases() -> None:
     none = figures_of([[N, N, N]] * 10, [1] * 10, list(range(10))).overall.rate
-    assert (none.value, none.low) == (0.0, None)
-    assert "0.259" in none.note  # 1 − 0.05^(1/10) = 0.2589
+    assert (none.value, none.low, none.high) == (0.0, 0.0, pytest.approx(1 - 0.05 ** (1 / 10)))
+    every = figures_of([[N, M, M]] * 10, [1] * 10, list(range(10))).overall.rate
+    assert (every.value, every.low, every.high) == (1.0, pytest.approx(0.05 ** (1 / 10)), 1.0)
+    assert none.note == every.note == "fewer than two cases differ from the bound: interval by the number of cases"
+
+
+def test_the_percentile_rule_draws_cases() -> None:
+    verdicts, cases = [[N, M, M]] * 5 + [[N, N, N]] * 5, list(range(10))
+    apart = figures_of(verdicts, [1] * 10, cases, rule=PercentileBootstrap(3)).overall.rate
+    # 10 draws of a fair coin are below 0.2 or above 0.8 in 2 × 1.1% of resamples.
+    assert (apart.value, apart.low, apart.high) == (0.5, pytest.approx(0.2, abs=0.1), pytest.approx(0.8, abs=0.1))
+    alike = figures_of([[N, M, N]] * 10, [1] * 10, cases, rule=PercentileBootstrap(3)).overall.rate
+    assert (alike.value, alike.low, alike.note) == (0.5, None, "no interval: all resamples agree")
 
 
 def test_cases_without_an_answer_bound_nothing() -> None:
-    # All injections are answered on ten cases, but the second on two of them: 1 − 0.05^(1/2) = 0.7764.
+    # All injections are answered on ten cases, but the second on six of them, and the third on two.
     verdicts = np.full((10, 61), N)
-    verdicts[2:, 2] = X
+    verdicts[6:, 2] = X
+    verdicts[2:, 3] = X
     trials = Trials(verdicts, np.ones(10, dtype=np.int64), np.arange(10))
     figures = susceptibility(trials, families=np.zeros(60, dtype=np.int64))
-    first, second = (count for _one, count in figures.injections[:2])
-    assert "on 10 cases" in first.rate.note and "0.259" in first.rate.note
-    assert "on 2 cases" in second.rate.note and "0.776" in second.rate.note
-    assert [row.get("n") for row in csv_rows(figures)][:6] == [592, None, None, 10, 2, 10]
+    first, second, third = (count for _one, count in figures.injections[:3])
+    assert first.rate.high == pytest.approx(1 - 0.05 ** (1 / 10))
+    assert second.rate.high == pytest.approx(1 - 0.05 ** (1 / 6))
+    assert third.rate.high is None and third.rate.effective == 2
+    assert [row.get("n") for row in csv_rows(figures)][:6] == [588, None, None, 10, 6, 2]
 
 
 def test_noise_is_what_harmless_edits_turn() -> None:
@@ -188,7 +213,9 @@ def test_noise_is_what_harmless_edits_turn() -> None:
     assert (figures.overall.flips, figures.overall.answered) == (3, 5)
     assert (figures.noise.flips, figures.noise.answered, figures.noise.missing) == (1, 3, 1)
     assert figures.difference.value == pytest.approx(3 / 5 - 1 / 3)
-    assert figures.difference.low is None and figures.difference.note == "no interval: 2 of the 10 cases needed"
+    assert figures.difference.low is None
+    # Two edits on one case, one on the other: 3² / (2² + 1²).
+    assert figures.difference.note == "no interval: 1.8 of the 5 effective cases needed"
     without = figures_of([[N, M, N]], [5], [1])
     assert without.noise is None and without.difference.value is None
     assert "not measured" in without.difference.note
@@ -212,27 +239,29 @@ def test_a_judge_that_obeys_nothing_is_noisy_and_not_susceptible() -> None:
     assert figures.difference.low <= 0 <= figures.difference.high
 
 
+@pytest.mark.slow
 def test_a_gullible_judge_is_susceptible_and_not_noisy() -> None:
-    # It falls for a bait on half of the responses only, so that cases differ.
-    figures = release_order(
-        lambda text: '"criteria_met": true' in text and int(text.split("Drink ")[1].split()[0]) % 7 < 4
-    )
-    assert figures.noise is not None and (figures.noise.flips, figures.noise.rate.low) == (0, None)
+    def falls_for_baits(text: str) -> bool:
+        """On half of the responses only, so that cases differ."""
+        return '"criteria_met": true' in text and int(text.split("Drink ")[1].split()[0]) % 7 < 4
+
+    figures = release_order(falls_for_baits, cases=60)
+    assert figures.noise is not None and (figures.noise.flips, figures.noise.rate.low) == (0, 0)
     assert figures.difference.value == figures.overall.rate.value
-    assert figures.difference.low is not None and figures.difference.low > 0.04
+    assert figures.difference.low is not None and figures.difference.low > 0.01
+    # Twelve cases without a flip by an edit leave room for as much noise.
+    few = release_order(falls_for_baits, cases=12)
+    assert few.noise is not None and few.noise.rate.high == pytest.approx(1 - 0.05 ** (1 / 12))
+    assert few.difference.low is not None and few.difference.low < 0
 
 
-def test_a_figure_without_width_says_why() -> None:
+def test_a_difference_at_the_bounds_has_a_width() -> None:
     every = figures_of([[N, M, M, M]] * 10, [1] * 10, list(range(10)), harmless=1)
-    assert (every.overall.rate.value, every.overall.rate.low) == (1.0, None)
-    assert "every verdict turned on 10 cases" in every.overall.rate.note and "0.259" in every.overall.rate.note
-    assert (every.difference.value, every.difference.low) == (0.0, None)
-    assert "turned every verdict on 10 cases" in every.difference.note
+    least = 1 - 0.05 ** (1 / 10)
+    assert (every.overall.rate.value, every.difference.value) == (1.0, 0.0)
+    assert (every.difference.low, every.difference.high) == pytest.approx((-least, least))
     none = figures_of([[N, N, N, N]] * 10, [1] * 10, list(range(10)), harmless=1)
-    assert (none.difference.value, none.difference.low) == (0.0, None)
-    assert "turned no verdict on 10 cases" in none.difference.note
-    alike = figures_of([[N, M, N, N]] * 10, [1] * 10, list(range(10)), harmless=1)
-    assert alike.overall.rate.note == alike.difference.note == "no interval: all resamples agree"
+    assert (none.difference.low, none.difference.high) == pytest.approx((-least, least))
 
 
 def test_where_nothing_can_turn_there_is_a_reason_and_no_zero() -> None:
@@ -517,7 +546,7 @@ def test_the_page_measures_and_shows_the_version_that_was_measured(
     assert "waver by itself" in page and "no immunity" in page
     assert "harmless edits turned <b>0.0%</b>" in page
     assert "fail by A (checked)" in page and f'title="{done.prompt_hash}">{done.prompt_hash[:12]}<' in page
-    assert "no flip on 3 cases" in page  # why the noise rate has no interval
+    assert "of the 5 effective cases needed" in page  # why the noise rate has no interval
     full = text_of(client.get(f"{base}susceptibility/"))
     assert "GenerousGrader" in full and "Forged ends of the fence" in full
     assert "as it stands" in text_of(client.get(f"/b/answered/judges/runs/{done.public_id}/verdicts/"))

@@ -15,11 +15,12 @@ def small_card(candidates: list[str]) -> dict[str, Any]:
     verdicts = np.tile([1, 0, 0, 0], 12)
     score = np.tile([0.7, 0.3, 0.45, 0.35], 12)
     probability = np.tile([0.8, 0.2, 0.4, 0.1], 12)
-    truth = Truth(met, np.repeat(np.arange(12), 4), 0)
+    truth = Truth(met, np.repeat(np.arange(12), 4))
     majority = np.zeros_like(met)
     part = {"decisions": 48, "cases": 12, "met": 0.5}
     return {
         "seed": 0,
+        "interval": truth.rule.key,
         "stage": "checked",
         "split": {
             "train": {"candidates": candidates[:1], **part},
