@@ -13,6 +13,7 @@ from consilium.statistics.case_figures import CaseFigures, joint_figures, ratio_
 from consilium.statistics.cohen_kappa import cohen_kappa_values
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.gwet_ac1 import gwet_ac1_values
+from consilium.statistics.jackknife import effective_cases
 from consilium.statistics.krippendorff_alpha import two_rater_alpha_values
 from consilium.statistics.macro_f1 import f1_met_values, f1_not_met_values, macro_f1_values
 from consilium.statistics.prevalence import prevalence_a_values
@@ -25,7 +26,8 @@ Parts = Callable[[Study], tuple[CaseFigures, ...]]
 class Figure:
     """``parts``: one figure, or two whose difference (the first less the second) is taken. ``needs``: the sums that it
     is made from. ``undefined`` (repetitions,): where the figure has no value though its formula gives one. ``shown``
-    turns values and ends into what is shown.
+    turns values and ends into what is shown. ``rarer`` (repetitions,): the effective number of cases that mention the
+    rarer class, where the figure depends on both.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Figure:
     needs: tuple[str, ...]
     undefined: Callable[[Study], NDArray[np.bool_]] | None = None
     shown: Callable[[Array], Array] | None = None
+    rarer: Callable[[Study], Array] | None = None
 
 
 def _counts(study: Study, name: str) -> ConfusionCounts:
@@ -59,19 +62,32 @@ def _recall(counts: ConfusionCounts) -> Array:
     return _precision(counts.swapped())
 
 
+def _mentions(*of: str, classes: tuple[bool, ...] = (True, False)) -> Callable[[Study], Array]:
+    """The least effective number of cases in which either rater of a table mentions a class."""
+
+    def least(study: Study) -> Array:
+        counts = [_counts(study, name) for name in of]
+        mentions = [table.met_mentions if met else table.not_met_mentions for table in counts for met in classes]
+        return np.asarray(np.min([effective_cases(sizes) for sizes in mentions], axis=0))
+
+    return least
+
+
 def _table(
     name: str,
     values: Callable[[ConfusionCounts], Array],
     bounds: tuple[float, float] = (0.0, 1.0),
     sizes: Callable[[ConfusionCounts], Array] | None = None,
     undefined: Callable[[Study], NDArray[np.bool_]] | None = None,
+    classes: tuple[bool, ...] = (),
 ) -> Figure:
     def parts(study: Study) -> tuple[CaseFigures, ...]:
         counts = _counts(study, "first")
         figures = table_figures(values, counts, sizes=None if sizes is None else sizes(counts), bounds=bounds)
         return (replace(figures, sums=study["first"]),)  # the same array for all, so that its totals are kept
 
-    return Figure(name, "agreement", parts, ("first",), undefined)
+    rarer = _mentions("first", classes=classes) if classes else None
+    return Figure(name, "agreement", parts, ("first",), undefined, rarer=rarer)
 
 
 def _mf1(study: Study, name: str) -> CaseFigures:
@@ -87,14 +103,22 @@ def _fidelity_gap(study: Study) -> tuple[CaseFigures, ...]:
     return both, _mf1(study, "ceiling")
 
 
-def _two_halves(study: Study) -> tuple[CaseFigures, ...]:
-    """MF1 on the cases of even number, and on the others: groups of different cases, such as lay and professional."""
+def _halves(study: Study) -> Study:
+    """The cases of even number, and the others: groups of different cases, such as lay and professional."""
     cells = study["first"]
-    lay = (np.arange(len(cells)) % 2 == 0)[:, None, None]
-    if len(cells) == 1:
-        lay = np.ones((1, 1, 1), dtype=bool)
-        return _mf1(study, "first"), _mf1(study, "first")
-    return tuple(_mf1(Study({"half": np.where(part, cells, 0.0)}), "half") for part in (lay, ~lay))
+    even = (np.arange(len(cells)) % 2 == 0)[:, None, None]
+    if len(cells) == 1:  # expected sums, the same of both
+        return Study({"even": cells, "odd": cells})
+    return Study({"even": np.where(even, cells, 0.0), "odd": np.where(even, 0.0, cells)})
+
+
+def _two_halves(study: Study) -> tuple[CaseFigures, ...]:
+    halves = _halves(study)
+    return _mf1(halves, "even"), _mf1(halves, "odd")
+
+
+def _mentions_of_halves(study: Study) -> Array:
+    return _mentions("even", "odd")(_halves(study))
 
 
 def _kappa_undefined(study: Study) -> NDArray[np.bool_]:
@@ -147,21 +171,38 @@ def _turns(study: Study) -> tuple[CaseFigures, ...]:
 
 
 SIGNED = (-1.0, 1.0)
+BOTH = (True, False)
 FIGURES = (
-    _table("MF1", macro_f1_values),
-    _table("F1 met", f1_met_values),
-    _table("F1 not met", f1_not_met_values),
+    _table("MF1", macro_f1_values, classes=BOTH),
+    _table("F1 met, by pairs", f1_met_values, classes=(True,)),
+    _table("F1 met, by mentions", f1_met_values, sizes=lambda counts: counts.met_mentions, classes=(True,)),
+    _table("F1 not met, by pairs", f1_not_met_values, classes=(False,)),
+    _table(
+        "F1 not met, by mentions", f1_not_met_values, sizes=lambda counts: counts.not_met_mentions, classes=(False,)
+    ),
     _table("raw", raw_agreement_values),
-    _table("kappa, none where constant", _kappa_of_varied, SIGNED, undefined=_kappa_undefined),
-    _table("kappa, 0 where constant", cohen_kappa_values, SIGNED, undefined=_kappa_undefined),
-    _table("alpha", two_rater_alpha_values, SIGNED),
+    _table("kappa, none where constant", _kappa_of_varied, SIGNED, undefined=_kappa_undefined, classes=BOTH),
+    _table("kappa, 0 where constant", cohen_kappa_values, SIGNED, undefined=_kappa_undefined, classes=BOTH),
+    _table("alpha", two_rater_alpha_values, SIGNED, classes=BOTH),
     _table("AC1", gwet_ac1_values, SIGNED),
     _table("prevalence", prevalence_a_values),
     _table("precision", _precision, sizes=lambda counts: counts.tp + counts.fp),
     _table("recall", _recall, sizes=lambda counts: counts.tp + counts.fn),
-    Figure("MF1 of two judges", "agreement", lambda study: (_mf1(study, "first"), _mf1(study, "second")), ("second",)),
-    Figure("fidelity's gap", "agreement", _fidelity_gap, ("ceiling",)),
-    Figure("MF1 of two halves", "agreement", _two_halves, ("first",)),
+    Figure(
+        "MF1 of two judges",
+        "agreement",
+        lambda study: (_mf1(study, "first"), _mf1(study, "second")),
+        ("second",),
+        rarer=_mentions("first", "second"),
+    ),
+    Figure(
+        "fidelity's gap",
+        "agreement",
+        _fidelity_gap,
+        ("ceiling",),
+        rarer=_mentions("first by physician", "first by colleague", "ceiling"),
+    ),
+    Figure("MF1 of two halves", "agreement", _two_halves, ("first",), rarer=_mentions_of_halves),
     _ratio("Rubric Accuracy, hit rate", "hits", "hits", "present"),
     _ratio("Pass@k", "hits", "passes", "responses"),
     _ratio("CACS@k", "hits", "cacs", "scored"),

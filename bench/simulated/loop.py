@@ -19,7 +19,8 @@ from consilium.statistics.jackknife import jackknife, logit_ends
 from consilium.statistics.mover import correlations, difference_ends
 
 RULE, PERCENTILE = "rule", "percentile"
-SHOWN_FROM = 5
+# Effective numbers of cases from which on an interval is shown: of all, and of those that mention the rarer class.
+SHOWN_FROM, RARER_FROM = 5, 3
 # Repetitions that are drawn at once; those of one block share the weights of their resamples.
 BLOCK = 500
 
@@ -35,10 +36,14 @@ class Tally:
     length: float = 0.0
     shown: int = 0  # defined, with G* of at least 5
     missed_shown: int = 0
+    varied: int = 0  # shown, and at least 3 effective cases mention the rarer class
+    missed_varied: int = 0
     effective: float = 0.0
     at_edge: int = 0
 
-    def add(self, low: Array, high: Array, truth: Array, effective: Array, at_edge: NDArray[np.bool_]) -> None:
+    def add(
+        self, low: Array, high: Array, truth: Array, effective: Array, at_edge: NDArray[np.bool_], rarer: Array
+    ) -> None:
         defined = ~(np.isnan(low) | np.isnan(high))
         rounding = 1e-9 * np.maximum(1, np.abs(truth))
         below, above = defined & (truth < low - rounding), defined & (truth > high + rounding)
@@ -50,6 +55,9 @@ class Tally:
         self.length += float((high - low)[defined].sum())
         self.shown += int(shown.sum())
         self.missed_shown += int((shown & (below | above)).sum())
+        varied = shown & (rarer >= RARER_FROM - 1e-9)
+        self.varied += int(varied.sum())
+        self.missed_varied += int((varied & (below | above)).sum())
         self.effective += float(effective.sum())
         self.at_edge += int((at_edge & defined).sum())
 
@@ -59,7 +67,8 @@ class Cell:
     """Shares of one figure under one model with so many cases, by one method; ``truth`` says what is to be held.
 
     ``coverage``, the misses and ``length`` are over the defined intervals; ``coverage_shown`` over those with an
-    effective number of cases of at least 5, which are ``shown`` of all.
+    effective number of cases of at least 5, which are ``shown`` of all; ``coverage_varied`` over those of them whose
+    rarer class is mentioned in an effective number of at least 3, ``varied`` of all.
     """
 
     model: str
@@ -74,6 +83,8 @@ class Cell:
     undefined: float
     shown: float
     coverage_shown: float
+    varied: float
+    coverage_varied: float
     effective: float
     at_edge: float
     value: float
@@ -150,6 +161,7 @@ def cells(
             ends = {RULE: (low, high)}
             if PERCENTILE in methods:
                 ends[PERCENTILE] = percentile_interval(parts, totals)
+            rarer = effective if figure.rarer is None else figure.rarer(drawn.study)
             undefined = None if figure.undefined is None else figure.undefined(drawn.study)
             for truth, study in drawn.truths.items():
                 value = np.broadcast_to(value_of(figure, study), size)
@@ -160,7 +172,8 @@ def cells(
                     if figure.shown is not None:
                         lower, upper = figure.shown(lower), figure.shown(upper)
                     tally = tallies.setdefault((figure.name, truth, method), Tally())
-                    tally.add(lower, upper, value, effective, at_edge if method == RULE else np.zeros(size, bool))
+                    own_edge = at_edge if method == RULE else np.zeros(size, dtype=bool)
+                    tally.add(lower, upper, value, effective, own_edge, rarer)
     for (name, truth, method), tally in tallies.items():
         yield _cell(tally, model.name, name, truth, cases, method, float(np.mean(truths[name, truth])))
 
@@ -180,6 +193,8 @@ def _cell(tally: Tally, model: str, figure: str, truth: str, cases: int, method:
         undefined=1 - tally.defined / tally.repetitions,
         shown=tally.shown / tally.repetitions,
         coverage_shown=1 - tally.missed_shown / tally.shown if tally.shown else float("nan"),
+        varied=tally.varied / tally.repetitions,
+        coverage_varied=1 - tally.missed_varied / tally.varied if tally.varied else float("nan"),
         effective=tally.effective / tally.repetitions,
         at_edge=tally.at_edge / defined,
         value=value,

@@ -51,17 +51,17 @@ class HitModel:
             number = 1 + rng.binomial(MORE_WHERE_HARD, _share_of_more(shared))
         else:
             number = whole_numbers(rng, self.responses, shared.shape)
-        there = np.arange(most) < number
-        present = np.broadcast_to(whole_numbers(rng, self.criteria, shared.shape), there.shape)
+        given = np.arange(most) < number
+        present = np.broadcast_to(whole_numbers(rng, self.criteria, shared.shape), given.shape)
         sums: dict[str, Array] = {}
         for candidate in range(2):
-            share = self._share(candidate, shared, own[candidate], rng.standard_normal(there.shape), graded)
+            share = self._share(candidate, shared, own[candidate], rng.standard_normal(given.shape), graded)
             if self.refused and not candidate:
                 share = share * (rng.random(shared.shape) >= self.refused)
-            hits = np.where(there, rng.binomial(present, share), 0)
-            cacs = np.where(there, cacs_values(hits, present, THRESHOLD), np.nan)
+            hits = np.where(given, rng.binomial(present, share), 0)
+            cacs = np.where(given, cacs_values(hits, present, THRESHOLD), np.nan)
             scored = ~np.isnan(cacs)
-            parts = (hits, present * there, there & (hits >= THRESHOLD), np.where(scored, cacs, 0), scored, there)
+            parts = (hits, present * given, given & (hits >= THRESHOLD), np.where(scored, cacs, 0), scored, given)
             for key, part in zip(HIT_SUMS, parts, strict=True):
                 sums[f"{key} {candidate}"] = part.sum(axis=-1).astype(np.float64)
         return Drawn(Study(sums), truths)
@@ -161,10 +161,10 @@ class RubricModel:
         scores = (reached - lost) / most
         least: Array = -harms.sum(axis=-1) / most[..., 0]
         number = 1 + rng.binomial(3, _share_of_more(case)) if self.informative else np.full((*shape, 1), 4)
-        there = np.arange(4) < number
-        responses = there.sum(axis=-1).astype(np.float64)
+        given = np.arange(4) < number
+        responses = given.sum(axis=-1).astype(np.float64)
         sums: dict[str, Array] = {
-            "score": np.where(there, scores, 0).sum(axis=-1),
+            "score": np.where(given, scores, 0).sum(axis=-1),
             "responses": responses,
             "least": least * responses,
         }

@@ -70,9 +70,17 @@ def test_truths_are_those_of_many_drawn_cases(model: str) -> None:
 def test_a_tally_counts_on_which_side_the_truth_lies() -> None:
     tally = Tally()
     low, high = np.array([0.1, 0.5, 0.1, np.nan]), np.array([0.3, 0.8, 0.15, np.nan])
-    tally.add(low, high, np.full(4, 0.2), np.array([6.0, 6.0, 4.0, 6.0]), np.zeros(4, dtype=bool))
+    tally.add(
+        low,
+        high,
+        np.full(4, 0.2),
+        np.array([6.0, 6.0, 4.0, 6.0]),
+        np.zeros(4, dtype=bool),
+        np.array([3.0, 2.0, 3.0, 3.0]),
+    )
     assert (tally.repetitions, tally.defined, tally.below, tally.above) == (4, 3, 1, 1)
     assert (tally.shown, tally.missed_shown) == (2, 1)
+    assert (tally.varied, tally.missed_varied) == (1, 0)
     assert tally.length == pytest.approx(0.2 + 0.3 + 0.05)
 
 
