@@ -9,7 +9,7 @@ that truth. ``--figures`` and ``--models`` take parts of names. No database is n
 
 A line for each figure and number of cases, in percent: coverage, the truth below the low end, above the high end; the
 mean length; the share without interval. Then the share that is shown, since the effective number of cases is at least
-5, with its coverage; and the share of which as well at least 3 effective cases mention the rarer class, with its
+5, with its coverage; and the share of which as well at least 4 effective cases mention the rarer class, with its
 coverage. Then the first five of the percentile bootstrap. At the end, of all intervals and of those shown by both
 conditions: the shares of cells that reach 93%, and every cell that does not.
 

@@ -20,7 +20,7 @@ from consilium.statistics.mover import correlations, difference_ends
 
 RULE, PERCENTILE = "rule", "percentile"
 # Effective numbers of cases from which on an interval is shown: of all, and of those that mention the rarer class.
-SHOWN_FROM, RARER_FROM = 5, 3
+SHOWN_FROM, RARER_FROM = 5, 4
 # Repetitions that are drawn at once; those of one block share the weights of their resamples.
 BLOCK = 500
 
@@ -36,7 +36,7 @@ class Tally:
     length: float = 0.0
     shown: int = 0  # defined, with G* of at least 5
     missed_shown: int = 0
-    varied: int = 0  # shown, and at least 3 effective cases mention the rarer class
+    varied: int = 0  # shown, and at least 4 effective cases mention the rarer class
     missed_varied: int = 0
     effective: float = 0.0
     at_edge: int = 0
@@ -68,7 +68,7 @@ class Cell:
 
     ``coverage``, the misses and ``length`` are over the defined intervals; ``coverage_shown`` over those with an
     effective number of cases of at least 5, which are ``shown`` of all; ``coverage_varied`` over those of them whose
-    rarer class is mentioned in an effective number of at least 3, ``varied`` of all.
+    rarer class is mentioned in an effective number of at least 4, ``varied`` of all.
     """
 
     model: str

@@ -76,7 +76,7 @@ def test_a_tally_counts_on_which_side_the_truth_lies() -> None:
         np.full(4, 0.2),
         np.array([6.0, 6.0, 4.0, 6.0]),
         np.zeros(4, dtype=bool),
-        np.array([3.0, 2.0, 3.0, 3.0]),
+        np.array([4.0, 3.0, 4.0, 4.0]),
     )
     assert (tally.repetitions, tally.defined, tally.below, tally.above) == (4, 3, 1, 1)
     assert (tally.shown, tally.missed_shown) == (2, 1)
