@@ -67,10 +67,23 @@ def less_mean(values: Sequence[float]) -> list[float]:
 
 
 def mid_p(x: float, n: float) -> tuple[float, float]:
-    """Mid-p ends of ``x`` of ``n``, neither 0 nor all of them: the tails hold 2.5% with half of what was seen."""
+    """Mid-p ends of ``x`` of ``n``: the tails hold 2.5% with half of what was seen, all of it for none and for all."""
+    if x in (0, n):
+        end = 0.05 ** (1 / n)
+        return (0.0, 1 - end) if x == 0 else (end, 1.0)
 
     def above(p: float) -> float:
         return float(stats.beta.cdf(p, x, n - x + 1) + stats.beta.cdf(p, x + 1, n - x)) / 2
 
     low, high = (float(optimize.brentq(lambda p, tail=tail: above(p) - tail, 0, 1)) for tail in (0.025, 0.975))
+    return low, high
+
+
+def mid_p_of_whole_numbers(hits: int, n: int) -> tuple[float, float]:
+    """The same for whole numbers, neither 0 nor ``n``, from the probabilities of each outcome."""
+
+    def surprise(p: float) -> float:
+        return float(sum(stats.binom.pmf(range(hits), n, p)) + stats.binom.pmf(hits, n, p) / 2)
+
+    low, high = (float(optimize.brentq(lambda p, tail=tail: surprise(p) - tail, 0, 1)) for tail in (0.975, 0.025))
     return low, high

@@ -14,8 +14,8 @@ from consilium.statistics.alternative_annotator import (
     benjamini_yekutieli,
     wilcoxon_below,
 )
-from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.estimate import Estimate, Undefined
+from consilium.statistics.intervals import PercentileBootstrap
 
 Labels = dict[str, dict[str, bool]]  # by annotator, then instance
 
@@ -221,12 +221,12 @@ def test_what_is_undefined() -> None:
 
 def test_intervals_and_order() -> None:
     labels, judge = drawn(11, annotators=4, instances=80, each=0.8, judge_noise=0.2)
-    result = run(labels, judge, bootstrap=CaseBootstrap(80, seed=3))
+    result = run(labels, judge, rule=PercentileBootstrap(3))
     assert result.advantage.low is not None and result.advantage.low < result.advantage.value < result.advantage.high
     first = result.annotators[0].difference
     assert first.low is not None and first.low < first.value < first.high
     backwards = {j: dict(reversed(own.items())) for j, own in labels.items()}
-    assert run(backwards, judge, bootstrap=CaseBootstrap(80, seed=3)) == result
+    assert run(backwards, judge, rule=PercentileBootstrap(3)) == result
 
 
 @pytest.mark.parametrize(("rate", "passes"), [(0.5, True), (0.49, False), (1.0, True)])

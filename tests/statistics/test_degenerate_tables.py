@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Estimate, Undefined
+from consilium.statistics.intervals import PercentileBootstrap
 from consilium.statistics.krippendorff_alpha import krippendorff_alpha, value_counts
 from consilium.statistics.meta_evaluation import meta_evaluation, other_rater_pairs
 from consilium.statistics.two_raters import two_rater_agreement
@@ -42,7 +42,7 @@ TABLES = [
 @pytest.mark.parametrize(("cells", "expected"), TABLES, ids=[str(cells) for cells, _ in TABLES])
 def test_two_raters(cells, expected):
     counts = ConfusionCounts(*(np.array([[cell]]) for cell in cells))
-    agreement = two_rater_agreement(counts, bootstrap=CaseBootstrap(1, seed=1))[0]
+    agreement = two_rater_agreement(counts, rule=PercentileBootstrap(1))[0]
     for name, value in zip(("mf1", "raw", "kappa", "ac1", "alpha"), expected, strict=True):
         figure = getattr(agreement, name)
         if value is U:
@@ -60,10 +60,10 @@ def test_two_raters(cells, expected):
 
 def test_no_cases_and_no_slices():
     empty = np.zeros((0, 2), dtype=int)
-    agreements = two_rater_agreement(ConfusionCounts(empty, empty, empty, empty), bootstrap=CaseBootstrap(0, seed=1))
+    agreements = two_rater_agreement(ConfusionCounts(empty, empty, empty, empty), rule=PercentileBootstrap(1))
     assert [agreement.mf1 for agreement in agreements] == [Undefined("no pairs")] * 2
     none = np.zeros((5, 0), dtype=int)
-    assert two_rater_agreement(ConfusionCounts(none, none, none, none), bootstrap=CaseBootstrap(5, seed=1)) == []
+    assert two_rater_agreement(ConfusionCounts(none, none, none, none), rule=PercentileBootstrap(1)) == []
 
 
 def test_no_rows():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.estimate import Undefined
+from consilium.statistics.intervals import PercentileBootstrap
 from consilium.statistics.krippendorff_alpha import coincidences, krippendorff_alpha, value_counts
 
 
@@ -78,10 +79,10 @@ def test_interval_by_hand_on_units_drawn_again():
     table[:9, 0] += 3  # so that they agree somewhat
     weights = next(iter(CaseBootstrap(14, 8).weight_blocks())).astype(int)
     for level in ("nominal", "ordinal", "interval"):
-        figure = krippendorff_alpha(table, level, seed=8)
+        figure = krippendorff_alpha(table, level, rule=PercentileBootstrap(8))
         again = [krippendorff_alpha(np.repeat(table, row, axis=0), level).value for row in weights]
         assert (figure.low, figure.high) == pytest.approx(tuple(np.quantile(again, [0.025, 0.975])), abs=1e-12)
         assert figure.value == pytest.approx(krippendorff_alpha(table, level).value)
-    few = krippendorff_alpha(table[:9], seed=8)
+    few = krippendorff_alpha(table[:9], rule=PercentileBootstrap(8))
     assert few.low is None
     assert few.note == "no interval: 9 of the 10 cases needed"

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.cohen_kappa import cohen_kappa
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Estimate, Undefined
 from consilium.statistics.gwet_ac1 import gwet_ac1
+from consilium.statistics.intervals import PercentileBootstrap
 from consilium.statistics.krippendorff_alpha import two_rater_alpha
 from consilium.statistics.macro_f1 import f1_met, f1_not_met, macro_f1
 from consilium.statistics.prevalence import prevalence_a, prevalence_b
@@ -167,13 +167,13 @@ def test_permuted_rows_change_nothing(seed):
     n, n_cases, n_slices = 400, 20, 3
     a, b = rng.random(n) < 0.6, rng.random(n) < 0.6
     case, slice_of = rng.integers(n_cases, size=n), rng.integers(n_slices, size=n)
-    bootstrap = CaseBootstrap(n_cases, seed=5, resamples=50)
+    rule = PercentileBootstrap(5, resamples=50)
 
     def figures(order):
         counts = confusion_counts(
             a[order], b[order], case=case[order], n_cases=n_cases, slice_of=slice_of[order], n_slices=n_slices
         )
-        return two_rater_agreement(counts, bootstrap=bootstrap)
+        return two_rater_agreement(counts, rule=rule)
 
     assert figures(np.random.default_rng(seed).permutation(n)) == figures(np.arange(n))
 

@@ -1,0 +1,95 @@
+"""The rules that give figures their intervals: what each shows, and what its notes say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from consilium.core.reasons import Reason
+from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, replicates
+from consilium.statistics.case_figures import case_ratio
+from consilium.statistics.estimate import Estimate, Undefined
+from consilium.statistics.intervals import CaseJackknife, PercentileBootstrap, interval_rule
+from tests.statistics import by_hand
+from tests.statistics.test_jackknife import OTHER, RATIO, ratio
+
+RULE = CaseJackknife()
+
+
+def test_five_effective_cases_are_needed() -> None:
+    # G* of the sizes of RATIO is 4.92, of five equal cases 5.
+    few, enough = (RULE.intervals(ratio(cases)) for cases in (RATIO, [(x, 10) for x, _ in RATIO]))
+    assert np.isnan(few.low[0])
+    assert few.reason(0) == Reason.INTERVAL_EFFECTIVE_CASES(cases="4.9", needed=5)
+    assert (enough.low[0], enough.high[0]) == pytest.approx(by_hand.ratio_ends([x for x, _ in RATIO], [10] * 5))
+    # Five equal cases of sizes that a float cannot hold exactly.
+    assert not np.isnan(RULE.intervals(ratio([(x / 30, 1 / 3) for x in (1, 2, 3, 4, 5)])).low[0])
+
+
+def test_attached_figures() -> None:
+    figure, undefined = Estimate(0.4, 50), Undefined("none")
+    above, below = (np.repeat(np.array(column, dtype=float)[:, None], 2, axis=1) for column in zip(*RATIO, strict=True))
+    attached = RULE.intervals(case_ratio(above, below)).attach([figure, undefined])
+    assert attached[1] is undefined
+    assert isinstance(attached[0], Estimate)
+    assert (attached[0].low, attached[0].high) == (None, None)
+    assert attached[0].effective == pytest.approx(4.921260, abs=5e-7)
+    assert attached[0].note == Reason.INTERVAL_EFFECTIVE_CASES(cases="4.9", needed=5)
+
+
+def test_edge_is_noted() -> None:
+    attached = RULE.intervals(ratio([(0, 1)] * 10)).attach([Estimate(0, 10)])[0]
+    assert isinstance(attached, Estimate)
+    assert attached.note == Reason.EDGE_INTERVAL()
+    assert (attached.low, attached.high) == pytest.approx(by_hand.mid_p(0, 10))
+
+
+def test_differences_of_clipped_figures_are_of_what_is_shown() -> None:
+    above, sizes = [-3.0, -1, -2, -1, -2, -3], [4] * 6
+    other = [1, 2, 3, 2, 1, 2]
+    clipped = case_ratio(np.array(above)[:, None], np.full((6, 1), 4), bounds=(-2, 1), clip=(0, 1))
+    plain = ratio(list(zip(other, sizes, strict=True)))
+    low, high = by_hand.ratio_ends(other, sizes)
+    deviations = zip(
+        by_hand.less_mean(by_hand.ratio_without(above, sizes)),
+        by_hand.less_mean(by_hand.ratio_without(other, sizes)),
+        strict=True,
+    )
+    value = sum(other) / sum(sizes)
+    expected = by_hand.difference_ends((0, 0, 0), (value, low, high), list(deviations))
+    apart = RULE.differences(clipped, plain)
+    assert (apart.low[0], apart.high[0]) == pytest.approx(expected)
+
+
+def test_difference_needs_five_effective_cases_behind_both() -> None:
+    apart = RULE.differences(ratio(RATIO), ratio([(x, 10) for x, _ in OTHER]))
+    assert np.isnan(apart.low[0])
+    assert apart.reason(0) == Reason.INTERVAL_EFFECTIVE_CASES(cases="4.9", needed=5)
+
+
+def test_percentile_rule_gives_percentile_intervals() -> None:
+    first, second = ratio(RATIO * 3), ratio(OTHER * 3)
+    rule, bootstrap = PercentileBootstrap(3, 200), CaseBootstrap(15, 3, 200)
+    drawn = [replicates(figures, bootstrap) for figures in (first, second)]
+    for given, own in (
+        (rule.intervals(first), drawn[0]),
+        (rule.differences(first, second), drawn[0] - drawn[1]),
+    ):
+        expected = percentile_intervals(own, np.array([15]))
+        assert given.low.tolist() == expected.low.tolist()
+        assert given.high.tolist() == expected.high.tolist()
+
+
+def test_percentile_rule_needs_ten_cases() -> None:
+    attached = PercentileBootstrap(1, 100).intervals(ratio(RATIO)).attach([Estimate(0.4, 50)])[0]
+    assert isinstance(attached, Estimate)
+    assert attached.low is None
+    assert attached.note
+
+
+def test_rules_by_name() -> None:
+    assert interval_rule("jackknife", seed=4) == RULE
+    assert interval_rule("percentile", seed=4) == PercentileBootstrap(4)
+    assert "seed 4" in interval_rule("percentile", seed=4).in_words
+    with pytest.raises(ValueError, match="no interval rule"):
+        interval_rule("bca", seed=4)
