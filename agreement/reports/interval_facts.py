@@ -7,11 +7,13 @@ from typing import Any
 from consilium.statistics.intervals import IntervalRule, PercentileBootstrap
 
 
-def interval_facts(rule: IntervalRule, effective: float | None) -> dict[str, Any]:
+def interval_facts(rule: IntervalRule, effective: float | None = None) -> dict[str, Any]:
     """``interval``, the rule's key; ``resamples`` where the rule draws cases; ``effective``, the effective cases behind
     the leading figure, None where it is undefined.
     """
-    facts: dict[str, Any] = {"interval": rule.key, "effective": effective}
+    facts: dict[str, Any] = {"interval": rule.key}
+    if effective is not None:
+        facts["effective"] = effective
     if isinstance(rule, PercentileBootstrap):
         facts["resamples"] = rule.resamples
     return facts

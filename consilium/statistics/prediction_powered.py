@@ -54,8 +54,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import MINIMUM_CASES, sums_by_case
-from consilium.statistics.case_figures import CaseFigures, case_ratio
+from consilium.statistics.bootstrap import MINIMUM_CASES
+from consilium.statistics.case_figures import CaseFigures, case_ratio, sums_by_case
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_note
 from consilium.statistics.jackknife import Ends, effective_cases, jackknife, logit_ends
 

@@ -12,13 +12,14 @@ So the edge is the mid-p interval (p, q) of the disagreement, Do·G* of G*, over
 *Few answers that are apart*: where fewer than 5 cases have a rating outside the most frequent category, nobody can say
 how well raters tell categories apart, and the figure has no interval; nor with fewer than 10 cases.
 
-*Two raters* have the same edge where a case has fewer than 10 pairs (`Coefficient.expected`), since with M mentions of met and N of not met in n pairs
+*Two raters* have the same edge where a case has fewer than 10 pairs (`Coefficient.expected`), since with M mentions of
+met and N of not met in n pairs
 
     MF1 = 1 - Do / (M·N / n²)        kappa = 1 - Do / De with De = (a·(n - b) + b·(n - a)) / n², a and b met by either
 
 and 1 in the place of M·N/n² is what the rule takes. With 10 pairs a case or more the two are the same but for figures
-near 1; with one to three pairs a case, as in a slice of one criterion, it matters. There is no interval then where fewer
-than 5 cases have the rarer class.
+near 1; with one to three pairs a case, as in a slice of one criterion, it matters. There is no interval then where
+fewer than 5 cases have the rarer class.
 
 Simulated with 2 to 5 raters, 2 to 5 categories, 10 to 100 cases of one unit, alpha nominal and ordinal and Fleiss'
 kappa: at least 93% in all cells but one (91%, shown in 2% of its studies). Where 85% of the cases are in one category
