@@ -147,7 +147,7 @@ class BatchItem(models.Model):
 class Slot(models.Model):
     """Room for one annotator on one response of a batch: ``number`` counts from 1 to the annotators per item.
 
-    It is taken while an assignment that was not released points to it. No two such assignments may: see `Assignment`.
+    It is taken while an assignment that was not released points to it; at most one such assignment may (`Assignment`).
     """
 
     item = models.ForeignKey(BatchItem, on_delete=models.PROTECT, related_name="slots")

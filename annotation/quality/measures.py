@@ -153,7 +153,7 @@ def _compared(
     if not len(user):
         return []
     rows = []
-    # One person at a time, so that their intervals are the same in the table of all and on a page of their own.
+    # One person at a time, so that their intervals are the same in the overview and on a page of their own.
     for person in np.intersect1d(people, user).tolist():
         mine = user == person
         responses, at_response = np.unique(response[mine], return_inverse=True)

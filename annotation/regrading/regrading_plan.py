@@ -39,7 +39,7 @@ class RegradingTask:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one physician would get."""
+    """How much work one physician would get."""
 
     user: User
     pseudonym: str
@@ -219,7 +219,7 @@ def make_regrading(
 
 @transaction.atomic
 def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, digest: str = "") -> Batch:
-    """Make the batch exactly as planned. `Conflict` if ``digest`` names another plan than this one."""
+    """Make the batch exactly as planned. `Conflict` if ``digest`` is that of another plan."""
     if digest and digest != plan.digest:
         raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
     lock_group(plan.group)

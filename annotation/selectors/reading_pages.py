@@ -192,7 +192,7 @@ class CheckRow:
     given: GradingRow
     outcome: str = ""
     reason: str = ""
-    version: int = 0  # of what is saved, taken back or not; 0: nothing ever was
+    version: int = 0  # of the saved row, even if it was taken back; 0: never saved
     client_id: UUID | None = None
     saved_at: datetime | None = None
 
@@ -253,7 +253,7 @@ class AdjudicationRow:
     in_conflict: bool
     outcome: str = ""
     reason: str = ""
-    version: int = 0  # of what is saved, taken back or not; 0: nothing ever was
+    version: int = 0  # of the saved row, even if it was taken back; 0: never saved
     client_id: UUID | None = None
     saved_at: datetime | None = None
 

@@ -21,7 +21,7 @@ def lock_exclusive(batch: Batch) -> None:
 
 
 def refuse_nothing_open(tasks: Collection[Task]) -> None:
-    """`Conflict` where the holder has nothing open any more."""
+    """`Conflict` if the holder no longer has open tasks."""
     if not tasks:
         raise Conflict(_("These cases were handed in or given away already, so they stay where they are."))
 

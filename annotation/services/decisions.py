@@ -28,7 +28,7 @@ from rubrics.models import RubricItem
 
 MAX_EVIDENCE = 20
 
-# Run by `_held_row`. The lock first, as a statement of its own: the next one sees what was committed while it waited.
+# Run by `_held_row`. The lock is a statement of its own, so that the next statement sees commits made while it waited.
 # The columns are status, round, status of the batch, allowed criteria, and whether eligibility must be checked.
 HELD_ROW_SQL = f"""
     SELECT {shared_lock_sql(RowLock.BATCH, "%s")};
@@ -191,7 +191,7 @@ def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> l
 
 @dataclass(frozen=True, slots=True)
 class _HeldRow:
-    """What a save needs to know of an assignment that is locked until the transaction ends."""
+    """Data that a save needs of an assignment that is locked until the transaction ends."""
 
     status: str
     round: int

@@ -31,7 +31,7 @@ def stage_of(due: date, today: date) -> str:
 
 
 def remind(*, at: datetime) -> None:
-    """Remind annotators of open work and checkers of checks that they hold; each batch, due date and stage once."""
+    """Remind annotators and checkers of open work; once for each batch, due date and stage."""
     graded, checked = Q(status__in=Assignment.OPEN), Q(status=Assignment.Status.IN_CHECK)
     _remind(Membership.Role.ANNOTATOR, "annotator", Assignment.objects.filter(graded), at)
     _remind(Membership.Role.CHECKER, "checker", Assignment.objects.filter(checked), at)

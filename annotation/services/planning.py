@@ -205,7 +205,7 @@ def _able(group: ExpertGroup, annotators: Collection[int], warnings: list[str]) 
 
 
 def without_account(annotators: Collection[int]) -> list[str]:
-    """A warning about annotators who came with a file: they have no address, and cannot sign in to do the work."""
+    """A warning about annotators imported from a file: they have no address, and cannot sign in to do the work."""
     names = User.objects.filter(pk__in=annotators, email="").count()
     if not names:
         return []

@@ -134,7 +134,7 @@ TASK_TEXT = ("case", "writer", "mode_name", "candidate", "derived_from")
 
 @dataclass(frozen=True, slots=True)
 class TaskLine:
-    """One task of a batch for its admin."""
+    """One task of a batch as an admin sees it."""
 
     task: WritingTask
     writer: Person

@@ -167,7 +167,7 @@ def next_position(annotator: int, batch: int) -> int:
 
 
 def _to_check(slot: Slot, batch: Batch) -> bool:
-    """Whether the slot is drawn for a check; a slot that was drawn once stays drawn, whoever has it."""
+    """Whether the slot is drawn for a check; the first draw stays valid, whoever has the slot."""
     before = Assignment.objects.filter(slot=slot).order_by("-pk").values_list("to_check", flat=True).first()
     if before is not None:
         return before
