@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Case, F, QuerySet, Value, When
+from django.db.models import Case, QuerySet, Value, When
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -20,7 +20,7 @@ from annotation.services.rules import (
     readable_constraint_errors,
     refuse_unless_open,
 )
-from annotation.services.slots import release_if_left
+from annotation.services.slots import put_back_check, release_if_left
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
@@ -59,11 +59,7 @@ def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -
 @transaction.atomic
 def release_check(*, assignment: Assignment, checker: User) -> None:
     """Put claimed work back, so that another checker may take it; amendments made so far stay in the record."""
-    row, check = _held(assignment, checker)
-    # Amendments belong to their checker: the next checker starts from the annotator's decisions.
-    # This counts as a save, so that a tab that still shows the amendments is stale.
-    check.amendments.exclude(outcome="").update(outcome="", version=F("version") + 1, client_id=None)
-    transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
+    put_back_check(*_held(assignment, checker))
 
 
 @transaction.atomic

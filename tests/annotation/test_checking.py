@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation import access, services
-from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Decision, Ruling
+from annotation.models import Adjudication, Amendment, Assignment, Batch, Check, Decision, Membership, Ruling
 from annotation.selectors.ratings import consensus_ratings, group_ratings
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.versioning import StaleSave
@@ -109,6 +109,14 @@ def test_a_stale_amendment_overwrites_nothing_and_gets_the_stored_version(checke
     take(checked, client)
     assert client.post(url, amendment | {"client_id": uuid4(), "version": 4}).status_code == 409
     assert Amendment.objects.values_list("outcome", "version").get() == ("", 5)
+    # It is put back as well where its checker is deactivated.
+    assert client.post(url, other | {"version": 5, "client_id": uuid4()}).status_code == 200
+    membership = Membership.objects.get(user=checked.checker)
+    services.set_member_active(membership=membership, active=False)
+    services.set_member_active(membership=membership, active=True)
+    take(checked, client)
+    assert client.post(url, amendment | {"client_id": uuid4(), "version": 6}).status_code == 409
+    assert Amendment.objects.values_list("outcome", "version").get() == ("", 7)
 
 
 def only_reads(page: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import F, Max, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -218,10 +218,17 @@ def release_held_checks_of(*, user: User, group: ExpertGroup) -> int:
         .exclude(batch__status=Batch.Status.CLOSED)
     )
     for row in rows:
-        check = Check.objects.get(assignment=row, round=row.round)
-        check.amendments.exclude(outcome="").update(outcome="")
-        transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
+        put_back_check(row, Check.objects.get(assignment=row, round=row.round))
     return len(rows)
+
+
+def put_back_check(row: Assignment, check: Check) -> None:
+    """Make work that is in check free for another checker, who starts from the annotator's decisions.
+
+    Taking the amendments back counts as a save, so that a tab that still shows them is stale.
+    """
+    check.amendments.exclude(outcome="").update(outcome="", version=F("version") + 1, client_id=None)
+    transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
 
 
 @transaction.atomic
