@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def roles(user: User, benchmark: Benchmark) -> Iterable[str]:
-    """``annotator``, ``checker``, ``adjudicator``: the parts that ``user`` has in a group of ``benchmark``."""
+    """``annotator``, ``checker``, ``adjudicator``: the roles that ``user`` has in groups of ``benchmark``."""
     return _parts.column(user=user.pk, benchmark=benchmark.pk)
 
 
@@ -36,7 +36,7 @@ _parts: CompiledQuery[Any] = CompiledQuery(_parts_in)
 
 
 def home_cards(user: User) -> Iterable[navigation.HomeCard]:
-    """A card for each benchmark in which ``user`` has a part: what is open, and the button that goes on with it."""
+    """A card for each benchmark in which ``user`` has a role: what is open, and the button that goes on with it."""
     from annotation.labels.selectors import label_work
     from annotation.models import Membership
     from annotation.selectors.workload import workload
@@ -76,7 +76,7 @@ def home_cards(user: User) -> Iterable[navigation.HomeCard]:
 
 
 def run_cards(user: User) -> Iterable[navigation.HomeCard]:
-    """A card for each benchmark with work that ``user`` runs: how far it is, and a link to its dashboard."""
+    """A card for each benchmark that ``user`` runs and that has work: its progress, and a link to its dashboard."""
     from django.db.models import Count, Q
 
     from annotation.models import Assignment
@@ -130,7 +130,7 @@ def _action(load: Workload, labels: list[CaseWork]) -> tuple[navigation.Text, st
 
 
 def register() -> None:
-    """Fill the registry."""
+    """Register the entries, roles and cards."""
     navigation.register_roles(roles)
     navigation.register_home_card(home_cards)
     navigation.register_home_card(run_cards)

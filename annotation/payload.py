@@ -44,12 +44,12 @@ def body_of(request: HttpRequest, *, required: set[str]) -> dict[str, Any]:
 
 
 def reported_seconds(request: HttpRequest) -> int:
-    """The ``{"seconds"}`` of a report of time; a `DomainError` (400) where no page would send that."""
+    """The ``{"seconds"}`` of a time report; a `DomainError` (400) where no page would send that value."""
     return check_reported_seconds(body_of(request, required={"seconds"})["seconds"])
 
 
 def changes_of(rows: Any) -> list[DecisionInput]:
-    """The decisions of a request; `Malformed` at the first that no page would send."""
+    """The decisions of a request; `Malformed` at the first decision that no page would send."""
     if not isinstance(rows, list) or len(rows) > MAX_DECISIONS:
         raise Malformed(_("This is not what the page sends; load it again."))
     return [_change(row) for row in rows]
@@ -84,16 +84,16 @@ def _checked(row: Mapping[str, Any]) -> DecisionInput:
 
 
 def note_of(text: str) -> str:
-    """A note as it can be stored.
+    """A note in a form that can be stored.
 
-    What a page may send and no database takes (NUL, half of a character whose other half a box has cut off) becomes
-    U+FFFD. To refuse it would hold up the outcome beside the note as well.
+    Characters that a page may send but the database cannot store become U+FFFD: NUL, and half of a surrogate pair whose
+    other half a text box has cut off. To refuse them would block the outcome in the same save as well.
     """
     return HALVES.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n")).strip()
 
 
 def serialize_decision(result: SaveResult) -> dict[str, Any]:
-    """What became of one decision, with the stored one where it is stale."""
+    """The result of saving one decision; with the stored decision where the sent one is stale."""
     if result.status == "saved":
         return serialize_result(result, {"at": _clock(result.saved_at)})
     if result.current is None:

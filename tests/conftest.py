@@ -32,8 +32,10 @@ gc.disable()  # until all modules are there: what is imported stays, and looking
 
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright's synchronous API runs inside an event loop
 
-# How long an example takes says more about the machine than about the code.
-hypothesis.settings.register_profile("consilium", deadline=None)
+# How long an example takes, or its data, says more about the machine than about the code.
+hypothesis.settings.register_profile(
+    "consilium", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("consilium")
 
 # Real data is not part of the checkout; where it is absent its tests do not exist, so none is skipped.
@@ -249,6 +251,8 @@ def _no_idle_worker(request: pytest.FixtureRequest, _worker_at_hand: list[Worker
 
 # Browser ----------------------------------------------------------------------------------------------------------
 
+# Ten times what a page takes on a machine that has nothing else to do: only a page that fails waits so long.
+PAGE_TIMEOUT_MS = 45_000
 # The shell is the same engine without windows, and takes a good third less time over the tests.
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_ARGUMENTS = [
@@ -277,12 +281,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The system's Chromium, driven by Playwright."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
     if path is None:
         pytest.fail("No Chromium found: install the package chromium, or set CHROMIUM to its path.", pytrace=False)
     with sync_playwright() as playwright:
+        expect.set_options(timeout=PAGE_TIMEOUT_MS)
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
         loop = asyncio._get_running_loop()
         yield browser
@@ -346,7 +351,7 @@ def new_page(chromium: Browser, live_server: Any, watch: Watch) -> Iterator[Call
             }
         )
         contexts.append(context)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PAGE_TIMEOUT_MS)
         if user is not None:
             client = Client()
             client.force_login(user)

@@ -36,7 +36,7 @@ def at_once(
     def post(_number: int) -> tuple[int, str]:
         web = http.client.HTTPConnection("localhost", port, timeout=120)
         web.connect()
-        barrier.wait(30)
+        barrier.wait(60)
         web.request("POST", path, sent, headers)
         answer = web.getresponse()
         text = answer.read().decode()

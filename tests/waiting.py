@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def wait_until(condition: Callable[[], T], *, within_s: float = 20.0, message: str = "") -> T:
+def wait_until(condition: Callable[[], T], *, within_s: float = 60.0, message: str = "") -> T:
     """Return the first truthy value of ``condition``; fail after ``within_s`` seconds."""
     pause = threading.Event()
     until = time.monotonic() + within_s

@@ -16,7 +16,7 @@ from rubrics.models import Benchmark
 
 
 class ExpertGroup(models.Model):
-    """Physicians who judge together, independent of the benchmark's other group."""
+    """Physicians who grade together, independent of the benchmark's other groups."""
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="groups")
@@ -51,7 +51,7 @@ class Physician(models.Model):
 
 @audited
 class Membership(models.Model):
-    """A physician's part in an expert group. Members are deactivated, never deleted: history is kept."""
+    """A physician's role in an expert group. Members are deactivated, never deleted: history is kept."""
 
     class Role(models.TextChoices):
         ANNOTATOR = "annotator", _("Annotator")
@@ -62,12 +62,13 @@ class Membership(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(_("role"), max_length=15, choices=Role.choices)
     active = models.BooleanField(default=True)
-    # The most responses that an annotator has open at a time; empty: no limit of their own.
+    # The most responses that an annotator may have open at a time; empty: no individual limit.
     capacity = models.PositiveSmallIntegerField(_("capacity"), null=True, blank=True, validators=[MinValueValidator(1)])
-    # Set while the member gets no new work, below the mark on gold items for one; what they have open they may finish.
+    # Set while the member gets no new work, for example because their mark on gold items is too low. They may finish
+    # the work that they have open.
     withheld_at = models.DateTimeField(null=True, blank=True)
     withheld_reason = models.TextField(blank=True)
-    # Gold items begun before count against the member no more: an admin has lifted what they led to.
+    # Gold items begun before this time no longer count against the member: an admin has lifted the hold.
     gold_since = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -78,7 +79,7 @@ class Membership(models.Model):
         ]
         triggers = [
             pgtrigger.Trigger(
-                # Who runs the benchmark sees candidates' names; who sits in one group must not sit in the other.
+                # People who run the benchmark see candidates' names, and nobody may be a member of two groups.
                 name="independent",
                 when=pgtrigger.Before,
                 operation=pgtrigger.Insert | pgtrigger.Update,

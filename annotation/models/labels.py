@@ -17,7 +17,7 @@ from rubrics.models import Benchmark, Case, slug_characters
 
 
 class LabelQuestion(models.Model):
-    """A closed question about a case. Once answered its options stand; it can be retired."""
+    """A closed question about a case. Once it is answered its options cannot change; it can be retired."""
 
     class Kind(models.TextChoices):
         CHOICE = "choice", _("Single choice")
@@ -28,7 +28,7 @@ class LabelQuestion(models.Model):
     name = models.CharField(_("short name"), max_length=MAX_QUESTION_NAME_LENGTH, validators=[slug_characters])
     text = models.TextField(_("question"))
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices, default=Kind.CHOICE)
-    # [{"value": "emergent", "label": "Emergent", "help": "…"}], 2 to 9 of them; of acuity exactly 4, lowest first
+    # [{"value": "emergent", "label": "Emergent", "help": "…"}], 2 to 9 options; exactly 4 for acuity, lowest first
     options = models.JSONField(_("options"), default=list)
     threshold = models.FloatField(
         _("counts as agreed from"),
@@ -61,7 +61,7 @@ class LabelQuestion(models.Model):
 class LabelTask(models.Model):
     """One physician's answers about one case: not started → draft → submitted.
 
-    Or released: another physician of the group answers in their place; what was drafted stays on record.
+    A task can also be released: another physician of the group then answers instead, and the draft stays on record.
     """
 
     Status = CaseWorkStatus

@@ -1,4 +1,4 @@
-"""What is said of a (response, criterion) pair, as the database stores it."""
+"""Outcomes of a (response, criterion) pair, as the database stores them."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -8,16 +8,16 @@ from consilium.statistics.outcomes import Outcome as OutcomeCode
 
 
 class OutcomeChoices(models.TextChoices):
-    """Choices for a column of outcomes: each member is named like its code, and stored as the word of the code."""
+    """Choices for a column of outcomes: each member has the name of its code, and is stored as the word of the code."""
 
     @property
     def code(self) -> OutcomeCode:
-        """The outcome in an array."""
+        """The code of the outcome in arrays."""
         return OutcomeCode[self.name]
 
 
 class Outcome(OutcomeChoices):
-    """What a physician says of a (response, criterion) pair."""
+    """A physician's outcome for a (response, criterion) pair."""
 
     MET = OutcomeCode.MET.word, OUTCOME_LABELS["met"]
     NOT_MET = OutcomeCode.NOT_MET.word, OUTCOME_LABELS["not_met"]
@@ -25,7 +25,7 @@ class Outcome(OutcomeChoices):
 
 
 class RulingOutcome(OutcomeChoices):
-    """An adjudicator's outcome of a conflict."""
+    """An adjudicator's outcome for a conflict."""
 
     MET = OutcomeCode.MET.word, OUTCOME_LABELS["met"]
     NOT_MET = OutcomeCode.NOT_MET.word, OUTCOME_LABELS["not_met"]

@@ -17,7 +17,7 @@ from rubrics.models import Benchmark, Criterion, Response, Rubric
 
 
 class KeyedResponse(models.Model):
-    """A response with an agreed decision on each criterion. It serves one use, and is ordinary work no more."""
+    """A response with an agreed decision on each criterion. It has one use, and is no longer given as ordinary work."""
 
     class Use(models.TextChoices):
         QUALIFICATION = "qualification", _("Qualification")
@@ -56,7 +56,7 @@ class KeyedDecision(models.Model):
 
 
 class QualificationRule(models.Model):
-    """What a benchmark asks of annotators before they get work, and while they do it."""
+    """What a benchmark requires of annotators before they get work, and while they do it."""
 
     benchmark = models.OneToOneField(Benchmark, on_delete=models.PROTECT, related_name="qualification_rule")
     required = models.BooleanField(_("required"), default=False)
@@ -65,7 +65,8 @@ class QualificationRule(models.Model):
     )  # MF1 against the key, over all pairs of an attempt
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=2, validators=[MinValueValidator(1)])
     wait_hours = models.PositiveSmallIntegerField(_("hours between attempts"), default=0)
-    # Below this MF1 on gold items, once that many gold decisions are there, an annotator gets no new work.
+    # An annotator whose MF1 on gold items is below `gold_mark` gets no new work, once they have made `gold_minimum`
+    # gold decisions.
     gold_mark = models.FloatField(
         _("gold mark"), null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
@@ -87,7 +88,7 @@ class QualificationRule(models.Model):
 
 @audited
 class QualificationAttempt(models.Model):
-    """One physician's go at the qualification set."""
+    """One physician's attempt at the qualification set."""
 
     class Status(models.TextChoices):
         OPEN = "open", _("Under way")
@@ -102,7 +103,7 @@ class QualificationAttempt(models.Model):
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
     mf1 = models.FloatField(null=True, blank=True)  # empty while open, and where it is undefined
     pairs = models.PositiveIntegerField(default=0)
-    pass_mark = models.FloatField()  # as it was when the attempt began
+    pass_mark = models.FloatField()  # the rule's pass mark when the attempt began
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
 

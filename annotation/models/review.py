@@ -1,4 +1,4 @@
-"""Secondary checks and adjudications: separate rows that overwrite nothing."""
+"""Secondary checks and adjudications: separate rows that never overwrite decisions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rubrics.models import Criterion, Response, Rubric
 
 @audited
 class Check(models.Model):
-    """A secondary check of one round; its amendments stand beside the decisions and overwrite none."""
+    """A secondary check of one round; its amendments are kept beside the decisions and overwrite none."""
 
     class Result(models.TextChoices):
         ACCEPTED = "accepted", STATUS_LABELS["accepted"]
@@ -46,15 +46,15 @@ class Check(models.Model):
 
 @audited
 class Amendment(models.Model):
-    """A checker's other outcome for one criterion, with the reason."""
+    """A checker's different outcome for one criterion, with the reason."""
 
     check_row = models.ForeignKey(Check, on_delete=models.PROTECT, related_name="amendments")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
     # Empty: the checker took the amendment back; the row stays for the record.
     outcome = models.CharField(max_length=15, choices=Outcome.choices, blank=True)
     reason = models.TextField()
-    version = models.PositiveIntegerField(default=1)  # one more with every save: by which a stale save is known
-    client_id = models.UUIDField(null=True, blank=True)  # of the save that stands, so that a repeated one is known
+    version = models.PositiveIntegerField(default=1)  # raised by 1 with every save; a stale save is recognised by it
+    client_id = models.UUIDField(null=True, blank=True)  # of the last save, so that a repeated request is recognised
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -70,7 +70,7 @@ class Amendment(models.Model):
 
 @audited
 class Adjudication(models.Model):
-    """Conflicts about one response, given to one person: within a group, or between two (the consensus)."""
+    """Conflicts about one response, given to one person: within a group, or between two groups (the consensus)."""
 
     class Status(models.TextChoices):
         OPEN = "open", STATUS_LABELS["conflict"]
@@ -80,10 +80,10 @@ class Adjudication(models.Model):
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="adjudications")
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="+")
     group = models.ForeignKey(ExpertGroup, on_delete=models.PROTECT, related_name="adjudications")
-    # Set where two groups differ; such a ruling belongs to the consensus and flows back into neither.
+    # Set where two groups differ; its rulings belong to the consensus and change the ratings of neither group.
     other_group = models.ForeignKey(ExpertGroup, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
-    criteria = ArrayField(models.BigIntegerField())  # those in conflict when it was opened
-    agreement = models.FloatField()  # share of the rubric's criteria without conflict; the lowest come first
+    criteria = ArrayField(models.BigIntegerField())  # ids of the criteria in conflict when it was opened
+    agreement = models.FloatField()  # share of the rubric's criteria without conflict; the lowest share comes first
     adjudicator = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="adjudications"
     )
@@ -125,14 +125,14 @@ class Adjudication(models.Model):
 
 @audited
 class Ruling(models.Model):
-    """The adjudicator's word on one conflict."""
+    """The adjudicator's outcome for one conflict, with the reason."""
 
     adjudication = models.ForeignKey(Adjudication, on_delete=models.PROTECT, related_name="rulings")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
-    # Empty: the adjudicator took the ruling back. A finished adjudication has none of these.
+    # Empty: the adjudicator took the ruling back. A finished adjudication has no empty rulings.
     outcome = models.CharField(max_length=15, choices=RulingOutcome.choices, blank=True)
     reason = models.TextField(blank=True)
-    version = models.PositiveIntegerField(default=1)  # as of an amendment
+    version = models.PositiveIntegerField(default=1)  # see `Amendment.version`
     client_id = models.UUIDField(null=True, blank=True)
     # When the adjudication was finished, or the ruling imported: from then on it counts, also while the adjudication
     # is open again for other criteria. Null: it does not count yet.
@@ -156,9 +156,9 @@ class Ruling(models.Model):
 
 
 class Attention(models.Model):
-    """Time that a person spent at one piece of work, in seconds; idle beyond two minutes is not in it.
+    """Time that a person spent at one piece of work, in seconds; idle time beyond two minutes is not counted.
 
-    Shown to its owner, and to admins in medians over many pieces only.
+    It is shown to that person, and to admins only as medians over many pieces.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -166,7 +166,7 @@ class Attention(models.Model):
     adjudication = models.ForeignKey(Adjudication, null=True, on_delete=models.PROTECT, related_name="attention")
     label_task = models.ForeignKey(LabelTask, null=True, on_delete=models.PROTECT, related_name="attention")
     seconds = models.PositiveIntegerField(default=0)
-    reported_at = models.DateTimeField()  # of the last report; no report may claim more time than passed since
+    reported_at = models.DateTimeField()  # of the last report; no report may claim more time than has passed since then
 
     class Meta:
         constraints = [

@@ -71,16 +71,16 @@ class Batch(models.Model):
     specialty_match = models.CharField(
         _("specialty"), max_length=10, choices=SpecialtyMatch.choices, default=SpecialtyMatch.NONE
     )
-    # Untouched work goes back to the pool after so many hours; empty: never by itself.
+    # Untouched work goes back to the pool after this many hours; empty: never automatically.
     lease_hours = models.PositiveSmallIntegerField(
         _("lease, hours"), null=True, blank=True, validators=[MinValueValidator(1)]
     )
     gold_per_annotator = models.PositiveSmallIntegerField(_("gold items for each annotator"), default=0)
     due_date = models.DateField(_("due"), null=True, blank=True)
     seed = models.BigIntegerField(_("seed"))
-    # Of the preview whose form was sent; empty where none was named.
+    # Digest of the preview whose form was sent; empty where the request named no preview.
     plan_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
-    frame = models.JSONField(default=dict)  # the filter that the responses were drawn by, and how many it held
+    frame = models.JSONField(default=dict)  # the filter that the responses were drawn by, and how many it matched
     imported = models.BooleanField(default=False)  # decisions made elsewhere
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
@@ -97,7 +97,7 @@ class Batch(models.Model):
                 condition=Q(status="closed", closed_at__isnull=False) | (~Q(status="closed") & Q(closed_at=None)),
                 name="annotation_batch_closed_at",
             ),
-            # One preview, one batch, however often its form is sent.
+            # A preview makes one batch, however often its form is sent.
             models.UniqueConstraint(
                 fields=["group", "kind", "seed", "plan_digest"],
                 condition=~Q(plan_digest=""),
@@ -123,7 +123,7 @@ class Batch(models.Model):
 
 
 class BatchItem(models.Model):
-    """A response in a batch, with the probability by which it came in."""
+    """A response in a batch, with the probability with which it was drawn."""
 
     batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="items")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="batch_items")
@@ -147,7 +147,7 @@ class BatchItem(models.Model):
 class Slot(models.Model):
     """Room for one annotator on one response of a batch: ``number`` counts from 1 to the annotators per item.
 
-    It is taken while an assignment that was not released points to it, and never by two: see `Assignment`.
+    It is taken while an assignment that was not released points to it; at most one such assignment may (`Assignment`).
     """
 
     item = models.ForeignKey(BatchItem, on_delete=models.PROTECT, related_name="slots")
@@ -162,7 +162,7 @@ class Slot(models.Model):
 
 
 class Part(models.TextChoices):
-    """The one part that a person plays for a response."""
+    """The one role that a person has for a response."""
 
     ANNOTATOR = "annotator", _("Annotator")
     CHECKER = "checker", _("Secondary checker")
@@ -170,16 +170,16 @@ class Part(models.TextChoices):
 
 
 class Involvement(models.Model):
-    """Who plays which part for a response.
+    """The role that a person has for a response.
 
-    Written by triggers (`play_a_part`), which refuse the response's author. The unique key keeps annotator, checker and
-    adjudicator apart, and everybody in one group for one response, however requests race.
+    Rows are written by triggers (`play_a_part`), which refuse the response's author. By the unique key nobody has two
+    roles for one response, or works on it for two groups, however requests race.
     """
 
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="involvements")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     part = models.CharField(max_length=15, choices=Part.choices)
-    # Empty for adjudication between groups.
+    # NULL for adjudication between groups.
     group = models.ForeignKey(ExpertGroup, null=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
@@ -190,7 +190,7 @@ class Involvement(models.Model):
 
 
 def play_a_part(user: str, part: str, group: str) -> str:
-    """PL/pgSQL that enters ``user`` as ``part`` for NEW.response_id, or refuses."""
+    """PL/pgSQL that enters ``user`` as ``part`` for NEW.response_id, or raises a check violation."""
     return f"""
         IF EXISTS (SELECT 1 FROM rubrics_response r WHERE r.id = NEW.response_id AND r.author_id = {user}) THEN
             RAISE EXCEPTION 'Nobody grades, checks or adjudicates a response of their own'
@@ -228,7 +228,7 @@ class Assignment(models.Model):
         IN_CHECK = "in_check", STATUS_LABELS["in_check"]
         RETURNED = "returned", STATUS_LABELS["returned"]
         ACCEPTED = "accepted", STATUS_LABELS["accepted"]
-        # Given to somebody else or back to the pool; what was decided stays on record and counts nowhere.
+        # Given to somebody else or back to the pool; its decisions stay on record and count nowhere.
         RELEASED = "released", STATUS_LABELS["released"]
 
     class Purpose(models.TextChoices):
@@ -237,9 +237,9 @@ class Assignment(models.Model):
         GOLD = "gold", _("Gold item")
         QUALIFICATION = "qualification", _("Qualification")
 
-    # What its annotator may still write to.
+    # States in which the annotator may still change the work.
     OPEN = (Status.NOT_STARTED, Status.DRAFT, Status.RETURNED)
-    # What is not done yet, by its annotator or a checker.
+    # States in which the work is not done yet, by its annotator or a checker.
     LIVE = (*OPEN, Status.SUBMITTED, Status.IN_CHECK)
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
@@ -247,7 +247,7 @@ class Assignment(models.Model):
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="+")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="assignments")
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="+")
-    criteria = ArrayField(models.BigIntegerField(), null=True, blank=True)  # NULL: all of the rubric
+    criteria = ArrayField(models.BigIntegerField(), null=True, blank=True)  # NULL: all criteria of the rubric
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments")
     slot = models.ForeignKey(Slot, null=True, blank=True, on_delete=models.PROTECT, related_name="assignments")
     purpose = models.CharField(max_length=15, choices=Purpose.choices, default=Purpose.WORK)
@@ -261,22 +261,22 @@ class Assignment(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     accepted_at = models.DateTimeField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)  # untouched by then, it goes back to the pool
+    lease_until = models.DateTimeField(null=True, blank=True)  # work that is untouched by then goes back to the pool
     released_at = models.DateTimeField(null=True, blank=True)
-    # Kept by triggers: work that was open when its batch was closed is never done, and may be asked for again.
+    # Set by triggers. Work that was open when its batch was closed is never done, and may be asked for again.
     batch_closed = models.BooleanField(default=False, db_default=False, editable=False)
 
     class Meta:
         ordering = ["position", "pk"]
         constraints = [
-            # One slot, one annotator, however they race for it.
+            # A slot has one annotator, however requests race for it.
             models.UniqueConstraint(
                 fields=["slot"], condition=~Q(status="released"), name="annotation_slot_taken_once"
             ),
             models.UniqueConstraint(
                 fields=["batch", "response", "rubric", "annotator"], name="annotation_assignment_once"
             ),
-            # Nobody has the same work twice at a time, whatever batches ask for it. Other criteria are other work.
+            # Nobody has the same work twice at a time, whatever batches ask for it. Other criteria are different work.
             models.UniqueConstraint(
                 fields=["annotator", "response", "rubric", "criteria"],
                 condition=Q(
@@ -293,7 +293,7 @@ class Assignment(models.Model):
             # "My work": one physician's queue, in order.
             models.Index(fields=["annotator", "status", "position"], name="annotation_queue"),
             models.Index(fields=["response", "status"], name="annotation_by_response"),
-            # What waits for any checker of the group.
+            # Work that waits for any checker of the group.
             models.Index(fields=["batch"], condition=Q(status="submitted"), name="annotation_waiting_check"),
         ]
         triggers = [
@@ -319,13 +319,13 @@ class Assignment(models.Model):
 
     @property
     def status_for_annotator(self) -> str:
-        """The status without what is between checkers: gold items go to none, and must look like the rest."""
+        """The status with "in check" shown as submitted: gold items get no check, and must look like other work."""
         return "submitted" if self.status == self.Status.IN_CHECK else str(self.status)
 
 
 @audited
 class Decision(models.Model):
-    """The annotator's outcome of one criterion in one round; empty outcome: touched (note, evidence), not decided."""
+    """The annotator's outcome for one criterion in one round; empty: only a note or evidence was saved."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="decisions")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="decisions")
@@ -335,7 +335,7 @@ class Decision(models.Model):
     note = models.TextField(blank=True)
     evidence = models.JSONField(default=list, blank=True)  # [{"quote", "start", "end"}], code points into the text
     version = models.PositiveIntegerField(default=1)  # counts saves; a save names the version it saw
-    client_id = models.UUIDField(null=True, blank=True)  # of the last save, so that a repeated one changes nothing
+    client_id = models.UUIDField(null=True, blank=True)  # of the last save, so that a repeated request changes nothing
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -351,7 +351,7 @@ class Decision(models.Model):
 
 
 class Skip(models.Model):
-    """An annotator passed over a response: for later, or for somebody else."""
+    """An annotator put off a response, or passed it on to somebody else."""
 
     class Reason(models.TextChoices):
         LATER = "later", _("Later")
@@ -372,7 +372,7 @@ class Skip(models.Model):
 
 
 class Comment(models.Model):
-    """A word between annotator, checker and admin about one piece of work; readers see the part, not the name."""
+    """A comment of an annotator, checker or admin on one piece of work; readers see the role, not the name."""
 
     class AuthorRole(models.TextChoices):
         ANNOTATOR = "annotator", _("Annotator")

@@ -16,10 +16,10 @@ from rubrics.models import Candidate, Case, Response
 
 
 class WritingTerms(models.Model):
-    """How the responses of a batch are written: for which candidate, and with which references before the writer.
+    """How the responses of a batch are written: for which candidate, and with which references shown to the writer.
 
-    HealthBench had three modes: unaided, and with the completions of an older and of a newer set of models. Each is a
-    batch of its own here; ``mode_name`` keeps what the study calls it.
+    HealthBench had three modes: unaided, with the completions of an older set of models, and with those of a newer set.
+    Here each mode is a batch of its own; ``mode_name`` keeps the study's name for it.
     """
 
     batch = models.OneToOneField(Batch, on_delete=models.PROTECT, related_name="writing_terms")
@@ -40,7 +40,7 @@ class WritingTerms(models.Model):
         return f"{self.batch}: {self.mode}"
 
 
-# Not the text: it is saved every few seconds, and what counts of it becomes a response, which never changes.
+# The text is not audited: it is saved every few seconds, and the final text becomes a response, which never changes.
 @audited_fields("WritingTaskEvent", "batch", "case", "writer", "status", "release_reason", "response")
 class WritingTask(models.Model):
     """One physician's response to one case: not started → draft → submitted, or released to somebody else.
@@ -70,7 +70,7 @@ class WritingTask(models.Model):
     response = models.OneToOneField(
         Response, null=True, blank=True, on_delete=models.PROTECT, related_name="written_in"
     )
-    version = models.PositiveIntegerField(default=1)  # counts saves; a save names the one it saw
+    version = models.PositiveIntegerField(default=1)  # counts saves; a save names the version that it saw
     client_id = models.UUIDField(null=True, blank=True)
     seconds = models.PositiveIntegerField(default=0)  # spent on it, as the browser reports
     reported_at = models.DateTimeField(null=True, blank=True)

@@ -1,1 +1,1 @@
-"""Who may grade: keys, attempts at qualification, and gold items among the work."""
+"""Qualification of annotators: keys, qualification attempts, and gold items among the work."""

@@ -12,7 +12,7 @@ from annotation.qualification.keys import LARGEST_FILE, MAX_EXPLANATION_LENGTH
 
 
 class RuleForm(forms.ModelForm[QualificationRule]):
-    """What is asked of annotators before they get work, and while they do it."""
+    """What is required of annotators before they get work, and while they do it."""
 
     class Meta:
         model = QualificationRule
@@ -41,7 +41,7 @@ class KeyImportForm(forms.Form):
     file = forms.FileField(label=_("CSV or JSONL: case, candidate, sample, criterion, outcome, explanation"))
 
     def clean_file(self) -> Any:
-        """Small enough to be read at once."""
+        """Refuse a file that is too large to be read at once."""
         file = self.cleaned_data["file"]
         if file.size > LARGEST_FILE:
             raise forms.ValidationError(_("The file is larger than 5 MiB."))
@@ -72,6 +72,6 @@ class KeyForm(forms.Form):
 
 
 class ReasonForm(forms.Form):
-    """Why a member is held back, or is not any more."""
+    """Why a member is held back, or why the hold is lifted."""
 
     reason = forms.CharField(label=_("Reason"), max_length=1_000, widget=forms.Textarea(attrs={"rows": 3}))

@@ -37,16 +37,16 @@ from rubrics.models import Benchmark, BenchmarkRole
 
 GOLD_RESTS = timedelta(hours=1)  # between handing in a gold item and being held back because of it
 
-Name = tuple[str, str, str, int]  # case, candidate, setting, sample: what a response is called outside the database
+Name = tuple[str, str, str, int]  # case, candidate, setting, sample: identifies a response outside the database
 
 
 @transaction.atomic
 def mix_in_gold(*, batch: Batch, at: datetime) -> int:
-    """Put gold items into the queue of everybody who has work in the batch; how many were put in.
+    """Put gold items into the queue of everybody who has work in the batch; returns how many were put in.
 
-    Places are drawn by the batch's seed; the queue is numbered anew, so that no gap shows. Where the queue goes case
-    by case, an item joins the block of its case, or stands between two blocks. Nobody gets a response of their own or
-    one that they have seen; whoever has seen all gold items gets fewer.
+    Their places are drawn by the batch's seed, and the queue is renumbered so that its positions have no gap. In a
+    queue ordered by case, an item joins the block of its case, or is put between two blocks. Nobody gets a response
+    that they wrote or have a part in; an annotator for whom too few gold items remain gets fewer.
     """
     if not batch.gold_per_annotator:
         return 0
@@ -77,10 +77,11 @@ def mix_in_gold(*, batch: Batch, at: datetime) -> int:
 
 @transaction.atomic
 def gold_due(*, annotator: User, batch: Batch, at: datetime) -> Assignment | None:
-    """The gold item that is due in place of the annotator's next claim from a pool, taken for them; usually None.
+    """Assign and return the gold item that is due instead of the annotator's next claim from a pool; usually None.
 
-    Their claims are numbered; gold falls on places drawn by the batch's seed from an even share of the pool, so that
-    whoever works for longer than that meets them all, and the schedule is the same however requests race.
+    The annotator's claims are numbered. The numbers that give gold are drawn by the batch's seed from 1 to an even
+    share of the pool, gold items included. An annotator who takes more than that share meets all their gold items, and
+    the schedule is the same however requests race.
     """
     if not batch.gold_per_annotator:
         return None
@@ -105,7 +106,7 @@ def gold_due(*, annotator: User, batch: Batch, at: datetime) -> Assignment | Non
 
 
 def _schedule(batch: Batch, place: int) -> list[int]:
-    """Numbers of the claims, from 1, on which this annotator meets gold."""
+    """Numbers of the claims, from 1, for which this annotator gets a gold item."""
     slots = BatchItem.objects.filter(batch=batch).count() * batch.annotators_per_item
     annotators = max(
         1, Membership.objects.filter(group=batch.group_id, role=Membership.Role.ANNOTATOR, active=True).count()
@@ -123,7 +124,7 @@ def _places(group: ExpertGroup, users: Iterable[int]) -> dict[int, int]:
 
 
 def _unseen(batch: Batch, users: Iterable[int]) -> dict[int, list[tuple[Name, KeyedResponse]]]:
-    """User → gold items that they neither wrote nor have a part in, by name."""
+    """User → gold items that they neither wrote nor have a part in, in the order of names."""
     keys = KeyedResponse.objects.filter(
         benchmark=batch.group.benchmark_id, use=KeyedResponse.Use.GOLD, active=True, response__case__excluded_at=None
     ).select_related("response__case", "response__candidate")
@@ -150,7 +151,7 @@ def _drawn(batch: Batch, place: int, items: Sequence[tuple[Name, KeyedResponse]]
 
 
 def _assignment(batch: Batch, key: KeyedResponse, user: int, place: int, name: Name) -> Assignment:
-    """Drawn for a check as often as the batch's other work, so that it goes through the same states."""
+    """A gold item as work, drawn for a check as often as the batch's other work, so that its states look the same."""
     share = keyed(batch.seed, "gold-check", place, *name) / 2**64
     return Assignment(
         batch=batch,
@@ -176,9 +177,9 @@ def _spot(batch: Batch, queue: Sequence[Assignment], item: Assignment, place: in
 
 
 def settle_beside(*, work: Assignment, at: datetime) -> None:
-    """Accept the gold items that its annotator handed in before ``work``, which a checker has just accepted.
+    """Accept the gold items that the annotator of ``work`` handed in before it; a checker has just accepted ``work``.
 
-    No checker sees gold, but it must be accepted neither later nor earlier than what was handed in beside it.
+    No checker sees gold items, but they must be accepted at the same time as the work handed in with them.
     """
     rows = Assignment.objects.filter(
         batch=work.batch_id,
@@ -190,14 +191,14 @@ def settle_beside(*, work: Assignment, at: datetime) -> None:
     rows.update(status=Assignment.Status.ACCEPTED, accepted_at=at)
 
 
-# What comes of it -----------------------------------------------------------------------------------------------------
+# Consequences of gold marks -------------------------------------------------------------------------------------------
 
 
 def hold_back_by_gold(*, at: datetime) -> int:
-    """Hold back whoever lies below the mark on gold, and tell the admins; how many were held back.
+    """Hold back annotators below the mark on gold items, and notify the admins; returns how many were held back.
 
-    Never at a submission: a notification right after one would reveal that it was gold. Only items handed in a while
-    ago are looked at, when other work lies between.
+    This is never done at a submission: a notification right after it would reveal that the item was gold. Only items
+    handed in at least `GOLD_RESTS` ago count, since other work has been handed in meanwhile.
     """
     until = at - GOLD_RESTS
     rules = QualificationRule.objects.filter(gold_mark__isnull=False).select_related("benchmark")
@@ -244,7 +245,7 @@ def _held_back_by_gold(membership: int, rule: QualificationRule, until: datetime
 
 @transaction.atomic
 def hold_back(*, membership: Membership, reason: str, at: datetime) -> None:
-    """Give a member no new work until it is lifted; what they have begun they may finish."""
+    """Give a member no new work until the hold is lifted; they may finish what they have begun."""
     if not reason.strip():
         raise DomainError(_("Say why; the reason stays on record."))
     _hold(membership, reason.strip(), at)
@@ -260,7 +261,7 @@ def _hold(member: Membership, reason: str, at: datetime) -> None:
 
 @transaction.atomic
 def lift_hold(*, membership: Membership, reason: str, at: datetime) -> None:
-    """Give a member new work again. Gold items begun before count against them no more."""
+    """Let a member get new work again. Gold items begun before no longer count against them."""
     reason = reason.strip()
     if not reason:
         raise DomainError(_("Say why; the reason stays on record."))
@@ -273,7 +274,7 @@ def lift_hold(*, membership: Membership, reason: str, at: datetime) -> None:
 
 
 def notify_admins(*, benchmark: Benchmark, about: Membership, reason: str, at: datetime) -> None:
-    """Tell the admins of the benchmark that somebody gets no new work."""
+    """Notify the admins of the benchmark that a member gets no new work."""
     pseudonym = (
         Physician.objects.filter(benchmark=benchmark, user=about.user_id).values_list("pseudonym", flat=True).first()
     )

@@ -1,4 +1,4 @@
-"""Keyed responses: their correct decisions, the source of these, and their use."""
+"""Keyed responses: their correct decisions, where these come from, and how they are used."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CSV_COLUMNS = ("case", "candidate", "sample", "criterion", "outcome", "explanati
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """A response whose decisions are agreed on every criterion of its current rubric, and by whom."""
+    """A response with an agreed decision on every criterion of its current rubric, and who agreed."""
 
     response: int
     rubric: int
@@ -54,10 +54,10 @@ class Agreed:
 
 
 def agreed_responses(benchmark: Benchmark, only: Iterable[str] | None = None) -> dict[int, Agreed]:
-    """Response id → what is agreed of it, for responses without a key; of the public ids ``only`` where given.
+    """Response id → its agreed decisions, for responses without a key; limited to the public ids ``only`` where given.
 
-    Agreed is what two groups decided alike or had adjudicated between them (the consensus), or else what at least two
-    annotators of one group decided alike after the secondary check. Every criterion must be agreed.
+    A decision is agreed if two groups decided alike or an adjudicator ruled between them (the consensus), or else if
+    at least two annotators of one group decided alike after the secondary check. Every criterion must be agreed.
     """
     groups = list(ExpertGroup.objects.filter(benchmark=benchmark).order_by("name"))
     sources: list[tuple[str, Ratings]] = [
@@ -106,7 +106,7 @@ def _by_response(ratings: Ratings) -> Iterator[tuple[int, dict[int, int]]]:
 def key_from_consensus(
     *, benchmark: Benchmark, responses: Sequence[str], use: str, by: User | None, at: datetime
 ) -> list[KeyedResponse]:
-    """Key responses (public ids) by what is agreed of them. All of them, or none with a `DomainError`."""
+    """Make keys of responses (public ids) from their agreed decisions: all of them, or none with a `DomainError`."""
     if use not in KeyedResponse.Use.values:
         raise DomainError(_("A key is for qualification or for gold items."))
     if not responses:
@@ -132,7 +132,7 @@ def key_from_consensus(
 def edit_key(*, keyed: KeyedResponse, decisions: Mapping[int, tuple[str, str]]) -> None:
     """Set outcome and explanation of every criterion: criterion id → (outcome, explanation).
 
-    Earlier marks are kept; only what is handed in from now on is compared with the new key.
+    Earlier marks are kept; only work that is handed in from now on is compared with the new key.
     """
     rows = {row.criterion_id: row for row in keyed.decisions.select_for_update()}
     if rows.keys() != decisions.keys():
@@ -152,7 +152,7 @@ def edit_key(*, keyed: KeyedResponse, decisions: Mapping[int, tuple[str, str]]) 
 
 @transaction.atomic
 def set_key_active(*, keyed: KeyedResponse, active: bool) -> None:
-    """Withdraw a key, or take it in again. The last one of a required qualification cannot go."""
+    """Withdraw a key, or activate it again. The last key of a required qualification cannot be withdrawn."""
     QualificationRule.objects.select_for_update().filter(benchmark=keyed.benchmark_id).first()
     if not active and keyed.use == KeyedResponse.Use.QUALIFICATION:
         under_way = QualificationAttempt.objects.filter(
@@ -170,7 +170,7 @@ def set_key_active(*, keyed: KeyedResponse, active: bool) -> None:
 
 @transaction.atomic
 def set_key_use(*, keyed: KeyedResponse, use: str) -> None:
-    """Use a key for the other purpose, as long as nobody was given it."""
+    """Use a key for the other purpose, as long as it was given to nobody."""
     if use not in KeyedResponse.Use.values:
         raise DomainError(_("A key is for qualification or for gold items."))
     given = Assignment.objects.filter(response=keyed.response_id).exclude(purpose=Assignment.Purpose.WORK)
@@ -182,10 +182,10 @@ def set_key_use(*, keyed: KeyedResponse, use: str) -> None:
 
 @transaction.atomic
 def import_keys(*, benchmark: Benchmark, file: BinaryIO, use: str, by: User | None, at: datetime) -> tuple[int, int]:
-    """Keys from JSONL or CSV (case, candidate, sample, criterion, outcome, explanation), a row a decision.
+    """Import keys from JSONL or CSV (case, candidate, sample, criterion, outcome, explanation), one row per decision.
 
-    A response that has a key of this use gets the file's decisions; others get a new one. Returns how many are new and
-    how many were there. `ImportRefused` names every fault, and then nothing is written.
+    A response that has a key of this use gets the file's decisions; others get a new key. Returns how many keys are new
+    and how many existed before. `ImportRefused` names every fault, and then nothing is written.
     """
     faults = Faults()
     places = Places(benchmark, faults)
@@ -268,7 +268,7 @@ def key_rows(benchmark: Benchmark, use: str) -> Iterator[dict[str, object]]:
 
 @transaction.atomic
 def set_rule(*, benchmark: Benchmark, values: Mapping[str, object]) -> QualificationRule:
-    """Set what is asked of annotators. A qualification can be required once there is something to qualify on."""
+    """Set what is required of annotators. Qualification can be required only once a qualification key is there."""
     rule, _created = QualificationRule.objects.select_for_update().get_or_create(benchmark=benchmark)
     for name, value in values.items():
         setattr(rule, name, value)
@@ -294,6 +294,6 @@ def sizes_of_keys(benchmark: Benchmark) -> dict[int, int]:
 
 
 def annotators_behind(responses: Sequence[int]) -> dict[int, int]:
-    """Response id → how many people have a part in it, who can therefore not qualify on it or meet it as gold."""
+    """Response id → how many people have a part in it and can therefore not qualify on it or get it as a gold item."""
     rows = Involvement.objects.filter(response__in=responses)
     return dict(rows.values_list("response").annotate(Count("pk")).order_by())

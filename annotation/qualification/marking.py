@@ -1,8 +1,8 @@
 """Marks decisions against a key, for qualification and for gold items.
 
 Only pairs whose key is met or not met are compared. A *cannot assess* against such a key counts as the opposite of the
-key: whoever wrote the key could assess it. This is the rule for a judge's invalid verdict, too, and nobody passes by
-leaving open what is hard. Pairs whose key is *cannot assess* are left out.
+key, since the author of the key could assess the criterion: nobody passes by leaving hard criteria open. A judge's
+invalid verdict is treated the same way. Pairs whose key is *cannot assess* are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure
 from consilium.statistics.macro_f1 import macro_f1
 
-# Own decisions of round 1, handed in, on gold items whose key is active.
+# Annotators' own decisions of round 1 on gold items that were handed in and whose key is active.
 _GOLD = f"""
     SELECT a.annotator_id::int8, a.response_id::int8,
            ({outcome_code_sql("d.outcome")})::int2, ({outcome_code_sql("k.outcome")})::int2
@@ -42,7 +42,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def against_key(decisions: npt.ArrayLike, key: npt.ArrayLike) -> tuple[Codes, Codes, npt.NDArray[np.bool_]]:
-    """Key and decisions as met or not met where they are compared, and which pairs those are."""
+    """Codes of key and decisions (met or not met) of the compared pairs, and a mask of the pairs that are compared."""
     theirs, known = np.asarray(decisions, np.int64), np.asarray(key, np.int64)
     compared = (known == Outcome.MET.code) | (known == Outcome.NOT_MET.code)
     theirs, known = theirs[compared], known[compared]
@@ -70,9 +70,9 @@ def _cells(known: Codes, theirs: Codes) -> Codes:
 def gold_pairs(
     benchmark: int, *, user: int | None = None, since: datetime | None = None, until: datetime | None = None
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """Columns user, response, outcome, key: what annotators (or one) decided on gold items.
+    """Columns user, response, outcome, key: decisions on gold items, of all annotators or of one.
 
-    Of those begun after ``since`` and handed in by ``until``.
+    Only items begun after ``since`` and handed in by ``until`` are included.
     """
     return copy_columns(
         _GOLD,

@@ -36,7 +36,7 @@ from rubrics.models import Benchmark
 
 
 def why_no_new_work(eligibility: Eligibility) -> str:
-    """The sentence for a physician who may not begin anything new. What held them back stays between admins."""
+    """The message for a physician who may not begin new work. Why they were held back is shown to admins only."""
     return {
         "qualification": _("Pass the qualification first; you find it under “My work”."),
         "waiting": _("Pass the qualification first. You may try again later; “My work” says when."),
@@ -46,7 +46,7 @@ def why_no_new_work(eligibility: Eligibility) -> str:
 
 
 def refuse_new_work(*, assignment: Assignment, at: datetime) -> None:
-    """`Conflict` where the annotator would begin new work and may not."""
+    """Raise `Conflict` where ``assignment`` would be new work and its annotator may not begin any."""
     row = Assignment.objects.select_related("batch__group").get(pk=assignment.pk)
     eligibility = refuses_new_work(row, at=at)
     if eligibility is not None:
@@ -54,7 +54,7 @@ def refuse_new_work(*, assignment: Assignment, at: datetime) -> None:
 
 
 def where_it_ends(assignment: Assignment) -> str:
-    """The page after the last response: feedback where a qualification has ended with it, else "My work"."""
+    """The page after the last response: feedback if a qualification has ended with it, otherwise "My work"."""
     if assignment.purpose == Assignment.Purpose.QUALIFICATION:
         attempt = QualificationAttempt.objects.filter(batch=assignment.batch_id).exclude(status="open").first()
         if attempt is not None:
@@ -63,7 +63,7 @@ def where_it_ends(assignment: Assignment) -> str:
 
 
 def qualification_set(benchmark: Benchmark, user: User) -> list[KeyedResponse]:
-    """The responses that this person can qualify on: not their own, and none that they know from other work."""
+    """Keys of responses that this person can qualify on: those that they did not write or know from other work."""
     keys = list(
         KeyedResponse.objects.filter(
             benchmark=benchmark,
@@ -78,7 +78,7 @@ def qualification_set(benchmark: Benchmark, user: User) -> list[KeyedResponse]:
 
 @transaction.atomic
 def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | None = None) -> QualificationAttempt:
-    """Begin an attempt, or give back the one under way. A later attempt has the same set in another order."""
+    """Begin an attempt, or return the attempt under way. A later attempt has the same set in another order."""
     member = Membership.objects.select_for_update().filter(
         group=group, user=user, role=Membership.Role.ANNOTATOR, active=True
     )
@@ -128,7 +128,7 @@ def start_attempt(*, user: User, group: ExpertGroup, at: datetime, seed: int | N
 
 
 def _place(seed: int, key: KeyedResponse) -> tuple[int, str, int, str, str, int]:
-    """Case by case; cases, and the responses of each, in an order of the seed's."""
+    """Sort key that keeps cases together; the seed shuffles the cases, and the responses of each case."""
     response = key.response
     case, rest = response.case.key, (response.candidate.name, response.setting, response.sample)
     return (keyed(seed, "case", case), case, keyed(seed, "response", case, *rest), *rest)
@@ -136,13 +136,13 @@ def _place(seed: int, key: KeyedResponse) -> tuple[int, str, int, str, str, int]
 
 @transaction.atomic
 def after_handing_in(*, assignment: Assignment, at: datetime) -> None:
-    """What handing in a piece of a qualification leads to; nothing for other work, gold items among it."""
+    """Finish the attempt if ``assignment`` was its last response; nothing for other work, gold items included."""
     if assignment.purpose == Assignment.Purpose.QUALIFICATION:
         _finish(assignment.batch, at)
 
 
 def _finish(batch: Batch, at: datetime) -> None:
-    """Mark the attempt once its last response is handed in. Its row is the lock of two hand-ins at once."""
+    """Mark the attempt once its last response is handed in. Simultaneous hand-ins wait for the lock on its row."""
     attempt = (
         QualificationAttempt.objects.select_for_update(of=("self",))
         .select_related("group__benchmark", "user")
@@ -190,7 +190,7 @@ class MarkedRow:
 
     @property
     def agrees(self) -> bool:
-        """Whether decision and key say the same."""
+        """Whether decision and key are the same."""
         return self.outcome == self.key
 
 

@@ -45,7 +45,7 @@ PER_PAGE = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def qualification(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The rule, the keyed responses by use, and how far annotators are; POST sets the rule."""
+    """The rule, the keyed responses by use, and the annotators' progress; POST sets the rule."""
     if request.method != "POST":
         return _page(request, get_benchmark(request.user, slug))
     benchmark = get_administered_benchmark(request.user, slug)
@@ -112,7 +112,7 @@ def _people(benchmark: Benchmark, keys: list[dict[str, Any]], *, names: bool) ->
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def choose(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Responses whose decisions are agreed already; POST makes keys of the chosen ones, by what is agreed."""
+    """Responses whose decisions are agreed already; POST makes keys of the chosen responses from these decisions."""
     benchmark = get_administered_benchmark(request.user, slug)
     refused: DomainError | None = None
     use = request.POST.get("use") or request.GET.get("use") or KeyedResponse.Use.QUALIFICATION
@@ -153,7 +153,7 @@ def choose(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 @signed_in
 def import_keys(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Keys from a file, all or none."""
+    """Import keys from a file, all or none."""
     benchmark = get_administered_benchmark(request.user, slug)
     form = KeyImportForm(request.POST, request.FILES)
     if form.is_valid():
@@ -176,7 +176,7 @@ def import_keys(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @signed_in
 def keys_csv(request: SignedInRequest, slug: str, use: str) -> StreamingHttpResponse:
-    """The active keys of one use, as they can be imported again."""
+    """The active keys of one use as CSV, in the format that can be imported again."""
     benchmark = get_benchmark(request.user, slug)
     if use not in KeyedResponse.Use.values:
         raise Http404
@@ -251,7 +251,7 @@ def _key_page(
 @require_POST
 @signed_in
 def key_active(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Withdraw a key, or take it in again."""
+    """Withdraw a key, or activate it again."""
     benchmark = get_administered_benchmark(request.user, slug)
     row = _key(benchmark, public_id)
     try:
@@ -298,9 +298,9 @@ def start(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def feedback(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """A finished attempt of one's own: each decision beside the agreed one, and why.
+    """A finished attempt of the reader: each decision beside the agreed decision and its explanation.
 
-    As long as the physician may try again, on the same responses, only how many differ.
+    While the physician may still try again on the same responses, only the number of differing decisions is shown.
     """
     rows = QualificationAttempt.objects.filter(user=request.user).exclude(status=QualificationAttempt.Status.OPEN)
     attempt = get_object_or_404(rows.select_related("group__benchmark", "batch"), public_id=public_id)

@@ -1,4 +1,4 @@
-"""Inputs of quality figures, as arrays: one COPY each, for any number of people and decisions."""
+"""Inputs of quality figures as arrays; one COPY reads each input, for any number of people and decisions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rubrics.models import Benchmark
 
 Ints = npt.NDArray[np.int64]
 
-# First-round decisions that were handed in. Weeks begin on Monday and are counted from the first one of 1970.
+# First-round decisions that were handed in. Weeks begin on Monday; week 0 contains 1970-01-01.
 _DECISIONS = f"""
     SELECT DISTINCT ON (a.annotator_id, a.response_id, d.criterion_id)
            a.annotator_id::int8, b.group_id::int8, a.response_id::int8, d.criterion_id::int8,
@@ -34,7 +34,7 @@ _DECISIONS = f"""
       AND a.purpose = ANY(%(purposes)s)
     ORDER BY a.annotator_id, a.response_id, d.criterion_id, a.submitted_at, a.id
 """
-# Responses whose final decisions are more than one person's word: two annotators, or an annotator and a checker.
+# Responses whose final decisions rest on more than one person: two annotators, or an annotator and a checker.
 _SETTLED = """
     SELECT b.group_id::int8, a.response_id::int8
     FROM annotation_batch b JOIN annotation_assignment a ON a.batch_id = b.id
@@ -50,8 +50,8 @@ _KEYS = f"""
     WHERE r.benchmark_id = %(benchmark)s AND r.use = 'gold' AND r.active
     ORDER BY 1, 2
 """
-# One row a piece of work that was taken up or passed over. No checker sees gold items; those drawn for a check count as
-# checked without a change, so that the annotator's own figures do not tell how many there were.
+# One row for each piece of work that was begun or passed over. No checker sees gold items; those drawn for a check
+# count as checked without a change, so that the annotator's own figures do not reveal how many there were.
 _WORK = """
     SELECT a.annotator_id::int8, a.response_id::int8,
            (a.submitted_at IS NOT NULL AND a.status <> 'released')::int::int2,
@@ -88,7 +88,7 @@ _CHECKS = """
     WHERE b.group_id = ANY(%(groups)s) AND c.result <> '' AND a.purpose = ANY(%(purposes)s)
     ORDER BY c.id
 """
-# Amendments on which the group's adjudicator has ruled since.
+# Amendments of criteria that the group's adjudicator has ruled on.
 _RULED = """
     SELECT c.checker_id::int8, a.response_id::int8, (m.outcome = u.outcome)::int::int2
     FROM annotation_batch b
@@ -105,7 +105,7 @@ _RULED = """
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """First-round decisions, a row each. ``final`` is `Outcome.UNDECIDED` where there is none to compare with."""
+    """First-round decisions, one row each. ``final`` is `Outcome.UNDECIDED` where no final decision can be compared."""
 
     user: Ints
     group: Ints
@@ -116,16 +116,16 @@ class Decisions:
     final: Ints
 
     def where(self, rows: npt.NDArray[np.bool_]) -> Decisions:
-        """Some of the rows."""
+        """The decisions at ``rows``, a mask."""
         return Decisions(*(getattr(self, name)[rows] for name in self.__slots__))
 
 
 def decisions(benchmark: Benchmark, groups: Sequence[ExpertGroup], *, own_view: bool = False) -> Decisions:
-    """The first decisions of the groups' annotators, beside the final decision of their group.
+    """The first-round decisions of the groups' annotators, beside the final decision of their group.
 
-    With ``own_view`` it is what an annotator may learn about their own work. Only closed batches count, since until
-    then nobody may work out what others decided. Gold items are among the rest with the key as the final
-    decision: a count without them would tell how many there were.
+    With ``own_view`` the result holds what an annotator may learn about their own work. Only closed batches count,
+    since nobody may work out the decisions of others before a batch is closed. Gold items are included, with the key
+    as the final decision: a count without them would reveal how many there were.
     """
     purposes = ["work", "gold"] if own_view else ["work"]
     ids = [group.pk for group in groups]
@@ -157,7 +157,7 @@ def decisions(benchmark: Benchmark, groups: Sequence[ExpertGroup], *, own_view: 
 
 
 def _looked_up(answers: dict[str, Ints], rows: Ints, keys: Ints, outcomes: npt.NDArray[np.integer]) -> Ints:
-    """Outcomes at the pairs of ``rows``; ``keys`` are sorted."""
+    """The ``outcomes`` of the pairs ``rows``, looked up in ``keys``, which must be sorted."""
     matched_outcomes = np.full(len(rows), int(Outcome.UNDECIDED), dtype=np.int64)
     if len(keys) and len(rows):
         pair_keys = (answers["response"][rows] << 31) | answers["criterion"][rows]
@@ -168,13 +168,13 @@ def _looked_up(answers: dict[str, Ints], rows: Ints, keys: Ints, outcomes: npt.N
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A row for each piece of work that somebody took up or passed over."""
+    """A row for each piece of work that somebody began or passed over."""
 
     user: Ints
     response: Ints
     handed_in: Ints
     skipped: Ints
-    checks: Ints  # finished ones
+    checks: Ints  # number of finished checks
     returned: Ints
     checked: Ints  # decisions in an accepted check
     amended: Ints
@@ -183,7 +183,7 @@ class Work:
 
 
 def work(groups: Sequence[ExpertGroup], *, own_view: bool = False) -> Work:
-    """Pieces of work of the groups; with ``own_view`` gold items are among them."""
+    """Pieces of work of the groups; with ``own_view`` gold items are included."""
     kinds = ("int8", "int8", "int2", "int2", "int4", "int2", "int4", "int4", "int4", "int4")
     columns = copy_columns(
         _WORK,
@@ -205,7 +205,7 @@ class Checks:
 
 
 def checks(groups: Sequence[ExpertGroup], *, own_view: bool = False) -> Checks:
-    """Finished checks in the groups; with ``own_view`` those of gold items are among them."""
+    """Finished checks in the groups; with ``own_view`` those of gold items are included."""
     columns = copy_columns(
         _CHECKS,
         {"groups": [group.pk for group in groups], "purposes": ["work", "gold"] if own_view else ["work"]},

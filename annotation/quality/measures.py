@@ -1,8 +1,8 @@
 """Quality figures of annotators and checkers, each with its n and interval.
 
-A figure on fewer than `ENOUGH` responses is not shown, whatever it says. Positive rates are compared criterion by
-criterion; one is marked as different only beyond what chance explains among as many people as are compared
-(Bonferroni), since otherwise one in twenty would be marked for nothing.
+A figure on fewer than `ENOUGH` responses is never shown. Positive rates are compared criterion by criterion. A rate is
+marked as different only if the difference exceeds what chance explains for the number of people compared (Bonferroni);
+otherwise one person in twenty would be marked by chance alone.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Shown:
 
     @property
     def too_little(self) -> bool:
-        """Whether there is something, but not enough of it."""
+        """Whether there are some responses behind the figure, but too few to show it."""
         return 0 < self.responses < ENOUGH
 
 
@@ -91,7 +91,7 @@ class AnnotatorQuality:
     raw: Shown = NONE
     gold: Shown = NONE
     gold_raw: Shown = NONE
-    positive: Shown = NONE  # difference from peers on the same criteria; the rate alone where there are none
+    positive: Shown = NONE  # difference from peers on the same criteria; the rate itself where no peer decided them
     differs: bool = False
     amended: Shown = NONE
     returned: Shown = NONE
@@ -113,9 +113,9 @@ class CheckerQuality:
 def annotator_figures(
     benchmark: Benchmark, users: Sequence[int], *, compared: int | None = None, own_view: bool = False
 ) -> dict[int, AnnotatorQuality]:
-    """User id → figures, for annotators of the benchmark. ``own_view``: what an annotator may see of themselves.
+    """User id → figures, for annotators of the benchmark. ``own_view``: only what annotators may see of themselves.
 
-    ``compared`` is the number of people among whom a difference must stand out, that of ``users`` by default.
+    ``compared`` is the number of people compared, for the Bonferroni correction; by default the number of ``users``.
     """
     groups = list(benchmark.groups.order_by("pk"))
     quality_by_user = {user: AnnotatorQuality() for user in users}
@@ -155,7 +155,7 @@ def _compared(
     if not len(user):
         return []
     rows = []
-    # One at a time, so that a person's intervals are the same among others and on a page of their own.
+    # One person at a time, so that their intervals are the same in the overview and on a page of their own.
     for person in np.intersect1d(people, user).tolist():
         mine = user == person
         responses, at_response = np.unique(response[mine], return_inverse=True)
@@ -171,11 +171,11 @@ def _compared(
 def _positive_rate(
     quality_by_user: dict[int, AnnotatorQuality], decisions: Decisions, people: Ints, compared: int
 ) -> None:
-    """Own positive rate less that of the other members of the group on the same criterion, averaged over decisions."""
+    """Own positive rate minus that of the other members of the group on the same criterion, averaged over decisions."""
     rows = decisions.where(decisions.outcome <= 1)
     if not len(rows.user):
         return
-    # A group's criterion, and one member's part in it.
+    # Index rows by (group, criterion), and by (group, criterion, user).
     pair = np.stack([rows.group, rows.criterion], axis=1)
     _pairs, at_pair = np.unique(pair, axis=0, return_inverse=True)
     at_pair = at_pair.ravel()
@@ -200,8 +200,8 @@ def _positive_rate(
             float(jackknife(mean).standard_error()[0]),
         )
         shown = Shown(figure, len(cases), "difference")
-        # The spread by chance alone of a person who decides met as often as the others. The responses of a person who
-        # always decides the same may have no spread at all, so the larger of the two counts.
+        # The standard error that chance alone gives to a person who decides met as often as the others. The responses of
+        # a person who always decides the same may have no spread at all, so the larger of the two standard errors counts.
         alone = float(np.sqrt((peers[mine] * (1 - peers[mine])).sum())) / int(mine.sum())
         expected = limit * max(spread, alone)
         quality_by_user[user].positive = shown
@@ -244,7 +244,7 @@ def _weeks(quality: AnnotatorQuality, decisions: Decisions) -> None:
 
 
 def checker_figures(benchmark: Benchmark, users: Sequence[int], *, own_view: bool = False) -> dict[int, CheckerQuality]:
-    """User id → figures, for checkers of the benchmark. Their own view leaves out what adjudicators ruled."""
+    """User id → figures, for checkers of the benchmark. ``own_view`` leaves out the rulings of adjudicators."""
     groups = list(benchmark.groups.order_by("pk"))
     quality_by_user = {user: CheckerQuality() for user in users}
     rows: Checks = inputs.checks(groups, own_view=own_view)

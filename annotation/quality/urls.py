@@ -1,4 +1,4 @@
-"""Routes of the quality of physicians' work: one's own figures, and all for those who run the benchmark."""
+"""Routes of the quality pages: a physician's own figures, and the figures of all for those who run the benchmark."""
 
 from django.urls import URLPattern, path
 

@@ -37,14 +37,15 @@ from rubrics.models import Benchmark
 
 ANNOTATOR, CHECKER = Membership.Role.ANNOTATOR, Membership.Role.CHECKER
 CSV_COLUMNS = ("physician", "group", "part", "figure", "value", "unit", "n", "responses", "low", "high", "note")
-# A physician who read how they do on gold items would know that some are gold; an upheld amendment tells of conflicts.
+# Not shown to the physician: a figure on gold items would reveal that some items are gold, and a share of upheld
+# amendments would reveal conflicts.
 NOT_ONES_OWN = {"mf1_with_gold", "raw_agreement_with_gold", "amendments_upheld"}
 TEXT = ("physician", "group", "part", "figure", "unit", "note")
 
 
 @dataclass(slots=True)
 class Person:
-    """A member with their figures; ``name`` is what the reader may call them."""
+    """A member with their figures; ``name`` is their name or pseudonym, whichever the reader may see."""
 
     membership: Membership
     name: str
@@ -56,7 +57,7 @@ class Person:
 
 
 def _people(benchmark: Benchmark, role: str, *, names: bool) -> list[Person]:
-    """Members in a part, stopped ones among them, by name."""
+    """Members with this role in the order of names, including deactivated members."""
     pseudonyms = dict(Physician.objects.filter(benchmark=benchmark).values_list("user_id", "pseudonym"))
     members = Membership.objects.filter(group__benchmark=benchmark, role=role).select_related("user", "group")
     people = []
@@ -103,7 +104,7 @@ def quality(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @signed_in
 def quality_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """All figures, one a line: physicians by pseudonym."""
+    """All figures as CSV, one per line; physicians are named by pseudonym."""
     benchmark = get_benchmark(request.user, slug)
     annotators, checkers = _with_figures(benchmark, names=False)
     return _csv([*annotators, *checkers], f"quality-{slug}")
@@ -201,14 +202,14 @@ def _person_page(
 @require_safe
 @signed_in
 def person_csv(request: SignedInRequest, slug: str, membership: int) -> StreamingHttpResponse:
-    """One member's figures, one a line, their weeks among them."""
+    """One member's figures as CSV, one per line, including those of each week."""
     benchmark = get_benchmark(request.user, slug)
     shown = _person(benchmark, _membership(benchmark, membership), names=False)
     return _csv([shown], f"quality-{shown.pseudonym}")
 
 
 def _drift(row: AnnotatorQuality) -> dict[str, Any] | None:
-    """The chart of weekly agreement; None while no week has enough behind it."""
+    """The chart of weekly agreement; None while no week has enough responses."""
     if not any(week.agreement.enough for week in row.weeks):
         return None
     from consilium.figures.charts import Point, points_and_whiskers
@@ -235,7 +236,7 @@ def hold(request: SignedInRequest, slug: str, membership: int) -> HttpResponse:
 @require_POST
 @signed_in
 def lift(request: SignedInRequest, slug: str, membership: int) -> HttpResponse:
-    """Give a member new work again."""
+    """Let a member get new work again."""
     return _change(request, slug, membership, hold=False)
 
 
@@ -260,14 +261,14 @@ def _change(request: SignedInRequest, slug: str, pk: int, *, hold: bool) -> Http
     return _person_page(request, benchmark, membership, form)
 
 
-# The physician's own --------------------------------------------------------------------------------------------------
+# The physician's own figures ------------------------------------------------------------------------------------------
 
 
 @require_safe
 @never_cache
 @signed_in
 def own(request: SignedInRequest) -> HttpResponse:
-    """The reader's own figures in every group that they work for; nobody else's, and nothing that would unblind."""
+    """The reader's own figures in every group that they work for, without anything that would unblind them."""
     parts = _own_parts(request.user)
     drifts = [_drift(part.annotator) if part.annotator else None for part in parts]
     context = {"parts": list(zip(parts, drifts, strict=True)), "enough": ENOUGH}
@@ -278,7 +279,7 @@ def own(request: SignedInRequest) -> HttpResponse:
 @never_cache
 @signed_in
 def own_csv(request: SignedInRequest) -> StreamingHttpResponse:
-    """What the page shows of the reader, one figure a line."""
+    """The figures of the reader's own page as CSV, one per line."""
     rows = (
         {"benchmark": part.membership.group.benchmark.title, **row}
         for part in _own_parts(request.user)

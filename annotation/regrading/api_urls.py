@@ -1,4 +1,4 @@
-"""API route of what to grade anew."""
+"""API route of what must be graded again."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""An annotator's earlier decisions on the same response, shown folded beside the new criteria."""
+"""An annotator's earlier decisions on the same response, shown collapsed beside the new criteria."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotation.selectors.reading_pages import CriterionLine, criterion_lines
 
 @dataclass(frozen=True, slots=True)
 class EarlierLine:
-    """A criterion that is unchanged since an earlier version, and this annotator's outcome of it (empty: none)."""
+    """A criterion that is unchanged since an earlier version, and this annotator's outcome for it (empty: none)."""
 
     line: CriterionLine
     outcome: str
@@ -18,7 +18,7 @@ class EarlierLine:
 
 
 def decided_earlier(assignment: Assignment) -> list[EarlierLine]:
-    """The other criteria of the rubric, where only some are asked about; nobody else's decisions are among them."""
+    """The other criteria of the rubric, if only some are asked about, with this annotator's own decisions alone."""
     if assignment.criteria is None:
         return []
     decisions_by_criterion = {

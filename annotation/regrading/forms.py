@@ -36,7 +36,7 @@ class RegradingForm(forms.Form):
         self.fields["title"].initial = _("Graded again after a new version")
 
     def terms(self) -> BatchTerms:
-        """As the plan takes them; the form is valid."""
+        """The terms for `plan_regrading`; the form must be valid."""
         data = self.cleaned_data
         percent = data.get("check_percent")
         return command_of(BatchTerms, data, check_fraction=(20 if percent is None else percent) / 100)

@@ -1,6 +1,6 @@
 """Criteria of current rubrics that a group has not graded, on responses that it graded under earlier versions.
 
-Decisions on unchanged criteria stand: a new version uses their rows again. What is asked for here is the rest.
+Decisions on unchanged criteria stay valid: a new version uses the same criterion rows. Only the rest is asked for here.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from annotation.models import ExpertGroup
 from rubrics.consequences import Consequence
 from rubrics.models import Benchmark, Case, Rubric
 
-# What a group was asked of a response, and will answer or has answered: open work of a closed batch never comes.
+# Work that the group has handed in or still will hand in; open work of a closed batch is never handed in.
 _ASKED = """
     SELECT a.response_id, a.case_id, a.rubric_id, a.criteria, a.annotator_id, a.submitted_at
     FROM annotation_assignment a JOIN annotation_batch b ON b.id = a.batch_id
     WHERE b.group_id = %(group)s AND a.purpose = 'work' AND a.status <> 'released'
       AND (a.submitted_at IS NOT NULL OR b.status <> 'closed')
 """
-# One row for each response and criterion that is lacking.
+# One row for each response and lacking criterion.
 _LACKING = f"""
     WITH asked AS MATERIALIZED ({_ASKED}),
     graded AS (
@@ -55,7 +55,7 @@ _GRADED = """
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """A graded response, the current rubric of its case, and the criteria of it that were never asked about."""
+    """A graded response, the current rubric of its case, and its criteria that were never asked about."""
 
     response: int
     case: int
@@ -64,7 +64,7 @@ class Lacking:
 
 
 def lacking_in(group: ExpertGroup, *, rubric: Rubric | None = None) -> list[Lacking]:
-    """Responses that ``group`` has graded and what they lack under current rubrics, or under one version; one query."""
+    """Graded responses of ``group`` and what they lack under current rubrics, or under one version; in one query."""
     chosen, params = _CURRENT, {"group": group.pk}
     if rubric is not None:
         chosen, params = "u.id = %(rubric)s", {"group": group.pk, "rubric": rubric.pk}
@@ -78,9 +78,10 @@ def lacking_in(group: ExpertGroup, *, rubric: Rubric | None = None) -> list[Lack
 
 
 def graders_of(group: ExpertGroup, responses: Iterable[int]) -> dict[int, list[int]]:
-    """Response → the users who handed it in for the group, in the order of handing in; then those who are at it.
+    """Response → the users who handed it in for the group, in the order of handing in, then those still working on it.
 
-    Who has begun under an earlier version decides that one to its end: left out here, they would never be asked.
+    A user with open work under an earlier version finishes that version. If they were left out here, they would never
+    be asked about the new criteria.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -107,7 +108,7 @@ class GroupLacks:
 
 
 def lacks_of(benchmark: Benchmark) -> list[GroupLacks]:
-    """Every group of the benchmark; one query a group."""
+    """What each group of the benchmark has to grade again; one query per group."""
     lacks = []
     for group in ExpertGroup.objects.filter(benchmark=benchmark).order_by("name", "pk"):
         rows = lacking_in(group)

@@ -1,4 +1,4 @@
-"""Plans a regrading batch: each response with its missing criteria, for the annotator who graded it before."""
+"""Plans a regrading batch: each response with its missing criteria, for the annotators who graded it before."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class RegradingTask:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one physician would get."""
+    """How much work one physician would get."""
 
     user: User
     pseudonym: str
     responses: int
     decisions: int
-    again: int  # of the responses: those that they graded before
+    again: int  # how many of the responses they graded before
 
 
 @dataclass(frozen=True, slots=True)
 class RegradingPlan:
-    """A batch before it is made. ``digest`` names the plan: what was previewed is made, or nothing is."""
+    """A batch before it is made. ``digest`` identifies the plan, so that only the previewed plan can be made."""
 
     group: ExpertGroup
     terms: BatchTerms
@@ -84,10 +84,10 @@ class RegradingPlan:
 
 
 def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str] = ()) -> RegradingPlan:
-    """Who decides what is lacking, without writing anything; of some cases (public ids) only where given.
+    """Plan who decides what is lacking, without writing anything; limited to ``cases`` (public ids) where given.
 
     Each response goes to those who graded it before. Where one of them has left the group or gets no new work, another
-    annotator without a part in the response takes their place. `DomainError` where nothing is lacking or nobody can.
+    annotator without a part in the response takes their place. `DomainError` if nothing is lacking or nobody can grade.
     """
     lacking = _of_cases(lacking_in(group), cases)
     if not lacking:
@@ -164,7 +164,7 @@ def _given_out(
 
 
 def _in_order(pieces: list[RegradingTask], terms: BatchTerms) -> list[RegradingTask]:
-    """Each annotator's own queue: a keyed shuffle, of cases first where they stay together; and the drawn checks."""
+    """Tasks in the order of each annotator's queue (a keyed shuffle, by case where asked), with the checks drawn."""
     by_case = terms.order == Batch.Order.BY_CASE
 
     def place(piece: RegradingTask) -> tuple[int, int, int]:
@@ -194,7 +194,7 @@ def _loads(group: ExpertGroup, pieces: list[RegradingTask]) -> tuple[Load, ...]:
 
 
 def _refuse_if_given_out_since(plan: RegradingPlan) -> None:
-    """Of two simultaneous batches from the same plan, one is refused: nobody decides the same criteria twice."""
+    """Refuse the second of two simultaneous batches from the same plan: nobody decides the same criteria twice."""
     lacking = {row.response: row for row in lacking_in(plan.group)}
     if any(lacking.get(piece.lacking.response) != piece.lacking for piece in plan.pieces):
         raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
@@ -219,7 +219,7 @@ def make_regrading(
 
 @transaction.atomic
 def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, digest: str = "") -> Batch:
-    """Make the batch exactly as planned. `Conflict` if ``digest`` names another plan than this one."""
+    """Make the batch exactly as planned. `Conflict` if ``digest`` is that of another plan."""
     if digest and digest != plan.digest:
         raise Conflict(_("Rubrics, decisions or members changed since the preview. Look at the new preview first."))
     lock_group(plan.group)
@@ -239,7 +239,7 @@ def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, dige
         due_date=terms.due_date,
         seed=terms.seed,
         plan_digest=digest,
-        # Nothing was drawn: all that lacked a decision is here, whatever brought it into earlier batches.
+        # Nothing was drawn: every response that lacks decisions is included, however it came into earlier batches.
         frame={"filter": {"again": "criteria without a decision"}, "seed": terms.seed, "in_frame": plan.responses,
                "drawn": plan.responses, "inclusion_probability": 1.0},
         created_by=by,

@@ -1,4 +1,4 @@
-"""Routes of grading anew what was graded on an older version of a rubric."""
+"""Routes of regrading what was graded under an older version of a rubric."""
 
 from django.urls import URLPattern, path
 

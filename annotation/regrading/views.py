@@ -31,7 +31,7 @@ CSV_TEXT = ("group", "case", "candidate", "setting", "criterion")
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def regrading(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What each group lacks; for one of them a preview of the batch, which an admin makes."""
+    """What each group lacks; for a chosen group a preview of the batch, which an admin can make."""
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
         return _page(request, benchmark)
@@ -90,7 +90,7 @@ def _page(
 
 
 def _as_before(group: ExpertGroup) -> dict[str, Any]:
-    """The secondary check of the group's latest batch: what is graded again is checked as it was the first time."""
+    """The secondary check of the group's latest batch, so that regrading is checked like the first grading."""
     batches = Batch.objects.filter(group=group, kind=Batch.Kind.GRADE, imported=False).order_by("-pk")
     latest = batches.values("check_policy", "check_fraction").first()
     if latest is None:
@@ -103,7 +103,7 @@ def _as_before(group: ExpertGroup) -> dict[str, Any]:
 @require_safe
 @signed_in
 def regrading_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """One line for each response and criterion that is lacking, of every group."""
+    """A CSV line for each response and lacking criterion of every group."""
     benchmark = get_benchmark(request.user, slug)
     return csv_response(f"{slug}-regrading.csv", stream_csv(CSV_COLUMNS, _rows(benchmark), text_columns=CSV_TEXT))
 

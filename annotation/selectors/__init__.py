@@ -1,1 +1,1 @@
-"""What pages, the API and reports read of the work; nothing here writes."""
+"""Queries of the work for pages, the API and reports; nothing here writes."""

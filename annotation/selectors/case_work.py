@@ -1,4 +1,4 @@
-"""A physician's share of a batch of cases, for label questions or for writing."""
+"""A physician's part of a batch of cases, for label questions or for writing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CaseWork:
     started: bool
     next_id: str  # public id of the task to go on with; empty where nothing is open
     next_position: int
-    seconds: int = 0  # spent on it by its physician
+    seconds: int = 0  # spent on it by the physician
 
     @property
     def open(self) -> int:
@@ -44,10 +44,10 @@ class CaseWork:
 
 
 def case_work(own: QuerySet[Any], *beside: str) -> list[CaseWork]:
-    """The tasks ``own`` as a row for each batch, what is due first first, without the time they took.
+    """The tasks ``own`` as a row for each batch, in the order of due dates, without the time spent.
 
-    Tasks of either kind name their states alike. ``beside``: what is read along with the batch. Three queries, however
-    many cases there are.
+    Both kinds of tasks use the same names for their states. ``beside``: related objects to select with each batch.
+    Always three queries, however many cases there are.
     """
     open_ = Q(status__in=LabelTask.OPEN)
     counts = {
@@ -84,7 +84,7 @@ def case_work(own: QuerySet[Any], *beside: str) -> list[CaseWork]:
 
 
 def following(queue: QuerySet[Task], after: Task) -> Task | None:
-    """What a physician goes on with in their ``queue`` of a batch: from ``after`` on, then from its start."""
+    """The next task in the ``queue`` of a physician in a batch: from ``after`` on, then from its start; else None."""
     rows = sorted(
         queue.exclude(pk=after.pk).only("public_id", "position"),
         key=lambda row: (row.position <= after.position, row.position),

@@ -20,9 +20,9 @@ MAX_COMMENT_LENGTH = 2000
 
 
 def participants(user: User) -> QuerySet[Assignment]:
-    """Work that ``user`` may read the comments of: their own, and what they check or checked in an earlier round.
+    """Work whose comments ``user`` may read: their own work, and work that they check or checked in an earlier round.
 
-    Former members reach nothing, nor does who gave the work back.
+    Former members may read none. An annotator may no longer read those of work that they gave back.
     """
 
     def member(role: str) -> Exists:
@@ -38,7 +38,7 @@ def participants(user: User) -> QuerySet[Assignment]:
 
 
 def get_own_thread(user: User, public_id: str) -> tuple[Assignment, Comment.AuthorRole]:
-    """A piece of work and the part in which ``user`` talks about it; 404 for everybody else."""
+    """A piece of work and the role in which ``user`` comments on it; 404 for everybody else."""
     rows = participants(user).select_related("batch__group__benchmark", "annotator", "checker")
     row = get_object_or_404(rows, public_id=public_id)
     return row, AuthorRole.ANNOTATOR if row.annotator_id == user.pk else AuthorRole.CHECKER
@@ -63,7 +63,7 @@ class CommentLine:
 
 
 def thread_of(assignment: Assignment, reader: User, author_role: Comment.AuthorRole) -> list[CommentLine]:
-    """All comments, the oldest first, in two queries at most. Admins see pseudonyms, physicians see parts."""
+    """All comments, the oldest first, in two queries at most. Admins see pseudonyms, physicians see roles."""
     rows = list(Comment.objects.filter(assignment=assignment))
     names = pseudonyms(assignment.batch.group.benchmark, rows) if author_role == AuthorRole.ADMIN else {}
     return [CommentLine(_who(row, reader, names), row.author_id == reader.pk, row.text, row.created_at) for row in rows]
@@ -90,7 +90,7 @@ def writable(assignment: Assignment) -> bool:
 
 
 def discussed(benchmark: Benchmark) -> QuerySet[Assignment]:
-    """Work of the benchmark with comments, the latest first; ``count`` and ``latest`` of each."""
+    """Work of the benchmark with comments, the latest first, annotated with ``count`` and ``latest``."""
     rows = Assignment.objects.filter(batch__group__benchmark=benchmark, comments__isnull=False)
     rows = rows.annotate(count=Count("comments"), latest=Max("comments__created_at"))
     return rows.select_related("batch", "case").order_by("-latest", "-pk")

@@ -35,9 +35,9 @@ WITHHELD = "withheld"
 class Eligibility:
     """Whether one annotator may get new work in a group.
 
-    ``reason`` is empty where new work may be given, else one of ``qualification`` (not passed yet; may start or go on
-    now), ``waiting`` (may try again from ``again_at``), ``failed`` (no attempt is left), ``withheld`` (held back by an
-    admin or by gold items).
+    ``reason`` is empty where new work may be given, else one of ``qualification`` (not passed yet; may start or
+    continue an attempt now), ``waiting`` (may try again from ``again_at``), ``failed`` (no attempt is left),
+    ``withheld`` (held back by an admin or because of gold items).
     """
 
     group: ExpertGroup
@@ -64,7 +64,7 @@ class Eligibility:
 
     @property
     def attempts_left(self) -> int:
-        """How often the annotator may still begin."""
+        """How many more attempts the annotator may begin."""
         return max(0, self.rule.attempts - len(self.attempts)) if self.rule else 0
 
 
@@ -91,7 +91,7 @@ def own_eligibilities(
 
 
 def eligibilities_of(group: ExpertGroup, users: Collection[int] | None, *, at: datetime) -> dict[int, Eligibility]:
-    """`eligibilities` of some; of all annotators where ``users`` is None."""
+    """`eligibilities` of ``users``, or of all annotators where ``users`` is None."""
     members = Membership.objects.filter(group=group, role=Membership.Role.ANNOTATOR, active=True)
     if users is not None:
         members = members.filter(user__in=users)
@@ -99,7 +99,7 @@ def eligibilities_of(group: ExpertGroup, users: Collection[int] | None, *, at: d
     rule = QualificationRule.objects.filter(benchmark=group.benchmark_id).first()
     if rule is None or not rule.required:
         return {user: Eligibility(group, WITHHELD if since else "", rule=rule) for user, since in held.items()}
-    # Whoever passed in one group has passed for the whole benchmark: the qualification set is the benchmark's.
+    # Passing in one group counts for the whole benchmark, since all groups share its qualification set.
     rows = QualificationAttempt.objects.filter(group__benchmark=group.benchmark_id, user__in=held)
     attempts: dict[int, list[QualificationAttempt]] = {}
     for row in rows.order_by("started_at", "pk"):
@@ -134,7 +134,7 @@ def _judged(
 
 
 def refuses_new_work(assignment: Assignment, *, at: datetime) -> Eligibility | None:
-    """The eligibility that keeps the annotator from beginning ``assignment``; None where they may, or have begun it."""
+    """The eligibility that forbids beginning ``assignment``; None if its annotator may begin it, or has begun it."""
     if assignment.status != Assignment.Status.NOT_STARTED or assignment.purpose == Assignment.Purpose.QUALIFICATION:
         return None
     eligibility = eligibilities_of(assignment.batch.group, [assignment.annotator_id], at=at).get(
@@ -144,7 +144,7 @@ def refuses_new_work(assignment: Assignment, *, at: datetime) -> Eligibility | N
 
 
 def seen_by(users: Collection[int], responses: Iterable[int]) -> set[tuple[int, int]]:
-    """(user, response): those who had a part in it other than qualifying on it."""
+    """(user, response) pairs in which the user wrote the response or had a part in it other than qualifying on it."""
     from annotation.models import Involvement
 
     responses = list(responses)

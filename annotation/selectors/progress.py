@@ -9,25 +9,25 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Adjudication, Assignment, Batch, BatchItem, Slot
 
-# Released work belongs to nobody: its slot counts again, for whoever takes it or as free.
+# Released work is not counted: its slot counts as free, or as the work of the person who takes it next.
 STAGES = tuple(status for status in Assignment.Status.values if status != Assignment.Status.RELEASED)
 
 
 @dataclass(slots=True)
 class Progress:
-    """Numbers of pieces of work by status; gold items and qualification are none. ``free`` waits in the pool."""
+    """Pieces of work by status, without gold items and qualification. ``free``: pieces that nobody has taken."""
 
     by_status: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
     free: int = 0
 
     @property
     def total(self) -> int:
-        """All pieces, those that nobody has taken too."""
+        """All pieces, including those that nobody has taken."""
         return sum(self.by_status.values()) + self.free
 
     @property
     def accepted(self) -> int:
-        """Those that count."""
+        """Accepted pieces, whose decisions count."""
         return self.by_status["accepted"]
 
 
@@ -54,14 +54,14 @@ def _holders() -> QuerySet[Assignment]:
 
 @dataclass(frozen=True, slots=True)
 class ConflictCounts:
-    """Adjudications: how many responses are settled, of how many in conflict."""
+    """Adjudications: how many responses in conflict are settled, and how many there are."""
 
     done: int
     total: int
 
     @property
     def open(self) -> int:
-        """Still to be settled."""
+        """Responses still to be settled."""
         return self.total - self.done
 
 
@@ -77,7 +77,7 @@ def _counts(rows: QuerySet[Adjudication]) -> ConflictCounts:
 
 
 def conflicts_by_groups(benchmark_id: int) -> list[dict[str, object]]:
-    """A line for each group, and for each pair of groups, that has adjudications: names, counts, conflicts in all."""
+    """A row for each group, and each pair of groups, with adjudications: names, number settled, number in all."""
     rows = (
         Adjudication.objects.filter(group__benchmark=benchmark_id)
         .order_by("other_group__name", "group__name")

@@ -1,9 +1,9 @@
 """Physicians' decisions as arrays: of one physician, one expert group at a stage, or the consensus of two groups.
 
 Stages of a group (``docs/statistics.md``): ``first``, the annotators' own decisions of round 1; ``checked``, the last
-round of accepted work with the checker's amendments over it; ``final``, that with the group's adjudicator over it.
-Several annotators of a group on a pair give the outcome that most of them chose; a tie is `Outcome.UNDECIDED`.
-What was decided on a case that is excluded by now is on record, and not among these.
+round of accepted work as amended by the checker; ``final``, the same with the rulings of the group's adjudicator.
+Where several annotators of a group decided a pair, the outcome that most of them chose counts; a tie is
+`Outcome.UNDECIDED`. Decisions on excluded cases stay on record but are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rubrics.selectors.exclusion import counting
 
 STAGES = ("first", "checked", "final")
 
-# One row a vote: response, criterion, outcome; of checked votes also the rubric.
+# One row for each vote: response, criterion, outcome; for checked votes also the rubric.
 _FIRST_VOTES = """
     SELECT a.response_id, d.criterion_id, d.outcome
     FROM annotation_batch b
@@ -78,13 +78,13 @@ def rated_work(benchmark: Benchmark) -> QuerySet[Assignment]:
 
 
 def groups_with_decisions(benchmark: Benchmark) -> list[ExpertGroup]:
-    """Expert groups of which somebody's submitted work counts as a rating, by name."""
+    """Expert groups with submitted work that counts as a rating, in the order of names."""
     work = rated_work(benchmark)
     return list(ExpertGroup.objects.filter(pk__in=work.values("batch__group")).order_by("name"))
 
 
 def group_ratings(group: ExpertGroup, stage: str = "checked", within: Span | None = None) -> Ratings:
-    """What ``group`` decided, at one of `STAGES`; ValueError on another. ``within``: on those responses only."""
+    """Ratings of ``group`` at one of `STAGES`, otherwise ValueError; limited to the responses ``within`` if given."""
     if stage not in STAGES:
         raise ValueError(f"a group's stage is one of {', '.join(STAGES)}")
     query = {
@@ -108,7 +108,7 @@ _DIVIDED = f"""
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """A response on whose ``criteria`` (ids) the votes of a group differ, of ``n_criteria`` that have any."""
+    """A response with the ``criteria`` (ids) on which a group's votes differ, of ``n_criteria`` with votes."""
 
     response: int
     rubric: int
@@ -117,14 +117,14 @@ class Divided:
 
 
 def divided_votes(group: ExpertGroup, responses: Collection[int]) -> list[Divided]:
-    """Where the votes that make up the stage ``checked`` differ, whichever of the group's batches they are in."""
+    """Responses on which votes of the stage ``checked`` differ, over all batches of the group."""
     with connection.cursor() as cursor:
         cursor.execute(_DIVIDED, {"group": group.pk, "responses": list(responses)})
         return [Divided(*row) for row in cursor.fetchall()]
 
 
 def unanimous_ratings(group: ExpertGroup) -> Ratings:
-    """Pairs that at least two annotators of ``group`` decided, all of them alike, after the secondary check."""
+    """Pairs on which at least two annotators of ``group`` decided, all alike, after the secondary check."""
     query = f"""
         SELECT response_id, criterion_id, {outcome_code_sql("min(outcome)")}
         FROM ({_CHECKED_VOTES}) AS votes GROUP BY response_id, criterion_id
@@ -136,7 +136,7 @@ def unanimous_ratings(group: ExpertGroup) -> Ratings:
 def physician_ratings(
     benchmark: Benchmark, pseudonym: str, *, last_round: bool = False, within: Span | None = None
 ) -> Ratings:
-    """One physician's own decisions of round 1, or of the last round, of what they submitted."""
+    """One physician's own decisions in their submitted work, of round 1 or of the last round."""
     which = "a.round" if last_round else "1"
     ratings = fetch_ratings(
         f"""
@@ -159,7 +159,7 @@ def physician_ratings(
 
 
 def faulty_pairs(benchmark: Benchmark) -> Ratings:
-    """Pairs whose criterion an adjudicator found at fault, within a group or between; agreement leaves them out."""
+    """Pairs whose criterion an adjudicator found faulty, within or between groups; agreement leaves them out."""
     ratings = fetch_ratings(
         """
         SELECT DISTINCT j.response_id, r.criterion_id, 5
@@ -174,15 +174,15 @@ def faulty_pairs(benchmark: Benchmark) -> Ratings:
 
 
 def with_faulty(ratings: Ratings, faulty: Ratings) -> Ratings:
-    """The ratings, in which pairs of ``faulty`` carry `Outcome.FAULTY` instead of their own outcome."""
+    """The ratings with the outcome `Outcome.FAULTY` for the pairs in ``faulty``."""
     outcome = np.where(np.isin(ratings.keys(), faulty.keys()), np.int8(Outcome.FAULTY), ratings.outcome)
     return Ratings(ratings.response, ratings.criterion, outcome.astype(np.int8))
 
 
 def consensus_ratings(group: ExpertGroup, other: ExpertGroup, within: Span | None = None) -> Ratings:
-    """What two groups agree on at stage ``final``, and the ruling between them where they differ.
+    """Outcomes on which two groups agree at stage ``final``, and the rulings between them where they differ.
 
-    Only pairs that both groups decided are in it; a difference without a ruling is `Outcome.UNDECIDED`.
+    Only pairs that both groups decided are included; a difference without a ruling is `Outcome.UNDECIDED`.
     """
     first, second = group_ratings(group, "final", within), group_ratings(other, "final", within)
     a, b = shared(first, second)

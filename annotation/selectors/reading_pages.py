@@ -1,6 +1,6 @@
-"""Data of the grading pages, read in a fixed number of queries and free of anything a blinded role must not see.
+"""Data of the grading pages, read in a fixed number of queries, without anything that a blinded role must not see.
 
-Pages get these rows, never a `Response` or a `Candidate`: what is not here cannot slip into a template.
+Pages get these rows, never a `Response` or a `Candidate`, so that no template can show their other fields.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class ReadingPane:
-    """Left pane: what the person reads. ``language`` is that of the case, or empty."""
+    """Texts of the left pane, for the reader. ``language`` is that of the case, or empty."""
 
     turns: tuple[Turn, ...]
     blocks: tuple[Block, ...]
@@ -60,22 +60,22 @@ class CriterionLine:
 
     @property
     def label(self) -> str:
-        """What a screen reader calls the row."""
+        """The row's name for screen readers."""
         return _("Criterion %(number)s") % {"number": self.number}
 
     @property
     def outcome_label(self) -> str:
-        """What it calls the buttons of the row."""
+        """The name of the row's group of buttons for screen readers."""
         return _("Outcome of criterion %(number)s") % {"number": self.number}
 
     @property
     def signed_points(self) -> str:
-        """The points as on paper: ``+8``, ``−6``."""
+        """The points with sign as in print: ``+8``, ``−6``."""
         return f"+{self.points}" if self.points > 0 else str(self.points).replace("-", "\N{MINUS SIGN}")
 
 
 def criterion_lines(rubric: int, criteria: Sequence[int] | None, language: str) -> list[CriterionLine]:
-    """Criteria of a rubric (its id) in order; of ``criteria`` alone where given, under their number in the rubric."""
+    """Criteria of a rubric (id) in order; only ``criteria`` where given, which keep their numbers in the rubric."""
     items = RubricItem.objects.filter(rubric=rubric).order_by("position")
     if criteria is not None:
         items = items.filter(criterion__in=criteria)
@@ -108,7 +108,7 @@ class GradingRow:
     evidence: list[dict[str, Any]] = field(default_factory=list)
     version: int = 0
     saved_at: datetime | None = None
-    amended: AmendedLine | None = None  # what the last check of the work made of it
+    amended: AmendedLine | None = None  # the amendment of the last check, if any
 
     @property
     def evidence_json(self) -> str:
@@ -117,17 +117,17 @@ class GradingRow:
 
     @property
     def quoted_json(self) -> str:
-        """The evidence with the words that stand there."""
+        """The evidence with the quoted text."""
         return json.dumps(self.evidence)
 
     @property
     def flagged(self) -> bool:
-        """Worth a second look before handing in."""
+        """Whether the decision deserves a second look before the work is handed in."""
         return self.borderline or self.outcome == Outcome.CANNOT_ASSESS
 
 
 def grading_row(line: CriterionLine, decision: Decision | None) -> GradingRow:
-    """The row of a criterion; ``decision`` is None while nothing was saved."""
+    """The row of a criterion; ``decision`` is None if nothing was saved."""
     if decision is None:
         return GradingRow(line)
     return GradingRow(
@@ -156,7 +156,7 @@ def grading_rows(assignment: Assignment) -> list[GradingRow]:
 
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
-    """The position of the annotator in the batch: "Response 17 of 40"."""
+    """The annotator's position in the batch: "Response 17 of 40"."""
 
     position: int
     total: int
@@ -167,7 +167,7 @@ def queue_place(assignment: Assignment) -> QueuePlace:
     """Place of the assignment in its annotator's own queue."""
     rows = Assignment.objects.filter(batch=assignment.batch_id, annotator=assignment.annotator_id)
     rows = rows.exclude(Q(status=Assignment.Status.RELEASED) & ~Q(pk=assignment.pk))
-    # What was given back or put off leaves gaps between the positions; people count without them.
+    # Released and deferred work leaves gaps between the positions; the displayed number ignores them.
     place = Count("pk", filter=Q(position__lte=assignment.position))
     counts = rows.aggregate(total=Count("pk"), open=Count("pk", filter=Q(status__in=Assignment.OPEN)), place=place)
     return QueuePlace(counts["place"], counts["total"], counts["total"] - counts["open"])
@@ -192,7 +192,7 @@ class CheckRow:
     given: GradingRow
     outcome: str = ""
     reason: str = ""
-    version: int = 0  # of what is saved, taken back or not; 0: nothing ever was
+    version: int = 0  # of the saved row, even if it was taken back; 0: never saved
     client_id: UUID | None = None
     saved_at: datetime | None = None
 
@@ -203,7 +203,7 @@ class CheckRow:
 
 
 def check_rows(assignment: Assignment, criterion: int | None = None, *, number: int | None = None) -> list[CheckRow]:
-    """Rows of the round under check, or of round ``number``; of one criterion alone where given."""
+    """Rows of the round under check, or of round ``number``; only that of ``criterion`` where given."""
     number = assignment.round if number is None else number
     decisions = Decision.objects.filter(assignment=assignment, round=number)
     amendments = Amendment.objects.filter(check_row__assignment=assignment, check_row__round=number)
@@ -237,7 +237,7 @@ def _saved(row: Amendment | Ruling | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One rater under a letter. Of a whole group, ``votes`` holds each of its annotators' words."""
+    """One rater under a letter. If the rater is a whole group, ``votes`` holds the votes of all its annotators."""
 
     letter: str
     outcome: str
@@ -253,7 +253,7 @@ class AdjudicationRow:
     in_conflict: bool
     outcome: str = ""
     reason: str = ""
-    version: int = 0  # of what is saved, taken back or not; 0: nothing ever was
+    version: int = 0  # of the saved row, even if it was taken back; 0: never saved
     client_id: UUID | None = None
     saved_at: datetime | None = None
 
@@ -273,9 +273,9 @@ class AdjudicationRow:
 def adjudication_rows(
     adjudication: Adjudication, *, everything: bool, criterion: int | None = None
 ) -> list[AdjudicationRow]:
-    """Rows in conflict, or all that the raters decided; of one criterion alone where given."""
+    """Rows in conflict, or all rows that the raters decided; only that of ``criterion`` where given."""
     by_side = _votes_by_side(adjudication)
-    # The letters are drawn once for an item: by a keyed hash, so that neither order of work nor ids show through.
+    # Each item has fixed letters, drawn by a keyed hash so that they reveal neither the order of work nor ids.
     letters = dict(zip(sorted(by_side, key=lambda key: _shuffle(adjudication, key)), "ABCDEFGHIJKLMNOP", strict=False))
     rulings = {row.criterion_id: row for row in Ruling.objects.filter(adjudication=adjudication)}
     conflicts = set(adjudication.criteria)
@@ -324,7 +324,7 @@ def _votes_by_side(adjudication: Adjudication) -> dict[str, dict[int, list[Vote]
 
 
 def _together(votes: Sequence[Vote]) -> str:
-    """The outcome of a side: that of most of its votes; empty on a tie."""
+    """The outcome that most votes of a side have; empty on a tie."""
     counts: dict[str, int] = {}
     for vote in votes:
         counts[vote.outcome] = counts.get(vote.outcome, 0) + 1
@@ -339,5 +339,5 @@ def _shuffle(adjudication: Adjudication, side: str) -> str:
 
 
 def last_save(rows: Sequence[GradingRow]) -> datetime | None:
-    """When the annotator last saved anything of this round."""
+    """When the annotator last saved anything in this round."""
     return max((row.saved_at for row in rows if row.saved_at is not None), default=None)

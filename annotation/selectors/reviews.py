@@ -1,6 +1,6 @@
 """Data of the review pages for checkers, adjudicators and annotators: their lists, and the changes of a check.
 
-As in `reading_pages`: rows, never a response or a candidate, and no name of another physician.
+As in `reading_pages`, pages get rows, never a response or a candidate, and no name of another physician.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CheckLists:
 
     @property
     def held(self) -> int:
-        """How many this checker has taken and not finished."""
+        """How many checks this checker has taken and not finished."""
         return len(self.in_hand)
 
     def page(self, show: str, number: Any) -> Page[Any]:
@@ -46,7 +46,7 @@ class CheckLists:
 
 
 def check_lists(user: User, benchmark: Benchmark | None) -> CheckLists:
-    """What waits (what this checker sent back first, then by its age), what they hold, what they have done."""
+    """Checks that wait (work that this checker sent back first, then the oldest), those in hand, and those done."""
     waiting, held = access.waiting_checks(user), access.held_checks(user)
     done = access.done_checks(user)
     if benchmark is not None:
@@ -85,11 +85,11 @@ class AdjudicationLists:
 
     @property
     def held(self) -> int:
-        """How many this adjudicator has taken and not finished."""
+        """How many adjudications this adjudicator has taken and not finished."""
         return len(self.in_hand)
 
     def page(self, show: str, number: Any) -> Page[Any]:
-        """A page of what is open, or of what is ``done``."""
+        """A page of the open adjudications, or of those that are ``done``."""
         return Paginator(self.rows[show], PER_PAGE).get_page(number)
 
 
@@ -100,7 +100,7 @@ def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationL
         open_, done = (rows.filter(group__benchmark=benchmark) for rows in (open_, done))
     columns = ("public_id", "agreement", "criteria", "adjudicator", "other_group", "created_at", "finished_at")
     rows = {
-        # Held ones first; a missing adjudicator sorts behind any.
+        # Adjudications in hand come first; NULL would sort before them, so it becomes 0.
         "": open_.order_by(Coalesce("adjudicator", 0).desc(), "agreement", "pk").values(*columns),
         "done": done.annotate(faulty=Count("rulings", filter=Q(rulings__outcome=RulingOutcome.FAULTY)))
         .order_by("-finished_at", "-pk")
@@ -114,7 +114,7 @@ def adjudication_lists(user: User, benchmark: Benchmark | None) -> AdjudicationL
 
 
 def note_of_the_round_before(assignment: Assignment, number: int) -> str:
-    """With which note the work was last sent back before round ``number``; empty in the first."""
+    """The note with which the work was last sent back before round ``number``; empty in the first round."""
     rows = Check.objects.filter(assignment=assignment, round__lt=number, result=Check.Result.RETURNED)
     return rows.order_by("-round").values_list("note", flat=True).first() or ""
 
@@ -136,14 +136,14 @@ class AmendedLine:
 
 
 def amendments_of(assignment: Assignment) -> dict[int, AmendedLine]:
-    """Criterion → what the last finished check of the work changed there. Who checked is not in it."""
+    """Criterion → what the last finished check of the work changed there, without the checker's name."""
     return {line.criterion: line for line in amendments_in([assignment.pk]).get(assignment.pk, [])}
 
 
 def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
     """Assignment (id) → what its last finished check changed, in the order of the rubric; in three queries.
 
-    A check that is still going on shows nothing: its checker may still change it.
+    A check that is not finished yet is left out, since its checker may still change it.
     """
     last: dict[int, int] = dict(
         Check.objects.filter(assignment__in=list(assignments))
@@ -199,7 +199,7 @@ class HandedIn:
     submitted_at: datetime | None
     seconds: int  # spent on it by its annotator
     amended: list[AmendedLine]
-    sent_back: bool  # at some time
+    sent_back: bool  # in any earlier round
 
 
 def handed_in(

@@ -1,9 +1,9 @@
 """Splits a response into text blocks for display; each block keeps its offset in the stored text.
 
-Evidence is kept as code-point offsets into the stored text, and a selection in the browser must lead back to them.
-Rendered Markdown loses that, so the response is cut into blocks and pieces here. A piece is a stretch of the stored
-text, unchanged, with its offset; marks of the markup (``**``, ``#``, table bars) are simply not part of any piece. The
-template writes each piece as one element with its offset, escaped like any other text. Headings, lists, quotes,
+Evidence is kept as code-point offsets into the stored text, and a selection in the browser must map back to them.
+Rendered Markdown loses these offsets, so the response is cut into blocks and pieces here. A piece is an unchanged
+substring of the stored text with its offset; markup characters (``**``, ``#``, table bars) are not part of any piece.
+The template writes each piece as one element with its offset, escaped like any other text. Headings, lists, quotes,
 code, tables, bold, italics and inline code are recognised; everything else is shown as it was typed.
 """
 
@@ -28,7 +28,7 @@ Line = tuple[TextPiece, ...]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """``kind``: p, heading, item, quote, code, table or rule. A table's lines are its cells, ``width`` to a row."""
+    """``kind``: p, heading, item, quote, code, table or rule. The lines of a table are cells, ``width`` to a row."""
 
     kind: str
     lines: tuple[Line, ...] = ()
@@ -60,7 +60,7 @@ _INLINE = re.compile(
 
 
 def blocks(text: str) -> list[Block]:
-    """Cut ``text`` into blocks. Every piece is a true stretch: ``text[p.start:p.start + len(p.text)] == p.text``."""
+    """Cut ``text`` into blocks. Every piece is a substring: ``text[p.start:p.start + len(p.text)] == p.text``."""
     lines = list(_lines(text))
     block_list: list[Block] = []
     paragraph: list[Line] = []

@@ -24,7 +24,7 @@ HANDED_IN = (Assignment.Status.SUBMITTED, Assignment.Status.IN_CHECK, Assignment
 
 @dataclass(frozen=True, slots=True)
 class ReturnedWork:
-    """Work that a checker sent back, with their note and their own outcomes."""
+    """Work that a checker sent back, with the checker's note and outcomes."""
 
     public_id: str
     position: int
@@ -39,7 +39,7 @@ class BatchWork:
     batch: Batch
     total: int
     open: int
-    waiting: int  # handed in, a checker's turn
+    waiting: int  # handed in, waiting for a checker
     accepted: int
     started: bool
     next_id: str = ""  # public id of the assignment to go on with
@@ -53,12 +53,12 @@ class BatchWork:
 
     @property
     def may_take(self) -> bool:
-        """A response can be taken from the pool, and none is open in the annotator's queue."""
+        """Whether a response can be taken from the pool and none is open in the annotator's queue."""
         return self.left > 0 and not self.next_id and bool(self.batch.status == Batch.Status.OPEN)
 
     @property
     def days_left(self) -> int | None:
-        """Days to the due date, in the reader's zone; negative once it has passed, None without one."""
+        """Days to the due date, in the reader's time zone; negative once it has passed, None without a due date."""
         due: date | None = self.batch.due_date
         return None if due is None else (due - timezone.localdate()).days
 
@@ -69,9 +69,12 @@ class BatchWork:
 
     @property
     def state(self) -> str:
-        """Why this batch gives nothing to grade: ``paused``, ``locked`` (others have all of the pool in hand),
-        ``excluded`` (what is left of the pool is not for this annotator), ``waiting`` (a checker's turn), ``done``;
-        empty where there is something to do."""
+        """Why this batch gives nothing to grade; empty where there is something to do.
+
+        ``paused``, ``held_back`` (only new work is left, which the annotator may not begin), ``barred`` (this annotator
+        may not take what is free in the pool), ``locked`` (others have the rest of the pool in hand), ``waiting``
+        (for a checker), ``done``.
+        """
         if self.batch.status == Batch.Status.PAUSED and (self.open or self.pool):
             return "paused"
         if self.next_id or self.left:
@@ -86,12 +89,12 @@ class BatchWork:
 
     @property
     def done(self) -> int:
-        """Handed in, whether it was accepted yet or not."""
+        """Number handed in, accepted or not."""
         return self.waiting + self.accepted
 
     @property
     def paused(self) -> bool:
-        """The admin has stopped the work for now."""
+        """Whether an admin has paused the batch."""
         return bool(self.batch.status == Batch.Status.PAUSED)
 
     @property
@@ -127,7 +130,7 @@ class Workload:
 
     @property
     def current(self) -> list[BatchWork]:
-        """Batches that take work now or again later, or whose work a checker still has."""
+        """Batches that are not closed: open or paused."""
         return [work for work in self.batches if work.batch.status != Batch.Status.CLOSED]
 
     @property
@@ -137,14 +140,14 @@ class Workload:
 
     @property
     def first(self) -> BatchWork | None:
-        """The batch to go on with: something returned first, then what is due first."""
+        """The batch to go on with: one with returned work first, then the earliest due date."""
         ready = [work for work in self.current if work.next_id and work.batch.status == Batch.Status.OPEN]
         ready.sort(key=lambda work: (not work.returned, work.batch.due_date or date.max, work.batch.pk))
         return ready[0] if ready else None
 
     @property
     def pool(self) -> BatchWork | None:
-        """The pool to take the next response from, where nothing is open: what is due first."""
+        """The pool to take the next response from, where nothing is open: that with the earliest due date."""
         ready = [work for work in self.current if work.may_take]
         return min(ready, key=lambda work: (work.batch.due_date or date.max, work.batch.pk)) if ready else None
 
@@ -186,8 +189,8 @@ class Workload:
         """Why there is nothing to grade; empty where there is something to do.
 
         ``no_group``, ``other_part`` (checks or adjudicates only), ``held_back`` (`Eligibility` has the reason),
-        ``none`` (no batch yet), ``paused``, ``locked`` and ``excluded`` (see `BatchWork`), ``waiting`` (a checker's
-        turn), ``done``.
+        ``none`` (no batch yet), ``paused``, ``locked`` and ``barred`` (see `BatchWork`), ``waiting`` (for a checker),
+        ``done``.
         """
         if self.first is not None or self.pool is not None or self.label is not None or self.write is not None:
             return ""
@@ -204,8 +207,8 @@ class Workload:
 
 
 def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
-    """The work of ``user``, in one benchmark or in all, in a number of queries that their groups alone decide."""
-    # Responses of a qualification have their own way in, and their own page afterwards.
+    """The work of ``user``, in one benchmark or in all; the number of queries depends only on their groups."""
+    # Responses of a qualification are opened elsewhere, and have a page of their own afterwards.
     own = access.own_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
     waiting, held = access.waiting_checks(user), access.held_checks(user)
     conflicts = access.open_adjudications(user)
@@ -268,7 +271,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
 
 
 def _fill_in_time(user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]) -> int:
-    """The time spent at each batch by its annotator; returns all of the user's, checks and labels among it."""
+    """Fill in the user's annotation time for each batch; return all of their time, including checks and labels."""
     rows = Attention.objects.filter(user=user)
     if benchmark is not None:
         rows = rows.filter(
@@ -305,21 +308,21 @@ def _fill_in_pools(user: User, pools: list[BatchWork]) -> None:
 
 
 def _not_to_begin(eligibilities: list[Eligibility]) -> Q:
-    """New work of groups that give none now; what is begun goes on, and so does the qualification."""
+    """A condition: new work in groups where the user may not begin any; begun work and qualification are excepted."""
     groups = [eligibility.group for eligibility in eligibilities if not eligibility.may_get_work]
     begun = ~Q(status=Assignment.Status.NOT_STARTED) | Q(purpose=Assignment.Purpose.QUALIFICATION)
     return Q(batch__group__in=groups) & ~begun
 
 
 def _fill_in_next(own: QuerySet[Assignment], work: dict[int, BatchWork]) -> None:
-    """Returned work first, then drafts and untouched work by their place in the queue; what was put off comes last."""
+    """Fill in the next work: returned work first, then drafts and untouched work by position, then deferred work."""
     rank = Case(
         When(status=Assignment.Status.RETURNED, then=Value(0)),
         When(slots.put_off(), then=Value(2)),
         default=Value(1),
         output_field=IntegerField(),
     )
-    # People count without the gaps that released work leaves in the positions.
+    # The displayed number ignores the gaps that released work leaves in the positions.
     queue = own.order_by().values("batch")
     before = queue.filter(batch=OuterRef("batch"), position__lte=OuterRef("position")).annotate(n=Count("pk"))
     rows = (

@@ -34,7 +34,7 @@ def claim_adjudication(*, adjudicator: User, waiting: QuerySet[Adjudication]) ->
         return None
     _refuse_while_paused(row)
     with readable_constraint_errors():
-        # The status stays; the condition is that nobody else holds it, which the row lock has made sure of.
+        # The status does not change. The row lock guarantees that nobody else holds the adjudication.
         transition(row, source=[Adjudication.Status.OPEN], target=Adjudication.Status.OPEN, adjudicator=adjudicator)
     return row
 
@@ -53,9 +53,9 @@ def rule(
 ) -> Ruling | None:
     """Decide one conflict: met, not met, cannot assess, or that the criterion itself is faulty, with the reason.
 
-    An empty outcome takes the ruling back; None where there is none. A ruling that was final and gets another outcome
-    counts again once the adjudication is finished. A repeated save (same ``client_id``) changes
-    nothing; `StaleSave` where ``version`` is given and is not the stored one.
+    An empty outcome takes the ruling back; None if there is no ruling to take back. A final ruling that gets another
+    outcome counts again once the adjudication is finished. A repeated save (same ``client_id``) changes nothing;
+    `StaleSave` if ``version`` is given and differs from the stored version.
     """
     row = _held(adjudication, adjudicator)
     if criterion not in row.criteria:
@@ -85,10 +85,10 @@ def rule(
 
 
 def _ask_for_a_revision(row: Adjudication, ruling: Ruling, *, by: User, at: datetime) -> None:
-    """Let those who run the benchmark know that a criterion is faulty; or that no ruling holds any more.
+    """Request a revision of a criterion that is ruled faulty, or withdraw the request if no such ruling is left.
 
-    Two groups, and the consensus of both, may find the same fault in the same place: it is one request, with what each
-    of them wrote. The row of the rubric serialises them.
+    Two groups, and the consensus of both, may find the same criterion faulty for the same response: this is one request
+    with all their reasons. A lock on the row of the rubric item serialises them.
     """
     RubricItem.objects.select_for_update(no_key=True).filter(
         rubric=row.rubric_id, criterion=ruling.criterion_id
@@ -147,5 +147,5 @@ def _refuse_while_paused(row: Adjudication) -> None:
 
 
 def open_within(groups: Collection[ExpertGroup]) -> int:
-    """How many conflicts within these groups are not settled: between groups each is undecided on one side."""
+    """How many adjudications within these groups are open; their pairs stay undecided between groups until settled."""
     return Adjudication.objects.filter(group__in=groups, other_group=None, status=Adjudication.Status.OPEN).count()

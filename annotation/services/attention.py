@@ -22,10 +22,10 @@ def record_attention(
     seconds: int,
     at: datetime,
 ) -> int:
-    """Add what the page counted since its last report; returns the seconds that count.
+    """Add the time that the page counted since its last report; returns the seconds that were added.
 
-    The first report of a piece of work only starts the clock, unless the annotator has begun it before: then it may
-    cover the time since.
+    The first report of a piece of work only starts the clock, unless the annotator had begun the work before: the
+    report may then cover the time since the work was begun.
     """
     own = assignment or label_task
     began_at = own.started_at if own is not None and own.annotator_id == user.pk else None
@@ -34,6 +34,6 @@ def record_attention(
 
 
 def time_spent(user: User, assignments: Iterable[int]) -> dict[int, int]:
-    """Seconds that ``user`` spent at each of the assignments (ids); none for those without a report."""
+    """Assignment id → seconds that ``user`` spent at it; assignments without a report are left out."""
     rows = Attention.objects.filter(user=user, assignment__in=list(assignments))
     return dict(rows.values_list("assignment_id", "seconds"))

@@ -1,4 +1,4 @@
-"""How a batch is worked on: what its form, the API and the service that makes it take."""
+"""The terms of a batch, shared by its form, the API and the service that makes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from consilium.core.limits import MAX_TITLE_LENGTH
 
 MAX_SEED = 2**63 - 1
 DueDate = Annotated[date | None, Label(_("Due"))]
-# Of a batch of cases, for label questions or for writing.
+# Fields of a batch of cases, for label questions or for writing.
 CaseBatchTitle = Annotated[str, Field(max_length=MAX_TITLE_LENGTH), Label(_("Title"), _("Physicians see it."))]
 CaseBatchSeed = Annotated[
     int,
@@ -27,7 +27,7 @@ CaseBatchSeed = Annotated[
 
 
 def new_seed() -> int:
-    """A seed for a new batch; it is a field of the form, so that the preview and the batch are drawn alike."""
+    """A seed for a new batch; it is a field of the form, so that preview and batch are drawn with the same seed."""
     return secrets.randbelow(2**53)  # exact in JSON and JavaScript, too
 
 
@@ -92,10 +92,10 @@ class BatchTerms:
 
     @property
     def fraction(self) -> float:
-        """The share that is checked, by the policy."""
+        """The share of the work that the policy sends to a check."""
         return {"none": 0.0, "all": 1.0}.get(self.check_policy, self.check_fraction)
 
     @property
     def pool(self) -> bool:
-        """Nobody is given anything until they take it."""
+        """Whether annotators take responses from a pool instead of getting them assigned."""
         return self.strategy == Batch.Strategy.POOL

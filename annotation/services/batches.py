@@ -37,7 +37,7 @@ def make_batch(
 ) -> tuple[Batch, BatchPlan]:
     """Plan a batch and make it, one at a time in a group. With ``digest``, exactly the plan that was previewed.
 
-    `AlreadyCreated` where that was done before; `Conflict` where the plan would be another one by now.
+    `AlreadyCreated` if the preview was made into a batch before; `Conflict` if the plan would differ by now.
     """
     lock_group(group)
     refuse_repeated(group=group, kind=Batch.Kind.GRADE, seed=terms.seed, digest=digest)
@@ -47,7 +47,7 @@ def make_batch(
 
 @transaction.atomic
 def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str = "") -> Batch:
-    """Make the batch exactly as planned. `Conflict` if ``digest`` names another plan than this one."""
+    """Make the batch exactly as planned. `Conflict` if ``digest`` is that of another plan."""
     if digest and digest != plan.digest:
         raise Conflict(
             _("Responses or members changed since the preview. Look at the new preview, then make the batch.")
@@ -134,7 +134,7 @@ def _frame(plan: BatchPlan) -> dict[str, object]:
 
 
 def lease_end(batch: Batch, at: datetime) -> datetime | None:
-    """Until when work handed out now is leased; None where it is its annotator's for good."""
+    """When the lease of work that is handed out at ``at`` ends; None where the batch has no leases."""
     return at + timedelta(hours=batch.lease_hours) if batch.lease_hours else None
 
 
@@ -147,9 +147,9 @@ def pause_batch(*, batch: Batch) -> None:
 
 @transaction.atomic
 def open_batch(*, batch: Batch, at: datetime | None = None) -> None:
-    """Take work again in a paused batch. A closed one stays closed: blinding may have ended with it.
+    """Take work again in a paused batch. A closed batch stays closed: blinding may have ended with it.
 
-    Leases begin anew, as nobody could work while it was paused.
+    Leases begin again, as nobody could work while the batch was paused.
     """
     lock_batch_exclusive(batch.pk)
     transition(batch, source=[Batch.Status.PAUSED], target=Batch.Status.OPEN)
@@ -160,7 +160,7 @@ def open_batch(*, batch: Batch, at: datetime | None = None) -> None:
 
 @transaction.atomic
 def close_batch(*, batch: Batch, at: datetime) -> None:
-    """End the batch for good. Work that was not finished stays where it is, and counts in no result."""
+    """Close the batch for good. Unfinished work stays with its annotators, and counts in no result."""
     lock_batch_exclusive(batch.pk)
     transition(batch, source=[Batch.Status.OPEN, Batch.Status.PAUSED], target=Batch.Status.CLOSED, closed_at=at)
     settle_closed_batch(batch=batch, at=at)

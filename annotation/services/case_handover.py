@@ -1,4 +1,4 @@
-"""What handing over cases has in common for label questions and for writing."""
+"""Handing over cases: the part that is common to label questions and writing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from consilium.core.errors import Conflict, DomainError
 
 
 def lock_exclusive(batch: Batch) -> None:
-    """Keep others from moving its cases: two holders' cases must not go to one person at the same time."""
+    """Keep others from moving cases of the batch, so that two holders' cases cannot go to one person simultaneously."""
     lock_batch_exclusive(batch.pk)
     batch.refresh_from_db(fields=["status"])
 
 
 def refuse_nothing_open(tasks: Collection[Task]) -> None:
-    """`Conflict` where the holder has nothing open any more."""
+    """`Conflict` if the holder no longer has open tasks."""
     if not tasks:
         raise Conflict(_("These cases were handed in or given away already, so they stay where they are."))
 
@@ -29,8 +29,10 @@ def refuse_nothing_open(tasks: Collection[Task]) -> None:
 def fitting_tasks(
     tasks: Sequence[Task], people: Collection[int], excluded: Collection[tuple[int, int]]
 ) -> dict[int, list[Task]]:
-    """Person → the tasks that they may take over, without the (case, person) ``excluded``; who may take none is left
-    out."""
+    """Person → the tasks that they may take over, except for the (case, person) pairs ``excluded``.
+
+    People who may take none are left out.
+    """
     tasks_by_user = {user: [task for task in tasks if (task.case_id, user) not in excluded] for user in people}
     return {user: fitting for user, fitting in tasks_by_user.items() if fitting}
 
@@ -38,9 +40,9 @@ def fitting_tasks(
 def spread(
     tasks: Sequence[Task], takers: Mapping[int, Collection[Task]], loads: Mapping[int, int], *, to: User | None
 ) -> dict[int, int]:
-    """Task → who takes it: ``to``, or whoever may take it and has the least open; `DomainError` where nobody may.
+    """Task → who takes it: ``to``, or the person with the least open work who may; `DomainError` if nobody may.
 
-    First those that few may take, so that the rest evens it out.
+    Tasks that few people may take are given out first, so that the rest can even out the loads.
     """
     may: dict[int, list[int]] = {task.pk: [] for task in tasks}
     for user, fitting in takers.items():

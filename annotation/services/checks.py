@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Case, F, QuerySet, Value, When
+from django.db.models import Case, QuerySet, Value, When
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -20,7 +20,7 @@ from annotation.services.rules import (
     readable_constraint_errors,
     refuse_unless_open,
 )
-from annotation.services.slots import release_if_left
+from annotation.services.slots import put_back_check, release_if_left
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
@@ -28,10 +28,10 @@ from consilium.core.versioning import is_replay, refuse_stale
 
 @transaction.atomic
 def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -> Assignment | None:
-    """Take the next of ``waiting`` (what access lets this checker take); None when nothing is left.
+    """Take the next piece of ``waiting`` (work that this checker may take by access); None when nothing is left.
 
-    Work that this checker sent back comes first, then the longest waiting. Rows that another checker is just taking
-    are skipped, so two checkers never hold one.
+    Work that this checker sent back comes first, then the work that has waited longest. Rows that another checker is
+    just taking are skipped, so two checkers never hold the same work.
     """
     ranked = waiting.annotate(own=Case(When(checker=checker, then=Value(0)), default=Value(1)))
     row = (
@@ -59,11 +59,7 @@ def claim_check(*, checker: User, waiting: QuerySet[Assignment], at: datetime) -
 @transaction.atomic
 def release_check(*, assignment: Assignment, checker: User) -> None:
     """Put claimed work back, so that another checker may take it; amendments made so far stay in the record."""
-    row, check = _held(assignment, checker)
-    # Amendments are the checker's own word: the next one starts from what the annotator decided.
-    # A tab that still shows them has to be told, so this counts as a save.
-    check.amendments.exclude(outcome="").update(outcome="", version=F("version") + 1, client_id=None)
-    transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
+    put_back_check(*_held(assignment, checker))
 
 
 @transaction.atomic
@@ -78,10 +74,10 @@ def amend(
     version: int | None = None,
     client_id: UUID | None = None,
 ) -> Amendment | None:
-    """Put another outcome over the annotator's for one criterion, with the reason.
+    """Replace the annotator's outcome for one criterion by another one, with the reason.
 
-    The annotator's own outcome takes an earlier amendment back; None where there is none to take back. A repeated save
-    (same ``client_id``) changes nothing; `StaleSave` where ``version`` is given and is not the stored one.
+    The annotator's own outcome takes an earlier amendment back; None if there is none to take back. A repeated save
+    (same ``client_id``) changes nothing; `StaleSave` if ``version`` is given and differs from the stored version.
     """
     row, check = _held(assignment, checker)
     if outcome not in Outcome.values:
@@ -103,7 +99,7 @@ def amend(
         known = Amendment(check_row=check, criterion_id=criterion, version=0, created_at=at)
     known.outcome = "" if taken_back else outcome
     if not taken_back:
-        known.reason = reason  # one that was taken back keeps its reason for the record
+        known.reason = reason  # an amendment that was taken back keeps its reason for the record
     known.version, known.client_id, known.updated_at = known.version + 1, client_id, at
     known.save()
     return known
@@ -121,7 +117,7 @@ def accept_check(*, assignment: Assignment, checker: User, at: datetime) -> None
 
 @transaction.atomic
 def return_check(*, assignment: Assignment, checker: User, note: str, at: datetime) -> None:
-    """Send the work back with a note. Its decisions are copied to a new round, where the annotator goes on."""
+    """Send the work back with a note. Its decisions are copied to a new round, in which the annotator continues."""
     note = note.strip()
     if not note:
         raise DomainError(_("Say what to look at again: returned work needs a note."))
@@ -139,7 +135,7 @@ def return_check(*, assignment: Assignment, checker: User, note: str, at: dateti
                 borderline=old.borderline,
                 note=old.note,
                 evidence=old.evidence,
-                # One more than the old one, so that a tab left open since the last round is stale.
+                # One more than the old version, so that a tab left open since the last round is stale.
                 version=old.version + 1,
                 created_at=at,
                 updated_at=at,

@@ -19,7 +19,7 @@ from rubrics.models import BenchmarkRole
 
 @transaction.atomic
 def add_comment(*, assignment: Assignment, author: User, author_role: str, text: str, at: datetime) -> Comment:
-    """Add ``text``; the other participants get a notification with its author's role, without the text."""
+    """Add ``text``; the other participants get a notification with the author's role, without the text."""
     cleaned_text = text.replace("\x00", "").replace("\r\n", "\n").strip()
     if not cleaned_text:
         raise DomainError(_("Write something first."))

@@ -34,7 +34,7 @@ class Vote:
     note: str
     borderline: bool
     evidence: list[dict[str, object]]
-    amended_because: str  # the checker's reason; empty where the annotator's own decision holds
+    amended_because: str  # the checker's reason; empty where the annotator's own decision counts
 
 
 def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) -> dict[int, list[Vote]]:
@@ -71,7 +71,7 @@ def accepted_votes(*, response: Response, rubric: Rubric, group: ExpertGroup) ->
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """How many conflicts were opened: ``criteria``, on so many ``responses``."""
+    """How many conflicts were opened: the number of ``criteria``, and of the ``responses`` that they are on."""
 
     responses: int = 0
     criteria: int = 0
@@ -90,11 +90,11 @@ def open_conflicts_within(*, response: Response, rubric: Rubric, group: ExpertGr
 
 @transaction.atomic
 def open_group_conflicts(*, group: ExpertGroup, works: Collection[tuple[int, int]], at: datetime) -> Opened:
-    """The same for many works, (response, rubric) by their ids: an adjudication for each that does not agree.
+    """`open_conflicts_within` for many ``works``, pairs of ids (response, rubric).
 
-    Votes count together over all batches of the group, as in its ratings. The rows of the responses serialise two
-    acceptances of the same moment, of which each would otherwise not see the other. Conflicts that come later (another
-    batch) are added to the same adjudication.
+    Votes of all batches of the group count together, as in its ratings. Locks on the rows of the responses serialise
+    simultaneous acceptances, which would otherwise not see each other. Conflicts that arise later, in another batch,
+    are added to the same adjudication.
     """
     opened = Opened()
     for some in chunks(sorted(works), WORKS_AT_ONCE):
@@ -110,11 +110,11 @@ def open_group_conflicts(*, group: ExpertGroup, works: Collection[tuple[int, int
 
 
 def _unfinished_works(group: ExpertGroup, responses: Collection[int]) -> set[tuple[int, int]]:
-    """Works, (response, rubric), of which somebody's is still to be accepted."""
+    """Works, pairs (response, rubric), with assignments that are not accepted yet or slots that are not taken yet."""
     rows = Assignment.objects.filter(
         response__in=responses, batch__group=group, purpose=Assignment.Purpose.WORK
     ).exclude(status=Assignment.Status.RELEASED)
-    # What a closed batch left unfinished, or not taken, is never done.
+    # Work that was unfinished or not taken when its batch was closed is never done.
     waiting = rows.exclude(status=Assignment.Status.ACCEPTED).exclude(batch__status=Batch.Status.CLOSED)
     untaken = (
         Slot.objects.filter(item__response__in=responses, item__batch__group=group)
@@ -128,7 +128,7 @@ def _unfinished_works(group: ExpertGroup, responses: Collection[int]) -> set[tup
 
 
 def _adjudicate(group: ExpertGroup, divided: Sequence[Divided], at: datetime) -> Opened:
-    """Open an adjudication for each, or add to the one that is there what is not in it."""
+    """Open an adjudication for each divided response, or add the missing criteria to its existing adjudication."""
     rows = Adjudication.objects.filter(
         response__in=[each.response for each in divided], group=group, other_group=None
     ).select_related("adjudicator")
@@ -157,14 +157,14 @@ def _adjudicate(group: ExpertGroup, divided: Sequence[Divided], at: datetime) ->
 
 
 def _reopen(row: Adjudication, divided: Divided) -> None:
-    """Add conflicts to an adjudication. Rulings that are final stay so: they count while it is open again."""
+    """Add conflicts to an adjudication. Its final rulings stay final: they count while it is open again."""
     changes: dict[str, Any] = {
         "criteria": sorted({*row.criteria, *divided.criteria}),
         "agreement": min(1 - len(divided.criteria) / divided.n_criteria, row.agreement),
         "finished_at": None,
     }
     if row.adjudicator is not None and not row.adjudicator.email:
-        # Somebody whose rulings were imported has no account: another adjudicator of the group goes on.
+        # An adjudicator whose rulings were imported cannot sign in: another adjudicator of the group continues.
         changes["adjudicator"] = None
     transition(row, source=Adjudication.Status.values, target=Adjudication.Status.OPEN, **changes)
 
@@ -180,7 +180,7 @@ def settle_closed_batch(*, batch: Batch, at: datetime) -> None:
     )
     finished = Assignment.objects.filter(slot=OuterRef("pk"), status=Assignment.Status.ACCEPTED)
     unfinished = Slot.objects.filter(~Exists(finished), item=OuterRef("pk"))
-    # Work from before there were slots.
+    # Work that was created before slots were introduced.
     without = Assignment.objects.filter(batch=batch, response=OuterRef("response"), slot=None).exclude(
         status=Assignment.Status.ACCEPTED
     )
@@ -190,14 +190,14 @@ def settle_closed_batch(*, batch: Batch, at: datetime) -> None:
 
 
 def unclosed_batches(*, groups: tuple[ExpertGroup, ExpertGroup]) -> QuerySet[Batch]:
-    """Batches of the two groups that still take work, or may again."""
+    """Batches of the two groups that still take work, or may take work again."""
     rows = Batch.objects.filter(group__in=groups).exclude(kind=Batch.Kind.QUALIFY)
     return rows.exclude(status=Batch.Status.CLOSED)
 
 
 @transaction.atomic
 def open_conflicts_between(*, group: ExpertGroup, other: ExpertGroup, at: datetime) -> int:
-    """Open an adjudication for each response on which the final decisions of two groups differ; how many are new."""
+    """Open an adjudication for each response on which two groups' final decisions differ; returns how many are new."""
     return open_between(group=group, other=other, at=at)[0].responses
 
 
@@ -205,11 +205,11 @@ def open_conflicts_between(*, group: ExpertGroup, other: ExpertGroup, at: dateti
 def open_between(
     *, group: ExpertGroup, other: ExpertGroup, at: datetime, settled_only: bool = False
 ) -> tuple[Opened, int]:
-    """The same, with the number of criteria; ``settled_only`` leaves out responses on which one of the groups has an
-    open conflict within itself, since it has not decided there yet. Second is how many responses of both it left out.
+    """`open_conflicts_between` with more counts: what was opened, and the number of responses that were left out.
 
-    Both groups must have ended: their batches closed, so that nothing one side decides can follow the other. Pairs
-    that an adjudicator found faulty are left out, as agreement leaves them out.
+    ``settled_only`` leaves out responses on which one of the groups has an open conflict within itself, since it has
+    not decided there yet. All batches of both groups must be closed, so that neither group's decisions can be
+    influenced by the other's. Pairs that an adjudicator found faulty are left out, as in agreement.
     """
     if group.pk == other.pk or group.benchmark_id != other.benchmark_id:
         raise DomainError(_("Choose two different groups of the benchmark."))
@@ -230,7 +230,7 @@ def open_between(
         .values_list("response_id", "rubric_id")
     ):
         rubrics[response_id] = rubric_id
-    # What was opened before stays as it is; a later version of a rubric may bring conflicts on new criteria.
+    # Adjudications opened before stay unchanged; a later version of a rubric may bring conflicts on new criteria.
     known: set[tuple[int, int]] = set()  # response, rubric
     opened: set[tuple[int, int]] = set()  # response, criterion
     earlier = Adjudication.objects.filter(group__in=[group, other], other_group__in=[group, other])
@@ -272,12 +272,12 @@ def _open_within(*groups: ExpertGroup) -> QuerySet[Adjudication]:
     return Adjudication.objects.filter(group__in=groups, other_group=None, status=Adjudication.Status.OPEN)
 
 
-# What was imported ----------------------------------------------------------------------------------------------------
+# Imported decisions ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedBetween:
-    """What was opened between two groups, and on how many responses of both one must settle its own conflicts first.
+    """What was opened between two groups, and on how many shared responses a group must settle its own conflicts first.
 
     ``refused``: why nothing could be opened, in the reader's language.
     """
@@ -293,7 +293,8 @@ class OpenedBetween:
 def open_imported_conflicts(*, benchmark: Benchmark, at: datetime) -> tuple[dict[str, Opened], list[OpenedBetween]]:
     """Open the conflicts within each group that has imported decisions, then those between it and every other group.
 
-    By the group's name, and for each pair of groups with decisions. Done again it opens what has come since.
+    Returns a dict by group name, and a list with one entry for each pair of groups with decisions. If it is called
+    again it opens only the conflicts that have arisen since.
     """
     imported = Batch.objects.filter(group__benchmark=benchmark, imported=True)
     within: dict[str, Opened] = {}

@@ -28,7 +28,7 @@ from rubrics.models import RubricItem
 
 MAX_EVIDENCE = 20
 
-# Run by `_held_row`. The lock first, as a statement of its own: the next one sees what was committed while it waited.
+# Run by `_held_row`. The lock is a statement of its own, so that the next statement sees commits made while it waited.
 # The columns are status, round, status of the batch, allowed criteria, and whether eligibility must be checked.
 HELD_ROW_SQL = f"""
     SELECT {shared_lock_sql(RowLock.BATCH, "%s")};
@@ -58,10 +58,10 @@ HELD_ROW_SQL = f"""
 
 @dataclass(frozen=True, slots=True)
 class DecisionInput:
-    """The whole state of one decision as its author wants it.
+    """The complete state of one decision that its author wants to save.
 
     ``evidence`` is a list of ``{"start", "end"}`` in code points of the response, with the ``quote`` if the sender
-    wants it compared. ``version`` is the one that the sender saw, 0 for none; ``client_id`` names this very save.
+    wants it compared. ``version`` is the version that the sender saw, 0 for none; ``client_id`` identifies this save.
     """
 
     criterion: int
@@ -74,7 +74,7 @@ class DecisionInput:
 
 
 class Unanswered(DomainError):
-    """Work cannot be handed in yet; ``criteria`` are the ids of those without a decision, in rubric order."""
+    """Work cannot be handed in yet; ``criteria`` are the ids of criteria without a decision, in rubric order."""
 
     def __init__(self, criteria: Sequence[int]) -> None:
         self.criteria = list(criteria)
@@ -96,7 +96,7 @@ ValidChange = tuple[int, DecisionInput, list[dict[str, Any]]]  # place in the re
 
 
 def save_decision(*, assignment: Assignment, annotator: User, change: DecisionInput, at: datetime) -> Decision:
-    """Save one decision: `save_decisions` for a single one."""
+    """Save one decision: `save_decisions` for a single decision."""
     return save_decisions(assignment=assignment, annotator=annotator, changes=[change], at=at)[0]
 
 
@@ -106,9 +106,9 @@ def save_decisions(
 ) -> list[Decision]:
     """Save decisions of the current round, all of them or none, in the order given.
 
-    A repeated save (same ``client_id``) changes nothing and answers as the first did. `StaleSave` where the
-    version in the database is not the one that the sender saw; `Conflict` where the work is not open to its annotator
-    any more; `DomainError` on a criterion, an outcome or evidence that cannot be.
+    A repeated save (same ``client_id``) changes nothing and returns the result of the first. `StaleSave` if the stored
+    version is not the version that the sender saw; `Conflict` if the work is no longer open to its annotator;
+    `DomainError` on an invalid criterion, outcome or evidence.
     """
     for result in save_each_decision(assignment=assignment, annotator=annotator, changes=changes, at=at):
         if result.status == "stale":
@@ -125,16 +125,17 @@ def save_decisions(
 def save_each_decision(
     *, assignment: Assignment, annotator: User, changes: Sequence[DecisionInput], at: datetime
 ) -> list[SaveResult]:
-    """Save what can be saved of ``changes`` and say of each, in the order given, what became of it.
+    """Save each change that can be saved, and return the result of each, in the order given.
 
-    Each stands for itself: a stale one holds up no other. `Conflict` where none can be saved, because the work is not
-    open to its annotator any more. ``assignment`` needs no more than its key, batch and rubric; its status and round
-    are brought up to date.
+    The changes are independent: a stale change does not block the others. `Conflict` if none can be saved, because the
+    work is no longer open to its annotator. Only the key, batch and rubric of ``assignment`` need be loaded; its status
+    and round are updated.
     """
     try:
         held = _held_row(assignment, annotator, [change.criterion for change in changes])
     except Conflict:
-        # Handed in or closed meanwhile; what was saved before, and only its answer was lost, is saved all the same.
+        # The work was handed in or closed meanwhile. Saves that succeeded before, but whose response was lost, still
+        # count as saved.
         return _saved_before(assignment, changes)
     if held.must_check_eligibility:
         refuse_new_work(assignment=assignment, at=at)
@@ -175,7 +176,7 @@ def save_each_decision(
 
 
 def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> list[SaveResult]:
-    """Answers to saves that stand already; the `Conflict` under way goes on where one of them does not."""
+    """Results of ``changes`` that were all saved before; re-raises the current `Conflict` if one of them was not."""
     criteria = [change.criterion for change in changes]
     rows = Decision.objects.filter(assignment=assignment.pk, round=assignment.round, criterion__in=criteria)
     stored = {row.criterion_id: row for row in rows}
@@ -183,18 +184,18 @@ def _saved_before(assignment: Assignment, changes: Sequence[DecisionInput]) -> l
     for change in changes:
         row = stored.get(change.criterion)
         if row is None or not is_replay(change.client_id, stored=row.client_id):
-            raise  # called while the Conflict is handled
+            raise  # re-raises the Conflict that the caller handles
         results.append(SaveResult(change.criterion, "saved", row.version, saved_at=row.updated_at))
     return results
 
 
 @dataclass(frozen=True, slots=True)
 class _HeldRow:
-    """What a save needs to know of an assignment that is locked until the transaction ends."""
+    """Data that a save needs of an assignment that is locked until the transaction ends."""
 
     status: str
     round: int
-    allowed: frozenset[int]  # ids of criteria: those of the request that are part of the work
+    allowed: frozenset[int]  # ids of the requested criteria that are part of the work
     must_check_eligibility: bool  # new work, and its annotator is held back or may have to qualify first
 
 
@@ -213,7 +214,7 @@ def _held_row(assignment: Assignment, annotator: User, criteria: Sequence[int]) 
 
 
 def _waves(rows: Sequence[ValidChange]) -> list[list[ValidChange]]:
-    """Cut ``rows`` so that no criterion occurs twice in one statement: the second waits for the first."""
+    """Split ``rows`` so that no criterion occurs twice in one statement; a second change goes to a later statement."""
     waves: list[list[ValidChange]] = []
     for row in rows:
         if not waves or any(other[1].criterion == row[1].criterion for other in waves[-1]):
@@ -225,11 +226,11 @@ def _waves(rows: Sequence[ValidChange]) -> list[list[ValidChange]]:
 def _write(
     assignment: int, round_number: int, rows: Sequence[tuple[DecisionInput, list[dict[str, Any]]]], at: datetime
 ) -> dict[int, int]:
-    """Write all in one statement; the new version of each that was written.
+    """Write all rows in one statement; returns criterion → new version for each row that was written.
 
-    Left alone is a row whose version is not the one that its sender saw: the condition of DO UPDATE is what keeps a
-    stale save from overwriting anything, however many race. A first save must have seen version 0: without the EXISTS,
-    a row that is not there would be inserted with any version.
+    A row whose version is not the version that its sender saw is not changed: the condition of DO UPDATE prevents a
+    stale save from overwriting anything, however many saves race. A first save must have seen version 0: without the
+    EXISTS, a missing row would be inserted with any version.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -268,7 +269,7 @@ def _write(
 
 
 def _not_written(change: DecisionInput, stored: Decision | None) -> SaveResult:
-    """What to answer where `_write` left the row alone: it is a repetition, it is stale, or there is no row."""
+    """The result of a change that `_write` did not write: it is a repetition, it is stale, or there is no row."""
     if stored is None:
         return SaveResult(change.criterion, "refused", detail=_("There is no decision of this version."))
     if is_replay(change.client_id, stored=stored.client_id):
@@ -278,9 +279,9 @@ def _not_written(change: DecisionInput, stored: Decision | None) -> SaveResult:
 
 @transaction.atomic
 def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
-    """Hand the work in: to a checker where it was drawn for a check, else it counts at once.
+    """Hand the work in: it goes to a checker if it was drawn for a check; otherwise it counts at once.
 
-    `Unanswered` lists what has no decision yet; `Conflict` if it was handed in before.
+    `Unanswered` lists the criteria without a decision; `Conflict` if the work was handed in before.
     """
     row = _locked(assignment, annotator)
     refuse_unless_open(row.batch)
@@ -304,10 +305,10 @@ def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
 
 
 def next_open(*, annotator: User, after: Assignment, at: datetime | None = None) -> Assignment | None:
-    """What the annotator goes on with: returned work of the batch first, then the queue from here on, then from its
-    start; None when the batch has nothing for them.
+    """The annotator's next work in the batch; None when the batch has nothing for them.
 
-    With ``at``, a free slot of the batch is taken for them when nothing is open but what they put off.
+    Returned work comes first, then the queue from ``after`` on, then from its start. With ``at``, a free slot of the
+    batch is taken for the annotator if nothing is open except work that they put off.
     """
     rows = Assignment.objects.filter(batch=after.batch_id, annotator=annotator, status__in=Assignment.OPEN)
     queue = sorted(

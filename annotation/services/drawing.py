@@ -24,7 +24,7 @@ class ResponseFilter:
     """Which responses of the benchmark a batch draws from; an empty field leaves nothing out.
 
     With ``overlap_with``, the public id of another group's batch, ``overlap_share`` of the responses are drawn from
-    that batch and the rest from what it does not hold; ``draw`` None then stands for as many as it holds.
+    that batch and the rest from responses that it does not hold. ``draw`` None then means as many as that batch holds.
     """
 
     candidates: Annotated[Sequence[str], Field(description="Public ids."), Label(gettext_lazy("Candidates"))] = ()
@@ -65,7 +65,7 @@ class ResponseFilter:
     ] = 1.0
 
     def responses(self, group: ExpertGroup) -> QuerySet[Response]:
-        """The frame: matching responses whose case counts and has a published rubric, and that no key is known of."""
+        """The frame: matching responses without a key, whose case is not excluded and has a published rubric."""
         queryset = Response.objects.filter(case__benchmark=group.benchmark_id, case__excluded_at=None, key=None)
         lists: dict[str, Sequence[str]] = {
             "candidate__public_id__in": self.candidates,
@@ -100,7 +100,7 @@ class Overlap:
     of_fresh: int
 
     def record(self) -> dict[str, object]:
-        """For the batch's frame."""
+        """The overlap as stored in the batch's frame."""
         return {
             "batch": self.batch.public_id,
             "title": self.batch.title,
@@ -114,7 +114,7 @@ class Overlap:
 
 
 class FrameRow(NamedTuple):
-    """A response of the frame; ``name`` is what it is called outside the database."""
+    """A response of the frame; ``name`` identifies it outside the database."""
 
     name: tuple[str, str, str, int]
     pk: int
@@ -124,7 +124,7 @@ class FrameRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Rows in the order of their names, of ``in_frame``; probabilities by response."""
+    """Drawn rows in the order of their names, from ``in_frame`` rows; inclusion probabilities by response."""
 
     rows: list[FrameRow]
     in_frame: int
@@ -133,7 +133,7 @@ class Sample:
 
 
 def draw_sample(*, group: ExpertGroup, filter: ResponseFilter, seed: int) -> Sample:
-    """The responses of a batch, drawn by its seed. `DomainError` names what is missing."""
+    """Draw the responses of a batch by its seed. `DomainError` names what is missing."""
     frame = _frame(filter.responses(group))
     if not frame:
         raise DomainError(
@@ -146,7 +146,7 @@ def draw_sample(*, group: ExpertGroup, filter: ResponseFilter, seed: int) -> Sam
 
 
 def _frame(responses: QuerySet[Response]) -> list[FrameRow]:
-    """The responses by their names. Python sorts them: a database sorts text by its own locale."""
+    """The responses in the order of their names. Python sorts them, since a database sorts text by its own locale."""
     rows = responses.order_by().values_list(
         "case__key", "candidate__name", "setting", "sample", "pk", "case_id", "author_id"
     )
@@ -164,8 +164,8 @@ def _draw_overlapping(frame: list[FrameRow], group: ExpertGroup, filter: Respons
     """A stratified sample: part from what the other batch holds, part from the rest.
 
     Given the other batch, each stratum is a simple random sample of its part of the frame, so the probabilities are
-    those of the strata. Where nothing fresh is drawn, the rest of the frame cannot come in but through that batch:
-    the probability is then the product of both draws, over the other batch's own frame.
+    those of the strata. Where no fresh responses are drawn, a response can be drawn only through the other batch: its
+    probability is then the product of both draws, over the other batch's own frame.
     """
     other = (
         Batch.objects.select_related("group")

@@ -12,7 +12,7 @@ from accounts.models import Notification, User
 from accounts.services.notifications import notify
 from annotation.models import Assignment, Batch, LabelTask, Membership, WritingTask
 
-# Before the daily mails go out, so that a reminder is in the one of its day.
+# Before the daily mails go out, so that a reminder is in the mail of its day.
 FROM = time(6)
 FIRST = 3
 # Days overdue: a batch that nobody has attended to for longer gets no reminder, which would change nothing.
@@ -20,9 +20,9 @@ LONG_PAST = 14
 
 
 def stage_of(due: date, today: date) -> str:
-    """Which reminder holds on ``today``: "3", "1", "overdue", or none.
+    """Which reminder is due on ``today``: "3", "1", "overdue", or "" for none.
 
-    A day on which nothing ran is made up for on the next: the stage lasts until the following one begins.
+    A stage lasts until the following stage begins, so that a day on which nothing ran is made up for on the next day.
     """
     left = (due - today).days
     if left < 0:
@@ -31,7 +31,7 @@ def stage_of(due: date, today: date) -> str:
 
 
 def remind(*, at: datetime) -> None:
-    """Remind annotators of open work and checkers of checks that they hold; each batch, due date and stage once."""
+    """Remind annotators and checkers of open work; once for each batch, due date and stage."""
     graded, checked = Q(status__in=Assignment.OPEN), Q(status=Assignment.Status.IN_CHECK)
     _remind(Membership.Role.ANNOTATOR, "annotator", Assignment.objects.filter(graded), at)
     _remind(Membership.Role.CHECKER, "checker", Assignment.objects.filter(checked), at)
@@ -48,7 +48,7 @@ def _remind(
     at: datetime,
     **values: str,
 ) -> None:
-    # A day more on either side: what day it is depends on where the reader lives.
+    # One more day on either side, since the date depends on the reader's time zone.
     days = (at.date() - timedelta(days=LONG_PAST + 1), at.date() + timedelta(days=FIRST + 1))
     waiting = still_theirs.filter(batch__status=Batch.Status.OPEN, batch__due_date__range=days)
     counts = {
@@ -79,7 +79,7 @@ def _tell(batch: Batch, user: User, part: str, count: int, stage: str, at: datet
         benchmark_title=batch.group.benchmark.title,
         url=reverse("annotation:work" if part == "annotator" else "annotation:checks"),
         at=at,
-        # An extended batch is reminded of anew.
+        # The key contains the due date, so that an extended batch gets new reminders.
         key=f"due:{part}:{batch.public_id}:{due}:{stage}",
         batch=batch.title,
         due=due,

@@ -26,7 +26,7 @@ MAX_CAPACITY = 10_000
 
 @transaction.atomic
 def create_group(*, benchmark: Benchmark, name: str) -> ExpertGroup:
-    """Make an empty expert group; the name is its own in the benchmark."""
+    """Make an empty expert group; its name must be unique in the benchmark."""
     name = name.strip()
     if not name:
         raise DomainError(_("A group needs a name."))
@@ -48,9 +48,9 @@ def rename_group(*, group: ExpertGroup, name: str) -> None:
 def add_member(
     *, group: ExpertGroup, role: str, email: str = "", user: User | None = None, name: str = ""
 ) -> Membership:
-    """Give a person a part in the group: ``user``, or whoever has the address ``email``.
+    """Give a person a role in the group: ``user``, or the person with the address ``email``.
 
-    For an unknown address an account is made, without a password: its owner sets one by "Forgot your password?".
+    For an unknown address an account without a password is made: its owner sets a password by "Forgot your password?".
     A former member of the group is made active again. The person's pseudonym in the benchmark is made with the first
     membership and stays.
     """
@@ -70,7 +70,7 @@ def add_member(
 def invite_member(
     *, group: ExpertGroup, role: str, email: str, name: str = "", by: User, at: datetime
 ) -> tuple[Membership, IssuedInvitation | None]:
-    """`add_member`, and tell the person: an invitation to a person who never signed in, else a notice."""
+    """`add_member`, and notify the person: by an invitation if they have never signed in, otherwise by a notice."""
     membership = add_member(group=group, role=role, email=email, name=name)
     slug = group.benchmark.slug
     invitation = invitations.invite(
@@ -89,17 +89,17 @@ def invite_member(
 def set_member_active(
     *, membership: Membership, active: bool, by: User | None = None, at: datetime | None = None
 ) -> int:
-    """Let a member work, or stop them; what they decided stays as it is.
+    """Activate or deactivate a member; their decisions stay unchanged.
 
-    What they have open goes back for others to take: an annotator's responses (how many is returned), a checker's
-    held checks, an adjudicator's held conflicts.
+    Open work of a deactivated member goes back for others to take: an annotator's responses (their number is returned),
+    a checker's unfinished checks, an adjudicator's unfinished conflicts.
     """
     at = at or timezone.now()
     released = 0 if active else _hand_back(membership, by, at)
     membership.active = active
     with readable_constraint_errors():
         membership.save(update_fields=["active"])
-    # What was taken until this very moment: a claim holds the row of the membership.
+    # Work claimed meanwhile: a claim locks the row of the membership, so the save above waited for it.
     return released if active else released + _hand_back(membership, by, at)
 
 
@@ -116,7 +116,7 @@ def _hand_back(membership: Membership, by: User | None, at: datetime) -> int:
 
 @transaction.atomic
 def set_capacity(*, membership: Membership, capacity: int | None) -> None:
-    """Bound how many responses an annotator has open at a time; None for no bound. What is open already stays."""
+    """Limit how many responses an annotator has open at a time; None for no limit. Work that is open already stays."""
     if membership.role != Membership.Role.ANNOTATOR:
         raise DomainError(_("Only annotators have a capacity."))
     if capacity is not None and not 1 <= capacity <= MAX_CAPACITY:
@@ -147,7 +147,7 @@ def held_in(group: ExpertGroup) -> dict[tuple[int, str], int]:
 
 
 def new_pseudonym() -> str:
-    """One that may be taken already."""
+    """A random pseudonym, which may be taken already."""
     return "P-" + "".join(secrets.choice(BASE32) for _ in range(6))
 
 
@@ -156,7 +156,7 @@ def physician_of(*, benchmark: Benchmark, user: User) -> Physician:
     row = Physician.objects.filter(benchmark=benchmark, user=user)
     known = row.first()
     while known is None:
-        # Left out where another request made the row meanwhile, or somebody has that pseudonym.
+        # Not inserted if another request made the row meanwhile, or if somebody has that pseudonym.
         physician = Physician(benchmark=benchmark, user=user, pseudonym=new_pseudonym())
         Physician.objects.bulk_create([physician], ignore_conflicts=True)
         known = row.first()

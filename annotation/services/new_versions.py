@@ -11,11 +11,11 @@ NOT_STARTED = Assignment.Status.NOT_STARTED
 
 
 def move_untouched_work(before: Rubric, after: Rubric, at: datetime) -> None:
-    """Let responses of running batches that nobody has begun be graded by ``after``; in the transaction of publishing.
+    """Move untouched responses of unclosed batches to the rubric ``after``; call in the transaction of publishing.
 
-    A response that one annotator has begun stays at its version for all of its annotators, so that they decide the same
-    criteria; what it then lacks is asked for by `annotation.regrading`. Gold items and qualification stay with the
-    version that their keys are of.
+    A response that one annotator has begun keeps its version for all of its annotators, so that they decide the same
+    criteria; `annotation.regrading` asks for the criteria that it then lacks. Gold items and qualification keep the
+    version of their keys.
     """
     items = BatchItem.objects.filter(rubric=before, batch__imported=False, batch__kind=Batch.Kind.GRADE)
     items = items.filter(batch__status__in=[Batch.Status.OPEN, Batch.Status.PAUSED])
@@ -41,9 +41,9 @@ def move_untouched_work(before: Rubric, after: Rubric, at: datetime) -> None:
         if (row.batch_id, row.response_id) not in places:
             continue
         row.rubric = after
-        if row.criteria is not None:  # named ones that are still there, and what is new
+        if row.criteria is not None:  # the asked criteria that are still in the rubric, and new criteria
             row.criteria = [pk for pk in stands if pk in row.criteria or pk not in stood]
-            if not row.criteria:  # nothing of it is left to decide by the new version
+            if not row.criteria:  # the new version has none of its criteria
                 places.pop((row.batch_id, row.response_id))
                 continue
         moving.append(row)

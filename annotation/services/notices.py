@@ -1,4 +1,4 @@
-"""Notifications about the work. `accounts.notices` writes the text when it is read; they hold nothing blinded."""
+"""Notifications about the work. `accounts.notices` writes the text when they are read; they hold nothing blinded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kind = Notification.Kind
 
 
 def notify_of_new_work(*, batch: Batch, at: datetime) -> None:
-    """One notice for each annotator of a batch just made: how many responses, or that they may take from its pool."""
+    """One notice for each annotator of a new batch: how many responses they get, or that it has a pool to take from."""
     if batch.strategy == Batch.Strategy.POOL:
         members = batch.group.memberships.filter(role=Membership.Role.ANNOTATOR, active=True, withheld_at=None)
         counts = Counter(dict.fromkeys(members.values_list("user_id", flat=True), 0))
@@ -26,7 +26,7 @@ def notify_of_new_work(*, batch: Batch, at: datetime) -> None:
 
 
 def notify_of_passed_work(*, assignments: Iterable[Assignment], to: int, at: datetime) -> None:
-    """One notice a batch for whoever takes over somebody else's work. It does not say whose work it was."""
+    """One notice per batch for the annotator who takes over work. It does not say whose work it was."""
     batches: dict[int, Batch] = {}
     counts: Counter[int] = Counter()
     for row in assignments:
@@ -42,12 +42,12 @@ def notify_of_cases(*, batch: Batch, at: datetime) -> None:
 
 
 def notify_of_passed_cases(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
-    """One notice for each who takes over cases (user → how many) of somebody else. It does not say whose they were."""
+    """One notice for each user who takes over cases (user → how many). It does not say whose cases they were."""
     _new_work(batch, counts, at, what="cases")
 
 
 def notify_of_writing(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
-    """One notice for each who gets cases to write to (user → how many), new ones or somebody else's."""
+    """One notice for each user who gets cases to write to (user → how many), new cases or somebody else's."""
     _new_work(batch, counts, at, what="writing")
 
 
@@ -63,7 +63,7 @@ def _new_work(batch: Batch, counts: Counter[int], at: datetime, **values: str) -
 
 
 def notify_of_return(*, assignment: Assignment, at: datetime) -> None:
-    """The annotator learns that a response came back, not who sent it."""
+    """Notify the annotator that a response came back, without the checker's name."""
     notify(
         user=assignment.annotator,
         kind=Kind.RETURNED,
@@ -75,7 +75,7 @@ def notify_of_return(*, assignment: Assignment, at: datetime) -> None:
 
 
 def notify_of_hold(*, membership: Membership, at: datetime) -> None:
-    """A member learns that they get no new work for now."""
+    """Notify a member that they get no new work for now."""
     benchmark = membership.group.benchmark
     notify(
         user=membership.user,

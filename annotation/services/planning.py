@@ -1,4 +1,4 @@
-"""Plans a batch: which responses it draws, and who would get which."""
+"""Plans a batch: which responses are drawn, and who would get which of them."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from rubrics.models import Case, Rubric, RubricItem
 
 @dataclass(frozen=True, slots=True)
 class PhysicianLoad:
-    """What one annotator would get, or may take from the pool; ``open_work`` is what they have to do in other batches.
+    """Responses that one annotator would get, or may take from the pool; ``open_work`` is their work in other batches.
 
-    ``matching`` counts the responses of their specialty among those; None where no match is asked.
+    ``matching`` counts the responses of their specialty among these; None where no match is asked for.
     """
 
     user: User
@@ -49,14 +49,14 @@ class PhysicianLoad:
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """A batch before it is made. ``digest`` names the plan: what was previewed is made, or nothing is."""
+    """A batch before it is made. ``digest`` identifies the plan, so that only the previewed plan can be made."""
 
     group: ExpertGroup
     terms: BatchTerms
     filter: ResponseFilter
     in_frame: int
     responses: tuple[int, ...]
-    probabilities: dict[int, float]  # response → the probability by which it came in
+    probabilities: dict[int, float]  # response → the probability with which it was drawn
     overlap: Overlap | None
     rubrics: dict[int, int]  # response → rubric
     cases: dict[int, int]  # response → case
@@ -67,7 +67,7 @@ class BatchPlan:
 
     @property
     def inclusion_probability(self) -> float | None:
-        """By which each response of the frame came in; None where it is not the same for all."""
+        """The probability with which each response of the frame was drawn; None if it is not the same for all."""
         values = set(self.probabilities.values())
         return values.pop() if len(values) == 1 else None
 
@@ -158,7 +158,7 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
 
 @dataclass(frozen=True, slots=True)
 class _Team:
-    """Users by part, in the order of joining the group; capacities of annotators who have one."""
+    """User → capacity by role, in the order of joining the group; a capacity of None is no limit."""
 
     annotators: dict[int, int | None]
     checkers: dict[int, int | None]
@@ -174,7 +174,7 @@ def _team(group: ExpertGroup) -> _Team:
 
 
 def _able(group: ExpertGroup, annotators: Collection[int], warnings: list[str]) -> list[int]:
-    """Annotators who may be given new work; those who still have to qualify can be, and begin when they have."""
+    """Annotators who may be given new work; includes those who still have to qualify before they can begin."""
     known = eligibilities(group)
     reason = {user: known[user].reason if user in known else "" for user in annotators}
     able = [user for user in annotators if reason[user] not in (FAILED, WITHHELD)]
@@ -205,7 +205,7 @@ def _able(group: ExpertGroup, annotators: Collection[int], warnings: list[str]) 
 
 
 def without_account(annotators: Collection[int]) -> list[str]:
-    """A warning where some of them are names from a file: they have no address, and cannot sign in to do the work."""
+    """A warning about annotators imported from a file: they have no address, and cannot sign in to do the work."""
     names = User.objects.filter(pk__in=annotators, email="").count()
     if not names:
         return []
@@ -218,7 +218,7 @@ def without_account(annotators: Collection[int]) -> list[str]:
 
 
 def _excluded(responses: Sequence[int], team: _Team) -> set[tuple[int, int]]:
-    """(response, user): those with a part in it. A checker of a response may check it again."""
+    """(response, user) pairs with a part in the response. A checker of a response may check it again."""
     people = {*team.annotators, *team.checkers}
     involved = Involvement.objects.filter(response__in=responses, user__in=people)
     return {
@@ -229,14 +229,14 @@ def _excluded(responses: Sequence[int], team: _Team) -> set[tuple[int, int]]:
 
 
 def _pledged(cases: Mapping[int, int], team: _Team) -> set[tuple[int, int]]:
-    """(response, user): those who are still to answer its case themselves, without having read an answer to it."""
+    """(response, user) pairs in which the user still has to answer the response's case without reading any answer."""
     people = {*team.annotators, *team.checkers}
     pledged = pledged_to_write(people, set(cases.values()))
     return {(response, user) for response, case in cases.items() for user in people if (case, user) in pledged}
 
 
 def _matches(group: ExpertGroup, cases: set[int], people: Mapping[int, str]) -> set[tuple[int, int]]:
-    """(case, user) whose specialties match through the benchmark's map."""
+    """(case, user) pairs whose specialties match by the benchmark's map."""
     specialties = {pk: case_specialty(tags) for pk, tags in Case.objects.filter(pk__in=cases).values_list("pk", "tags")}
     return matching(specialties, people, group.benchmark.maps.get("specialty", {}))
 
@@ -260,10 +260,10 @@ def _allocate(
     excluded: Collection[tuple[int, int]],
     matches: Collection[tuple[int, int]] | None,
 ) -> tuple[Allocation, dict[int, int]]:
-    """`allocate` over places in the order of names and of joining the group instead of numbers of rows; for a pool,
-    how many of the responses each annotator may take.
+    """Call `allocate` with positions instead of row ids; for a pool, return how many responses each annotator may take.
 
-    So the same seed gives the same plan in every database that holds the same benchmark and group.
+    Responses are numbered in the order of names and people in the order of joining the group, so that the same seed
+    gives the same plan in every database with the same benchmark and group.
     """
     people = [*team.annotators, *(user for user in team.checkers if user not in team.annotators)]
     response_at = {row.pk: place for place, row in enumerate(drawn)}
@@ -290,7 +290,7 @@ def _allocate(
         )
         return Allocation(()), {people[person]: number for person, number in pool_counts.items()}
     here = _open_work(able, group)
-    # A capacity bounds the open work of this group; the rest of the load only decides who gets the odd response.
+    # A capacity limits open work in this group; other open work only decides who gets a remaining response.
     room = {
         user: capacity - here.get(user, 0) + work.get(user, 0)
         for user, capacity in team.annotators.items()

@@ -1,4 +1,4 @@
-"""Creates a batch from a preview exactly once, however often and by whomever its form is sent."""
+"""Creates a batch from a preview exactly once, however often its form is sent and whoever sends it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from consilium.core.errors import Conflict
 
 
 class AlreadyCreated(Conflict):
-    """The preview was made into ``batch`` before: a form sent twice, a request repeated after a lost connection."""
+    """The preview was made into ``batch`` before: its form was sent twice, or repeated after a lost connection."""
 
     def __init__(self, batch: Batch) -> None:
         super().__init__(_("A batch was already created from this preview."))
@@ -17,17 +17,17 @@ class AlreadyCreated(Conflict):
 
 
 def lock_group(group: ExpertGroup) -> None:
-    """Wait until no other batch of the group is being made, and keep others from it until this transaction ends.
+    """Wait until no other batch of the group is being made, and block others until this transaction ends.
 
-    What is planned afterwards knows of every batch that was made before.
+    A plan made under the lock takes every earlier batch into account.
     """
     ExpertGroup.objects.select_for_update(no_key=True).get(pk=group.pk)
 
 
 def refuse_repeated(*, group: ExpertGroup, kind: str, seed: int, digest: str) -> None:
-    """`AlreadyCreated` where the group has a batch of that kind from the preview with this seed and digest.
+    """`AlreadyCreated` if the group has a batch of that kind from the preview with this seed and digest.
 
-    Asked under `lock_group`; an empty digest names no preview.
+    Call it under `lock_group`; an empty digest stands for no preview.
     """
     if not digest:
         return

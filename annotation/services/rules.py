@@ -1,4 +1,4 @@
-"""What the database refuses, said in words; and the lock that a closing batch waits for."""
+"""Readable messages for constraint violations, and the lock that pausing or closing a batch waits for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SENTENCES = {
 
 @contextmanager
 def readable_constraint_errors() -> Iterator[None]:
-    """Run a block in a savepoint, and turn the database's refusal of it into a `DomainError` with a sentence."""
+    """Run a block in a savepoint, and turn a violation of a known constraint into a `DomainError` with a message."""
     try:
         with transaction.atomic():
             yield
@@ -44,20 +44,20 @@ def readable_constraint_errors() -> Iterator[None]:
 
 
 def lock_batch_shared(batch_id: int) -> None:
-    """Keep a batch from being paused or closed until this transaction ends; any number may hold it at once.
+    """Keep a batch from being paused or closed until this transaction ends; many transactions may do so at once.
 
-    An advisory lock, because a shared row lock would write to the row of the batch with every saved decision.
+    It is an advisory lock, because a shared row lock would write to the row of the batch with every saved decision.
     """
     lock_shared(RowLock.BATCH, batch_id)
 
 
 def lock_batch_exclusive(batch_id: int) -> None:
-    """Wait until nobody holds the batch, and keep others from holding it until this transaction ends."""
+    """Wait until no transaction holds the lock of the batch, and block others until this transaction ends."""
     lock_exclusive(RowLock.BATCH, batch_id)
 
 
 def refuse_unless_open(batch: Batch) -> None:
-    """`Conflict` with a sentence where no work is taken: the batch is paused or closed."""
+    """`Conflict` with a message if the batch takes no work because it is paused or closed."""
     if batch.status == Batch.Status.PAUSED:
         raise Conflict(gettext("This batch is paused. Nothing is lost; go on when it is open again."))
     if batch.status == Batch.Status.CLOSED:

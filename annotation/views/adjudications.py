@@ -89,7 +89,7 @@ def _claim(request: SignedInRequest, waiting: QuerySet[Adjudication]) -> HttpRes
 @never_cache
 @signed_in
 def adjudication(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """The response, the raters' votes where they differ, and the rulings; once finished, to read alone."""
+    """The response, the raters' votes where they differ, and the rulings; read-only for a finished adjudication."""
     if access.done_adjudications(request.user).filter(public_id=public_id).exists():
         return _page(request, access.get_done_adjudication(request.user, public_id))
     return _page(request, access.get_held_adjudication(request.user, public_id))
@@ -118,7 +118,7 @@ def _context(row: Adjudication, *, everything: bool) -> dict[str, Any]:
 @require_POST
 @signed_in
 def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpResponse:
-    """Save a ruling, or take it back, and show its row: with 409 as somebody else has saved it since."""
+    """Save a ruling, or take it back, and show its row; with status 409 the row as it was saved elsewhere meanwhile."""
     row = access.get_held_adjudication(request.user, public_id)
     form = RulingForm(request.POST)
     status = 200
@@ -144,7 +144,7 @@ def rule(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRes
 @require_POST
 @signed_in
 def finish(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """End the adjudication and go on with the next."""
+    """Finish the adjudication and continue with the next."""
     row = access.get_held_adjudication(request.user, public_id)
     try:
         services.finish_adjudication(adjudication=row, adjudicator=request.user, at=timezone.now())

@@ -39,7 +39,7 @@ NEW = "annotation/batches/new.html"
 @require_safe
 @signed_in
 def batches(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All batches of a benchmark with their progress, or those in one state."""
+    """All batches of a benchmark, or those in one state, with their progress."""
     benchmark = get_benchmark(request.user, slug)
     lines = boards.by_attention(boards.batch_lines(benchmark, at=timezone.now()))
     state = request.GET.get("state", "")
@@ -64,7 +64,7 @@ def batches(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @signed_in
 def batches_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """The table of batches as CSV, imported ones too."""
+    """The table of batches as CSV, including imported batches."""
     benchmark = get_benchmark(request.user, slug)
     rows = boards.batch_rows(boards.batch_lines(benchmark, at=timezone.now()))
     return csv_file(f"{slug}-batches", boards.BATCH_COLUMNS, rows, ("batch", "group", "note"))
@@ -73,7 +73,7 @@ def batches_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The form, and making the batch from it."""
+    """The form for a new batch; POST makes the batch."""
     benchmark = get_administered_benchmark(request.user, slug)
     if request.method != "POST":
         form = BatchForm(benchmark=benchmark, initial={"seed": services.new_seed()})
@@ -111,7 +111,7 @@ def _form(request: SignedInRequest, benchmark: Benchmark, form: BatchForm, statu
 @require_safe
 @signed_in
 def preview(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What the form would make: responses, load per physician, checks; nothing is written."""
+    """Preview of the batch: responses, load per physician, checks; nothing is written."""
     benchmark = get_administered_benchmark(request.user, slug)
     form = BatchForm(request.GET, benchmark=benchmark)
     form.fields["title"].required = False
@@ -131,7 +131,7 @@ def preview(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @signed_in
 def batch(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One batch: progress by stage and by physician, who holds what, and its switches."""
+    """One batch: progress by stage and by physician, its pieces of work, and buttons to pause, reopen or close it."""
     return _page(request, access.get_batch(request.user, slug, public_id))
 
 
@@ -165,7 +165,7 @@ def _page(request: SignedInRequest, row: Batch, refused: DomainError | None = No
 
 
 def _frame(row: Batch) -> list[tuple[str, str]]:
-    """By which filter the responses were chosen, in the form's words; candidates by name."""
+    """The filter by which the responses were chosen, with the labels of the form; candidates by name."""
     chosen: dict[str, Any] = row.frame.get("filter", {})
     lines = []
     for name in command_fields(ResponseFilter):
@@ -188,7 +188,7 @@ def _frame(row: Batch) -> list[tuple[str, str]]:
 
 
 def _given_out(row: Batch) -> list[tuple[str, str]]:
-    """How work is given out, beyond what the page always shows."""
+    """How work is given out: settings that the page shows only where they are used."""
     lines = []
     if row.specialty_match != Batch.SpecialtyMatch.NONE:
         lines.append((_("Specialty"), str(row.get_specialty_match_display())))
@@ -216,7 +216,7 @@ def reopen(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 @require_POST
 @signed_in
 def close(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """End the batch."""
+    """Close the batch."""
     words = _("Closed for good. What is accepted counts; conflicts can still be adjudicated.")
     return _switch(request, slug, public_id, lambda row: services.close_batch(batch=row, at=timezone.now()), words)
 
@@ -254,7 +254,7 @@ def _switch(
 @require_safe
 @signed_in
 def progress_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
-    """The physicians of a batch as CSV: by pseudonym, the stages as columns."""
+    """The physicians of a batch by pseudonym as CSV, with the stages as columns."""
     row = access.get_batch(request.user, slug, public_id)
     people = people_of(row.group.benchmark, names=False)
     lines = boards.batch_board(row, people, at=timezone.now())[1]
@@ -266,7 +266,7 @@ def progress_csv(request: SignedInRequest, slug: str, public_id: str) -> Streami
 @require_safe
 @signed_in
 def pieces_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
-    """The pieces that the list's filter lets through, as CSV; physicians by pseudonym."""
+    """The pieces that match the list's filter, as CSV; physicians by pseudonym."""
     row = access.get_batch(request.user, slug, public_id)
     people = people_of(row.group.benchmark, names=False)
     chosen = PieceForm(request.GET, physicians=list(people.values())).chosen()
@@ -277,7 +277,7 @@ def pieces_csv(request: SignedInRequest, slug: str, public_id: str) -> Streaming
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def conflicts(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Adjudication within groups and between them; POST opens the conflicts between two groups."""
+    """Adjudications within and between groups; POST opens the conflicts between two groups."""
     benchmark = get_benchmark(request.user, slug)
     form = BetweenForm(benchmark=benchmark)
     status, unsettled = 200, 0

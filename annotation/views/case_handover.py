@@ -26,14 +26,14 @@ def called(people: People, pseudonym: str) -> Person | None:
 
 
 def refuse_nobody(holder: Person | None) -> Person:
-    """Whose work moves; `DomainError` where the page that asks is out of date."""
+    """The holder whose work moves; `DomainError` where there is none, because the requesting page is out of date."""
     if holder is None:
         raise DomainError(_("Nothing was moved: this work has been handed in or moved by now."))
     return holder
 
 
 def taker_of(people: People, to: str) -> User | None:
-    """Who takes the cases, None where they are spread; `DomainError` where nothing was chosen."""
+    """The person who takes the cases, None to spread them; `DomainError` where neither was chosen."""
     taker = called(people, to)
     if taker is None and to != SPREAD:
         raise DomainError(_("Choose who takes the cases, or spread them over the group."))
@@ -51,7 +51,7 @@ def handover_dialog(
     takers: Mapping[int, Sequence[Task]],
     load: Mapping[int, int],
 ) -> HttpResponse:
-    """What would move and to whom it may go; a dialog to htmx, else a page."""
+    """Show which tasks would move and who may take them; a dialog for htmx requests, otherwise a page."""
     takeable = {task.pk for fitting in takers.values() for task in fitting}
     listed = [(people[user], load.get(user, 0), len(fitting)) for user, fitting in takers.items()]
     context = {
@@ -59,7 +59,7 @@ def handover_dialog(
         "batch": batch,
         "holder": holder,
         "tasks": tasks,
-        "drafts": sum(task.status == LabelTask.Status.DRAFT for task in tasks),  # equal in both kinds of task
+        "drafts": sum(task.status == LabelTask.Status.DRAFT for task in tasks),  # the same value in both kinds of task
         "stay": len(tasks) - len(takeable),
         "takers": sorted(listed, key=lambda taker: (-taker[2], taker[1], natural(taker[0].shown))),
     }
@@ -67,7 +67,7 @@ def handover_dialog(
 
 
 def handover_message(moved: int, stayed: int) -> str:
-    """What became of the cases."""
+    """Message about how many cases moved and how many stayed."""
     words = ngettext("%(number)d case was handed over.", "%(number)d cases were handed over.", moved)
     words %= {"number": moved}
     if stayed > 0:

@@ -39,14 +39,14 @@ BUTTONS = (
 @require_safe
 @signed_in
 def checks(request: SignedInRequest) -> HttpResponse:
-    """What this checker holds and may take, in all benchmarks."""
+    """Checks that this checker holds or may take, in all benchmarks."""
     return _list(request, None)
 
 
 @require_safe
 @signed_in
 def checks_in(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What this checker holds and may take, in one benchmark."""
+    """Checks that this checker holds or may take, in one benchmark."""
     return _list(request, access.get_member_benchmark(request.user, slug))
 
 
@@ -68,7 +68,7 @@ def _list(request: SignedInRequest, benchmark: Benchmark | None, refused: Domain
 @require_POST
 @signed_in
 def claim_next(request: SignedInRequest) -> HttpResponse:
-    """Take the next check, whichever it is."""
+    """Take the next check in the queue."""
     return _claim(request, access.waiting_checks(request.user))
 
 
@@ -94,9 +94,9 @@ def _claim(request: SignedInRequest, waiting: QuerySet[Assignment]) -> HttpRespo
 @never_cache
 @signed_in
 def check(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """The response, and the annotator's decisions on it; of a check that is done, to read alone."""
+    """The response and the annotator's decisions on it; read-only for a finished check."""
     number = request.GET.get("round", "")
-    # A number asks for a finished round; without one, the checker goes on with the check that they hold.
+    # A round number requests a finished check; without a number, the checker continues the check that they hold.
     done = int(number) if re.fullmatch(r"[1-9]\d{0,3}", number, re.ASCII) else None
     if done is None and access.held_checks(request.user).filter(public_id=public_id).exists():
         return _page(request, access.get_held_check(request.user, public_id))
@@ -120,7 +120,7 @@ def _context(assignment: Assignment) -> dict[str, Any]:
 
 
 def _context_of_done(done: Check) -> dict[str, Any]:
-    """The same page in its state when the check was finished, without a form."""
+    """The page of a finished check, in its state at that time and without a form."""
     rows = reading_pages.check_rows(done.assignment, number=done.round)
     return _shown(done.assignment, rows) | {
         "round": done.round,
@@ -143,7 +143,7 @@ def _shown(assignment: Assignment, rows: list[reading_pages.CheckRow]) -> dict[s
 
 
 def _refuse_former_round(request: SignedInRequest, assignment: Assignment) -> None:
-    """A tab left open since the work was returned shows decisions that are not those under check any more."""
+    """`Conflict` for a tab left open since the work was returned: its decisions are no longer those under check."""
     if request.GET.get("round", str(assignment.round)) != str(assignment.round):
         raise Conflict(_("This page shows an earlier round of the work. Load it again."))
 
@@ -151,7 +151,7 @@ def _refuse_former_round(request: SignedInRequest, assignment: Assignment) -> No
 @require_POST
 @signed_in
 def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpResponse:
-    """Put another outcome over the annotator's, and show the row: with 409 as somebody else has saved it since."""
+    """Amend the annotator's outcome, and show the row; with status 409 the row as it was saved elsewhere meanwhile."""
     assignment = access.get_held_check(request.user, public_id)
     form = AmendmentForm(request.POST)
     status = 200
@@ -174,7 +174,7 @@ def amend(request: SignedInRequest, public_id: str, criterion_id: int) -> HttpRe
 @require_POST
 @signed_in
 def accept(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Accept the work and go on with the next."""
+    """Accept the work and continue with the next."""
     assignment = access.get_held_check(request.user, public_id)
     try:
         _refuse_former_round(request, assignment)
@@ -187,7 +187,7 @@ def accept(request: SignedInRequest, public_id: str) -> HttpResponse:
 @require_POST
 @signed_in
 def send_back(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Return the work with a note and go on with the next."""
+    """Return the work with a note and continue with the next."""
     assignment = access.get_held_check(request.user, public_id)
     note = request.POST.get("note", "").replace("\x00", "")[:MAX_NOTE_LENGTH]
     try:
@@ -212,7 +212,7 @@ def release(request: SignedInRequest, public_id: str) -> HttpResponse:
 
 
 def _go_on(request: SignedInRequest, done: Assignment, message: str) -> HttpResponse:
-    """The next check of the same batch: one that is held already, else the next that waits."""
+    """The next check of the same batch: a check that is held already, otherwise the next waiting check."""
     held = access.held_checks(request.user).filter(batch=done.batch_id, batch__status=Batch.Status.OPEN)
     upcoming = held.order_by("submitted_at", "pk").first()
     if upcoming is None:
@@ -231,17 +231,17 @@ def _go_on(request: SignedInRequest, done: Assignment, message: str) -> HttpResp
 
 
 def next_sheet(request: SignedInRequest, fragment: str, context: dict[str, Any], message: str) -> HttpResponse:
-    """The next piece of work in the place of the one that is done, and a word on that one."""
+    """The next piece of work in place of the finished piece, with a message about the finished piece."""
     return trigger_client_event(render(request, fragment, context), "toast", {"text": message, "level": "success"})
 
 
 def end_of_queue(request: SignedInRequest, url: str, message: str) -> HttpResponse:
-    """Redirects to the list, which shows the result of the last piece."""
+    """Redirect to the list, which shows the message about the last piece."""
     messages.success(request, message)
     return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
 
 
 def refusal(request: HttpRequest, refused: DomainError) -> HttpResponse:
-    """The sentence above the criteria, for a row that was not saved."""
+    """The message above the criteria, for a row that was not saved."""
     response = render(request, "annotation/checks/check.html#refusal", {"refused": refused}, status=refused.status_code)
     return swap_into(response, "#refusal")

@@ -44,7 +44,7 @@ def comments(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def comments_of(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """The same, as an admin sees it and takes part."""
+    """The comments on a piece of work for an admin; POST adds one."""
     assignment = comment_threads.get_administered_thread(request.user, slug, public_id)
     benchmark = assignment.batch.group.benchmark
     annotator = Physician.objects.filter(benchmark=benchmark, user=assignment.annotator_id).first()
@@ -87,7 +87,7 @@ def _thread(
 @require_safe
 @signed_in
 def threads(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Every piece of work that was commented on, the latest first."""
+    """Every piece of work with comments, that with the latest comment first."""
     benchmark = get_administered_benchmark(request.user, slug)
     page = Paginator(comment_threads.discussed(benchmark), A_PAGE).get_page(request.GET.get("page"))
     rows = list(page)
@@ -110,7 +110,7 @@ def threads(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @signed_in
 def comments_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """Every comment of the benchmark; physicians by pseudonym."""
+    """Every comment of the benchmark as CSV; physicians by pseudonym."""
     benchmark = get_administered_benchmark(request.user, slug)
     names = dict(Physician.objects.filter(benchmark=benchmark).values_list("user_id", "pseudonym"))
     queryset = Comment.objects.filter(assignment__batch__group__benchmark=benchmark)

@@ -39,7 +39,7 @@ def grade(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def upcoming(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """What comes after this response, for the page to have at hand before it is needed; 204 if nothing does."""
+    """The response after this one, which the page prefetches; 204 if there is none."""
     assignment = access.get_own_work(request.user, public_id)
     following = services.next_open(annotator=request.user, after=assignment)
     return JsonResponse(_sheet(request, following.public_id)) if following else HttpResponse(status=204)
@@ -49,10 +49,10 @@ def upcoming(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Save what the page had not sent yet, hand the work in, and give the next response.
+    """Save the decisions that the page had not sent yet, hand the work in, and return the next response.
 
-    ``{"decisions", "have"}``: ``have`` names the response that the page has at hand already. Without JSON, as a
-    plain form: hand in and go to the next page.
+    ``{"decisions", "have"}``: ``have`` names the response that the page has prefetched. Without JSON, for a plain
+    form: hand in and redirect to the next page.
     """
     if request.content_type != "application/json":
         return _submit_form(request, public_id)
@@ -78,7 +78,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def skip(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Pass over a response, ``{"reason", "note", "have"}``, and give the next one."""
+    """Pass over a response, ``{"reason", "note", "have"}``, and return the next response."""
     assignment = access.get_own_work(request.user, public_id)
     try:
         body = payload.body_of(request, required={"reason", "note", "have"})
@@ -92,7 +92,7 @@ def skip(request: SignedInRequest, public_id: str) -> HttpResponse:
 
 
 def _onwards(request: SignedInRequest, assignment: Assignment, have: Any) -> dict[str, Any]:
-    """The next response for the page, unless it is the one that the page has at hand."""
+    """The next response for the page; only its id if the page has prefetched it."""
     following = services.next_open(annotator=request.user, after=assignment, at=timezone.now())
     answer: dict[str, Any] = {"next": None, "work": where_it_ends(assignment)}
     if following is not None:
@@ -116,7 +116,7 @@ def _submit_form(request: SignedInRequest, public_id: str) -> HttpResponse:
 
 
 def _sheet(request: SignedInRequest, public_id: str) -> dict[str, Any]:
-    """A response as the page swaps it in: what its own page holds between the bars."""
+    """A response that the page can swap in: the "sheet" part of its own page, with its id, URL and state."""
     context = _context(request, access.get_own_assignment(request.user, public_id))
     return {
         "id": public_id,

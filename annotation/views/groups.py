@@ -66,7 +66,7 @@ def create(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @signed_in
 def group(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """One group: its members, their parts and pseudonyms."""
+    """One group: its members, their roles and pseudonyms."""
     return _page(request, access.get_group(request.user, slug, public_id), MemberForm())
 
 
@@ -78,7 +78,7 @@ def _page(
     administers = is_admin(request.user, row.benchmark)
 
     def place(membership: Membership) -> tuple[Any, ...]:
-        # By what the reader calls them: the order of names would tell a researcher something of who is who.
+        # By the name or pseudonym that the reader sees: the order of names would help a researcher to identify people.
         called = str(membership.user) if administers else pseudonyms.get(membership.user_id, "")
         return not membership.active, membership.role, natural(called), membership.pk
 
@@ -101,7 +101,7 @@ def _page(
         "members": members,
         "form": form,
         "refused": refused,
-        # Names and addresses are for the admin alone; researchers know physicians by pseudonym, as files do.
+        # Names and addresses are for admins alone; researchers see pseudonyms, as in exported files.
         "administers": administers,
     }
     status = refused.status_code if refused else 422 if form.errors else 200
@@ -109,7 +109,7 @@ def _page(
 
 
 def _consequence(membership: Membership, held: int) -> str:
-    """What stopping a member leads to."""
+    """The consequence of stopping a member."""
     if membership.role == Membership.Role.ANNOTATOR:
         back = ngettext(
             "%(n)d open response goes back to the pool; its draft stays on record.",
@@ -135,7 +135,7 @@ def _consequence(membership: Membership, held: int) -> str:
 @require_POST
 @signed_in
 def add_member(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Give a person a part in the group."""
+    """Give a person a role in the group."""
     row = access.get_administered_group(request.user, slug, public_id)
     form = MemberForm(request.POST)
     if form.is_valid():
@@ -175,7 +175,7 @@ def set_active(request: SignedInRequest, slug: str, public_id: str, membership: 
 @require_POST
 @signed_in
 def set_capacity(request: SignedInRequest, slug: str, public_id: str, membership: int) -> HttpResponse:
-    """Bound how many responses an annotator has open at a time; empty for no bound."""
+    """Limit how many responses an annotator has open at a time; empty for no limit."""
     row = access.get_administered_membership(request.user, slug, public_id, membership)
     form = CapacityForm(request.POST)
     try:

@@ -30,9 +30,9 @@ POOL = "pool"
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def hand_over(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """What would move, in numbers, and to whom it may go; POST moves it.
+    """Show how much work would move and who may take it; POST moves it.
 
-    ``piece`` names pieces, ``physician`` (a pseudonym) all open work of one person. A dialog's content to htmx.
+    ``piece`` names pieces, ``physician`` (a pseudonym) all open work of one person. htmx gets the content of a dialog.
     """
     batch = access.get_administered_batch(request.user, slug, public_id)
     if batch.kind == Batch.Kind.LABEL:

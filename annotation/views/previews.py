@@ -10,6 +10,6 @@ from annotation.services.previews import AlreadyCreated
 
 
 def to_existing_batch(request: HttpRequest, slug: str, repeated: AlreadyCreated) -> HttpResponse:
-    """Whoever sends a preview once more is led to the batch that was made of it."""
+    """Redirect a preview that is sent again to the batch that was made from it."""
     messages.info(request, str(repeated))
     return redirect("annotation:batch", slug, repeated.batch.public_id)

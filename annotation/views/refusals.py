@@ -12,15 +12,15 @@ from consilium.core.errors import DomainError
 
 
 def somebody_else() -> HttpResponse:
-    """The error where the browser kept this work for another account than the one now signed in.
+    """The error for work that the browser kept for another account than the account that is now signed in.
 
-    For labels and written responses, whose pages send the name of the author along; decisions get 404 instead.
+    It is used for labels and written responses, whose pages send the author's name; decisions get 404 instead.
     """
     return JsonResponse({"reason": "somebody-else"}, status=409)
 
 
 def refusal(refused: DomainError, results: Sequence[dict[str, Any]] = ()) -> HttpResponse:
-    """A `DomainError` as the page wants it; ``results``: what became of decisions before it."""
+    """A `DomainError` in the page's format; ``results``: the results of decisions that were handled before it."""
     body: dict[str, Any] = {"detail": str(refused), "results": list(results)}
     if isinstance(refused, services.Unanswered):
         body["missing"] = refused.criteria

@@ -16,10 +16,10 @@ from consilium.core.htmx import SignedInRequest, signed_in
 @require_POST
 @signed_in
 def decisions(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Save ``{"decisions": […]}``: of each decision, whether it is saved, stale or refused.
+    """Save ``{"decisions": […]}``; the response states for each decision whether it is saved, stale or refused.
 
-    409 with a ``detail`` where none can be saved now; 404 also where somebody else than the annotator is signed in to
-    this browser by now.
+    409 with a ``detail`` if none can be saved now; 404 also if somebody other than the annotator is now signed in to
+    this browser.
     """
     assignment = access.get_own_work(request.user, public_id)
     try:

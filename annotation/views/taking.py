@@ -1,4 +1,4 @@
-"""Claims the next response of a batch: the open one first, else a free slot of the pool."""
+"""Claims the next response of a batch: an open response first, otherwise a free slot of the pool."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 @require_POST
 @signed_in
 def take(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Open what the annotator does next in the batch, taken for them if it was free."""
+    """Open the annotator's next response in the batch; a free response is taken for them."""
     batch = access.get_batch_to_take_from(request.user, public_id)
     try:
         row = slots.claim_next(annotator=request.user, batch=batch, at=timezone.now())

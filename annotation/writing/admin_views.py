@@ -43,7 +43,7 @@ def _form(benchmark: Benchmark, data: Any = None, **options: Any) -> WritingBatc
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The form, and giving the cases out."""
+    """The form of a writing batch; POST gives the cases out."""
     benchmark = get_administered_benchmark(request.user, slug)
     if request.method != "POST":
         return _page(request, benchmark, _form(benchmark, initial={"seed": new_seed()}))
@@ -84,7 +84,7 @@ def _page(request: SignedInRequest, benchmark: Benchmark, form: WritingBatchForm
 @require_safe
 @signed_in
 def preview(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What the form would give to whom, and who is left out and why; nothing is written."""
+    """Preview of who would get which cases, and who is left out and why; nothing is written."""
     benchmark = get_administered_benchmark(request.user, slug)
     form = _form(benchmark, request.GET)
     form.fields["title"].required = False
@@ -103,7 +103,7 @@ def preview(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def writing_context(request: HttpRequest, batch: Batch, people: People) -> dict[str, Any]:
-    """What the batch's page shows of a writing batch beyond every batch's own; nothing of another kind."""
+    """Extra template context for the page of a writing batch; empty for other kinds of batches."""
     if batch.kind != Batch.Kind.WRITE:
         return {}
     terms = WritingTerms.objects.select_related("candidate").get(batch=batch)
@@ -131,7 +131,7 @@ def tasks_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingH
 
 
 def hand_over(request: SignedInRequest, batch: Batch) -> HttpResponse:
-    """What would move of ``physician`` (a pseudonym) and to whom it may go; POST moves it. A dialog to htmx."""
+    """Show which cases of ``physician`` (a pseudonym) would move and who may take them; POST moves them."""
     people = people_of(batch.group.benchmark, names=True)
     params = request.POST if request.method == "POST" else request.GET
     holder = called(people, params.get("physician", ""))
@@ -155,7 +155,7 @@ def hand_over(request: SignedInRequest, batch: Batch) -> HttpResponse:
 
 
 def _moved(batch: Batch, holder: Person, to: str, people: People, n_tasks: int) -> str:
-    """Move the work, and say what became of it."""
+    """Move the work, and return the message about it."""
     user, at = User.objects.get(pk=holder.user), timezone.now()
     if to == NOBODY:
         number = batches.take_back(batch=batch, holder=user, at=at)

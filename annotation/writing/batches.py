@@ -28,11 +28,11 @@ from rubrics.models import Benchmark, Candidate
 def create_writing_batch(
     *, order: WritingOrder, filter: WritingFilter, by: User | None, at: datetime, digest: str = ""
 ) -> Batch:
-    """Give the cases out. `Conflict` if ``digest`` names another plan than the one that would be made now.
+    """Give the cases out. `Conflict` if ``digest`` differs from that of the plan that would be made now.
 
-    `AlreadyCreated` where that very plan was made into a batch before.
+    `AlreadyCreated` if the previewed plan was made into a batch before.
     """
-    # Two batches at once could give the same case to the same writer.
+    # Without the lock two simultaneous batches could give the same case to the same writer.
     Benchmark.objects.select_for_update(no_key=True).get(pk=order.group.benchmark_id)
     refuse_repeated(group=order.group, kind=Batch.Kind.WRITE, seed=order.seed, digest=digest)
     plan = plan_writing(order=order, filter=filter)
@@ -103,11 +103,11 @@ def _frame(plan: WritingPlan) -> dict[str, object]:
     }
 
 
-# Open work that leaves its writer -------------------------------------------------------------------------------------
+# Handing over and taking back -----------------------------------------------------------------------------------------
 
 
 def movable_tasks(*, batch: Batch, holder: int) -> list[WritingTask]:
-    """What ``holder`` has not handed in, in the order of their queue; nothing in a closed batch."""
+    """Tasks that ``holder`` has not handed in, in the order of their queue; none in a closed batch."""
     rows = WritingTask.objects.filter(batch=batch, writer=holder, status__in=WritingTask.OPEN)
     return list(rows.exclude(batch__status=Batch.Status.CLOSED))
 
@@ -115,7 +115,7 @@ def movable_tasks(*, batch: Batch, holder: int) -> list[WritingTask]:
 def takers_of(*, batch: Batch, tasks: Sequence[WritingTask]) -> dict[int, list[WritingTask]]:
     """Active annotators who may get new work → the tasks that they may take over; those who may take none are left out.
 
-    The bars are those of a new batch; who had the case in this batch and lost it does not get it back.
+    The same exclusions hold as for a new batch. Nobody gets back a case that they had in this batch before.
     """
     people, _held_back = able_annotators(batch.group)
     cases = [task.case_id for task in tasks]
@@ -133,10 +133,10 @@ def open_in(batch: Batch) -> dict[int, int]:
 
 @transaction.atomic
 def hand_over_writing(*, batch: Batch, holder: User, to: User | None, at: datetime) -> int:
-    """Give what ``holder`` has open to one physician, or with ``to`` empty spread it; how many cases went.
+    """Give the open cases of ``holder`` to ``to``, or spread them if ``to`` is None; returns how many were given.
 
-    A case that nobody may take stays. What was drafted stays on record and becomes no response: whoever takes the case
-    begins anew. `Conflict` where nothing is open; `DomainError` where nobody may take any of it.
+    A case that nobody may take stays with its holder. A draft stays on record and becomes no response: the new writer
+    starts from scratch. `Conflict` if nothing is open; `DomainError` if nobody may take any of the cases.
     """
     lock_exclusive(batch)
     tasks = movable_tasks(batch=batch, holder=holder.pk)
@@ -163,7 +163,7 @@ def hand_over_writing(*, batch: Batch, holder: User, to: User | None, at: dateti
 
 @transaction.atomic
 def take_back(*, batch: Batch, holder: User, at: datetime) -> int:
-    """Release what ``holder`` has open without giving it to anybody; returns how many cases."""
+    """Release the open cases of ``holder`` without giving them to anybody; returns how many."""
     lock_exclusive(batch)
     tasks = movable_tasks(batch=batch, holder=holder.pk)
     refuse_nothing_open(tasks)

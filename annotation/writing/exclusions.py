@@ -1,7 +1,7 @@
 """Determines who may not write to a case, and why.
 
-A response written without help must come from somebody who has read no answer to the case, no criterion of its rubric
-and no reference answer; and nobody answers the same case twice for one candidate.
+An unaided response must come from somebody who has read no answer to the case, no criterion of its rubric and no
+reference answer. In addition, nobody answers the same case twice for one candidate.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ Pair = tuple[int, int]  # case, user
 
 
 class ExclusionReason(StrEnum):
-    """Why somebody does not write to a case."""
+    """Why somebody may not write to a case."""
 
     READ = "read"  # was given an answer to it: as annotator, checker or adjudicator, or as a reference
     AUTHORED = "authored"  # wrote the case, or wrote, reviewed or audited its rubric, or had them open to do so
-    WROTE = "wrote"  # has written to it, or is to
+    WROTE = "wrote"  # has written a response to it, or has an open task to do so
 
 
 def excluded_writers(
     *, mode: str, candidate: Candidate | None, cases: Collection[int], people: Collection[int]
 ) -> dict[ExclusionReason, set[Pair]]:
-    """The (case, user) that a batch in this ``mode`` must leave out, under the first reason that holds of each.
+    """Reason → (case, user) pairs that a batch in this ``mode`` must leave out, each under its first reason.
 
-    Beside references (aided) only a second response of the same candidate is barred: the writer reads answers anyhow.
+    In aided mode, only a second response for the same candidate is excluded: the writer sees other answers anyway.
     """
     pairs_by_bar: dict[ExclusionReason, set[Pair]] = {reason: set() for reason in ExclusionReason}
     tasks = WritingTask.objects.filter(case__in=cases, writer__in=people).exclude(status=WritingTask.Status.RELEASED)
@@ -48,7 +48,7 @@ def excluded_writers(
 
 
 def _given_an_answer(cases: Collection[int], people: Collection[int]) -> set[Pair]:
-    """Whoever has or had work on any response to the case, opened or not, or references beside the editor."""
+    """(case, user) pairs with work on any response to the case, present or past, opened or not, or an aided task."""
     parts = Involvement.objects.filter(response__case__in=cases, user__in=people)
     work = Assignment.objects.filter(case__in=cases, annotator__in=people)
     shown = WritingTask.objects.filter(case__in=cases, writer__in=people, batch__writing_terms__mode="aided")
@@ -68,16 +68,16 @@ def _wrote_the_rubric(cases: Collection[int], people: Collection[int]) -> set[Pa
         *RubricReview.objects.filter(rubric__case__in=cases, reviewer__in=people).values_list(
             "rubric__case_id", "reviewer_id"
         ),
-        # Browsers report who has the editor or the review of a case before them: the page shows the rubric.
+        # Browsers report time spent in the editor or the review of a case; these pages show the rubric.
         *AuthoringTime.objects.filter(case__in=cases, user__in=people).values_list("case_id", "user_id"),
         *AuditItem.objects.filter(case__in=cases, auditor__in=people).values_list("case_id", "auditor_id"),
     }
 
 
 def has_read_an_answer(task: WritingTask) -> bool:
-    """Whether its writer has opened an answer to the case by now, or had a hand in its rubric.
+    """Whether the writer of ``task`` has opened an answer to the case by now, or contributed to its rubric.
 
-    Work that was given to them and never opened does not count: what they write is still their own.
+    Work that was given to them but never opened does not count, since it cannot have influenced their text.
     """
     case, user = task.case_id, task.writer_id
     untouched = (Assignment.Status.NOT_STARTED, Assignment.Status.RELEASED)
@@ -98,7 +98,7 @@ def _saw_references(case: int, user: int) -> bool:
 
 
 def pledged_to_write(people: Collection[int], cases: Collection[int]) -> set[Pair]:
-    """(case, user) still to be written unaided: grading an answer to the case first would spoil that."""
+    """(case, user) pairs with an open unaided task; grading an answer to the case first would invalidate it."""
     rows = WritingTask.objects.filter(
         writer__in=people, case__in=cases, status__in=WritingTask.OPEN, batch__writing_terms__mode="unaided"
     )

@@ -18,7 +18,7 @@ from rubrics.models import Benchmark, Candidate
 
 
 class WritingBatchForm(CaseBatchForm):
-    """Which cases a group writes to, and beside what; the same fields draw the preview and give the cases out."""
+    """Which cases a group writes to, and with which references; preview and batch use the same fields."""
 
     commands = (WritingOrder, WritingFilter)
     field_order = (
@@ -60,7 +60,7 @@ class WritingBatchForm(CaseBatchForm):
         if data.get("mode") == "aided" and not chosen:
             self.add_error("references", _("Choose the candidates whose answers are shown."))
         elif data.get("mode") == "unaided":
-            data["references"] = []  # boxes that were ticked before the mode was changed mean nothing
+            data["references"] = []  # ignore boxes that were ticked before the mode was changed
         elif chosen is not None and len(chosen) > MAX_REFERENCES:
             self.add_error("references", _now("At most %(most)d references are shown.") % {"most": MAX_REFERENCES})
         return data
@@ -70,7 +70,7 @@ class WritingBatchForm(CaseBatchForm):
         return command_of(WritingFilter, self.cleaned_data)
 
     def order(self) -> WritingOrder:
-        """The cleaned order; a title that is not written yet does not keep the preview from being drawn."""
+        """The cleaned order; the preview can be drawn without a title."""
         data = self.cleaned_data
         return command_of(
             WritingOrder,
@@ -81,7 +81,7 @@ class WritingBatchForm(CaseBatchForm):
 
 
 def storable(text: str) -> str:
-    """A text as it can be stored: what no database takes becomes U+FFFD, so that the rest is not held up."""
+    """The text with characters that the database cannot store replaced by U+FFFD, so that the rest can be saved."""
     return HALVES.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 

@@ -1,4 +1,4 @@
-"""Finds what in a written response may name a real person, to advise its writer before submission."""
+"""Finds passages of a written response that may identify a real person, to warn its writer before submission."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ MAX_SHOWN = 10
 
 
 def privacy_advice(text: str) -> list[str]:
-    """The passages that look like a name, a number or an address of a person, and why; each once, the first ten."""
+    """The first ten distinct passages that look like a person's name, number or address, each with the reason."""
     lines = dict.fromkeys(f"“{finding.quote}”: {translate(finding.why)}" for finding in findings(text))
     return list(lines)[:MAX_SHOWN]

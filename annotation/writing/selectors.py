@@ -1,4 +1,4 @@
-"""What the pages of written responses show. A writer's page holds no name, header or id that tells who answered."""
+"""Data for the pages of written responses. A writer's page has no name, header or id that reveals who answered."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from annotation.models import Batch, Membership, WritingTask
 from annotation.selectors.case_work import CaseWork, case_work
 from rubrics.models import Benchmark, Response
 
-# Han, kana and hangul are counted one by one, all else by the spaces between.
+# Each character of Han, kana and hangul counts as a word; other words are separated by spaces.
 _WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
@@ -30,18 +30,18 @@ def count_words(text: str) -> int:
     return len(_WORDS.findall(text))
 
 
-# A physician's own ----------------------------------------------------------------------------------------------------
+# A physician's own tasks ----------------------------------------------------------------------------------------------
 
 
 def own_tasks(user: AnyUser) -> QuerySet[WritingTask]:
-    """Cases that the user writes to as a member of the group, in any state of its batch; not those given up."""
+    """Tasks that the user has as a member of the group, in any state of the batch; released tasks are left out."""
     groups = Membership.objects.filter(user=user.pk, role=Membership.Role.ANNOTATOR, active=True).values("group")
     rows = WritingTask.objects.filter(writer=user.pk, batch__group__in=groups)
     return rows.exclude(status=WritingTask.Status.RELEASED)
 
 
 def get_own_task(user: AnyUser, public_id: str) -> WritingTask:
-    """One of the writer's own cases, with what its page shows; 404 else."""
+    """One of the user's own tasks, with the related rows that its page shows; otherwise 404."""
     if "\x00" in public_id:
         raise Http404
     rows = own_tasks(user).select_related("batch__group__benchmark", "batch__writing_terms", "case")
@@ -49,7 +49,7 @@ def get_own_task(user: AnyUser, public_id: str) -> WritingTask:
 
 
 def writing_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWork]:
-    """The user's cases to write to, a row for each batch, what is due first first; in one benchmark or in all."""
+    """The user's cases to write to, a row for each batch in the order of due dates; in one benchmark or in all."""
     own = own_tasks(user)
     if benchmark is not None:
         own = own.filter(batch__group__benchmark=benchmark)
@@ -59,7 +59,7 @@ def writing_work(user: User, benchmark: Benchmark | None = None) -> list[CaseWor
     places: dict[str, int] = {}
     total: Counter[int] = Counter()
     seconds: Counter[int] = Counter()
-    # Places are counted, since released work leaves gaps in the positions.
+    # Places are counted, since released tasks leave gaps in the positions.
     for batch, public_id, spent in own.order_by("batch", "position", "pk").values_list("batch", "public_id", "seconds"):
         total[batch] += 1
         seconds[batch] += spent
@@ -79,7 +79,7 @@ class Place:
 
 
 def place_of(task: WritingTask) -> Place:
-    """Its place among what the writer has in the batch."""
+    """The place of ``task`` among the tasks that its writer has in the batch."""
     mine = list(
         WritingTask.objects.filter(batch=task.batch_id, writer=task.writer_id)
         .exclude(status=WritingTask.Status.RELEASED)
@@ -91,7 +91,7 @@ def place_of(task: WritingTask) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An answer beside the editor. Its letter is all that the writer learns of whose it is."""
+    """An answer beside the editor. The writer sees its letter, and not who wrote it."""
 
     place: int
     letter: str
@@ -100,12 +100,12 @@ class Reference:
 
     @property
     def heading(self) -> str:
-        """What the writer calls it."""
+        """The name that the writer sees."""
         return _("Reference %(letter)s") % {"letter": self.letter}
 
     @property
     def script_id(self) -> str:
-        """Where the page keeps its text for the editor."""
+        """The id of the page's element that holds the text for the editor."""
         return f"reference-text-{self.place}"
 
 
@@ -119,7 +119,7 @@ def references_of(task: WritingTask) -> list[Reference]:
 
 
 def reference_begun_from(task: WritingTask) -> int | None:
-    """The place among the references that the text was begun from; None: from nothing."""
+    """The place of the reference that the text was begun from; None if it was begun from none."""
     return task.shown.index(task.derived_from_id) if task.derived_from_id in task.shown else None
 
 
@@ -134,7 +134,7 @@ TASK_TEXT = ("case", "writer", "mode_name", "candidate", "derived_from")
 
 @dataclass(frozen=True, slots=True)
 class TaskLine:
-    """One task of a batch for its admin."""
+    """One task of a batch as an admin sees it."""
 
     task: WritingTask
     writer: Person
@@ -143,7 +143,7 @@ class TaskLine:
 
 
 def batch_tasks(batch: Batch) -> QuerySet[WritingTask]:
-    """The tasks of a batch by case, with what the lines need."""
+    """The tasks of a batch in the order of cases, with the related rows that the table needs."""
     rows = WritingTask.objects.filter(batch=batch).select_related(
         "case", "response__candidate", "derived_from__candidate", "batch__writing_terms__candidate"
     )
@@ -164,7 +164,7 @@ def task_lines(tasks: list[WritingTask], people: People) -> list[TaskLine]:
 
 
 def task_rows(batch: Batch, people: People) -> Iterator[dict[str, object]]:
-    """Every task as CSV, writers by pseudonym; of an open one the length so far, and never its text."""
+    """CSV rows of every task, writers by pseudonym; an open task has its present length, and never its text."""
     for task in batch_tasks(batch).iterator(chunk_size=500):
         terms, response = task.batch.writing_terms, task.response
         text = response.text if response else task.text

@@ -29,10 +29,10 @@ SETTING = "chat"
 
 @dataclass(frozen=True, slots=True)
 class TextInput:
-    """The whole draft as its writer wants it.
+    """The complete draft that its writer wants to save.
 
-    ``reference`` is the place (from 0) among the shown references that it was begun from, None for none; ``version``
-    the one that the sender saw; ``client_id`` names this save.
+    ``reference`` is the place (from 0) of the shown reference that it was begun from, None for none; ``version`` is the
+    version that the sender saw; ``client_id`` identifies this save.
     """
 
     text: str
@@ -45,7 +45,8 @@ class TextInput:
 def release_if_read(*, task: WritingTask, at: datetime) -> bool:
     """Take an open unaided task back from a writer who has read an answer to the case by now; returns whether it did.
 
-    Asked when the page is opened and before the text is handed in: the writer may read an answer after the allocation.
+    Call it when the page is opened and before the text is handed in: the writer may read an answer after the
+    allocation.
     """
     if task.batch.writing_terms.mode != UNAIDED or task.status not in WritingTask.OPEN or not has_read_an_answer(task):
         return False
@@ -61,10 +62,10 @@ def release_if_read(*, task: WritingTask, at: datetime) -> bool:
 
 @transaction.atomic
 def save_text(*, task: WritingTask, writer: User, change: TextInput, at: datetime) -> WritingTask:
-    """Save the draft. A repeated save (same ``client_id``) changes nothing and answers as the first did.
+    """Save the draft. A repeated save (same ``client_id``) changes nothing and returns the result of the first.
 
-    `StaleSave` where the version in the database is not the one that the sender saw; `Conflict` where the task is not
-    open to its writer any more.
+    `StaleSave` if the stored version is not the version that the sender saw; `Conflict` if the task is no longer open
+    to its writer.
     """
     row = _locked(task, writer)
     if is_replay(change.client_id, stored=row.client_id):
@@ -83,10 +84,10 @@ def save_text(*, task: WritingTask, writer: User, change: TextInput, at: datetim
 
 @transaction.atomic
 def hand_in(*, task: WritingTask, writer: User, version: int, attested: bool, at: datetime) -> Response:
-    """Make the draft a response, which never changes. ``version`` is the draft that the writer sees.
+    """Make the draft a response, which never changes. ``version`` is the version of the draft that the writer sees.
 
-    The sample is the next free number of the candidate on the case: hand-ins for one candidate take turns.
-    `DomainError` where there is no text, or where an unaided one is not attested to be the writer's own.
+    The sample is the next free number of the candidate on the case: a lock serialises hand-ins for one candidate.
+    `DomainError` if there is no text, or if an unaided text is not attested to be the writer's own.
     """
     row = _locked(task, writer)
     _refuse_stale(version, row)
@@ -122,7 +123,7 @@ def hand_in(*, task: WritingTask, writer: User, version: int, attested: bool, at
 
 
 def _metadata(row: WritingTask, attested: bool) -> dict[str, Any]:
-    """How it was written, for those who run the benchmark."""
+    """How the response was written, for those who run the benchmark."""
     shown = Response.objects.select_related("candidate").in_bulk(row.shown)
     return {
         "mode_name": row.batch.writing_terms.mode_name,
@@ -134,18 +135,18 @@ def _metadata(row: WritingTask, attested: bool) -> dict[str, Any]:
 
 @transaction.atomic
 def record_time(*, task: WritingTask, seconds: int, at: datetime) -> int:
-    """Add what the page counted since its last report; returns the seconds that count."""
+    """Add the time that the page counted since its last report; returns the seconds that were added."""
     rows = WritingTask.objects.select_for_update(no_key=True, of=("self",)).select_related("response")
     row = rows.get(pk=task.pk)
     credited = add_seconds(row, seconds=seconds, since=row.reported_at or row.started_at or at, at=at)
-    if row.response is not None:  # the page reports its last minute when it is left, after the submission
+    if row.response is not None:  # a page that is left after the submission reports its last minute then
         row.response.metadata["seconds"] = row.seconds
         row.response.save(update_fields=["metadata"])
     return credited
 
 
 def next_task(*, writer: User, after: WritingTask) -> WritingTask | None:
-    """What the writer goes on with: the queue of the batch from here on, then from its start."""
+    """The writer's next open task: in their queue of the batch from ``after`` on, then from its start; else None."""
     rows = WritingTask.objects.filter(batch=after.batch_id, writer=writer, status__in=WritingTask.OPEN)
     return following(rows, after)
 

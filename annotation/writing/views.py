@@ -52,7 +52,7 @@ def task(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def save(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Save ``{"who", "draft"}``. 409 with ``current`` where it was saved elsewhere since the page saw it."""
+    """Save ``{"who", "draft"}``. 409 with ``current`` if it was saved elsewhere since the page loaded it."""
     row = selectors.get_own_task(request.user, public_id)
     try:
         body = payload.body_of(request, required={"who", "draft"})
@@ -68,7 +68,7 @@ def save(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def check(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """What ``{"text"}`` looks like, and what in it may name a person: advice, nothing is saved."""
+    """Preview of ``{"text"}``, and advice on passages that may identify a person; nothing is saved."""
     selectors.get_own_task(request.user, public_id)
     try:
         text = payload.body_of(request, required={"text"})["text"]
@@ -84,7 +84,7 @@ def check(request: SignedInRequest, public_id: str) -> HttpResponse:
 @never_cache
 @signed_in
 def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
-    """Hand ``{"who", "version", "attested"}`` in, and say where the next case is."""
+    """Hand in the draft, ``{"who", "version", "attested"}``, and return where the next case is."""
     row = selectors.get_own_task(request.user, public_id)
     try:
         body = payload.body_of(request, required={"who", "version", "attested"})

@@ -1,4 +1,4 @@
-"""Plans a writing batch: which cases, who writes, with which references."""
+"""Plans a writing batch: which cases are written to, who writes, and with which references."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ MAX_REFERENCES = 8
 
 @command(frozen=True, slots=True)
 class WritingFilter:
-    """Which cases are written to; an empty field leaves nothing out. Excluded cases never are.
+    """Which cases are written to; an empty field leaves nothing out. Excluded cases are always left out.
 
-    With ``skip_written``, what has, or is to get, a response of the candidate in this mode is left out.
+    ``skip_written`` leaves out cases that have, or are to get, a response of the candidate in this mode.
     """
 
     tags: CaseTags = ()
@@ -51,7 +51,7 @@ class WritingFilter:
     ] = None
 
     def cases(self, group: ExpertGroup, order: WritingOrder) -> QuerySet[Case]:
-        """What matches, in the order of keys."""
+        """Matching cases in the order of keys."""
         queryset = CaseFilter(self.tags, self.languages, self.difficulties, skip_given=False).cases(group, ())
         queryset = queryset.filter(excluded_at=None)
         candidate = order.known_candidate()
@@ -66,14 +66,14 @@ class WritingFilter:
         return queryset
 
     def record(self) -> dict[str, object]:
-        """For the batch's frame, under the names that other batches use."""
+        """The filter as stored in the batch's frame, with the names that other batches use."""
         chosen = {"tags": self.tags, "languages": self.languages, "difficulties": self.difficulties}
         return {name: list(values) for name, values in chosen.items() if values}
 
 
 @command(frozen=True, slots=True, config=ConfigDict(arbitrary_types_allowed=True))
 class WritingOrder:
-    """What is to be written, by how many, and beside what. A new ``candidate`` is made with the batch."""
+    """What is written, by how many writers, and with which references. A new ``candidate`` is made with the batch."""
 
     group: ExpertGroup
     title: CaseBatchTitle
@@ -124,7 +124,7 @@ class WritingOrder:
 
 @dataclass(frozen=True, slots=True)
 class WriterLoad:
-    """What one physician would get; ``kept_out``: cases of the plan that they may not write to."""
+    """How many cases one physician would get; ``kept_out``: how many cases of the plan they may not write to."""
 
     user: User
     pseudonym: str
@@ -134,14 +134,14 @@ class WriterLoad:
 
 @dataclass(frozen=True, slots=True)
 class WritingPlan:
-    """A batch before it is made. ``digest`` names the plan: what was previewed is made, or nothing is."""
+    """A batch before it is made. ``digest`` identifies the plan, so that only the previewed plan can be made."""
 
     order: WritingOrder
     filter: WritingFilter
     matching: int  # cases that the filter lets through
-    without_references: int  # of those, left out because a chosen candidate did not answer them
-    without_writers: int  # left out because too few may write to them
-    in_frame: int  # what the cases were drawn from
+    without_references: int  # of the matching cases, left out because a chosen candidate did not answer them
+    without_writers: int  # left out because too few physicians may write to them
+    in_frame: int  # number of cases that the cases were drawn from
     cases: tuple[int, ...]
     shown: Mapping[int, tuple[int, ...]]  # case → the responses shown beside its editor
     allocation: Allocation
@@ -152,7 +152,7 @@ class WritingPlan:
 
     @property
     def responses(self) -> int:
-        """How many will be written."""
+        """How many responses will be written."""
         return len(self.allocation.slots)
 
 
@@ -218,7 +218,7 @@ def _refuse_impossible(order: WritingOrder) -> None:
 
 
 def _references(order: WritingOrder, cases: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """Case → a response of each reference, for the cases that all of them answered; the first sample counts."""
+    """Case → the first response of each reference candidate, for cases that all of these candidates answered."""
     first: dict[Pair, int] = {}
     rows = Response.objects.filter(candidate__in=order.references, case__in=cases)
     for case, candidate, pk in rows.order_by("setting", "sample", "pk").values_list("case_id", "candidate_id", "pk"):
@@ -232,7 +232,7 @@ def _references(order: WritingOrder, cases: Collection[int]) -> dict[int, tuple[
 
 
 def order_shown(responses: Sequence[int], *, seed: int, case: int, writer: int) -> list[int]:
-    """References in an order of the writer's own, so that “Reference A” is another candidate from case to case."""
+    """References in an order drawn for case and writer, so that “Reference A” is not always the same candidate."""
     return sorted(responses, key=lambda response: (keyed(seed, "reference", case, writer, response), response))
 
 
@@ -255,7 +255,7 @@ def _may_be_written(
     excluded: Collection[Pair],
     matches: Collection[Pair] | None,
 ) -> list[int]:
-    """Cases that enough people may write to."""
+    """Cases that at least ``order.writers_per_case`` people may write to."""
     required = matches if order.specialty_match == Batch.SpecialtyMatch.REQUIRED else None
     return [
         case
@@ -309,7 +309,7 @@ def _loads(
 
 
 def _in_words(exclusions: Mapping[ExclusionReason, Collection[Pair]]) -> list[str]:
-    """How many physicians are kept from how many cases, and why: a sentence for each reason."""
+    """A sentence for each reason: how many physicians are excluded from how many cases."""
     sentences = {
         ExclusionReason.READ: _("Kept from %(cases)s: %(people)s who were given an answer to the case before."),
         ExclusionReason.AUTHORED: _(

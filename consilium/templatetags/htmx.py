@@ -10,8 +10,10 @@ from django import template
 register = template.Library()
 
 # Nothing inserted into a page may bring scripts or styles with it: the content security policy forbids them. Refused
-# (422) and conflicting (409) requests answer with a part of the page and the reason, so it is swapped in too.
+# (422) and conflicting (409) requests answer with a part of the page and the reason, so it is swapped in too. htmx
+# knows a new form only once the swap has settled: with a delay, keys pressed in between would send it as a page.
 CONFIG: dict[str, Any] = {
+    "defaultSettleDelay": 0,
     "includeIndicatorStyles": False,
     "attributesToSettle": ["class"],
     "allowEval": False,

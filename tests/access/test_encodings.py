@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from time import process_time
 
 import pytest
 from django.test import Client
@@ -25,10 +25,10 @@ def form_data(text: str, *, part: str = "") -> bytes:
 
 
 def post(client: Client, path: str, body: bytes, content_type: str, **headers: str) -> tuple[int, float, str]:
-    """Status, seconds and content type of the answer."""
-    began = monotonic()
+    """Status, seconds of the processor and content type of the answer."""
+    began = process_time()
     answer = client.generic("POST", path, body, content_type, **headers)
-    return answer.status_code, monotonic() - began, answer.headers["Content-Type"].partition(";")[0]
+    return answer.status_code, process_time() - began, answer.headers["Content-Type"].partition(";")[0]
 
 
 CODECS = ["punycode", '"punycode"', "Punycode", "idna", "utf-7", "utf-16", "latin-1", "bz2_codec", "no-such-codec"]
@@ -56,6 +56,7 @@ def test_200_kb_in_another_encoding_are_refused_at_once(client: Client, charset:
 
 @pytest.mark.django_db
 def test_a_charset_by_rfc_2231_is_refused_as_well(client: Client) -> None:
+    client.get(SIGN_IN)  # what the first request imports is none of it
     content_type = f"multipart/form-data; boundary={BOUNDARY}; charset*=utf-8''punycode"
     status, seconds, _shape = post(client, SIGN_IN, form_data(TEXT), content_type)
     assert status == 400
@@ -64,6 +65,7 @@ def test_a_charset_by_rfc_2231_is_refused_as_well(client: Client) -> None:
 
 @pytest.mark.django_db
 def test_the_charset_of_a_part_chooses_no_codec(client: Client) -> None:
+    client.get(SIGN_IN)
     of_part = form_data(TEXT, part="Content-Type: text/plain; charset=punycode\r\n")
     named_charset = form_data(TEXT).replace(b'"login"', b'"_charset_"')
     for body in (of_part, named_charset):

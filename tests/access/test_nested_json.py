@@ -104,13 +104,16 @@ def bodies(draw: st.DrawFn) -> str:
     return body if word is None else f'{{"{word}": {body}}}'
 
 
-@hypothesis.settings(max_examples=300, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+UNCHECKED = [hypothesis.HealthCheck.function_scoped_fixture, hypothesis.HealthCheck.too_slow]
+
+
+@hypothesis.settings(max_examples=300, suppress_health_check=UNCHECKED)
 @given(name=st.sampled_from([*PAGES, *API]), method=st.sampled_from(["POST", "PUT", "PATCH"]), body=bodies())
 def test_no_nested_body_is_an_error_of_the_server(senders: Senders, name: str, method: str, body: str) -> None:
     assert senders.send(name, method, body) < 500
 
 
-@hypothesis.settings(max_examples=150, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+@hypothesis.settings(max_examples=150, suppress_health_check=UNCHECKED)
 @given(name=st.sampled_from(sorted(PAGES)), data=st.data())
 def test_no_nested_field_of_a_page_is_an_error_of_the_server(senders: Senders, name: str, data: st.DataObject) -> None:
     whole = dict(PAGES[name])

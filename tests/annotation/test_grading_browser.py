@@ -570,6 +570,8 @@ def test_comments_open_by_key_and_by_button_and_are_counted(new_page: NewPage) -
     row = workshop.queue()[0]
     page = new_page(workshop.annotator)
     open_work(page, row)
+    # htmx takes over the new form only after this delay; keys before it would be sent by the browser as a page.
+    page.evaluate("htmx.config.defaultSettleDelay = 300")
     page.keyboard.press("d")
     drawer = page.locator("dialog#comments")
     field = drawer.locator("[data-comment]")

@@ -32,7 +32,7 @@ def at_once(*jobs: Callable[[], object]) -> list[object]:
 
     def run(number: int, job: Callable[[], object]) -> None:
         try:
-            barrier.wait(10)
+            barrier.wait(60)
             results[number] = job()
         except Exception as error:  # the test looks at it
             results[number] = error
@@ -43,7 +43,7 @@ def at_once(*jobs: Callable[[], object]) -> list[object]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     return results
 
 
@@ -116,14 +116,17 @@ def test_closing_a_batch_waits_for_the_save_that_is_under_way() -> None:
         thread.start()
         wait_until(_somebody_waits, message="the closing to wait for the save")
         assert not closed
-    thread.join(30)
+    thread.join(120)
     assert closed
     assert Decision.objects.filter(assignment=row).count() == 3
 
 
 def _somebody_waits() -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1002 AND NOT granted")
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+            " WHERE d.datname = current_database() AND locktype = 'advisory' AND classid = 1002 AND NOT granted"
+        )
         return bool(cursor.fetchone()[0])
 
 
@@ -158,7 +161,7 @@ def test_whoever_finds_the_last_slot_locked_waits_for_what_becomes_of_it(kept: b
         wait_until(_somebody_waits_for_a_row, message="the second claim to wait for the slot")
         if not kept:
             transaction.set_rollback(True)  # the first claim comes to nothing
-    thread.join(30)
+    thread.join(120)
     (row,) = claims
     assert (row is None) if kept else isinstance(row, Assignment)
     assert Assignment.objects.get().annotator_id == (first if kept else second).pk

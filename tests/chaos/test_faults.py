@@ -44,6 +44,7 @@ NewPage = Callable[..., Page]
 RUNS = int(os.environ.get("CONSILIUM_CHAOS_RUNS", "50" if FULL else "2"))
 CRITERIA = 8
 ACTS = 14 if FULL else 9
+CLICK_MS = 10_000  # where a dialog lies over the button, each click waits so long
 KEYS = {"m": "met", "n": "not_met", "c": "cannot_assess"}
 Word = tuple[str, bool, str]  # outcome, borderline, note
 
@@ -94,10 +95,10 @@ class GradingSession:
             borderline = borderline and outcome != "cannot_assess"
         try:
             if kind == "click":
-                row.locator(f"[data-set={outcome}]").click(timeout=3_000)
+                row.locator(f"[data-set={outcome}]").click(timeout=CLICK_MS)
             elif kind == "note":
                 page.keyboard.press("t")
-                row.locator("[data-note]").fill(note, timeout=3_000)
+                row.locator("[data-note]").fill(note, timeout=CLICK_MS)
                 page.keyboard.press("Escape")
             else:
                 page.keyboard.press("b" if kind == "borderline" else key)
@@ -127,7 +128,7 @@ class GradingSession:
 
     def all_saved(self, page: Page) -> None:
         """Wait until the page says so; then exactly what was decided last stands."""
-        expect(page.locator("#saved")).to_have_attribute("data-state", "saved", timeout=30_000)
+        expect(page.locator("#saved")).to_have_attribute("data-state", "saved", timeout=60_000)
         assert stored(self.row) == self.last()
 
 
@@ -282,7 +283,7 @@ def keep_the_last_word(page: Page, session: GradingSession) -> None:
         return state.get_attribute("data-state") == "saved"
 
     try:
-        wait_until(settled, within_s=30)
+        wait_until(settled, within_s=60)
     except AssertionError:
         raise AssertionError(
             f"{state.text_content()}; {page.locator('#choice').text_content()}; "
@@ -344,7 +345,7 @@ class Server:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        wait_until(lambda: not self.answers(), within_s=10, message="nobody listens any more")
+        wait_until(lambda: not self.answers(), within_s=60, message="nobody listens any more")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 import uuid
 from datetime import timedelta
 
@@ -14,7 +15,6 @@ from kombu import Connection
 from psycopg.conninfo import conninfo_to_dict
 
 from standalone.broker.address import broker_url, register_transport
-from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -54,6 +54,26 @@ def away(url):
             connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
 
 
+# So long a full queue may take to give its next message on a busy machine; an empty one is asked for less.
+SLOW_S, EMPTY_S = 60, 1
+
+
+def take_all(url, taken, number):
+    """Take messages into `taken` until it holds `number`, and look once more for one too many."""
+    with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
+        until = time.monotonic() + SLOW_S
+        while time.monotonic() < until:
+            is_last = len(taken) >= number
+            try:
+                message = queue.get(timeout=EMPTY_S)
+            except queue.Empty:
+                if is_last:
+                    return
+                continue
+            message.ack()
+            taken.append(message.payload)
+
+
 def rows(url):
     parts = url.removeprefix("sqla+postgresql+psycopg://")
     with psycopg.connect(f"postgresql://{parts}") as connection:
@@ -74,22 +94,12 @@ def test_first_use_by_several_at_once_then_each_message_once(url):
         except Exception as error:
             errors.append(error)
 
-    def take():
-        with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
-            while True:
-                try:
-                    message = queue.get(timeout=1)
-                except queue.Empty:
-                    return
-                taken.append(message.payload)
-                message.ack()
-
     putters = [threading.Thread(target=put, args=(10 * n,)) for n in range(4)]
     for putter in putters:
         putter.start()
     for putter in putters:
         putter.join()
-    take()
+    take_all(url, taken, 40)
     assert errors == []
     assert sorted(taken) == list(range(40))
     assert rows(url) == 0
@@ -100,20 +110,8 @@ def test_several_takers_share_without_doubles(url):
     with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
         for number in range(60):
             queue.put(number)
-    taken, lock = [], threading.Lock()
-
-    def take():
-        with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
-            while True:
-                try:
-                    message = queue.get(timeout=1)
-                except queue.Empty:
-                    return
-                message.ack()
-                with lock:
-                    taken.append(message.payload)
-
-    takers = [threading.Thread(target=take) for _ in range(3)]
+    taken = []
+    takers = [threading.Thread(target=take_all, args=(url, taken, 60)) for _ in range(3)]
     for taker in takers:
         taker.start()
     for taker in takers:
@@ -124,9 +122,9 @@ def test_several_takers_share_without_doubles(url):
 def test_an_unacknowledged_message_comes_back(url):
     with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
         queue.put("message")
-        queue.get(timeout=5)
+        queue.get(timeout=SLOW_S)
     with Connection(url) as connection, connection.SimpleQueue("tasks") as queue:
-        message = wait_until(lambda: queue.get(timeout=5))
+        message = queue.get(timeout=SLOW_S)
         assert message.payload == "message"
         message.ack()
     assert rows(url) == 0

@@ -59,7 +59,7 @@ def start_user(home):
     yield start
     for process in started:
         if not process.stdin.closed:
-            process.communicate(timeout=60)
+            process.communicate(timeout=120)
 
 
 def postmaster(home):
@@ -74,9 +74,9 @@ def test_racing_users_share_one_server_and_the_last_stops_it(home, start_user):
 
     server = EmbeddedServer(home)
     for user in users[:-1]:
-        user.communicate(timeout=60)
+        user.communicate(timeout=120)
         assert server.is_ready()
-    users[-1].communicate(timeout=60)
+    users[-1].communicate(timeout=120)
     assert not server.is_ready()
     assert not (home / "postgres" / "data" / "postmaster.pid").exists()
 
@@ -87,7 +87,7 @@ def test_a_killed_user_does_not_hold_the_server(home, start_user):
     other.stdout.readline()
     killed.kill()
     killed.wait()
-    other.communicate(timeout=60)
+    other.communicate(timeout=120)
     assert not EmbeddedServer(home).is_ready()
 
 

@@ -84,7 +84,7 @@ class Thread(threading.Thread):
         finally:
             connection.close()
 
-    def join(self, timeout: float | None = 30) -> None:
+    def join(self, timeout: float | None = 120) -> None:
         super().join(timeout)
         assert not self.is_alive()
         if self._error is not None:
@@ -117,7 +117,7 @@ def test_a_heartbeat_is_seen_while_the_work_is_one_transaction(benchmark: Benchm
     def work(attempt: Attempt[Report]) -> None:
         with transaction.atomic():
             attempt.progress(0.25)
-            assert go_on.wait(30)
+            assert go_on.wait(120)
             attempt.finish(progress=1.0, result={"n": 1})
 
     worker = Thread(lambda: Computing(work).run(job_id=report.pk, clock=timezone.now))
@@ -142,13 +142,13 @@ def test_a_lost_worker_is_replaced_and_writes_nothing_more(benchmark: Benchmark)
 
     def slow(attempt: Attempt[Report]) -> None:
         waits.set()
-        assert go_on.wait(30)
+        assert go_on.wait(120)
         with transaction.atomic():
             Benchmark.objects.filter(pk=benchmark.pk).update(title="of the lost worker")
             attempt.finish(result={"worker": "lost"})
 
     lost = Thread(lambda: Computing(slow).run(job_id=report.pk, clock=timezone.now))
-    assert waits.wait(30)
+    assert waits.wait(120)
     later = timezone.now() + timedelta(hours=1)
     assert Computing().unfinished(at=later) == [report.pk]
 
@@ -228,7 +228,7 @@ def test_a_job_that_fails_ends_its_worker(benchmark: Benchmark) -> None:
             waits.wait(0.01)
 
     worker = Thread(lambda: Computing(work).run(job_id=report.pk, clock=timezone.now))
-    assert waits.wait(30)
+    assert waits.wait(120)
     fail(report, error="No longer needed.", at=timezone.now())
     worker.join()  # within the limit of the test: by its next heartbeat
     report.refresh_from_db()

@@ -41,10 +41,10 @@ def test_one_worker_holds_a_row_and_another_row_is_free() -> None:
         with TRAININGS.hold(first.pk) as held:
             assert held
             is_held.set()
-            assert go_on.wait(30)
+            assert go_on.wait(120)
 
     worker = Thread(work)
-    assert is_held.wait(30)
+    assert is_held.wait(120)
     with TRAININGS.hold(first.pk) as held:
         assert not held
     with TRAININGS.hold(second.pk) as held:
@@ -66,11 +66,11 @@ def test_the_row_of_a_worker_that_died_is_free(sent: list[int]) -> None:
         with TRAININGS.hold(model.pk) as held:
             assert held
             is_held.set()
-            assert dies.wait(30)
+            assert dies.wait(120)
             connection.close()  # as the server sees the end of a process
 
     worker = Thread(work)
-    assert is_held.wait(30)
+    assert is_held.wait(120)
     assert TRAININGS.sweep(at=timezone.now()) == 0
     dies.set()
     worker.join()

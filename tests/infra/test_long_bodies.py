@@ -90,7 +90,7 @@ class Site:
             return self._answer(connection, len(body), disk)
 
     def _connection(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     def _begin(self, connection: socket.socket, path: str, lines: dict[str, str], method: str = "POST") -> None:
         text = "".join(f"{name}: {value}\r\n" for name, value in lines.items())

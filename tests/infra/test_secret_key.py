@@ -23,7 +23,7 @@ def run(*arguments, home, **environment):
         env={**kept, "CONSILIUM_HOME": str(home), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -15,7 +16,7 @@ from tests.waiting import wait_until
 def test_a_worker_on_redis_hears_another_process(redis_url, start_worker, process_environment):
     worker = start_worker(REDIS_URL=redis_url)
     assert redis_url.removeprefix("redis://") in worker.log.read_text()
-    Session.objects.create(session_key="old", session_data="", expire_date=timezone.now().replace(year=2000))
+    Session.objects.create(session_key="old", session_data="", expire_date=timezone.now() - timedelta(days=999))
     program = "from consilium.tasks import clear_expired_sessions; clear_expired_sessions.delay()"
     subprocess.run(
         [sys.executable, "manage.py", "shell", "--no-imports", "-c", program],

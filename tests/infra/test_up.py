@@ -92,7 +92,7 @@ class Up:
     def get(self, path, host=None):
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         request = urllib.request.Request(f"http://localhost:{self.port}{path}", headers={"Host": host} if host else {})
-        with opener.open(request, timeout=20) as answer:
+        with opener.open(request, timeout=60) as answer:
             return answer.status, answer.read().decode()
 
     def status(self, path, host):
@@ -172,7 +172,7 @@ def start_up(home):
     for up in started:
         if up.process.poll() is None:
             up.process.send_signal(signal.SIGINT)
-            up.process.wait(timeout=60)
+            up.process.wait(timeout=120)
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     assert key.read_text().strip() not in up.output_file.read_text()
 
     up.process.send_signal(signal.SIGINT)
-    assert up.process.wait(timeout=60) == 0, up.output_file.read_text()
+    assert up.process.wait(timeout=120) == 0, up.output_file.read_text()
     assert up.nothing_left()
 
 
@@ -218,7 +218,7 @@ def test_a_database_that_lacks_a_migration_whose_file_is_gone_is_refused(start_u
             ).fetchall()
             assert [row[:2] for row in removed] == [("annotation", "0011_final_rulings")]
         refused = start_up()
-        assert refused.process.wait(timeout=60) == 1
+        assert refused.process.wait(timeout=120) == 1
         output = refused.output_file.read_text()
         assert "only some of the earlier migrations of annotation. It lacks 0011_final_rulings," in output
         assert "Traceback" not in output
@@ -253,7 +253,7 @@ def wait_for_work(home):
 
 def wait_for_another(home, command, old):
     return wait_until(
-        lambda: pid if (pid := leader(home, command)) != old else 0, within_s=40, message=f"{command} starts again"
+        lambda: pid if (pid := leader(home, command)) != old else 0, within_s=120, message=f"{command} starts again"
     )
 
 
@@ -309,7 +309,7 @@ def test_five_ends_within_a_minute_end_everything_and_say_why(up, home):
     for _ in range(5):
         beat = wait_for_another(home, BEAT, beat)
         os.kill(beat, signal.SIGKILL)
-    assert up.process.wait(timeout=60) == 1
+    assert up.process.wait(timeout=120) == 1
     output = up.output_file.read_text()
     assert [float(pause) for pause in re.findall(r"starts again in ([\d.]+) s", output)] == [0.5, 1, 2, 4]
     assert "The beat process ended by itself (exit code -9), for the 5th time within 60 s" in output
@@ -323,6 +323,6 @@ def test_a_taken_port_is_named(home):
         listener.listen()
         taken = listener.getsockname()[1]
         failed = Up(home, PORT=str(taken))
-        assert failed.process.wait(timeout=60) == 1
+        assert failed.process.wait(timeout=120) == 1
     assert f"Port {taken} is taken" in failed.output_file.read_text()
     assert failed.nothing_left()

@@ -29,7 +29,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-LIMIT_S = 3.0
+LIMIT_S = 5.0  # a busy machine can keep a worker from running for seconds
 SEATS = 2
 QUEUE = "watched"
 
@@ -65,7 +65,7 @@ def watch_for(worker: Worker, seconds: float) -> WorkerHeartbeat:
         row = heartbeat(worker)
         return row if row is not None and row.beat_at.timestamp() > until else None
 
-    return wait_until(is_later, within_s=seconds + 20, message="the worker goes on writing its row")
+    return wait_until(is_later, within_s=seconds + 60, message="the worker goes on writing its row")
 
 
 def test_its_thread_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_its_thread_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(watchdog, "_look", look)
     thread = threading.Thread(target=watchdog._run)
     thread.start()
-    thread.join(20)
+    thread.join(60)
     assert ends == [None]
 
 
@@ -100,7 +100,7 @@ def test_long_tasks_on_every_seat_with_others_waiting_are_no_stall(
 ) -> None:
     monkeypatch.setattr(judge_slice, "delay", lambda *ids: judge_slice.apply_async(ids, queue=QUEUE))
     loopback.start_afresh(2 * LIMIT_S)
-    judge = chat_judge(benchmark, loopback, slices=1, timeout_s=30.0)
+    judge = chat_judge(benchmark, loopback, slices=1, timeout_s=60.0)
     for _ in range(SEATS + 1):
         create_run(benchmark=benchmark, judge=judge, frame=RunFrame(), by=None, at=timezone.now())
 
@@ -120,9 +120,9 @@ def test_children_that_hang_end_the_worker_which_says_why(worker: Worker) -> Non
     for child in children:
         os.kill(child, signal.SIGSTOP)
     clear_expired_sessions.apply_async(queue=QUEUE)
-    assert worker.process.wait(timeout=LIMIT_S + 20) == EXIT_CODE
+    assert worker.process.wait(timeout=LIMIT_S + 60) == EXIT_CODE
     log = worker.log.read_text()
-    reason = "worker made no progress for 3 s and ends, to be started again: "
+    reason = f"worker made no progress for {LIMIT_S:g} s and ends, to be started again: "
     assert f"{reason}a seat is free, and received tasks do not start: 1" in log
     (line,) = [line for line in log.splitlines() if reason in line]
     assert re.search(rf'"pid": {worker.pid}\b', line), line

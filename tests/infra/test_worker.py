@@ -1,5 +1,7 @@
 """A real worker over the test database does the task that a web process enqueues."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.sessions.models import Session
 from django.db import transaction
@@ -12,8 +14,8 @@ from tests.waiting import wait_until
 @pytest.mark.django_db(transaction=True)
 def test_worker_runs_what_was_sent_on_commit(celery_worker):
     with transaction.atomic():
-        Session.objects.create(session_key="old", session_data="", expire_date=timezone.now().replace(year=2000))
-        Session.objects.create(session_key="new", session_data="", expire_date=timezone.now().replace(year=2999))
+        Session.objects.create(session_key="old", session_data="", expire_date=timezone.now() - timedelta(days=999))
+        Session.objects.create(session_key="new", session_data="", expire_date=timezone.now() + timedelta(days=999))
         clear_expired_sessions.delay_on_commit()
     wait_until(lambda: not Session.objects.filter(session_key="old").exists())
     assert Session.objects.filter(session_key="new").exists()

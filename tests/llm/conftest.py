@@ -21,5 +21,5 @@ def loopback() -> Iterator[str]:
         yield process.stdout.readline().strip()
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
         process.stdout.close()

@@ -89,7 +89,7 @@ def ask(url: str, allowed: str, *, times: int = 1, names: Names | None = None) -
     """One client asks so many times, one after the other."""
 
     async def main() -> list[Judgement]:
-        endpoint = Endpoint(url=url, model="ok", retry=QUICK, timeout_s=5.0)
+        endpoint = Endpoint(url=url, model="ok", retry=QUICK, timeout_s=60.0)
         async with ChatClient(endpoint, allowed_hosts=[allowed], environ={}) as client:
             return [await judge(client, MESSAGES) for _ in range(times)]
 

@@ -28,7 +28,7 @@ QUICK = {
     "re_asks": 1,
     "first_wait_s": 0.01,
     "longest_wait_s": 0.02,
-    "timeout_s": 5.0,
+    "timeout_s": 60.0,
     "concurrency": 8,
     "pauses": 0,
 }
@@ -60,7 +60,7 @@ def loopback_process() -> Iterator[Loopback]:
         yield Loopback(process.stdout.readline().strip())
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
         process.stdout.close()
 
 

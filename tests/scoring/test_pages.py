@@ -500,7 +500,7 @@ def test_a_run_is_watched_live_to_its_end(
     answered: Benchmark, loopback: Loopback, start_judging: Callable[..., Worker], new_page: Callable[..., Page]
 ) -> None:
     """A real worker asks a real endpoint; the page counts along, and stops asking at the end by itself."""
-    loopback.start_afresh(latency=0.25)
+    loopback.start_afresh(latency=1)  # slow enough to be seen on its way
     judge = chat_judge(answered, loopback, concurrency=2)
     start_judging()
     page = new_page(admin_of(answered))
@@ -516,6 +516,7 @@ def test_a_run_is_watched_live_to_its_end(
         " return n > 0 && n < 36 }",
         timeout=60_000,
     )
+    loopback.start_afresh()
     page.wait_for_selector(".badge.is-finished", timeout=60_000)
     assert page.inner_text("#run-progress .progress .text") == "36 of 36"
     assert Verdict.objects.count() == 36

@@ -4,6 +4,7 @@ from annotation.services.slots.claims import available, available_in, claim_next
 from annotation.services.slots.free_slots import StuckSlot, put_off, stuck_slots
 from annotation.services.slots.leases import release_abandoned, release_expired, settle_gold
 from annotation.services.slots.returns import (
+    put_back_check,
     reassign,
     release,
     release_held_adjudications_of,
@@ -18,6 +19,7 @@ __all__ = [
     "available",
     "available_in",
     "claim_next",
+    "put_back_check",
     "put_off",
     "reassign",
     "release",

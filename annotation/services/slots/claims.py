@@ -1,4 +1,4 @@
-"""Claims work: the annotator's open assignment first, else a free slot; no two annotators get the same one."""
+"""Claims work: the annotator's open assignment first, otherwise a free slot; no two annotators get the same slot."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from consilium.core.transitions import transition
 
 @transaction.atomic
 def claim_next(*, annotator: User, batch: Batch, at: datetime) -> Assignment | None:
-    """What the annotator does next in ``batch``; None when nothing is there for them.
+    """The annotator's next work in ``batch``; None when nothing is there for them.
 
-    Returned work first, then drafts and the rest of their queue; then a free slot, taken for them; what they put off
-    last. Slots that another annotator is just taking are skipped. Where no other is left, this waits for those: "no
-    more" is never said while one of them may come free. `Conflict` where the batch is paused or closed.
+    Returned work comes first, then drafts and the rest of their queue, then a free slot, which is taken for them, and
+    last the work that they put off. Slots that another annotator is just taking are skipped. If only such slots are
+    left, this waits for them, since they may become free again. `Conflict` if the batch is paused or closed.
     """
     lock_batch_shared(batch.pk)
     batch = Batch.objects.select_related("group__benchmark").get(pk=batch.pk)
     refuse_unless_open(batch)
-    # One claim of a person at a time: two tabs get the same response, and no capacity is passed by a race.
+    # One claim of a person at a time: two tabs get the same response, and a race cannot exceed the capacity.
     member = (
         annotators_of(batch.group_id).select_for_update(no_key=True, of=("self",)).filter(user=annotator.pk).first()
     )
@@ -50,7 +50,7 @@ def claim_next(*, annotator: User, batch: Batch, at: datetime) -> Assignment | N
 
 
 def _own_open(annotator: User, batch: Batch) -> tuple[Assignment | None, Assignment | None]:
-    """What is open in the annotator's queue, and what of it they put off."""
+    """The first open work in the annotator's queue, else None; and, only if there is none, the first deferred work."""
     order = Case(
         When(status=Assignment.Status.RETURNED, then=0), When(status=Assignment.Status.DRAFT, then=1), default=2
     )
@@ -80,8 +80,8 @@ def _take(annotator: User, batch: Batch, at: datetime) -> Assignment | None:
         if due is not None:
             return due
     while True:
-        # The savepoint gives back the lock of a slot that turns out to be taken; if it were kept, two could wait for
-        # each other.
+        # Rolling back to the savepoint releases the lock of a slot that turns out to be taken; if the lock were kept,
+        # two claims could wait for each other.
         sid = transaction.savepoint()
         slot = rows.select_for_update(no_key=True, of=("self",), skip_locked=True).first()
         if slot is None:
@@ -89,7 +89,7 @@ def _take(annotator: User, batch: Batch, at: datetime) -> Assignment | None:
         if slot is None:
             transaction.savepoint_commit(sid)
             return None
-        # The lock may have come after another transaction's commit, which the query that found the slot did not see.
+        # The lock may have been granted after another transaction's commit, which the query for the slot did not see.
         if not takable(annotator, [batch]).filter(pk=slot.pk).exists():
             transaction.savepoint_rollback(sid)
             continue
@@ -98,9 +98,10 @@ def _take(annotator: User, batch: Batch, at: datetime) -> Assignment | None:
 
 
 def _ordered(rows: QuerySet[Slot], annotator: User, batch: Batch) -> QuerySet[Slot]:
-    """The annotator's own order, which reveals nothing of who answered: a keyed shuffle of cases, then of responses.
+    """The annotator's own order, a keyed shuffle of cases, then of responses; it reveals nothing about the candidates.
 
-    Case by case, the case of their last response goes on; a matching specialty comes first where it is preferred.
+    In a batch ordered by case, the case of their last response comes first. Cases of their specialty come before others
+    where a match is preferred.
     """
     key = f"{batch.seed}:{annotator.pk}:"
 
@@ -120,7 +121,7 @@ def _ordered(rows: QuerySet[Slot], annotator: User, batch: Batch) -> QuerySet[Sl
 
 
 def give(*, slot: Slot, annotator: User, batch: Batch, at: datetime) -> Assignment:
-    """Put the annotator on a free slot; inside a transaction. Work of theirs that was released goes on as it was."""
+    """Assign a free slot to the annotator, in a transaction. Released work of theirs continues in its earlier state."""
     item = slot.item
     values: dict[str, Any] = {
         "slot": slot,
@@ -154,19 +155,19 @@ def give(*, slot: Slot, annotator: User, batch: Batch, at: datetime) -> Assignme
 
 
 def _named_criteria(slot: Slot) -> list[int] | None:
-    """Where only some criteria of a response are asked about, whoever takes it over is asked about the same."""
+    """The criteria asked about on the slot's response, the same for later annotators too; None for the whole rubric."""
     rows = Assignment.objects.filter(slot__item=slot.item_id, rubric=slot.item.rubric_id, criteria__isnull=False)
     return rows.values_list("criteria", flat=True).first()
 
 
 def next_position(annotator: int, batch: int) -> int:
-    """The place behind everything that the annotator ever had in the batch."""
+    """The position after everything that the annotator ever had in the batch."""
     rows = Assignment.objects.filter(annotator=annotator, batch=batch)
     return (rows.aggregate(last=Max("position"))["last"] or 0) + 1
 
 
 def _to_check(slot: Slot, batch: Batch) -> bool:
-    """Drawn when the batch was made: what was drawn once stays, whoever has the slot."""
+    """Whether the slot is drawn for a check; the first draw stays valid, whoever has the slot."""
     before = Assignment.objects.filter(slot=slot).order_by("-pk").values_list("to_check", flat=True).first()
     if before is not None:
         return before
@@ -176,7 +177,7 @@ def _to_check(slot: Slot, batch: Batch) -> bool:
     return places.index(slot.pk) in drawn_places(len(places), batch.check_fraction, batch.seed)
 
 
-# What is left to take -----------------------------------------------------------------------------------------------
+# Available responses ------------------------------------------------------------------------------------------------
 
 
 def available(*, annotator: User, batch: Batch, at: datetime | None = None) -> int:

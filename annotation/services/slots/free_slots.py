@@ -1,4 +1,4 @@
-"""Determines the free slots that an annotator may claim, and those that nobody may."""
+"""Determines the free slots that an annotator may claim, and those that nobody may claim."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIVE = ~Q(status=Assignment.Status.RELEASED)
 
 
 def free_slots(batches: Collection[int]) -> QuerySet[Slot]:
-    """Slots of ``batches`` (ids) that nobody has."""
+    """Slots of ``batches`` (ids) that are assigned to nobody."""
     holders = Assignment.objects.filter(LIVE, slot=OuterRef("pk"))
     return Slot.objects.filter(~Exists(holders), item__batch__in=batches)
 
@@ -30,8 +30,8 @@ def free_slots(batches: Collection[int]) -> QuerySet[Slot]:
 def takable(annotator: User, batches: Sequence[Batch]) -> QuerySet[Slot]:
     """Free slots that ``annotator`` may take.
 
-    Left out are responses of their own, and those that they grade or have graded, have another part in, or passed over
-    for good; excluded cases; and cases of another specialty where the batch requires theirs.
+    These are left out: responses that they wrote, grade or have graded, have another part in, or passed over for good;
+    excluded cases; and cases of another specialty where the batch requires a match.
     """
     groups = {batch.group_id for batch in batches}
     response = OuterRef("item__response")
@@ -71,24 +71,24 @@ def put_off() -> Exists:
 
 
 def open_in_group(annotator: int, group: int) -> int:
-    """How many responses the annotator has open in the group: what a capacity bounds."""
+    """How many responses the annotator has open in the group, the number that a capacity limits."""
     rows = Assignment.objects.filter(annotator=annotator, batch__group=group, status__in=Assignment.OPEN)
     return rows.exclude(batch__status=Batch.Status.CLOSED).exclude(batch__kind=Batch.Kind.QUALIFY).count()
 
 
 def annotators_of(group: ExpertGroup | int) -> QuerySet[Membership]:
-    """Those who grade for the group now."""
+    """Memberships of people who grade for the group now."""
     return Membership.objects.filter(
         group=group, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True
     ).order_by("pk")
 
 
-# Stuck ----------------------------------------------------------------------------------------------------------------
+# Stuck slots ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class StuckSlot:
-    """A free slot that no annotator of the group may take, and why; capacities do not count, as they pass."""
+    """A free slot that no annotator of the group may take, and why; capacities are ignored, as they are temporary."""
 
     slot: Slot
     response: Response
@@ -96,7 +96,7 @@ class StuckSlot:
 
 
 def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
-    """Free slots of an unclosed batch that nobody of the group may take, in a fixed number of queries."""
+    """Free slots of an unclosed batch that nobody in the group may take, in a fixed number of queries."""
     if batch.status == Batch.Status.CLOSED:
         return []
     rows = list(
@@ -142,7 +142,7 @@ def stuck_slots(batch: Batch, *, at: datetime | None = None) -> list[StuckSlot]:
 def refusals(
     batch: Batch, people: Collection[int], responses: Collection[int]
 ) -> tuple[dict[int, set[int]], dict[int, set[int]], dict[int, set[int]]]:
-    """Response → users with another part in it, who grade or graded it, and who passed over it for good."""
+    """Three dicts response → users: with another part in it, who grade or graded it, who passed over it for good."""
     other_part: dict[int, set[int]] = defaultdict(set)
     parts = Involvement.objects.filter(response__in=responses, user__in=people).exclude(
         part=Part.ANNOTATOR, group=batch.group_id

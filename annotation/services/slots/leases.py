@@ -12,15 +12,15 @@ from annotation.services.rules import lock_batch_shared
 from annotation.services.slots.returns import release
 from consilium.core.errors import Conflict
 
-# What was handed in once is not taken away by the clock: it waits for its annotator.
+# Leases do not apply to work that was handed in once: if it is returned it waits for its annotator.
 LEASED = (Assignment.Status.NOT_STARTED, Assignment.Status.DRAFT)
 GOLD_WAITS = timedelta(hours=24)
 
 
 def release_expired(*, at: datetime) -> int:
-    """Put work back whose lease has run out in an open batch; how many pieces. Every save begins the lease anew.
+    """Put back work of open batches whose lease has expired; returns how many pieces. Every save renews the lease.
 
-    A save writes nothing to the lease: only this function reads the time of the last decision.
+    A save does not write the lease: this function alone derives it from the time of the last decision.
     """
     due = Assignment.objects.filter(
         status__in=LEASED,
@@ -43,7 +43,7 @@ def _release_expired_in(batch_id: int, at: datetime) -> int:
         .filter(batch=batch, status__in=LEASED, lease_until__lte=at)
         .order_by("pk")
     )
-    # Asked after the rows were locked, so that a save which had them before is seen.
+    # Queried after the rows are locked, so that a save that held them before is seen.
     touched = dict(
         Decision.objects.filter(assignment__in=rows)
         .order_by()
@@ -65,7 +65,7 @@ def _release_expired_in(batch_id: int, at: datetime) -> int:
 
 
 def release_abandoned(*, at: datetime) -> int:
-    """Put open work back whose annotator grades for the group no more, however that came about; how many pieces."""
+    """Put back open work whose annotator no longer grades for the group, for any reason; returns how many pieces."""
     active = Membership.objects.filter(
         group=OuterRef("batch__group"),
         user=OuterRef("annotator"),
@@ -86,8 +86,8 @@ def release_abandoned(*, at: datetime) -> int:
 
 
 def settle_gold(*, at: datetime) -> int:
-    """Accept gold items handed in a day ago: they go to no checker, and their annotator sees no difference."""
-    # As long as other work of theirs waits in the batch, gold waits with it: `settle_beside` accepts them together.
+    """Accept gold items handed in at least a day ago: no checker gets them, and their annotator sees no difference."""
+    # While other work of the annotator in the batch waits for a checker, gold waits too: `settle_beside` accepts both.
     beside = Assignment.objects.filter(
         batch=OuterRef("batch"),
         annotator=OuterRef("annotator"),

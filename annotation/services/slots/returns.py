@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import F, Max, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -24,9 +24,9 @@ from consilium.core.transitions import transition
 
 @transaction.atomic
 def release(*, assignments: Iterable[Assignment], by: User | None, at: datetime) -> int:
-    """Put open work back, so that somebody else may take it; how many pieces.
+    """Put open work back, so that somebody else may take it; returns how many pieces.
 
-    What was handed in meanwhile stays. `Conflict` where that leaves nothing. The audit trail says who did it.
+    Work that was handed in meanwhile stays. `Conflict` if no work is left to put back. The audit trail says who did it.
     """
     rows = _lock_open([row.pk for row in assignments])
     if not rows:
@@ -37,7 +37,7 @@ def release(*, assignments: Iterable[Assignment], by: User | None, at: datetime)
 
 
 def _lock_open(ids: Collection[int]) -> list[Assignment]:
-    """The rows that can still change hands, locked; those of paused batches too, not those of closed ones."""
+    """Lock and return the rows that can still be released or reassigned: open work of batches that are not closed."""
     batches = Assignment.objects.filter(pk__in=ids).order_by("batch").values_list("batch", flat=True).distinct()
     for batch in list(batches):
         lock_batch_shared(batch)
@@ -54,7 +54,7 @@ def _lock_open(ids: Collection[int]) -> list[Assignment]:
 
 def _let_go(row: Assignment, at: datetime) -> None:
     slot = row.slot_id
-    if slot is None and row.purpose == Assignment.Purpose.WORK:  # from before there were slots
+    if slot is None and row.purpose == Assignment.Purpose.WORK:  # created before slots were introduced
         slot = _new_slot(row).pk
     transition(
         row,
@@ -74,9 +74,10 @@ def _new_slot(row: Assignment) -> Slot:
 
 @transaction.atomic
 def reassign(*, assignments: Iterable[Assignment], to: User, by: User | None, at: datetime) -> int:
-    """Give open work to another annotator of the group; how many pieces. All of them, or none with the reason.
+    """Give open work to another annotator of the group; returns how many pieces.
 
-    What was handed in meanwhile stays where it is; `Conflict` where that leaves nothing.
+    `DomainError` with the reason, and nothing is reassigned, if ``to`` may not take all of it. Work that was handed in
+    meanwhile stays where it is; `Conflict` if no work is left to reassign.
     """
     rows = [row for row in _lock_open([row.pk for row in assignments]) if row.purpose == Assignment.Purpose.WORK]
     rows = [row for row in rows if row.annotator_id != to.pk]
@@ -86,7 +87,7 @@ def reassign(*, assignments: Iterable[Assignment], to: User, by: User | None, at
         _refuse_new_hand(to, batch, [row for row in rows if row.batch_id == batch.pk], at)
     for row in rows:
         _let_go(row, at)
-        assert row.slot_id is not None  # just made sure of
+        assert row.slot_id is not None  # set by `_let_go`
         slot = Slot.objects.select_related("item__response").get(pk=row.slot_id)
         give(slot=slot, annotator=to, batch=row.batch, at=at)
     notify_of_passed_work(assignments=rows, to=to.pk, at=at)
@@ -111,7 +112,7 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: dat
             )
             % {"person": to, "n": own}
         )
-    # Two slots of one response cannot go to one person either.
+    # Two slots of one response must not go to one person either.
     excluded = {response for refused_responses in refusals(batch, [to.pk], responses) for response in refused_responses}
     part = len(excluded) + len(rows) - len(responses)
     if part:
@@ -148,8 +149,8 @@ def _refuse_new_hand(to: User, batch: Batch, rows: Sequence[Assignment], at: dat
 def skip(*, assignment: Assignment, annotator: User, reason: str, note: str = "", at: datetime) -> None:
     """Pass over a response.
 
-    ``later`` puts it to the end of the annotator's own queue. Any other reason gives it back to the pool for good, so
-    that this annotator is not offered it again. `Conflict` where it was handed in.
+    ``later`` moves it to the end of the annotator's own queue. Any other reason gives it back to the pool for good, so
+    that it is not offered to this annotator again. `Conflict` if it was handed in.
     """
     if reason not in Skip.Reason.values:
         raise DomainError(_("Say why: later, outside your field, cannot be judged, or another reason."))
@@ -179,12 +180,12 @@ def skip(*, assignment: Assignment, annotator: User, reason: str, note: str = ""
         setattr(assignment, name, getattr(row, name))
 
 
-# Carry-over after a physician leaves --------------------------------------------------------------------------------
+# Work of a physician who leaves -------------------------------------------------------------------------------------
 
 
 @transaction.atomic
 def release_open_work_of(*, user: User, group: ExpertGroup, by: User | None, at: datetime) -> int:
-    """Put everything back that ``user`` has open in the group; how many pieces. Submitted work is kept."""
+    """Put back all open work of ``user`` in the group; returns how many pieces without gold. Submitted work is kept."""
     rows = _lock_open(_open_of(user, group))
     for row in rows:
         _let_go(row, at)
@@ -210,21 +211,28 @@ def release_if_left(*, assignment: Assignment, at: datetime) -> bool:
 
 @transaction.atomic
 def release_held_checks_of(*, user: User, group: ExpertGroup) -> int:
-    """Put back what a checker holds, for another one; amendments made so far stay in the record."""
+    """Put back a checker's unfinished checks for other checkers; amendments made so far stay in the record."""
     rows = list(
         Assignment.objects.select_for_update(no_key=True, of=("self",))
         .filter(batch__group=group, checker=user, status=Assignment.Status.IN_CHECK)
         .exclude(batch__status=Batch.Status.CLOSED)
     )
     for row in rows:
-        check = Check.objects.get(assignment=row, round=row.round)
-        check.amendments.exclude(outcome="").update(outcome="")
-        transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
+        put_back_check(row, Check.objects.get(assignment=row, round=row.round))
     return len(rows)
+
+
+def put_back_check(row: Assignment, check: Check) -> None:
+    """Make work that is in check free for another checker, who starts from the annotator's decisions.
+
+    Taking the amendments back counts as a save, so that a tab that still shows them is stale.
+    """
+    check.amendments.exclude(outcome="").update(outcome="", version=F("version") + 1, client_id=None)
+    transition(row, source=[Assignment.Status.IN_CHECK], target=Assignment.Status.SUBMITTED)
 
 
 @transaction.atomic
 def release_held_adjudications_of(*, user: User, group: ExpertGroup) -> int:
-    """Let other adjudicators take what this one holds and has not finished; rulings made so far stay to go on from."""
+    """Put back the user's unfinished adjudications for other adjudicators, who continue from the existing rulings."""
     rows = Adjudication.objects.filter(adjudicator=user, status=Adjudication.Status.OPEN)
     return rows.filter(Q(group=group) | Q(other_group=group)).update(adjudicator=None)

@@ -80,7 +80,8 @@ def test_a_rubric_goes_on_from_what_was_saved(
     expect(page.locator("#editor[data-ready]")).to_be_visible()
     texts = page.locator("#items textarea[data-field=text]")
     expect(texts).to_have_count(2)
-    assert [text.input_value() for text in texts.all()] == expected
+    for place, text in enumerate(expected):
+        expect(texts.nth(place)).to_have_value(text)
     page.unroute("**/*")
     page.keyboard.press("Control+s")
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")

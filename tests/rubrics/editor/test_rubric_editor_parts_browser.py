@@ -61,6 +61,7 @@ def test_the_menu_pasting_the_bank_and_a_conflict(new_page: Callable[..., Page],
     page.keyboard.press("Control+s")
     expected = [("Names the dose", 6, ["triage"]), ("Warns of alcohol", -4, []), ("Asks about allergies", 3, [])]
     wait_until(lambda: saved_items() == expected, message="all is saved")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")  # nothing moves under the mouse
     rows.nth(2).locator("[data-handle]").drag_to(rows.nth(0), target_position={"x": 20, "y": 4})
     expect(rows.nth(0).locator("textarea")).to_have_value("Asks about allergies")
     rows.nth(0).locator("summary").click()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from rubrics.models import Case
 from rubrics.services import give_authoring_role
@@ -36,7 +37,7 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     page.locator("#privacy").get_by_text("It looks like a telephone number.").wait_for()
     page.get_by_label("Key", exact=True).fill("MRN 00482913")
     page.locator("#privacy li", has_text="Key · ").get_by_role("button", name="Show it in the text").click()
-    assert page.evaluate("[document.activeElement.id, String(getSelection())]") == ["case-key", "00482913"]
+    page.wait_for_function("document.activeElement.id === 'case-key' && String(getSelection()) === '00482913'")
     page.get_by_label("Key", exact=True).fill(case.key)
     page.locator("#privacy li", has_text="Key · ").wait_for(state="detached")
     first.press("Alt+ArrowDown")
@@ -80,7 +81,7 @@ def test_nothing_typed_is_lost_and_two_tabs_ask_which_of_them_holds(new_page: Ca
     third.get_by_label("Reference answer").fill("The third tab once more")
     third.get_by_role("button", name="Take what stands").click()
     third.locator("#case-saved", has_text="Saved").wait_for()
-    assert third.get_by_label("Reference answer").input_value() == "The second tab again"
+    expect(third.get_by_label("Reference answer")).to_have_value("The second tab again")
 
 
 def test_turns_and_tags_by_mouse_and_a_published_case(new_page: Callable[..., Any]) -> None:

@@ -264,14 +264,14 @@ def test_in_the_browser_the_page_follows_the_import_and_then_rests(
     assert axe_violations(page) == []
     page.locator("input[type=file]").set_input_files(write(tmp_path / "made-up.jsonl", [healthbench(1), "oops"]))
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.locator("#import-state .badge")).to_have_text("Refused", timeout=20_000)
+    expect(page.locator("#import-state .badge")).to_have_text("Refused", timeout=60_000)
     expect(page.locator(".error-list li")).to_contain_text("line 2")
     assert axe_violations(page) == []
     assert page.locator("#import-state").get_attribute("hx-get") is None  # it asks no more
     page.goto("/b/bench/imports/")
     page.locator("input[type=file]").set_input_files(write(tmp_path / "good.jsonl", [healthbench(1)]))
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.locator("#import-state .badge")).to_have_text("Done", timeout=20_000)
+    expect(page.locator("#import-state .badge")).to_have_text("Done", timeout=60_000)
     page.get_by_role("link", name="To the overview").click()
     expect(page.locator(".tile").first).to_contain_text("1")
     assert axe_violations(page) == []

@@ -263,7 +263,7 @@ def test_an_estimate_comes_from_lengths_and_then_from_calls(answered: Benchmark,
 def test_a_task_whose_time_is_up_tries_nothing_again_and_a_run_without_any_answer_ends(
     answered: Benchmark, loopback: Loopback
 ) -> None:
-    judge = chat_judge(answered, loopback, "slow", timeout_s=0.3, attempts=10, concurrency=2, pauses=0)
+    judge = chat_judge(answered, loopback, "slow", timeout_s=1.0, attempts=10, concurrency=2, pauses=0)
     run = start(answered, judge)
     assert not work_on_slice(run.pk, 0, clock=timezone.now, budget_s=-1)  # nothing to be gained by enqueueing again
     run.refresh_from_db()
@@ -332,7 +332,7 @@ def test_answers_without_a_verdict_in_their_envelope_are_paid_too(answered: Benc
 
 @pytest.mark.slow
 def test_requests_that_time_out_are_charged_at_their_most(answered: Benchmark, loopback: Loopback) -> None:
-    judge = chat_judge(answered, loopback, "slow", timeout_s=0.2, attempts=2, concurrency=36, **PRICES)
+    judge = chat_judge(answered, loopback, "slow", timeout_s=1.0, attempts=2, concurrency=36, **PRICES)
     run = work(start(answered, judge, budget=Decimal("0.05")))
     spent = spending_of([run])[run.pk]
     assert spent.tokens_out == 100 * loopback.requests()

@@ -26,7 +26,7 @@ document.addEventListener("change", (event) => {
   if (field.id === "pick-all") for (const box of boxes()) box.checked = field.checked;
   if (field.id === "pick-all" || field.name === "piece") showChosen();
 });
-document.addEventListener("htmx:afterSwap", (event) => {
+document.addEventListener("htmx:afterSettle", (event) => {
   if (event instanceof CustomEvent && dialog && event.detail.target === dialog && !dialog.open) dialog.showModal();
 });
 showChosen();

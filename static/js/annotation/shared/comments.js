@@ -30,9 +30,7 @@ export async function openComments() {
   drawer.showModal();
   await htmx()?.ajax("GET", address, { target: "#comments-thread", swap: "innerHTML" });
   const comment = field();
-  if (!comment) return;
-  if (kept) comment.value = kept;
-  comment.focus();
+  if (comment && kept) comment.value = kept;
 }
 
 document.addEventListener("click", (event) => {
@@ -52,5 +50,6 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const count = thread().querySelectorAll(".thread > li").length;
   const shown = openButton()?.querySelector(".count");
   if (shown) shown.textContent = count ? String(count) : "";
+  // The field takes keys from here on. Before, htmx does not know the form, and the browser would send it as a page.
   field()?.focus();
 });
