@@ -200,8 +200,8 @@ def _positive_rate(
             float(jackknife(mean).standard_error()[0]),
         )
         shown = Shown(figure, len(cases), "difference")
-        # The standard error that chance alone gives to a person who decides met as often as the others. The responses of
-        # a person who always decides the same may have no spread at all, so the larger of the two standard errors counts.
+        # The standard error that chance alone gives to a person who decides met as often as the others. The responses
+        # of a person who always decides the same may have no spread, so the larger of the two standard errors counts.
         alone = float(np.sqrt((peers[mine] * (1 - peers[mine])).sum())) / int(mine.sum())
         expected = limit * max(spread, alone)
         quality_by_user[user].positive = shown

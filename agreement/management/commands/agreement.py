@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.kinds.agreement import compute
 from agreement.reports.tables import Row
 from consilium.core.errors import DomainError
-from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
 from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.macro_f1 import MACRO_F1
 from consilium.statistics.two_raters import COEFFICIENTS

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from consilium.core.errors import ImportRefused
-from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
 from consilium.statistics.intervals import IntervalRule
 
 

@@ -17,8 +17,8 @@ from agreement.kinds import alternative
 from agreement.label_files.reading import read_judge, read_labels
 from agreement.reports.tables import Row, Table, tables_for_files
 from consilium.core.errors import DomainError, ImportRefused
-from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
 from consilium.statistics.alternative_annotator import EPSILON, MINIMUM_INSTANCES
 from rubrics.management.lookups import benchmark_called
 

@@ -13,8 +13,8 @@ from agreement.calibration import calibrating, judge_error
 from agreement.calibration.calibrating import KEYS, CalibrationTables, calibrate_group
 from agreement.calibration.modes import MODES_COLUMNS, MODES_TEXT
 from consilium.core.errors import DomainError
-from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
 from rubrics.management.lookups import benchmark_called
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from agreement.kinds import comparison
 from agreement.reports.numbers import PValue
 from agreement.reports.tables import Row, tables_for_files
 from consilium.core.errors import DomainError
-from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
 from consilium.statistics.intervals import IntervalRule
 from rubrics.management.lookups import benchmark_called
 from scoring.selectors.provenance import printed

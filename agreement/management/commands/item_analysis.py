@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.kinds.items import compute
 from agreement.reports.tables import Row, tables_for_files
 from consilium.core.errors import DomainError
-from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
 from rubrics.management.lookups import benchmark_called
 from scoring.selectors.provenance import printed
 

@@ -20,8 +20,8 @@ from agreement.models import Report
 from agreement.reports import files
 from agreement.reports.freshness import Freshness, freshness_of
 from consilium.core.errors import DomainError
-from consilium.core.interval_options import add_interval_arguments
 from consilium.core.jobs import JobStatus
+from consilium.management.interval_options import add_interval_arguments
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from consilium.core.errors import DomainError
-from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
 from consilium.statistics.bootstrap import RESAMPLES
 from rubrics.management.lookups import benchmark_called
 from rubrics.selectors.exclusion import excluded_cases

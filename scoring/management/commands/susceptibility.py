@@ -9,8 +9,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from consilium.core.errors import DomainError
-from consilium.core.interval_options import add_interval_arguments, rule_of
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
 from consilium.statistics.estimate import Figure
 from rubrics.management.lookups import benchmark_called
 from scoring.judges.services import find_judge
