@@ -32,7 +32,7 @@ from annotation.selectors.ratings import faulty_pairs
 from consilium.core.errors import DomainError
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
-from consilium.statistics.case_figures import CaseFigures, case_joint
+from consilium.statistics.case_figures import CaseFigures, case_mean
 from consilium.statistics.estimate import Figure, Undefined, notes_of
 from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.macro_f1 import MACRO_F1, NO_PAIRS, macro_f1_figures
@@ -247,7 +247,7 @@ def _joint(
     a: CaseFigures, b: CaseFigures, ceiling: CaseFigures, *, n: NDArray[np.int64], rule: IntervalRule
 ) -> tuple[list[Figure], list[Figure]]:
     """The mean of the judge's two MF1, and its distance from the ceiling."""
-    mean = case_joint(lambda mf1: mf1.mean(axis=-1), a, b, bounds=(0.0, 1.0))
+    mean = case_mean(a, b)
     return (
         estimated(mean, n=n, rule=rule, empty=NO_PAIRS),
         differences(mean, ceiling, n=n, rule=rule, empty=NO_PAIRS),

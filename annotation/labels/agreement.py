@@ -36,7 +36,7 @@ def label_agreement(
     """Names and figures: alpha, fleiss_kappa and, of levels, `CORRELATIONS`. ``counts`` of each case by option."""
     answered = [row for row in counts if sum(row)]
     yield "alpha", krippendorff_alpha(answered, Level.ORDINAL if ordered else Level.NOMINAL, rule=DEFAULT_RULE)
-    yield "fleiss_kappa", fleiss_kappa(answered)
+    yield "fleiss_kappa", fleiss_kappa(answered, rule=DEFAULT_RULE)
     if not ordered:
         return
     correlations = intraclass_correlations(

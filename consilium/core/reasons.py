@@ -144,6 +144,8 @@ class Reason(Enum):
     CLIPPED = Phrase("clipped from %(value)s")
     CLIPPED_INTERVAL = Phrase("interval before clipping: %(low)s to %(high)s")
     EDGE_INTERVAL = Phrase("fewer than two cases differ from the bound: interval by the number of cases")
+    ALIKE_INTERVAL = Phrase("all cases are alike: interval by the number of cases")
+    EDGE_INTERVAL_OF_ONE = Phrase("one of the two intervals rests on the number of cases alone")
     SETTING = Phrase("setting %(setting)s")
     RESAMPLES_LEFT_OUT = Phrase("%(n)s resamples left out as undefined")
     DRAWS_LEFT_OUT = Phrase("%(n)s draws left out as undefined")

@@ -47,7 +47,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES
-from consilium.statistics.case_figures import case_joint, case_ratio
+from consilium.statistics.case_figures import case_mean, case_ratio
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.ratios import estimated, ratio_figures
@@ -264,8 +264,7 @@ def _average(
         comparisons.summed(column, n_cases, len(tested))[:, tested] for column in (comparisons.judge_wins, None)
     )
     parts = [case_ratio(wins[:, [i]], instances[:, [i]]) for i in range(n)]
-    mean = case_joint(lambda shares: shares.mean(axis=-1), *parts, bounds=(0.0, 1.0))
-    return estimated(mean, n=[n], rule=rule)[0]
+    return estimated(case_mean(*parts), n=[n], rule=rule)[0]
 
 
 def _tested(d: NDArray[np.int64], epsilon: float, minimum: int) -> tuple[str, Figure]:

@@ -24,15 +24,17 @@ MANY_PAIRS = 10
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """What the edge of agreement beyond chance, 1 - Do/De, needs where a case has few pairs (`unit_agreement`).
+    """What the interval of agreement beyond chance, 1 - Do/De, needs where a case has few pairs (`unit_agreement`).
 
     ``expected`` (slices,) is De in parts of the largest distance, 0 to 1; ``apart`` (slices,) counts the cases with a
     rating outside the most frequent category. ``matters`` (slices,) marks the slices whose cases have few pairs.
+    ``minimum_cases``: there is no interval with fewer.
     """
 
     expected: Array
     apart: NDArray[np.int64]
     matters: NDArray[np.bool_]
+    minimum_cases: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +102,11 @@ class CaseFigures:
         """The figures of some slices, by their numbers or by a mask."""
         where = np.asarray(chosen)
         low, high = (end[where] for end in self.bounds)
-        chance = self.chance and Chance(
-            self.chance.expected[where], self.chance.apart[where], self.chance.matters[where]
+        chance = self.chance and replace(
+            self.chance,
+            expected=self.chance.expected[where],
+            apart=self.chance.apart[where],
+            matters=self.chance.matters[where],
         )
         return replace(self, sums=self.sums[:, where], sizes=self.sizes[:, where], low=low, high=high, chance=chance)
 
@@ -173,6 +178,24 @@ def case_joint(values: Values, *parts: CaseFigures, bounds: tuple[float, float])
 
     sums = np.concatenate([np.where(part.behind[..., None], part.sums, 0) for part in parts], axis=2)
     return CaseFigures(sums, of_all, np.sum([part.sizes for part in parts], axis=0), *bounds)
+
+
+def case_mean(*parts: CaseFigures) -> CaseFigures:
+    """The mean of figures on the same cases and slices, each of which lies between 0 and 1.
+
+    A mean of several 1 - Do/De has their mean as its De, and rests on the rarer class of all of them.
+    """
+    mean = case_joint(lambda figures: figures.mean(axis=-1), *parts, bounds=(0.0, 1.0))
+    chances = [part.chance for part in parts if part.chance is not None]
+    if len(chances) < len(parts):
+        return mean
+    chance = Chance(
+        expected=np.mean([chance.expected for chance in chances], axis=0),
+        apart=np.min([chance.apart for chance in chances], axis=0),
+        matters=np.any([chance.matters for chance in chances], axis=0),
+        minimum_cases=max(chance.minimum_cases for chance in chances),
+    )
+    return replace(mean, chance=chance)
 
 
 def sums_by_case(

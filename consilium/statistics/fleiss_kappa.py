@@ -6,8 +6,8 @@
 n[i, c] counts the m raters who put item i into category c, p[c] is the share of all ratings in c. The raters need not
 be the same people for each item. Source: Fleiss 1971, Psychological Bulletin 76:378. With m = 2 it is Scott's pi.
 
-The interval over items (`kappa_with_interval`) is that of every figure over cases, as `unit_agreement` has it: kappa is
-a function of the sums of n[i, c] and of n[i, c]² over the items.
+The interval over items is that of every figure over cases, as `unit_agreement` has it: kappa is a function of the sums
+of n[i, c] and of n[i, c]² over the items.
 
 Undefined: no items; numbers of ratings that differ between items (alpha has no such need); fewer than two raters; all
 ratings in one category (Pe = 1).
@@ -21,12 +21,15 @@ from numpy.typing import ArrayLike, NDArray
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.estimate import Estimate, Figure, Undefined
-from consilium.statistics.jackknife import jackknife
-from consilium.statistics.unit_agreement import cases_apart, with_unit_interval
+from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.unit_agreement import unit_chance
 
 
-def fleiss_kappa(counts_by_item: ArrayLike) -> Figure:
-    """From a row for each item and a column for each category; n is the number of items."""
+def fleiss_kappa(counts_by_item: ArrayLike, *, rule: IntervalRule | None = None) -> Figure:
+    """From a row for each item and a column for each category; n is the number of items.
+
+    With a ``rule`` the figure has an interval over the items.
+    """
     table = np.asarray(counts_by_item, dtype=np.float64)
     items = len(table) if table.size else 0
     if not items:
@@ -45,7 +48,8 @@ def fleiss_kappa(counts_by_item: ArrayLike) -> Figure:
     if apart == 0:
         return Undefined(Reason.CONSTANT_KAPPA(), items)
     observed = float((total * raters - (table * table).sum()) / (total * (raters - 1)))  # 1 - P
-    return Estimate(float(1 - observed * total * total / apart), items)
+    figure = Estimate(float(1 - observed * total * total / apart), items)
+    return figure if rule is None else rule.intervals(kappa_figures(table)).attach([figure])[0]
 
 
 def kappa_figures(counts_by_item: ArrayLike) -> CaseFigures:
@@ -66,15 +70,6 @@ def kappa_figures(counts_by_item: ArrayLike) -> CaseFigures:
         return 1 - np.divide(differing, apart, out=np.full(apart.shape, np.nan), where=apart > 0)
 
     sums = np.concatenate([table, (table**2).sum(axis=1, keepdims=True)], axis=1)
-    return CaseFigures(sums[:, None, :], kappas, np.ones((len(table), 1)), -1.0, 1.0)
-
-
-def kappa_with_interval(counts_by_item: ArrayLike) -> Figure:
-    """`fleiss_kappa` with its interval over items (`unit_agreement`)."""
-    figure = fleiss_kappa(counts_by_item)
-    if not figure.defined:
-        return figure
-    table = np.asarray(counts_by_item, dtype=np.float64)
     shares = table.sum(axis=0) / table.sum()
-    expected = 1 - float(shares @ shares)
-    return with_unit_interval(figure, jackknife(kappa_figures(table)), expected, cases_apart(table))
+    chance = unit_chance(1 - float(shares @ shares), table, units=len(table))
+    return CaseFigures(sums[:, None, :], kappas, np.ones((len(table), 1)), -1.0, 1.0, chance=chance)

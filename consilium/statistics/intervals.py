@@ -11,7 +11,7 @@ not yet a ground for a claim; `docs/statistics.md` says how many cases that take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -98,43 +98,35 @@ class CaseJackknife:
     def intervals(self, figures: CaseFigures) -> Intervals:
         jack = jackknife(figures)
         ends = self._ends(jack, figures)
-        clipped = _clipped(ends, figures.clip)
-        apart = _enough_apart(figures)
-        shown = _enough(jack.effective) & apart & ~np.isnan(ends.low)
+        low, high = (_clip(end, figures.clip) for end in (ends.low, ends.high))
+        clipped = (low != ends.low) | (high != ends.high)
+        lacking = _lacking(jack, figures)
 
         def note(i: int) -> str:
-            if clipped is not ends and (clipped.low[i] != ends.low[i] or clipped.high[i] != ends.high[i]):
+            if clipped[i]:
                 return Reason.CLIPPED_INTERVAL(low=f"{ends.low[i]:.6g}", high=f"{ends.high[i]:.6g}")
+            if ends.alike[i]:
+                return Reason.ALIKE_INTERVAL()
             return Reason.EDGE_INTERVAL() if ends.at_edge[i] else ""
 
-        low, high = (np.where(shown, end, np.nan) for end in (clipped.low, clipped.high))
-
-        def reason(i: int) -> str:
-            if apart[i] or not _enough(jack.effective[i]):
-                return _too_few(jack.effective[i])
-            assert figures.chance is not None
-            return Reason.INTERVAL_CASES_APART(cases=int(figures.chance.apart[i]), needed=MINIMUM_APART)
-
-        return Intervals(low, high, jack.effective, reason, note)
+        return Intervals(*_shown(low, high, lacking), jack.effective, lambda i: lacking.get(i, ""), note)
 
     def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
         jacks = jackknife(first), jackknife(second)
-        one, other = (self._with_ends(jack, part) for jack, part in zip(jacks, (first, second), strict=True))
-        low, high = difference_ends(one, other, correlations(*_shared_deviations(*jacks)))
-        effective = np.minimum(*(jack.effective for jack in jacks))
-        shown = _enough(effective) & _enough_apart(first) & _enough_apart(second)
-        low, high = (np.where(shown, end, np.nan) for end in (low, high))
-
-        def reason(i: int) -> str:
-            return _too_few(effective[i]) if not _enough(effective[i]) else Reason.INTERVAL_OF_ONE()
-
-        return Intervals(low, high, effective, reason, lambda i: "")
-
-    def _with_ends(self, jack: Jackknife, figures: CaseFigures) -> tuple[Array, Array, Array]:
-        """Value, low end and high end, as they are shown."""
-        clip = figures.clip
-        ends = _clipped(self._ends(jack, figures), clip)
-        return jack.values if clip is None else np.clip(jack.values, *clip), ends.low, ends.high
+        ends = [self._ends(jack, part) for jack, part in zip(jacks, (first, second), strict=True)]
+        displayed = [
+            tuple(_clip(values, part.clip) for values in (jack.values, own.low, own.high))
+            for jack, part, own in zip(jacks, (first, second), ends, strict=True)
+        ]
+        low, high = difference_ends(*displayed, correlations(*_shared_deviations(*jacks)))
+        lacking = _lacking(jacks[1], second) | _lacking(jacks[0], first)
+        at_edge = ends[0].at_edge | ends[1].at_edge
+        return Intervals(
+            *_shown(low, high, lacking),
+            np.minimum(*(jack.effective for jack in jacks)),
+            lambda i: lacking.get(i, Reason.INTERVAL_OF_ONE()),
+            lambda i: Reason.EDGE_INTERVAL_OF_ONE() if at_edge[i] else "",
+        )
 
     def _ends(self, jack: Jackknife, figures: CaseFigures) -> Ends:
         if figures.chance is None:
@@ -197,8 +189,15 @@ def interval_rule(key: str, *, seed: int, resamples: int = RESAMPLES) -> Interva
     return CaseJackknife() if key == CaseJackknife.key else PercentileBootstrap(seed, resamples)
 
 
-def _clipped(ends: Ends, clip: tuple[float, float] | None) -> Ends:
-    return ends if clip is None else replace(ends, low=np.clip(ends.low, *clip), high=np.clip(ends.high, *clip))
+def _clip(values: Array, clip: tuple[float, float] | None) -> Array:
+    return values if clip is None else np.clip(values, *clip)
+
+
+def _shown(low: Array, high: Array, lacking: Collection[int]) -> tuple[Array, Array]:
+    """The ends, NaN in the slices that lack something and where one end is NaN."""
+    hidden = np.isnan(low) | np.isnan(high)
+    hidden[list(lacking)] = True
+    return np.where(hidden, np.nan, low), np.where(hidden, np.nan, high)
 
 
 def _shared_deviations(first: Jackknife, second: Jackknife) -> tuple[Array, Array]:
@@ -207,16 +206,19 @@ def _shared_deviations(first: Jackknife, second: Jackknife) -> tuple[Array, Arra
     return np.where(both, first.deviations(), 0.0), np.where(both, second.deviations(), 0.0)
 
 
-def _enough(effective: Array) -> NDArray[np.bool_]:
-    return np.asarray(effective >= MINIMUM_EFFECTIVE_CASES - ROUNDING)
-
-
-def _enough_apart(figures: CaseFigures) -> NDArray[np.bool_]:
-    """Whether the rarer class is in enough cases, where that matters."""
-    if figures.chance is None:
-        return np.ones(figures.n_slices, dtype=bool)
-    return np.asarray(~figures.chance.matters | (figures.chance.apart >= MINIMUM_APART))
-
-
-def _too_few(effective: float) -> str:
-    return Reason.INTERVAL_EFFECTIVE_CASES(cases=f"{effective:.1f}", needed=MINIMUM_EFFECTIVE_CASES)
+def _lacking(jack: Jackknife, figures: CaseFigures) -> dict[int, str]:
+    """The slices that rest on too little for an interval, and what they lack."""
+    reasons: dict[int, str] = {}
+    for i in np.flatnonzero(jack.effective < MINIMUM_EFFECTIVE_CASES - ROUNDING).tolist():
+        cases = f"{jack.effective[i]:.1f}"
+        reasons[i] = Reason.INTERVAL_EFFECTIVE_CASES(cases=cases, needed=MINIMUM_EFFECTIVE_CASES)
+    chance = figures.chance
+    if chance is None:
+        return reasons
+    cases_behind = jack.behind.sum(axis=0)
+    for i in np.flatnonzero(chance.matters).tolist():
+        if cases_behind[i] < chance.minimum_cases:
+            reasons[i] = Reason.INTERVAL_CASES(cases=int(cases_behind[i]), needed=chance.minimum_cases)
+        elif chance.apart[i] < MINIMUM_APART:
+            reasons.setdefault(i, Reason.INTERVAL_CASES_APART(cases=int(chance.apart[i]), needed=MINIMUM_APART))
+    return reasons

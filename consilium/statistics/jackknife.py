@@ -60,10 +60,14 @@ class Jackknife:
     high: Array
 
     def deviations(self) -> Array:
-        """``without`` less its mean in each slice, (cases, slices); 0 where there is no value without the case."""
+        """``without`` less its mean in each slice, (cases, slices); 0 where there is no value without the case.
+
+        What differs by rounding alone is 0 too: it would still have a correlation.
+        """
         known = ~np.isnan(self.without)
         mean = np.where(known, self.without, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        return np.where(known, self.without - mean, 0.0)
+        apart = np.where(known, self.without - mean, 0.0)
+        return np.where((np.abs(apart) > NO_SPREAD * (self.high - self.low)).any(axis=0), apart, 0.0)
 
     def standard_error(self) -> Array:
         """The jackknife standard error on the scale of the figure, (slices,)."""
@@ -75,12 +79,14 @@ class Jackknife:
 class Ends:
     """Ends of the intervals of several slices, unclipped, NaN where the figure is undefined.
 
-    ``at_edge`` marks those that are made from the number of cases alone.
+    ``at_edge`` marks those that are made from the number of cases alone, ``alike`` those of them whose cases do not
+    differ from each other, though the figure is not at a bound.
     """
 
     low: Array
     high: Array
     at_edge: NDArray[np.bool_]
+    alike: NDArray[np.bool_]
 
 
 def effective_cases(sizes: Array) -> Array:
@@ -115,7 +121,7 @@ def logit_ends(jack: Jackknife, level: float = LEVEL, *, n_cases: ArrayLike | No
     ``n_cases`` (slices,) is G in the factor (G - 1)/G, the cases behind the slice by default. A figure that rests on
     two kinds of cases has the smaller number of them (`prediction_powered`).
     """
-    from scipy.special import stdtrit
+    from scipy.special import expit, stdtrit
 
     scaled = (jack.without - jack.low) / (jack.high - jack.low)
     share = (jack.values - jack.low) / (jack.high - jack.low)
@@ -128,17 +134,18 @@ def logit_ends(jack: Jackknife, level: float = LEVEL, *, n_cases: ArrayLike | No
     apart = np.where(jack.behind, y - y.sum(axis=0) / size, 0.0)
     counted = np.maximum(n if n_cases is None else np.asarray(n_cases), 1)
     spread = np.sqrt((counted - 1) / counted * (apart**2).sum(axis=0))
-    at_edge = ~inside | (jack.behind & ~left_inside).any(axis=0) | (spread < NO_SPREAD)
+    near_bound = ~inside | (jack.behind & ~left_inside).any(axis=0)
+    at_edge = near_bound | (spread < NO_SPREAD)
     half = stdtrit(np.maximum(jack.effective - 1, 1), (1 + level) / 2) * spread
     centre = _logit(np.where(inside, share, 0.5))
-    low, high = (1 / (1 + np.exp(-(centre + sign * half))) for sign in (-1, 1))
+    low, high = (expit(centre + sign * half) for sign in (-1, 1))
     rest = at_edge & ~np.isnan(share) & (jack.effective > 0)
     if rest.any():
         part = np.clip(share[rest], 0, 1)
         low[rest], high[rest] = mid_p_ends(part * jack.effective[rest], jack.effective[rest], level)
     unknown = np.isnan(share) | (jack.effective == 0)
     low, high = (np.where(unknown, np.nan, jack.low + (jack.high - jack.low) * end) for end in (low, high))
-    return Ends(low, high, at_edge & ~unknown)
+    return Ends(low, high, at_edge & ~unknown, at_edge & ~near_bound)
 
 
 def _logit(share: Array) -> Array:

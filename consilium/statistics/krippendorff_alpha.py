@@ -16,8 +16,8 @@ complete, alpha is a function of the 2x2 table: 1 - (2N - 1)·(fp + fn) / (met m
 
 The interval over units, or over the cases that units belong to, is that of every figure over cases (`alpha_figures`,
 `jackknife`): alpha is a function of the coincidences and of n[c], which are sums over units, whatever the distance. It
-lies above -1, since the disagreement within units is at most twice that of ratings drawn anew. Where each case has a
-few ratings alone `alpha_with_interval` is the one to use (`unit_agreement`).
+lies above -1, since the disagreement within units is at most twice that of ratings drawn anew. Cases of a few units
+need more of it (`unit_agreement`).
 
 Undefined: no unit with two ratings; all paired ratings in one category, or of one value (De = 0).
 """
@@ -37,8 +37,7 @@ from consilium.statistics.coefficient import Coefficient
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, Undefined, figures
 from consilium.statistics.intervals import IntervalRule
-from consilium.statistics.jackknife import jackknife
-from consilium.statistics.unit_agreement import cases_apart, with_unit_interval
+from consilium.statistics.unit_agreement import unit_chance
 
 CONSTANT = Reason.CONSTANT_ALPHA()
 
@@ -95,16 +94,20 @@ def krippendorff_alpha(
     level: Level | str = Level.NOMINAL,
     values: ArrayLike | None = None,
     *,
+    case: ArrayLike | None = None,
+    n_cases: int = 0,
     rule: IntervalRule | None = None,
 ) -> Figure:
     """Alpha of many raters; n is the number of units with at least two ratings.
 
     `counts_by_unit` as `value_counts` makes it: a row for each unit, a column for each category, the lowest first where
     they have an order. `values`, of interval data only, are the categories' numbers; 0, 1, 2 … by default. With a
-    `rule` the figure has an interval; each unit then is a case, as large as it has ratings.
+    `rule` the figure has an interval over the cases of `alpha_figures`.
     """
     table = np.asarray(counts_by_unit)
-    table = table[table.sum(axis=1) >= 2] if table.size else np.zeros((0, 1), dtype=np.int64)
+    table = table if table.size else np.zeros((0, 1), dtype=np.int64)
+    kept = table.sum(axis=1) >= 2
+    table = table[kept]
     units = len(table)
     if not units:
         return Undefined(Reason.NO_PAIRED_UNIT())
@@ -113,9 +116,10 @@ def krippendorff_alpha(
     margins = table.sum(axis=0).astype(np.float64)
     value = _alphas(coincidences(table)[..., None], margins[:, None], Level(level), places)
     estimates = figures(value, [units], reason=lambda i: CONSTANT)
-    if rule is None:
+    if rule is None or not estimates[0].defined:
         return estimates[0]
-    return rule.intervals(alpha_figures(table, level, values)).attach(estimates)[0]
+    own = alpha_figures(table, level, values, case=None if case is None else np.asarray(case)[kept], n_cases=n_cases)
+    return rule.intervals(own).attach(estimates)[0]
 
 
 def alpha_figures(
@@ -151,30 +155,15 @@ def alpha_figures(
             sums.shape[:-1]
         )
 
-    return CaseFigures(channels[:, None, :], alphas, channels[:, None, size * size :].sum(axis=2), -1.0, 1.0)
-
-
-def alpha_with_interval(
-    counts_by_unit: ArrayLike,
-    level: Level | str = Level.NOMINAL,
-    values: ArrayLike | None = None,
-    *,
-    case: ArrayLike | None = None,
-    n_cases: int = 0,
-) -> Figure:
-    """`krippendorff_alpha` with its interval over units, or over the cases of `alpha_figures` (`unit_agreement`)."""
-    table = np.asarray(counts_by_unit)
-    figure = krippendorff_alpha(table, level, values)
-    if not figure.defined:
-        return figure
-    case_figures = alpha_figures(table, level, values, case=case, n_cases=n_cases)
-    size = table.shape[1]
-    by_case = case_figures.sums[:, 0, size * size :].astype(np.float64)
+    by_case = channels[:, size * size :]
     margins = by_case.sum(axis=0)
-    distance = _distances(margins[:, None], Level(level), _places(values, size))[..., 0]
-    n = margins.sum()
-    expected = float(margins @ distance @ margins) / (n * (n - 1) * distance.max())
-    return with_unit_interval(figure, jackknife(case_figures), expected, cases_apart(by_case))
+    n, distance = margins.sum(), _distances(margins[:, None], kind, places)[..., 0]
+    largest = n * (n - 1) * distance.max()
+    expected = float(margins @ distance @ margins) / largest if largest > 0 else 0.0
+    chance = unit_chance(expected, by_case, units=int((ratings >= 2).sum()))
+    return CaseFigures(
+        channels[:, None, :], alphas, channels[:, None, size * size :].sum(axis=2), -1.0, 1.0, chance=chance
+    )
 
 
 def _places(values: ArrayLike | None, n_categories: int) -> NDArray[np.float64]:

@@ -36,5 +36,5 @@ def difference_ends(
     return d - down, d + up
 
 
-def _length(one: Array, other: Array, r: Array) -> Array:
-    return np.sqrt(np.maximum(one**2 - 2 * r * one * other + other**2, 0.0))
+def _length(first: Array, second: Array, r: Array) -> Array:
+    return np.sqrt(np.maximum(first**2 - 2 * r * first * second + second**2, 0.0))

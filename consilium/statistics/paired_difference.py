@@ -35,8 +35,9 @@ def mf1_difference(
 
 def mf1_differences(first: ConfusionCounts, second: ConfusionCounts, *, rule: IntervalRule) -> list[Figure]:
     """The same for many slices, from the counts of both raters on the same pairs, shape (n_cases, slices)."""
-    one, other = (MACRO_F1.of_cases(table) for table in (first, second))
-    return differences(one, other, n=first.n.sum(axis=0), rule=rule, empty=NO_PAIRS)
+    return differences(
+        MACRO_F1.of_cases(first), MACRO_F1.of_cases(second), n=first.n.sum(axis=0), rule=rule, empty=NO_PAIRS
+    )
 
 
 def ratio_difference(numerator: ArrayLike, denominator: ArrayLike, *, rule: IntervalRule, empty: str) -> Figure:
@@ -45,9 +46,9 @@ def ratio_difference(numerator: ArrayLike, denominator: ArrayLike, *, rule: Inte
     n is the first denominator's sum. Undefined, by ``empty``, where either denominator is 0 in all.
     """
     above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    one, other = (case_ratio(above[:, place, None], below[:, place, None]) for place in (0, 1))
+    shares = [case_ratio(above[:, place, None], below[:, place, None]) for place in (0, 1)]
     n = np.rint(below[:, :1].sum(axis=0)).astype(np.int64)
-    return differences(one, other, n=n, rule=rule, empty=empty)[0]
+    return differences(*shares, n=n, rule=rule, empty=empty)[0]
 
 
 def differences(

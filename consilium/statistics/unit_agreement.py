@@ -30,15 +30,16 @@ the bare rule, with one pair a case and 10% met, covers 73 to 94%.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from consilium.core.reasons import Reason
-from consilium.statistics.estimate import Estimate, Figure, with_interval, with_note
+from consilium.statistics.case_figures import MANY_PAIRS, Chance
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, logit_ends
 from consilium.statistics.mid_p import mid_p_ends
 
-MINIMUM_CASES = 10
+MINIMUM_CASES = 10  # of many raters
 MINIMUM_APART = 5
 
 Array = NDArray[np.float64]
@@ -54,22 +55,14 @@ def chance_corrected_ends(jack: Jackknife, expected: Array, level: float = LEVEL
         least, most = mid_p_ends(observed * jack.effective[edge], jack.effective[edge], level)
         low[edge] = np.maximum(1 - most / expected[edge], jack.low[edge])
         high[edge] = 1 - least / expected[edge]
-    return Ends(low, high, ends.at_edge)
+    return replace(ends, low=low, high=high)
 
 
-def with_unit_interval(figure: Figure, jack: Jackknife, expected: float, n_apart: int) -> Figure:
-    """The figure with its interval, or with the reason why it has none. ``jack`` has one slice, ``n_apart`` cases have
-    a rating outside the most frequent category.
-    """
-    if not isinstance(figure, Estimate):
-        return figure
-    cases = int(jack.behind.sum())
-    if cases < MINIMUM_CASES:
-        return with_note(figure, Reason.INTERVAL_CASES(cases=cases, needed=MINIMUM_CASES))
-    if n_apart < MINIMUM_APART:
-        return with_note(figure, Reason.INTERVAL_CASES_APART(cases=n_apart, needed=MINIMUM_APART))
-    ends = chance_corrected_ends(jack, np.array([expected]))
-    return with_interval(figure, float(ends.low[0]), float(ends.high[0]))
+def unit_chance(expected: float, counts_by_case: Array, *, units: int) -> Chance:
+    """What the interval of many raters needs of chance: one slice, (cases, categories) counts, ``units`` in all."""
+    cases = int((counts_by_case.sum(axis=1) > 0).sum())
+    few = units < MANY_PAIRS * cases
+    return Chance(np.array([expected]), np.array([cases_apart(counts_by_case)]), np.array([few]), MINIMUM_CASES)
 
 
 def cases_apart(counts_by_case: Array) -> int:
