@@ -7,11 +7,10 @@ Draws studies with few cases from models (`simulated/agreement_models.py`, `simu
 known, by expectation over all cases or from 600,000 drawn ones, and counts for each figure how often its interval holds
 that truth. ``--figures`` and ``--models`` take parts of names. No database is needed.
 
-A line for each figure and number of cases, in percent: coverage, the truth below the low end, above the high end; the
-mean length; the share without interval. Then the share that is shown, since the effective number of cases is at least
-5, with its coverage; and the share of which as well at least 4 effective cases mention the rarer class, with its
-coverage. Then the first five of the percentile bootstrap. At the end, of all intervals and of those shown by both
-conditions: the shares of cells that reach 93%, and every cell that does not.
+A line for each figure and number of cases, in percent: coverage of the intervals that a report shows, the truth below
+the low end, above the high end; the mean length; the share of studies without interval. Then the same five of the
+percentile bootstrap. At the end the shares of cells that reach 93%, and every cell that does not. A cell in which fewer
+than 5% of the studies have an interval does not count there.
 
 An interval over cases is to hold the figure over all *cases* that might have been drawn, with the physicians who grade.
 For the models with crossed physicians, lines marked "cases and physicians" show how often it holds the figure over all
@@ -23,7 +22,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from time import process_time
@@ -38,7 +37,7 @@ from bench.simulated.study import Model
 MODELS: tuple[Model, ...] = (*agreement_models.MODELS, *score_models.MODELS)
 CASES = (5, 10, 20, 30, 100)
 OVER_CASES = "cases"
-# A cell counts where at least this share of its intervals is shown.
+# A cell counts where at least this share of its studies has an interval.
 SHARE_TO_TELL = 0.05
 
 
@@ -78,9 +77,6 @@ def print_cells(rows: Sequence[Cell]) -> None:
             continue
         note = "" if row.truth == OVER_CASES else f"  [{row.truth}]"
         line = f"  {row.figure:28}{row.cases:4} {numbers(row)}"
-        line += "".join(
-            f"{100 * share:7.1f}" for share in (row.shown, row.coverage_shown, row.varied, row.coverage_varied)
-        )
         if (row.figure, row.truth) in others:
             line += f"  | {numbers(others[row.figure, row.truth])}"
         print(line + note, flush=True)
@@ -93,30 +89,19 @@ def numbers(row: Cell) -> str:
 
 def summarise(rows: Sequence[Cell]) -> None:
     """The shares of cells that reach what was aimed at, and those that do not."""
-    counted = [row for row in rows if row.truth == OVER_CASES]
-    for title, coverage in (("all", all_intervals), ("shown", shown_intervals)):
-        print(f"\n{title} intervals")
-        for span, chosen in (("from 10 cases", from_ten), ("below 10 cases", below_ten)):
-            for method in (RULE, PERCENTILE):
-                some = [coverage(row) for row in counted if row.method == method and chosen(row)]
-                known = [share for share in some if share is not None]
-                if known:
-                    reach = sum(share >= 0.93 for share in known) / len(known)
-                    within = sum(0.93 <= share <= 0.97 for share in known) / len(known)
-                    print(
-                        f"{span}, {method}: {len(known)} cells, {100 * reach:.1f}% reach 93%, {100 * within:.1f}% lie "
-                        f"within 93-97%, the least {100 * min(known):.1f}%"
-                    )
-        print_cells_below(counted, coverage)
-
-
-def all_intervals(row: Cell) -> float | None:
-    return None if row.undefined == 1 else row.coverage
-
-
-def shown_intervals(row: Cell) -> float | None:
-    """Of the intervals that are shown; None where they are too few to tell."""
-    return row.coverage_varied if row.varied >= SHARE_TO_TELL else None
+    counted = [row for row in rows if row.truth == OVER_CASES and row.undefined <= 1 - SHARE_TO_TELL]
+    print()
+    for span, chosen in (("from 10 cases", from_ten), ("below 10 cases", below_ten)):
+        for method in (RULE, PERCENTILE):
+            some = [row.coverage for row in counted if row.method == method and chosen(row)]
+            if some:
+                reach = sum(share >= 0.93 for share in some) / len(some)
+                within = sum(0.93 <= share <= 0.97 for share in some) / len(some)
+                print(
+                    f"{span}, {method}: {len(some)} cells, {100 * reach:.1f}% reach 93%, {100 * within:.1f}% lie "
+                    f"within 93-97%, the least {100 * min(some):.1f}%"
+                )
+    print_cells_below(counted)
 
 
 def from_ten(row: Cell) -> bool:
@@ -127,14 +112,15 @@ def below_ten(row: Cell) -> bool:
     return row.cases < 10
 
 
-def print_cells_below(rows: Sequence[Cell], coverage: Callable[[Cell], float | None]) -> None:
+def print_cells_below(rows: Sequence[Cell]) -> None:
     others = {(row.model, row.figure, row.cases): row for row in rows if row.method == PERCENTILE}
-    low = [(share, row) for row in rows if row.method == RULE and (share := coverage(row)) is not None and share < 0.93]
-    print("cells of the rule below 93%, with the percentile bootstrap's:")
-    for share, row in sorted(low, key=lambda pair: pair[0]):
+    low = [row for row in rows if row.method == RULE and row.coverage < 0.93]
+    print("cells of the rule below 93%, with the percentile bootstrap's, and the share without interval:")
+    for row in sorted(low, key=lambda row: row.coverage):
         other = others.get((row.model, row.figure, row.cases))
-        beside = "" if other is None or (of_other := coverage(other)) is None else f" ({100 * of_other:.1f})"
-        print(f"  {100 * share:5.1f}{beside:8}  {row.figure}, {row.cases} cases, {row.model}")
+        beside = "" if other is None else f" ({100 * other.coverage:.1f})"
+        share = f"{100 * row.coverage:5.1f}{beside:8} {100 * row.undefined:5.1f}"
+        print(f"  {share}  {row.figure}, {row.cases} cases, {row.model}")
 
 
 def write(path: Path, rows: Sequence[Cell]) -> None:

@@ -33,7 +33,7 @@ def covered(model: str, *figures: str, repetitions: int = 2000, resamples: int =
 
 @pytest.mark.slow
 def test_intervals_of_agreement_hold_the_truth_in_95_percent() -> None:
-    rows = covered("p.35 a.85", "MF1", "kappa, none where constant", "alpha", "MF1 of two judges")
+    rows = covered("p.35 a.85", "MF1", "kappa", "alpha", "MF1 of two judges")
     assert len(rows) == 4
     for row in rows.values():
         assert row.coverage == pytest.approx(0.95, abs=0.015), row
@@ -46,7 +46,6 @@ def test_intervals_of_a_share_near_its_bound_hold_the_truth() -> None:
     row = rows["Pass@k", RULE]
     assert row.value == pytest.approx(99, abs=0.5)
     assert row.coverage >= 0.93
-    assert row.at_edge > 0.5  # of most studies every response passes
 
 
 @pytest.mark.slow
@@ -70,18 +69,10 @@ def test_truths_are_those_of_many_drawn_cases(model: str) -> None:
 def test_a_tally_counts_on_which_side_the_truth_lies() -> None:
     tally = Tally()
     low, high = np.array([0.1, 0.5, 0.1, np.nan]), np.array([0.3, 0.8, 0.15, np.nan])
-    tally.add(
-        low,
-        high,
-        np.full(4, 0.2),
-        np.array([6.0, 6.0, 4.0, 6.0]),
-        np.zeros(4, dtype=bool),
-        np.array([4.0, 3.0, 4.0, 4.0]),
-    )
-    assert (tally.repetitions, tally.defined, tally.below, tally.above) == (4, 3, 1, 1)
-    assert (tally.shown, tally.missed_shown) == (2, 1)
-    assert (tally.varied, tally.missed_varied) == (1, 0)
+    tally.add(low, high, np.full(4, 0.2), np.array([6.0, 6.0, 4.0, 6.0]))
+    assert (tally.repetitions, tally.shown, tally.below, tally.above) == (4, 3, 1, 1)
     assert tally.length == pytest.approx(0.2 + 0.3 + 0.05)
+    assert tally.effective == 22
 
 
 @pytest.mark.slow
