@@ -22,6 +22,7 @@ COLUMNS = (
         for name in SCORES
         for column in (f"n_{name}", *(f"{name}_{coefficient}" for coefficient in COEFFICIENTS))
     ),
+    *(f"{name}_spearman_{part}" for name in SCORES for part in ("low", "high", "effective")),
     "note",
 )
 TEXT = ("slice", "note")
@@ -81,5 +82,10 @@ def _row(
     return {
         **row,
         **{column: figure.value for column, figure in figures_by_name.items()},
+        **{
+            f"{name}_spearman_{part}": getattr(figures_by_name[f"{name}_spearman"], part)
+            for name in SCORES
+            for part in ("low", "high", "effective")
+        },
         "note": notes_of(figures_by_name),
     }

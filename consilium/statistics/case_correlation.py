@@ -20,8 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.statistics.bootstrap import sums_by_case
-from consilium.statistics.case_figures import CaseFigures
+from consilium.statistics.case_figures import CaseFigures, sums_by_case
 from consilium.statistics.jackknife import Jackknife, effective_cases
 from consilium.statistics.rank_agreement import ranks
 

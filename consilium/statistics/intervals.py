@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals, replicates
-from consilium.statistics.case_figures import CaseFigures
+from consilium.statistics.case_figures import CaseFigures, Chance
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases, jackknife, logit_ends
 from consilium.statistics.mover import correlations, difference_ends
@@ -96,11 +96,16 @@ class CaseJackknife:
         return f"{self.level:.0%}, jackknife over cases; from {MINIMUM_EFFECTIVE_CASES} effective cases on"
 
     def intervals(self, figures: CaseFigures) -> Intervals:
-        jack = jackknife(figures)
-        ends = self._ends(jack, figures)
-        low, high = (_clip(end, figures.clip) for end in (ends.low, ends.high))
+        return self.of_jackknife(jackknife(figures), clip=figures.clip, chance=figures.chance)
+
+    def of_jackknife(
+        self, jack: Jackknife, *, clip: tuple[float, float] | None = None, chance: Chance | None = None
+    ) -> Intervals:
+        """Of figures that are no function of sums, such as rank correlations, and are known without each case."""
+        ends = self._ends(jack, chance)
+        low, high = (_clip(end, clip) for end in (ends.low, ends.high))
         clipped = (low != ends.low) | (high != ends.high)
-        lacking = _lacking(jack, figures)
+        lacking = _lacking(jack, chance)
 
         def note(i: int) -> str:
             if clipped[i]:
@@ -113,13 +118,13 @@ class CaseJackknife:
 
     def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
         jacks = jackknife(first), jackknife(second)
-        ends = [self._ends(jack, part) for jack, part in zip(jacks, (first, second), strict=True)]
+        ends = [self._ends(jack, part.chance) for jack, part in zip(jacks, (first, second), strict=True)]
         displayed = [
             tuple(_clip(values, part.clip) for values in (jack.values, own.low, own.high))
             for jack, part, own in zip(jacks, (first, second), ends, strict=True)
         ]
         low, high = difference_ends(*displayed, correlations(*_shared_deviations(*jacks)))
-        lacking = _lacking(jacks[1], second) | _lacking(jacks[0], first)
+        lacking = _lacking(jacks[1], second.chance) | _lacking(jacks[0], first.chance)
         at_edge = ends[0].at_edge | ends[1].at_edge
         return Intervals(
             *_shown(low, high, lacking),
@@ -128,11 +133,10 @@ class CaseJackknife:
             lambda i: Reason.EDGE_INTERVAL_OF_ONE() if at_edge[i] else "",
         )
 
-    def _ends(self, jack: Jackknife, figures: CaseFigures) -> Ends:
-        if figures.chance is None:
+    def _ends(self, jack: Jackknife, chance: Chance | None) -> Ends:
+        if chance is None:
             return logit_ends(jack, self.level)
-        expected = np.where(figures.chance.matters, figures.chance.expected, 0.0)
-        return chance_corrected_ends(jack, expected, self.level)
+        return chance_corrected_ends(jack, np.where(chance.matters, chance.expected, 0.0), self.level)
 
 
 @dataclass(frozen=True)
@@ -206,13 +210,12 @@ def _shared_deviations(first: Jackknife, second: Jackknife) -> tuple[Array, Arra
     return np.where(both, first.deviations(), 0.0), np.where(both, second.deviations(), 0.0)
 
 
-def _lacking(jack: Jackknife, figures: CaseFigures) -> dict[int, str]:
+def _lacking(jack: Jackknife, chance: Chance | None) -> dict[int, str]:
     """The slices that rest on too little for an interval, and what they lack."""
     reasons: dict[int, str] = {}
     for i in np.flatnonzero(jack.effective < MINIMUM_EFFECTIVE_CASES - ROUNDING).tolist():
         cases = f"{jack.effective[i]:.1f}"
         reasons[i] = Reason.INTERVAL_EFFECTIVE_CASES(cases=cases, needed=MINIMUM_EFFECTIVE_CASES)
-    chance = figures.chance
     if chance is None:
         return reasons
     cases_behind = jack.behind.sum(axis=0)

@@ -5,6 +5,9 @@ least-squares fit of each on dummies for candidate and case (a partial correlati
 takes the case means out first and then regresses on the candidate dummies with their case means taken out, which gives
 the same residuals (Frisch-Waugh-Lovell) without a matrix of all cases.
 
+Spearman has its interval over cases (`case_correlation`). Pearson has none: of a length and a bounded score it would be
+too short.
+
 Undefined: fewer than 3 responses; constant length or score; nothing left to vary after the fit, or fewer than 2
 residual degrees of freedom (with one, every correlation is 1 or -1).
 """
@@ -17,7 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
+from consilium.statistics.case_correlation import spearman_jackknife
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.rank_agreement import pearson, spearman
 
 # Below this share of its variance, what a fit leaves over is rounding.
@@ -38,7 +43,12 @@ def length_control(length: ArrayLike, score: ArrayLike, candidate: ArrayLike, ca
     lengths, scores = np.asarray(length, dtype=np.float64).ravel(), np.asarray(score, dtype=np.float64).ravel()
     first = pearson(lengths, scores, Reason.CONSTANT_LENGTH_OR_SCORE())
     # Ranks are constant exactly when the values are.
-    second = Undefined(first.reason, first.n) if isinstance(first, Undefined) else spearman(lengths, scores)
+    if isinstance(first, Undefined):
+        second: Figure = Undefined(first.reason, first.n)
+    else:
+        numbers = np.unique(np.asarray(case), return_inverse=True)[1]
+        jack = spearman_jackknife(lengths, scores, case=numbers, n_cases=int(numbers.max()) + 1)
+        (second,) = DEFAULT_RULE.of_jackknife(jack).attach([spearman(lengths, scores)])
     return LengthControl(first, second, residual_pearson(lengths, scores, candidate, case))
 
 

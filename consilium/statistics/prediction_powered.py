@@ -328,7 +328,7 @@ def powered_ends(
     powered = logit_ends(jack, n_cases=fitted.m)
     low, high = (np.where(fitted.perfect, np.nan, end) for end in (powered.low, powered.high))
     return PoweredEnds(
-        powered=Ends(low, high, powered.at_edge & ~fitted.perfect),
+        powered=replace(powered, low=low, high=high, at_edge=powered.at_edge & ~fitted.perfect),
         physicians=logit_ends(physicians),
         judge=logit_ends(judge),
         labelled_cases=effective,
