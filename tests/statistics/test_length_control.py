@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from consilium.statistics.estimate import Undefined
 from consilium.statistics.length_control import length_control, residual_pearson
+from tests.statistics.by_hand import logit_jackknife
 
 
 def full_fit(x, y, candidate, case):
@@ -81,3 +82,19 @@ def test_reasons():
     candidate, case = np.repeat(np.arange(4), 10), np.tile(np.arange(10), 4)
     exact = residual_pearson(100 * candidate + 7 * case, np.random.default_rng(1).random(40), candidate, case)
     assert exact == Undefined("nothing varies once candidate and case are taken out", 40)
+
+
+def test_the_rank_correlation_has_an_interval_over_cases():
+    from scipy.stats import spearmanr
+
+    # Two responses to each of six cases, with ties.
+    x = np.array([410, 380, 520, 610, 300, 450, 700, 380, 640, 520, 480, 350])
+    y = np.array([5, 4, 6, 8, 3, 6, 7, 5, 9, 4, 5, 5])
+    case = np.repeat(np.arange(6), 2)
+    figure = length_control(x, y, np.tile([0, 1], 6), case).spearman
+    without = [spearmanr(x[case != i], y[case != i]).statistic for i in range(6)]
+    ends = logit_jackknife(without, spearmanr(x, y).statistic, [2] * 6, -1, 1)
+    assert (figure.low, figure.high) == pytest.approx(ends)
+    assert figure.effective == pytest.approx(6)
+    few = length_control(x[:8], y[:8], np.tile([0, 1], 4), case[:8]).spearman
+    assert (few.low, few.note) == (None, "no interval: 4.0 of the 5 effective cases needed")

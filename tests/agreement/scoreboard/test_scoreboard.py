@@ -262,6 +262,8 @@ def test_physicians_are_counted_beside_their_agreement_and_length_beside_scores(
     if len(set(lengths)) > 1:
         expected = pearsonr(lengths, [met[pk] for pk, _text in texts]).statistic
         assert length["hits_pearson"] == pytest.approx(expected, abs=1e-9)
+        assert length["hits_spearman_low"] < length["hits_spearman"] < length["hits_spearman_high"]
+        assert length["hits_spearman_effective"] == pytest.approx(24)
     else:
         assert "hits_pearson" in length["note"]
 
