@@ -31,9 +31,10 @@ from agreement.reports.tables import ComputedRows, Row
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, notes_of
-from consilium.statistics.intervals import DEFAULT_RULE, MINIMUM_EFFECTIVE_CASES, IntervalRule
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.macro_f1 import MACRO_F1
 from consilium.statistics.two_raters import COEFFICIENTS, WITH_INTERVAL, TwoRaterAgreement, two_rater_agreement
 

@@ -18,7 +18,10 @@ from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.mutual_information import Units, by_chance, mutual_information
 from consilium.statistics.ratios import ratio_figures
 
-COLUMNS = ("attribute", "value", "slice", "n_pairs", "n_cases", "n_differ", "rate", "rate_low", "rate_high", "note")
+COLUMNS = (
+    *("attribute", "value", "slice", "n_pairs", "n_cases", "n_differ"),
+    *("rate", "rate_low", "rate_high", "note", "rate_effective"),
+)
 TEXT = ("attribute", "value", "slice", "note")
 FIGURES = ("bits", "corrected", "by_chance", "excess", "share", "p")
 ATTRIBUTE_COLUMNS = ("attribute", "unit", "n_values", "n_pairs", *FIGURES, "note")
@@ -62,6 +65,7 @@ def disagreement_source_tables(items: Items, *, rule: IntervalRule, seed: int) -
             "rate": rate.value,
             "rate_low": rate.low,
             "rate_high": rate.high,
+            "rate_effective": rate.effective,
             "note": notes_of({"rate": rate}),
         }
     attribute_rows = _attribute_rows(attribute_list, counts, case_of, present, seed)

@@ -24,6 +24,7 @@ COLUMNS = (
     *("n_other", *(f"{name}{end}" for name in WITH_INTERVAL[:2] for end in ("", "_low", "_high"))),
     *("n_peers", *(f"{name}{end}" for name in WITH_INTERVAL[2:] for end in ("", "_low", "_high"))),
     *("rater_rest", "n_rater_rest", "note"),
+    *(f"{name}_effective" for name in WITH_INTERVAL),
 )
 TEXT = ("physician", "group", "note")
 NO_PEERS = Reason.NO_PEER_DECISION()
@@ -88,6 +89,7 @@ def physicians_table(items: Items, *, rule: IntervalRule) -> Table:
         }
         for name, figure in compared.items():
             row[f"{name}_low"], row[f"{name}_high"] = figure.low, figure.high
+            row[f"{name}_effective"] = figure.effective
         rows.append(row)
     rows.sort(key=lambda row: (row["group"], natural(row["physician"])))
     return Table.of(COLUMNS, rows, TEXT)

@@ -48,11 +48,12 @@ COLUMNS = (
     *("physician", "n_instances", "n_cases"),
     *(f"{name}{end}" for name in _WITH_INTERVAL for end in ("", "_low", "_high")),
     *("test", "p", "p_adjusted", "wins", "p_clustered", "p_clustered_adjusted", "wins_clustered", "note"),
+    *(f"{name}_effective" for name in _WITH_INTERVAL),
 )
 SUMMARY_COLUMNS = (
     *("judge", "group", "epsilon", "q", "minimum", "n_instances", "n_physicians", "n_tested"),
     *("winning_rate", "passes", "winning_rate_clustered", "passes_clustered"),
-    *("advantage", "advantage_low", "advantage_high", "note"),
+    *("advantage", "advantage_low", "advantage_high", "note", "advantage_effective"),
 )
 TEXT_COLUMNS = ("physician", "test", "judge", "group", "note")
 
@@ -274,6 +275,7 @@ def _row(comparison: Compared, name: str) -> Row:
     row |= {column: figure.value for column, figure in {**shares, **tests}.items()}
     for column, figure in shares.items():
         row[f"{column}_low"], row[f"{column}_high"] = figure.low, figure.high
+        row[f"{column}_effective"] = figure.effective
     row["wins"], row["wins_clustered"] = comparison.wins, comparison.wins_clustered
     row["note"] = each_note_of({**shares, **tests})
     return row
@@ -300,6 +302,7 @@ def summary_of(test_result: AlternativeAnnotator, labelled: Labelled, *, judge: 
         "passes_clustered": test_result.passes_clustered,
         "advantage_low": test_result.advantage.low,
         "advantage_high": test_result.advantage.high,
+        "advantage_effective": test_result.advantage.effective,
         "note": each_note_of(rates),
     }
 

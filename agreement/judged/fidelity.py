@@ -51,6 +51,7 @@ COLUMNS = (
     *("met_judge", "met_a", "met_b", "n_invalid", "note"),
     # Pairs of both groups on which a jury, or a judge with itself, disagreed; and the missing verdicts among n_invalid.
     *("n_undecided", "n_missing"),
+    *(f"mf1_{name}_effective" for name in _MF1),
 )
 ROBUSTNESS_COLUMNS = (
     "raters",

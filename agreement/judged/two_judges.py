@@ -41,6 +41,7 @@ COLUMNS = (
     *("both_right", "only_a_right", "only_b_right", "both_wrong", "p_exact", "p_mid"),
     *("chi_square_clustered", "p_clustered", "mf1_a_valid", "mf1_b_valid", "difference_valid", "n_valid"),
     *("n_invalid_a", "n_missing_a", "n_invalid_b", "n_missing_b", "note"),
+    *(f"{name}_effective" for name in _WITH_INTERVAL),
 )
 DISAGREEMENT_COLUMNS = ("reference", "judge_a", "judge_b", "n")
 TEXT_COLUMNS = ("slice", "reference", "judge_a", "judge_b", "note")

@@ -40,7 +40,7 @@ LOW_AGREEMENT = 0.6
 BINS = 20
 EXTENDED = (
     *("slice", "n_pairs", "n_responses", "n_cases"),
-    *(f"{name}{end}" for name in WITH_INTERVAL for end in ("", "_low", "_high", "_effective")),
+    *(f"{name}{end}" for name in WITH_INTERVAL for end in ("", "_low", "_high")),
     *(coefficient.key for coefficient in COEFFICIENTS if not coefficient.has_interval),
     *(
         "n_invalid",
@@ -53,6 +53,7 @@ EXTENDED = (
         "n_undecided_by_judge",
         "n_missing",
     ),
+    *(f"{name}_effective" for name in WITH_INTERVAL),
 )
 DISTRIBUTION = ("mf1_from", "mf1_to", "n_responses")
 # The coefficients that have a column on the page.

@@ -27,7 +27,7 @@ from agreement.reports.tables import Result, Table
 from agreement.selectors.rater_choices import display_name, group_choices, physician_candidates
 from consilium.core.jobs import Progress, no_progress
 from consilium.statistics.cacs_error import DRAWS
-from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from rubrics.models import Benchmark, Candidate
 from scoring.selectors.raters import require_verdicts, resolve_rater
 
@@ -87,7 +87,7 @@ def compute(
     candidate: str,
     include_aided: bool = False,
     judges: list[str] | None = None,
-    rule: IntervalRule,
+    rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:

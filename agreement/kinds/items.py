@@ -343,9 +343,9 @@ def methods(report: Report) -> list[str]:
         "score with the rubric score of the response without it; it is undefined below three responses or where "
         "either is constant.",
         "How much an attribute tells of disagreement is their mutual information in bits less its mean over "
-        f"{facts['permutations']} seeded permutations of the attribute among the cases, responses or criteria that "
-        "bear it, within cases for the latter two, with the p-value of those (Phipson and Smyth 2010); p-values are "
-        "not corrected for the number of attributes.",
+        f"{facts['permutations']} permutations, with seed {report.seed}, of the attribute among the cases, responses "
+        "or criteria that bear it, within cases for the latter two, with the p-value of those (Phipson and Smyth "
+        "2010); p-values are not corrected for the number of attributes.",
     ]
     if facts["groups"]:
         lines.append(

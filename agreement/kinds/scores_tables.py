@@ -16,7 +16,7 @@ from agreement.reports.tables import Result, Row, Table
 from agreement.scoreboard import annotators, graders, lengths, scoreboard
 from agreement.scoreboard.case_sets import set_slices
 from consilium.core.jobs import Progress, no_progress
-from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from rubrics.models import Benchmark, Candidate
 from scoring.scores import score_tables
 from scoring.scores.scored import Scored, read_scored
@@ -31,7 +31,7 @@ def compute(
     k: int,
     also: Sequence[str] = (),
     subsets: Sequence[str] = (),
-    rule: IntervalRule,
+    rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:

@@ -13,7 +13,7 @@ from agreement.forms import choose, grouped
 from agreement.kinds.powered import judges_and_references, settled_first
 from agreement.planning.study_plan import Question
 from agreement.powered.powered_scores import MEASURES
-from consilium.statistics.intervals import MINIMUM_EFFECTIVE_CASES
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
 from rubrics.models import Benchmark, Case
 
 _HALF_WIDTHS = {"rubric_score": 0.05, "rubric_accuracy": 5.0, "cacs_at_k": 5.0}

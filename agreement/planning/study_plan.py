@@ -22,6 +22,7 @@ from agreement.reports.tables import Row
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import case_joint, case_table
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.detectable_difference import (
     MINIMUM_PILOT_CASES,
@@ -29,7 +30,6 @@ from consilium.statistics.detectable_difference import (
     detectable_mean_difference,
 )
 from consilium.statistics.estimate import Figure, Undefined
-from consilium.statistics.intervals import MINIMUM_EFFECTIVE_CASES
 from consilium.statistics.jackknife import jackknife
 from consilium.statistics.label_budget import Pilot, cases_needed, half_widths
 from consilium.statistics.macro_f1 import macro_f1_values

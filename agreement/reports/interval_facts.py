@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from consilium.statistics.intervals import IntervalRule, PercentileBootstrap
+from agreement.models import Report
+from consilium.statistics.intervals import IntervalRule, PercentileBootstrap, interval_rule
 
 
 def interval_facts(rule: IntervalRule, effective: float | None = None) -> dict[str, Any]:
@@ -17,3 +18,12 @@ def interval_facts(rule: IntervalRule, effective: float | None = None) -> dict[s
     if isinstance(rule, PercentileBootstrap):
         facts["resamples"] = rule.resamples
     return facts
+
+
+def rule_of_report(report: Report) -> IntervalRule | None:
+    """The rule that the intervals of a finished report were made by; None where it has none."""
+    facts = report.result["facts"]
+    if resamples := facts.get("resamples"):  # reports from before there was a choice have no other fact of it
+        return interval_rule(PercentileBootstrap.key, seed=report.seed, resamples=resamples)
+    key = facts.get("interval")
+    return interval_rule(key, seed=report.seed) if key else None

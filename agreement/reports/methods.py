@@ -58,6 +58,8 @@ SOURCES = {
     "p-values when permutations are randomly drawn. Statistical Applications in Genetics and Molecular Biology 9.",
     "Shrout and Fleiss 1979": "Shrout, Fleiss 1979: Intraclass correlations: uses in assessing rater reliability. "
     "Psychological Bulletin 86.",
+    "Tukey 1958": "Tukey 1958: Bias and confidence in not-quite large samples (abstract). Annals of Mathematical "
+    "Statistics 29.",
     "Wilcoxon 1945": "Wilcoxon 1945: Individual comparisons by ranking methods. Biometrics Bulletin 1.",
     "Wilson 1927": "Wilson 1927: Probable inference, the law of succession, and statistical inference. Journal of the "
     "American Statistical Association 22.",
@@ -69,6 +71,7 @@ SOURCES = {
     "approach. Statistics in Medicine 27.",
     **{name: source for coefficient in COEFFICIENTS for name, source in coefficient.sources.items()},
 }
+_KINDS_OF_AGREEMENT = {Report.Kind.AGREEMENT, Report.Kind.FIDELITY, Report.Kind.COMPARISON, Report.Kind.ITEMS}
 _BLANKS = re.compile(r"\s+")
 
 
@@ -179,6 +182,8 @@ def _computation(report: Report) -> Iterator[str]:
     facts = report.result["facts"]
     if facts.get("interval") == Report.Interval.JACKKNIFE:
         yield from sentences.JACKKNIFE
+        if report.kind in _KINDS_OF_AGREEMENT:
+            yield sentences.FEW_PAIRS
     elif resamples := facts.get("resamples"):
         yield (
             f"Intervals are 95% percentile intervals of a bootstrap over cases (Efron and Tibshirani 1993) with "

@@ -15,7 +15,6 @@ from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.reports import files
 from agreement.reports.changes import last_changes
-from agreement.reports.effective import effective_cases
 from agreement.reports.figures import figures_of, inline
 from agreement.reports.methods import methods_of
 from agreement.reports.numbers import Number
@@ -114,7 +113,7 @@ def body(report: Report, *, sort: str = "", part: str = "") -> Context:
     context = heading(report)
     context["figures"] = {shown.name: shown for shown in _shown(report)}
     context["facts"] = report.result["facts"]
-    context["effective"] = effective_cases(report)
+    context["effective"] = context["facts"].get("effective")
     context["methods"] = methods_of(report)
     context["table_names"] = table_names(report)
     context["behind"] = judges_in_report(context["facts"].get("raters", []))

@@ -11,6 +11,9 @@ from typing import Any
 
 from agreement.calibration.thresholds import threshold_in_force
 from agreement.models import Report
+from consilium.statistics.case_figures import MANY_PAIRS
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
+from consilium.statistics.unit_agreement import MINIMUM_APART
 from scoring.selectors.raters import JURY_RULES, UNANIMOUS
 
 _STAGES = {
@@ -175,13 +178,20 @@ def counting(rules: str) -> str:
 
 
 JACKKNIFE = (
-    "Intervals are 95% intervals over cases: each figure was computed without each case in turn, and its spread on the "
-    "logit scale between the figure’s bounds was multiplied by Student’s t (jackknife, Miller 1974).",
-    "Degrees of freedom are the effective number of cases less one, which counts unequal cases by the share of the "
-    "figure that they hold (Carter et al. 2017).",
-    "Where fewer than two cases differ from a bound, the interval is the mid-p interval of a share of as many cases "
-    "(Lancaster 1961).",
-    "Figures with fewer than 5 effective cases have no interval.",
+    "Intervals are 95% intervals over cases: each figure was computed without each case in turn, and the jackknife "
+    "standard error of these values, on the logit scale between the figure’s bounds, was multiplied by Student’s t "
+    "(Tukey 1958; Miller 1974).",
+    "The degrees of freedom are the effective number of cases less one; this number, the squared sum of the cases’ "
+    "sizes over the sum of their squares, counts unequal cases by the share of the figure that they hold (Carter et "
+    "al. 2017).",
+    "Where a figure is at a bound, or would be without one case, its interval is the mid-p interval of a share of as "
+    "many cases (Lancaster 1961).",
+    f"Figures with fewer than {MINIMUM_EFFECTIVE_CASES} effective cases have no interval.",
+)
+FEW_PAIRS = (
+    f"In slices with fewer than {MANY_PAIRS} pairs a case, MF1 and the coefficients that correct for chance have an "
+    f"interval only where {MINIMUM_APART} cases hold the rarer class; at a bound it is then the mid-p interval of the "
+    "disagreement over the disagreement by chance."
 )
 
 

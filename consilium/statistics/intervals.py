@@ -21,14 +21,12 @@ from numpy.typing import NDArray
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals, replicates
 from consilium.statistics.case_figures import CaseFigures, Chance
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases, jackknife, logit_ends
 from consilium.statistics.mover import correlations, difference_ends
 from consilium.statistics.unit_agreement import MINIMUM_APART, chance_corrected_ends
 
-MINIMUM_EFFECTIVE_CASES = 5  # for an interval
-CASES_FOR_A_CLAIM = 30
-CASES_FOR_RARE_EVENTS = 100  # shares near 0 or 1, sparse CACS, rare failures
 # G* of five equal cases may differ from 5 by rounding.
 ROUNDING = 1e-9
 

@@ -23,6 +23,7 @@ from django.utils.translation import pgettext
 from consilium.core import i18n, languages, navigation
 from consilium.core import markdown as core_markdown
 from consilium.core.labels import OUTCOME_LABELS, STATUS_LABELS
+from consilium.statistics.case_numbers import CASES_FOR_A_CLAIM, CASES_FOR_RARE_EVENTS, MINIMUM_EFFECTIVE_CASES
 
 if TYPE_CHECKING:
     from django.core.paginator import Page
@@ -149,6 +150,17 @@ def outcome_chip(outcome: Any, label: Any = "") -> SafeString:
 def progress_bar(done: Any, total: Any, label: Any = "", text: Any = "", paused: bool = False) -> dict[str, Any]:
     """``{% progress_bar done total label=_("Cases graded") %}``: a progress bar with ``13 of 30`` beside it."""
     return {"done": done or 0, "total": total or 0, "label": label or _("Progress"), "text": text, "paused": paused}
+
+
+@register.inclusion_tag("components/effective_cases.html")
+def effective_cases(n: float | None) -> dict[str, Any]:
+    """``{% effective_cases facts.effective %}``: what can rest on so many effective cases; nothing where None."""
+    return {
+        "n": n,
+        "interval": MINIMUM_EFFECTIVE_CASES,
+        "claim": CASES_FOR_A_CLAIM,
+        "rare": CASES_FOR_RARE_EVENTS,
+    }
 
 
 @register.inclusion_tag("components/topnav.html", takes_context=True)

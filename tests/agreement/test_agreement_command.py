@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -17,12 +18,14 @@ pytestmark = pytest.mark.django_db
 CODES = {"not_met": 0, "met": 1}
 
 
-def command(slug: str, *raters: str, out: Path, seed: int = 0) -> None:
+def command(slug: str, *raters: str, out: Path, interval: str = "jackknife", seed: int = 0) -> None:
     chosen = [part for rater in raters for part in ("--rater", rater)]
-    call_command("agreement", "--benchmark", slug, *chosen, "--out", str(out), "--seed", str(seed))
+    call_command(
+        "agreement", "--benchmark", slug, *chosen, "--out", str(out), "--interval", interval, "--seed", str(seed)
+    )
 
 
-def run(study: Study, a: str, b: str, out: Path, **options: int) -> dict[str, dict[str, str]]:
+def run(study: Study, a: str, b: str, out: Path, **options: Any) -> dict[str, dict[str, str]]:
     command(study.benchmark.slug, a, b, out=out, **options)
     with (out / "agreement.csv").open(encoding="utf-8", newline="") as file:
         return {row["slice"]: row for row in csv.DictReader(file)}
@@ -61,7 +64,8 @@ def test_groups_have_the_mf1_of_scikit_learn_pooled_and_in_every_slice(tmp_path:
         assert float(rows[name]["mf1"]) == pytest.approx(value, abs=1e-9)
         assert int(rows[name]["n_pairs"]) == len(chosen)
     assert rows["all"]["mf1_low"] < rows["all"]["mf1"] < rows["all"]["mf1_high"]
-    assert "6 of the 10 cases needed" in rows["difficulty:low"]["note"]
+    alone = next(row for name, row in rows.items() if name.startswith("response:"))
+    assert "1.0 of the 5 effective cases needed" in alone["note"]
 
 
 @pytest.mark.slow
@@ -85,7 +89,7 @@ def test_a_judge_that_breaks_is_worse_off_than_one_that_answers(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_the_same_inputs_give_the_same_bytes_and_another_seed_only_other_intervals(tmp_path: Path) -> None:
+def test_the_same_inputs_give_the_same_bytes_and_a_seed_only_other_percentiles(tmp_path: Path) -> None:
     study = make_study(cases=11)
     study.group("A", coin(1, "met", "not_met"))
     study.group("B", noisy(study, "A", 2, 0.3))
@@ -93,8 +97,13 @@ def test_the_same_inputs_give_the_same_bytes_and_another_seed_only_other_interva
     second = run(study, "group:A@checked", "group:B@first", tmp_path / "2")
     assert (tmp_path / "1/agreement.csv").read_bytes() == (tmp_path / "2/agreement.csv").read_bytes()
     third = run(study, "group:A", "group:B", tmp_path / "3", seed=4)
-    assert third["all"]["mf1_low"] != first["all"]["mf1_low"]
-    assert third["all"]["mf1"] == second["all"]["mf1"]
+    assert third == first  # nothing is drawn
+    drawn = [
+        run(study, "group:A", "group:B", tmp_path / f"drawn{seed}", interval="percentile", seed=seed)["all"]
+        for seed in (0, 4)
+    ]
+    assert drawn[0]["mf1_low"] != drawn[1]["mf1_low"] != first["all"]["mf1_low"]
+    assert drawn[0]["mf1"] == drawn[1]["mf1"] == second["all"]["mf1"]
 
 
 @pytest.mark.slow

@@ -58,6 +58,7 @@ class Command(BaseCommand):
         out: Path = options["out"]
         files = OutFolder(out, options["overwrite"]).write(tables_for_files(tables, "alternative_raters"))
         self.stdout.write(self._summary(tables["physicians"].dicts(), tables["summary"].dicts()[0]))
+        self.stdout.write(f"Intervals: {rule_of(options).in_words}.")
         for note in notes:
             self.stdout.write(note)
         self.stdout.write(f"Written to {out}: {files}")

@@ -51,6 +51,7 @@ class Command(BaseCommand):
         self.stdout.write(
             self._summary(result.tables["attributes"].dicts(), result.tables["overall"].dicts()[0], result.facts)
         )
+        self.stdout.write(f"Intervals: {rule_of(options).in_words}.")
         for note in result.notes:
             self.stdout.write(note)
         for line in printed(result.facts["raters"]):

@@ -19,6 +19,7 @@ from agreement.kinds import KINDS, kind_of
 from agreement.models import Report
 from agreement.reports import files
 from agreement.reports.freshness import Freshness, freshness_of
+from agreement.reports.interval_facts import rule_of_report
 from consilium.core.errors import DomainError
 from consilium.core.jobs import JobStatus
 from consilium.management.interval_options import add_interval_arguments
@@ -69,6 +70,8 @@ class Command(BaseCommand):
             report = self._computed(benchmark, options["kind"], options["param"], options)
         with translation.override("en"):
             self.stdout.write(f"{report.public_id}: {kind_of(report).title(report.parameters, None)}")
+        if rule := rule_of_report(report):
+            self.stdout.write(f"Intervals: {rule.in_words}.")
         if options["out"]:
             if not options["overwrite"]:
                 _refuse_other_files(report, options["out"])

@@ -142,7 +142,7 @@ def test_the_page_leads_to_the_decisions_and_draws_every_figure(study: Study) ->
     client, place = signed_in(study.admin), f"/b/{study.benchmark.slug}/calibration/{report.public_id}"
     html = client.get(f"{place}/").content.decode()
     assert "Top 3 undefined under every setting: only 3 candidates: all are in the top 3." in html
-    assert "10 effective cases stand behind the figure with the fewest" in html
+    assert "10 effective cases stand behind these figures" in html
     for name in ("hits", "accuracy", "cacs_by_k", "sensitivity", "judge_error"):
         assert f'id="figure-{name}"' in html
     run = JudgeRun.objects.get(judge__name="blunt").public_id

@@ -27,6 +27,7 @@ from agreement.reports.tables import Table
 from annotation.models import Decision
 from consilium.core.csvfile import beginning, stream_csv
 from consilium.core.ratings import Ratings, Span, windows
+from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.outcomes import Outcome
 from scoring.selectors.raters import resolve_rater
 from tests.agreement.judged.test_compare import everything, frame
@@ -59,7 +60,7 @@ def of_all(
         tallies.add(pair(parts[0], parts[1], due_of_b=parts[2], faulty=faulty.within(span), judges=(False, True)))
         for digest, part in zip(read, parts, strict=True):
             digest.add(part)
-    rows = list(compare_tallies(tallies, seed=3, resamples=50).rows)
+    rows = list(compare_tallies(tallies, rule=DEFAULT_RULE).rows)
     names = (frame.described_by(*tallies.touched()),)
     return rows, digest_of(*read, faulty, names=names)
 

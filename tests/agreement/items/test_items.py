@@ -26,6 +26,7 @@ from agreement.models import Report
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from annotation.models import Decision
+from consilium.statistics.intervals import DEFAULT_RULE
 from rubrics.models import Response
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import CaseFactory, ResponseFactory
@@ -58,7 +59,7 @@ def report(study: Study) -> Report:
 
 
 def tables(study: Study) -> dict[str, list[Row]]:
-    analysis = analyse(read_items(study.benchmark, "group:A", "group:B"), seed=3)
+    analysis = analyse(read_items(study.benchmark, "group:A", "group:B"), rule=DEFAULT_RULE, seed=3)
     return {name: table.dicts() for name, table in analysis.tables.items()}
 
 
@@ -112,7 +113,7 @@ def test_criteria_have_their_agreement_and_discrimination(study: Study) -> None:
 def test_an_invalid_verdict_differs_from_nothing(study: Study) -> None:
     """It counts against its judge in MF1; neither a criterion nor a response is contested for it."""
     study.judge("Judge", coin(7, "met", "not_met", "invalid"))
-    tables_by_name = analyse(read_items(study.benchmark, "group:A", "Judge"), seed=3).tables
+    tables_by_name = analyse(read_items(study.benchmark, "group:A", "Judge"), rule=DEFAULT_RULE, seed=3).tables
     criteria, overall = tables_by_name["criteria"].dicts(), tables_by_name["overall"].dicts()[0]
     assert sum(row["n_invalid"] for row in criteria) > 20
     for row in criteria:
@@ -156,7 +157,7 @@ def test_where_disagreement_sits(study: Study) -> None:
             mine = [is_different for is_different, at in zip(differ, given, strict=True) if at == value]
             assert (row["n_pairs"], row["n_differ"]) == (len(mine), sum(mine))
             assert row["rate"] == pytest.approx(np.mean(mine))
-            assert (row["rate_low"] is None) == (row["n_cases"] < 10)
+            assert (row["rate_low"] is None) == (row["rate_effective"] < 5)
     assert attributes["language"]["note"].endswith(", p: the attribute has one value only")
     excess = [row["excess"] for row in rows_by_table["attributes"] if row["excess"] is not None]
     assert excess == sorted(excess, reverse=True)
@@ -273,7 +274,7 @@ def test_the_command_writes_the_tables_of_the_report(study: Study, report: Repor
 @pytest.mark.slow
 def test_a_judge_beside_a_group_and_nobody_in_common(study: Study) -> None:
     study.judge("J", coin(5, "met", "not_met", "invalid", ""))
-    analysis = analyse(read_items(study.benchmark, "group:A", "J"))
+    analysis = analyse(read_items(study.benchmark, "group:A", "J"), rule=DEFAULT_RULE)
     (physician,) = analysis.tables["physicians"].dicts()
     assert physician["group"] == "A"
     row = analysis.tables["criteria"].dicts()[0]
@@ -281,7 +282,7 @@ def test_a_judge_beside_a_group_and_nobody_in_common(study: Study) -> None:
     empty = make_study(cases=2)
     empty.group("A", coin(1, "met"))
     empty.group("B", coin(1, "cannot_assess"))
-    analysis = analyse(read_items(empty.benchmark, "group:A", "group:B"))
+    analysis = analyse(read_items(empty.benchmark, "group:A", "group:B"), rule=DEFAULT_RULE)
     for table in analysis.tables.values():
         assert all(cell == cell for row in table.rows for cell in row)
         "".join(table.csv())

@@ -15,6 +15,7 @@ from agreement.counting.compare import COLUMNS, compare
 from agreement.counting.frame import CaseLabels, Frame
 from agreement.counting.pairs import Pairs, PairStatus, pair
 from consilium.core.ratings import Ratings
+from consilium.statistics.intervals import PercentileBootstrap
 from consilium.statistics.outcomes import Outcome
 
 CRITERIA = 4
@@ -77,7 +78,7 @@ binary = st.integers(2, 14).flatmap(
 def test_every_slice_has_the_mf1_and_kappa_of_scikit_learn(drawn: tuple[int, list[int], list[int]]) -> None:
     cases, a, b = drawn
     study_frame = frame(cases)
-    rows = rows_by_slice(study_frame, pair(ratings(study_frame, a), ratings(study_frame, b)), resamples=20)
+    rows = rows_by_slice(study_frame, pair(ratings(study_frame, a), ratings(study_frame, b)))
     response, criterion = everything(study_frame)
     place = (response - 100) // 3
     case, first = place // 2, (criterion - 5000) % CRITERIA == 0
@@ -198,27 +199,28 @@ def test_constant_raters_have_no_kappa_and_no_alpha() -> None:
     assert "neither rater said not met" in row["note"]
 
 
-@pytest.mark.parametrize(("cases", "has_interval"), [(9, False), (10, True)])
-def test_an_interval_needs_ten_cases(cases: int, has_interval: bool) -> None:
+@pytest.mark.parametrize(("cases", "has_interval"), [(4, False), (5, True)])
+def test_an_interval_needs_five_effective_cases(cases: int, has_interval: bool) -> None:
     study_frame = frame(cases)
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 2, (2, cases * 8))
     row = rows_by_slice(study_frame, pair(ratings(study_frame, a), ratings(study_frame, b)))["all"]
     assert (row["mf1_low"] is not None) == has_interval
-    assert ("of the 10 cases needed" in row["note"]) != has_interval
+    assert ("of the 5 effective cases needed" in row["note"]) != has_interval
     if has_interval:
         assert row["mf1_low"] < row["mf1"] < row["mf1_high"]
 
 
 @pytest.mark.slow
-def test_interval_is_that_of_a_plain_bootstrap_over_cases() -> None:
+def test_a_percentile_interval_is_that_of_a_plain_bootstrap_over_cases() -> None:
     """1,000 resamples drawn one by one with scikit-learn, by another generator: the ends agree to chance."""
     cases = 40
     study_frame = frame(cases)
     rng = np.random.default_rng(11)
     truth = rng.random(cases * 8) < np.repeat(rng.random(cases), 8)
     a, b = (np.where(rng.random(cases * 8) < 0.15, ~truth, truth).astype(int) for _ in range(2))
-    row = rows_by_slice(study_frame, pair(ratings(study_frame, a), ratings(study_frame, b)))["all"]
+    paired = pair(ratings(study_frame, a), ratings(study_frame, b))
+    row = rows_by_slice(study_frame, paired, rule=PercentileBootstrap(0))["all"]
     x, y = a.reshape(cases, 8), b.reshape(cases, 8)
     drawn = []
     for _ in range(1000):

@@ -75,7 +75,7 @@ def test_two_physicians_and_a_judge_by_hand(tmp_path):
     assert float(everything["recall_met"]) == pytest.approx(2 / 3)
     assert (float(everything["prevalence_a"]), float(everything["prevalence_b"])) == pytest.approx((1 / 2, 1 / 3))
     assert everything["mf1_low"] == ""
-    assert "3 of the 10 cases" in everything["note"]
+    assert "3.0 of the 5 effective cases" in everything["note"]
     # Ceiling: ordered pairs 2 met-met, 2 not-not, one each way apart. Alpha: Do = 2/6, De = 2·3·3/(6·5) = 3/5.
     ceiling = tables["ceiling"][0]
     assert ceiling["n_pairs"] == "6"
@@ -287,7 +287,18 @@ def test_runs_from_the_command_line_without_a_database(tmp_path):
     }
     write(tmp_path / LABELS, [GOOD])
     done = subprocess.run(
-        [sys.executable, "manage.py", "agreement_file", tmp_path / LABELS, "--out", tmp_path / "out", "--seed", "4"],
+        [
+            sys.executable,
+            "manage.py",
+            "agreement_file",
+            tmp_path / LABELS,
+            "--out",
+            tmp_path / "out",
+            "--interval",
+            "percentile",
+            "--seed",
+            "4",
+        ],
         cwd=settings.BASE_DIR,
         env=environment,
         capture_output=True,

@@ -101,7 +101,7 @@ def test_one_archive_has_it_all_the_same_bytes_by_page_api_and_command(
     assert b"var(--" not in read["figures/candidates.svg"]
 
 
-def test_the_methods_name_rule_stage_n_exclusion_seed_software_and_sources(report: Report, client: Client) -> None:
+def test_the_methods_name_rule_stage_n_exclusion_intervals_software_and_sources(report: Report, client: Client) -> None:
     page = f"/b/{report.benchmark.slug}/agreement/{report.public_id}/"
     methods = fetched(client, f"{page}methods.txt").decode()
     facts = report.result["facts"]
@@ -112,7 +112,9 @@ def test_the_methods_name_rule_stage_n_exclusion_seed_software_and_sources(repor
         "that a rater could not assess",
         f"run {facts['runs'][0]}",
         "verdicts made elsewhere and imported",
-        "1,000 resamples and seed 4",
+        "each figure was computed without each case in turn",
+        "Tukey 1958: Bias and confidence in not-quite large samples (abstract).",
+        "Lancaster 1961: Significance tests in discrete distributions.",
         report.software,
         report.input_digest,
         "Cohen 1960: A coefficient of agreement for nominal scales.",
@@ -120,6 +122,7 @@ def test_the_methods_name_rule_stage_n_exclusion_seed_software_and_sources(repor
     ):
         assert words in methods
     assert "Calderon" not in methods  # only what is named is listed
+    assert "Efron" not in methods and "seed" not in methods  # nothing was drawn
     assert methods.split("\n\n")[0] in client.get(page).content.decode().replace("&#x27;", "'")
     assert "\\paragraph{" in fetched(client, f"{page}methods.tex").decode()
 

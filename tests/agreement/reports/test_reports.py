@@ -90,7 +90,10 @@ def test_a_report_is_asked_for_computed_and_read(study: Study) -> None:
         "Agreement on single responses",
         "alpha",
         report.input_digest,
-        "seed 0",
+        "jackknife over cases",
+        f"{report.result['facts']['effective']:.1f} effective cases stand behind these figures",
+        "An interval takes 5. Rest a claim on no fewer than 30.",
+        "Shares near 0 or 1, sparse CACS and rare failures take 100.",
     ):
         assert text in html
 

@@ -1,0 +1,7 @@
+"""How many cases figures take, by the simulations that `docs/statistics.md` names."""
+
+from __future__ import annotations
+
+MINIMUM_EFFECTIVE_CASES = 5  # for an interval
+CASES_FOR_A_CLAIM = 30
+CASES_FOR_RARE_EVENTS = 100  # shares near 0 or 1, sparse CACS, rare failures

@@ -1,0 +1,115 @@
+"""Intervals of a report through page, file and API: values of a study worked out elsewhere, old reports, both rules."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from agreement import services
+from agreement.models import Report
+from tests.agreement.study import Pair, Study, make_study
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+# Five cases of 30 criteria: both met, only B met, only A met, neither. For them `docs/statistics.md` has MF1 0.873128
+# with 0.690967 to 0.954919, and kappa 0.746269 with 0.382212 to 0.909792.
+TABLES = [(8, 1, 2, 19), (10, 2, 0, 18), (5, 3, 4, 18), (12, 0, 1, 17), (7, 2, 2, 19)]
+
+
+@pytest.fixture(scope="module")
+def shared_study(rows_of_the_module: None) -> Study:
+    study = make_study(cases=len(TABLES), points=(1,) * 30, candidates=("alpha",))
+    responses = sorted(study.responses(), key=lambda response: response.case.key)
+    met: dict[str, set[Pair]] = {"A": set(), "B": set()}
+    for response, (both, only_b, only_a, _neither) in zip(responses, TABLES, strict=True):
+        pairs = [(response.pk, criterion) for criterion in study.criteria[response.case_id]]
+        met["A"] |= set(pairs[: both + only_a])
+        met["B"] |= set(pairs[:both]) | set(pairs[both + only_a : both + only_a + only_b])
+    for name in met:
+        study.group(name, lambda pair, name=name: "met" if pair in met[name] else "not_met")
+    return study
+
+
+def ask(study: Study, interval: str = Report.Interval.JACKKNIFE) -> Report:
+    report = services.create_report(
+        benchmark=study.benchmark,
+        kind="agreement",
+        parameters={"rater_a": "group:A", "rater_b": "group:B"},
+        interval=interval,
+        at=timezone.now(),
+    )
+    return computed(report)
+
+
+def computed(report: Report) -> Report:
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    return report
+
+
+def row_of_all(client: Client, report: Report) -> dict[str, str]:
+    response = client.get(f"/b/{report.benchmark.slug}/agreement/{report.public_id}/tables/candidates.csv")
+    text = b"".join(response.streaming_content).decode("utf-8-sig")
+    return next(row for row in csv.DictReader(io.StringIO(text)) if row["slice"] == "all")
+
+
+def test_page_and_file_have_the_interval_of_a_study_worked_out_elsewhere(study: Study, client: Client) -> None:
+    client.force_login(study.admin)
+    report = ask(study)
+    row = row_of_all(client, report)
+    for name, expected in (
+        ("mf1", (0.873128, 0.690967, 0.954919)),
+        ("kappa", (0.746269, 0.382212, 0.909792)),
+    ):
+        ends = [float(row[f"{name}{end}"]) for end in ("", "_low", "_high")]
+        assert ends == pytest.approx(expected, abs=5e-7)
+        assert float(row[f"{name}_effective"]) == pytest.approx(5)
+    html = client.get(f"/b/{study.benchmark.slug}/agreement/{report.public_id}/").content.decode()
+    assert "0.873" in html and "0.691–0.955" in html
+    assert "5 effective cases stand behind these figures" in html
+
+
+def test_a_report_of_before_keeps_its_percentiles_and_computing_again_gives_the_rule_of_now(
+    study: Study, client: Client
+) -> None:
+    client.force_login(study.admin)
+    drawn = ask(study, Report.Interval.PERCENTILE)
+    # As the version before stored it: no choice of a rule, and no effective cases.
+    Report.objects.filter(pk=drawn.pk).update(interval="")
+    facts = drawn.result["facts"]
+    del facts["interval"], facts["effective"]
+    drawn.save(update_fields=["result"])
+    page = f"/b/{study.benchmark.slug}/agreement/{drawn.public_id}/"
+    html = client.get(page).content.decode()
+    assert "percentile bootstrap over cases, 1,000 resamples, seed 0" in html
+    assert "effective cases stand behind" not in html
+    assert "percentile intervals of a bootstrap over cases" in client.get(f"{page}methods.txt").content.decode()
+    client.post(f"{page}recompute")
+    again = computed(Report.objects.exclude(pk=drawn.pk).get())
+    assert (again.interval, again.recomputes) == (Report.Interval.JACKKNIFE, drawn)
+    assert float(row_of_all(client, again)["mf1_low"]) == pytest.approx(0.690967, abs=5e-7)
+    drawn.refresh_from_db()
+    assert drawn.interval == ""
+
+
+def test_the_api_computes_percentile_intervals_where_they_are_asked_for(study: Study, client: Client) -> None:
+    client.force_login(study.admin)
+    address = f"/api/v1/benchmarks/{study.benchmark.slug}/reports/"
+    given = {
+        "kind": "agreement",
+        "parameters": {"rater_a": "group:A", "rater_b": "group:B"},
+        "interval": "percentile",
+        "seed": 3,
+    }
+    answer = client.post(address, given, content_type="application/json")
+    assert (answer.status_code, answer.json()["interval"]) == (201, "percentile"), answer.content
+    report = computed(Report.objects.get())
+    assert report.result["facts"]["resamples"] == 1000
+    assert row_of_all(client, report)["mf1_low"] == ""  # of five cases it gives none
+    refused = client.post(address, {**given, "interval": "bayes"}, content_type="application/json")
+    assert refused.status_code == 400 and "interval" in refused.json()
