@@ -28,6 +28,7 @@ from agreement.scoreboard.case_sets import named_slices
 from agreement.selectors.rater_choices import RaterChoice, display_name, group_choices, judge_choices, rater_choices
 from consilium.core.errors import DomainError
 from consilium.statistics.bootstrap import RESAMPLES
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
 from rubrics.models import Benchmark
 from scoring.scores.sheet import due_pairs
 from scoring.selectors.raters import require_verdicts, resolve_rater
@@ -183,16 +184,28 @@ def _faulty(rows: list[Row]) -> list[str]:
     ]
 
 
+_RANKS_BY_RESAMPLES = (
+    "Ranks are among the candidates with at least 10 cases; tied candidates share the best rank. The 95% range of a "
+    "rank comes from joint resamples of cases, in which a tied candidate may take any place of its tie."
+)
+_RANKS_BY_COMPARISONS = (
+    f"Ranks are among the candidates with at least {MINIMUM_EFFECTIVE_CASES} effective cases; tied candidates share "
+    "the best rank. The 95% range of a rank reaches from one more than the number of candidates that are told to be "
+    "above to the number of all less those told to be below, each by the interval of the difference on the same cases "
+    "(Zou and Donner 2008) with Holm’s correction over the other candidates (Holm 1979; Mogstad et al. 2024)."
+)
+
+
 def _further(report: Report) -> list[str]:
     """Remarks on the tables below the scoreboard; none for a report that is older than these tables."""
     facts = report.result["facts"]
     if "slices" not in facts:
         return []
+    drawn = facts.get("interval") != Report.Interval.JACKKNIFE
     paragraphs = [
-        "Ranks are among the candidates with at least 10 cases; tied candidates share the best rank. The 95% range of "
-        "a rank comes from joint resamples of cases, in which a tied candidate may take any place of its tie.",
+        _RANKS_BY_RESAMPLES if drawn else _RANKS_BY_COMPARISONS,
         "Intervals of differences (of two figures, of two registers, of a capability family and the whole) are of the "
-        "difference itself, over the same cases.",
+        "difference itself, over the same cases" + ("." if drawn else " (Zou and Donner 2008)."),
         f"rubric_score_se in the files is no part of these intervals: it is the standard deviation of the score over "
         f"{RESAMPLES:,} resamples of cases with seed {report.seed}, as HealthBench’s bootstrap_std.",
         "Length control correlates the length of a response in code points with its hits and its CACS: Pearson, "

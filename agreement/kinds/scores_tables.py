@@ -37,7 +37,7 @@ def compute(
 ) -> Result:
     """Every candidate by one rater; ``also`` are raters to compare ranks with, ``subsets`` named slices by slug.
 
-    ``seed`` is that of `rubric_score_se` and of the ranges of ranks.
+    ``seed`` is that of `rubric_score_se`.
     """
     resolved = resolve_rater(benchmark, rater)
     others = [resolve_rater(benchmark, other) for other in also]

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from agreement.reports.tables import Row
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import CaseBootstrap, replicates
-from consilium.statistics.case_figures import CaseFigures, case_ratio
+from consilium.statistics.case_figures import case_ratio
 from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
-from consilium.statistics.rank_ranges import rank_ranges
 from consilium.statistics.worst_at_k import worst_at_k
 from scoring.scores.score_columns import CLIP, FIGURES, ScoreFigures
 from scoring.scores.score_tables import SCOREBOARD_COLUMNS
@@ -117,8 +115,6 @@ class _Board:
         self.n_candidates = len(scored.names)
         self.size = scored.columns.size
         self.worst_k = _worst_k(scored)
-        # Of the ranges of ranks.
-        self.bootstrap = CaseBootstrap(len(scored.sheet.case_ids), scored.seed)
         self.figures_by_name: dict[str, ScoreFigures] = {
             **scored.columns.figures_by_name,
             "worst_at_k": _worst(scored, self.worst_k),
@@ -163,7 +159,8 @@ class _Board:
         return rows
 
     def _ranks(self, name: str, columns: NDArray[np.int64]) -> list[Figure]:
-        return _rank_ranges(self.figures_by_name[name].over_cases.of_slices(columns), self.bootstrap)
+        assert self.scored.rule is not None
+        return self.scored.rule.ranks(self.figures_by_name[name].over_cases.of_slices(columns))
 
     def gap_rows(self, place: int) -> list[Row]:
         """`GAP_COLUMNS` of one slice."""
@@ -244,12 +241,6 @@ class _Board:
             reasons.append([figure.reason if isinstance(figure, Undefined) else "" for figure in own])
         apart = figures(values[0] - values[1], sizes[0], reason=lambda i: reasons[0][i] or reasons[1][i])
         return self.scored.rule.differences(parts[0], parts[1]).attach(apart)
-
-
-def _rank_ranges(candidates: CaseFigures, bootstrap: CaseBootstrap) -> list[Figure]:
-    """The rank of each candidate with its range; a slice of ``candidates`` is a candidate."""
-    values = [None if np.isnan(value) else float(value) for value in candidates.whole()]
-    return rank_ranges(values, replicates(candidates, bootstrap), candidates.behind.sum(axis=0))
 
 
 def _worst_k(scored: Scored) -> int:

@@ -23,9 +23,8 @@ from __future__ import annotations
 import math
 
 from consilium.core.reasons import Reason
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING
 from consilium.statistics.estimate import Estimate, Figure, Undefined
-from consilium.statistics.intervals import ROUNDING
 
 POWER = 0.8
 ALPHA = 0.05

@@ -21,14 +21,12 @@ from numpy.typing import NDArray
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals, replicates
 from consilium.statistics.case_figures import CaseFigures, Chance
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases, jackknife, logit_ends
 from consilium.statistics.mover import correlations, difference_ends
+from consilium.statistics.rank_ranges import paired_rank_ranges, rank_ranges
 from consilium.statistics.unit_agreement import MINIMUM_APART, chance_corrected_ends
-
-# G* of five equal cases may differ from 5 by rounding.
-ROUNDING = 1e-9
 
 Array = NDArray[np.float64]
 
@@ -81,6 +79,9 @@ class IntervalRule(Protocol):
     def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
         """Of the first figure less the second, slice by slice; row i of both is the same case."""
 
+    def ranks(self, candidates: CaseFigures) -> list[Figure]:
+        """The rank of each candidate, with its range; a slice of ``candidates`` is a candidate."""
+
 
 @dataclass(frozen=True)
 class CaseJackknife:
@@ -131,6 +132,9 @@ class CaseJackknife:
             lambda i: Reason.EDGE_INTERVAL_OF_ONE() if at_edge[i] else "",
         )
 
+    def ranks(self, candidates: CaseFigures) -> list[Figure]:
+        return paired_rank_ranges(candidates)
+
     def _ends(self, jack: Jackknife, chance: Chance | None) -> Ends:
         if chance is None:
             return logit_ends(jack, self.level)
@@ -161,6 +165,10 @@ class PercentileBootstrap:
         behind = np.minimum(first.behind.sum(axis=0), second.behind.sum(axis=0))
         effective = np.minimum(effective_cases(first.sizes), effective_cases(second.sizes))
         return self._of(apart, behind, effective)
+
+    def ranks(self, candidates: CaseFigures) -> list[Figure]:
+        values = [None if np.isnan(value) else float(value) for value in candidates.whole()]
+        return rank_ranges(values, self._replicates(candidates), candidates.behind.sum(axis=0))
 
     def _replicates(self, figures: CaseFigures) -> Array:
         n_cases = len(figures.sums)

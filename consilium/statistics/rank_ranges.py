@@ -48,6 +48,7 @@ from numpy.typing import ArrayLike, NDArray
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, MINIMUM_KEPT
 from consilium.statistics.case_figures import CaseFigures
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING
 from consilium.statistics.estimate import Estimate, Figure, Undefined, nearly_equal, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Jackknife, jackknife, logit_ends
 from consilium.statistics.mover import correlations, difference_ends
@@ -55,9 +56,6 @@ from consilium.statistics.mover import correlations, difference_ends
 DECIMALS = 9
 ENDS = (0.025, 0.975)
 UNMOVED = Reason.RANKS_UNCHANGED()
-MINIMUM_EFFECTIVE = 5
-# G* of equally large cases is their number but for rounding.
-ROUNDING = 1e-9
 
 # The sign of each difference whose interval at a level leaves out 0, 0 for the others: (candidates, candidates), the
 # row less the column.
@@ -130,11 +128,11 @@ def paired_rank_ranges(candidates: CaseFigures) -> list[Figure]:
     once they are clipped, as they are shown, are not told apart.
     """
     jack = jackknife(candidates)
-    enough = jack.effective >= MINIMUM_EFFECTIVE - ROUNDING
+    enough = jack.effective >= MINIMUM_EFFECTIVE_CASES - ROUNDING
     ranked = np.flatnonzero(~np.isnan(jack.values) & enough)
     shown = jack.values if candidates.clip is None else np.clip(jack.values, *candidates.clip)
     ranges: list[Figure] = [
-        _unranked(None if np.isnan(value) else float(value), int(cases), len(ranked), MINIMUM_EFFECTIVE)
+        _unranked(None if np.isnan(value) else float(value), int(cases), len(ranked), MINIMUM_EFFECTIVE_CASES)
         for value, cases in zip(shown, jack.effective + ROUNDING, strict=True)
     ]
     if len(ranked) < 2:

@@ -87,3 +87,52 @@ def mid_p_of_whole_numbers(hits: int, n: int) -> tuple[float, float]:
 
     low, high = (float(optimize.brentq(lambda p, tail=tail: surprise(p) - tail, 0, 1)) for tail in (0.975, 0.025))
     return low, high
+
+
+def rank_ranges(hits: Sequence[Sequence[float]], sizes: Sequence[float]) -> list[tuple[int, int, int]]:
+    """The rank and its range of each candidate by paired comparisons with Holm's correction.
+
+    Row i of ``hits`` is what each candidate has of the ``sizes[i]`` of case i; the figure is their pooled share.
+    """
+    cases, candidates = len(hits), len(hits[0])
+    effective = sum(sizes) ** 2 / sum(size * size for size in sizes)
+    whole, without = [], []
+    for c in range(candidates):
+        total = sum(row[c] for row in hits)
+        whole.append(total / sum(sizes))
+        without.append([(total - row[c]) / (sum(sizes) - size) for row, size in zip(hits, sizes, strict=True)])
+
+    def ends(c: int, level: float) -> tuple[float, float]:
+        y = [math.log(value / (1 - value)) for value in without[c]]
+        mean = sum(y) / cases
+        half = stats.t.ppf((1 + level) / 2, effective - 1) * math.sqrt(
+            (cases - 1) / cases * sum((value - mean) ** 2 for value in y)
+        )
+        centre = math.log(whole[c] / (1 - whole[c]))
+        return 1 / (1 + math.exp(half - centre)), 1 / (1 + math.exp(-half - centre))
+
+    def sign(i: int, j: int, level: float) -> int:
+        """The sign of the difference, 0 where its interval holds 0."""
+        first, second = ([value - sum(without[c]) / cases for value in without[c]] for c in (i, j))
+        r = sum(a * b for a, b in zip(first, second, strict=True)) / math.sqrt(
+            sum(a * a for a in first) * sum(b * b for b in second)
+        )
+        (l1, u1), (l2, u2) = ends(i, level), ends(j, level)
+        d, down, down2, up, up2 = whole[i] - whole[j], whole[i] - l1, u2 - whole[j], u1 - whole[i], whole[j] - l2
+        if d - math.sqrt(down**2 - 2 * r * down * down2 + down2**2) > 0:
+            return 1
+        return -1 if d + math.sqrt(up**2 - 2 * r * up * up2 + up2**2) < 0 else 0
+
+    ranges = []
+    for i in range(candidates):
+        others, above, below = {j for j in range(candidates) if j != i}, 0, 0
+        while others:
+            signs = {j: sign(i, j, 1 - 0.05 / len(others)) for j in others}
+            apart = {j for j in others if signs[j]}
+            if not apart:
+                break
+            above += sum(signs[j] < 0 for j in apart)
+            below += sum(signs[j] > 0 for j in apart)
+            others -= apart
+        ranges.append((1 + sum(other > whole[i] for other in whole), 1 + above, candidates - below))
+    return ranges

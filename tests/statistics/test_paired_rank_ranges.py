@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import exp, log, sqrt
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from scipy import stats
 
 from consilium.statistics.case_figures import CaseFigures, case_ratio
 from consilium.statistics.rank_ranges import holm_ranges, paired_rank_ranges
+from tests.statistics.by_hand import rank_ranges
 
 
 def of_means(scores) -> CaseFigures:
@@ -72,52 +73,6 @@ def test_steps_by_intervals_are_holms_steps_by_p(seed):
         assert high[i] == 5 - sum(means[j] < means[i] for j in apart)
 
 
-def naive_ranges(hits, sizes):
-    """The same by the definitions, a candidate and a case at a time."""
-    cases, candidates = len(hits), len(hits[0])
-    effective = sum(sizes) ** 2 / sum(size * size for size in sizes)
-    whole, without = [], []
-    for c in range(candidates):
-        total = sum(row[c] for row in hits)
-        whole.append(total / sum(sizes))
-        without.append([(total - row[c]) / (sum(sizes) - size) for row, size in zip(hits, sizes, strict=True)])
-
-    def ends(c, level):
-        y = [log(value / (1 - value)) for value in without[c]]
-        mean = sum(y) / cases
-        half = stats.t.ppf((1 + level) / 2, effective - 1) * sqrt(
-            (cases - 1) / cases * sum((value - mean) ** 2 for value in y)
-        )
-        centre = log(whole[c] / (1 - whole[c]))
-        return 1 / (1 + exp(half - centre)), 1 / (1 + exp(-half - centre))
-
-    def sign(i, j, level):
-        """The sign of the difference, 0 where its interval holds 0."""
-        first, second = ([value - sum(without[c]) / cases for value in without[c]] for c in (i, j))
-        r = sum(a * b for a, b in zip(first, second, strict=True)) / sqrt(
-            sum(a * a for a in first) * sum(b * b for b in second)
-        )
-        (l1, u1), (l2, u2) = ends(i, level), ends(j, level)
-        d, down, down2, up, up2 = whole[i] - whole[j], whole[i] - l1, u2 - whole[j], u1 - whole[i], whole[j] - l2
-        if d - sqrt(down**2 - 2 * r * down * down2 + down2**2) > 0:
-            return 1
-        return -1 if d + sqrt(up**2 - 2 * r * up * up2 + up2**2) < 0 else 0
-
-    ranges = []
-    for i in range(candidates):
-        others, above, below = {j for j in range(candidates) if j != i}, 0, 0
-        while others:
-            signs = {j: sign(i, j, 1 - 0.05 / len(others)) for j in others}
-            apart = {j for j in others if signs[j]}
-            if not apart:
-                break
-            above += sum(signs[j] < 0 for j in apart)
-            below += sum(signs[j] > 0 for j in apart)
-            others -= apart
-        ranges.append((1 + sum(other > whole[i] for other in whole), 1 + above, candidates - below))
-    return ranges
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_ranges_are_those_of_plain_loops(seed):
     rng = np.random.default_rng(seed)
@@ -125,7 +80,7 @@ def test_ranges_are_those_of_plain_loops(seed):
     shares = 1 / (1 + np.exp(-(rng.normal(size=(14, 1)) + np.linspace(-1.2, 1.2, 6))))
     hits = rng.binomial(sizes[:, None], shares)
     figures = case_ratio(hits, np.broadcast_to(sizes[:, None], hits.shape), scale=100.0)
-    expected = naive_ranges(hits.tolist(), sizes.tolist())
+    expected = rank_ranges(hits.tolist(), sizes.tolist())
     assert ends_of(paired_rank_ranges(figures)) == expected
     assert any((low, high) != (1, 6) for _, low, high in expected)  # somebody is told apart
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +25,7 @@ from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule, Percentil
 from rubrics.models import Case, Response
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import CaseFactory, ResponseFactory
-from tests.statistics.by_hand import difference_ends, less_mean, logit_jackknife
+from tests.statistics.by_hand import difference_ends, less_mean, logit_jackknife, rank_ranges
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 K = 3
@@ -107,8 +108,29 @@ def test_every_slice_has_its_figures(study: Study) -> None:
                 assert own[f"{figure}_rank"] == rank
                 assert 1 <= own[f"{figure}_rank_low"] <= rank <= own[f"{figure}_rank_high"] <= len(NAMES)
     few = row(rows, slice="specialty:neurology", candidate="alpha")  # 8 of 24 cases
+    assert few["cacs_at_k_rank"] is not None
+    drawn = result(study, rule=PercentileBootstrap(7)).tables["scoreboard_slices"].dicts()
+    few = row(drawn, slice="specialty:neurology", candidate="alpha")
     assert few["cacs_at_k_rank"] is None
     assert "no rank: 8 of the 10 cases needed" in few["note"]
+
+
+def test_ranges_of_ranks_are_those_of_paired_comparisons() -> None:
+    apart = make_study(cases=12, points=(1,) * CRITERIA, candidates=NAMES)
+    rng = random.Random(5)
+    skill = dict(zip(NAMES, (0.25, 0.5, 0.55, 0.9), strict=True))
+    candidate_of = {response.pk: response.candidate.name for response in apart.responses()}
+    apart.group("A", lambda pair: "met" if rng.random() < skill[candidate_of[pair[0]]] else "not_met")
+    met = hits(apart, "A")
+    by_case: dict[str, list[int]] = {}
+    for response in sorted(apart.responses(), key=lambda response: NAMES.index(candidate_of[response.pk])):
+        by_case.setdefault(response.case.key, []).append(met[response.pk])
+    expected = rank_ranges(list(by_case.values()), [CRITERIA] * len(by_case))
+    board = compute(apart.benchmark, rater="group:A", k=K, seed=7).tables["scoreboard"].dicts()
+    for name, place in zip(NAMES, expected, strict=True):
+        own = row(board, candidate=name)
+        assert tuple(own[f"rubric_accuracy_rank{end}"] for end in ("", "_low", "_high")) == place
+    assert [high - low for _rank, low, high in expected] != [3] * 4
 
 
 def test_a_figure_and_differences_by_hand(study: Study) -> None:
