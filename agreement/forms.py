@@ -70,7 +70,7 @@ class ReportForm(forms.Form):
     @property
     def chosen_interval(self) -> str:
         """The interval rule, once the form is valid."""
-        return self.cleaned_data["interval"] or Report.Interval.JACKKNIFE
+        return self.cleaned_data.get("interval") or Report.Interval.JACKKNIFE
 
     @property
     def chosen_seed(self) -> int:

@@ -109,6 +109,8 @@ def _complete(
             _("There is no interval rule “%(name)s”: %(names)s.")
             % {"name": interval, "names": ", ".join(Report.Interval.values)}
         )
+    if interval not in of_kind.interval_rules:
+        raise WrongParameters(_("A report of this kind has no intervals by this rule."))
     return of_kind.complete(benchmark, parameters)
 
 

@@ -5,7 +5,7 @@ A kind is one module of this package that ends in ``KIND = Kind(...)``; the pack
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,8 @@ class Kind:
     decisions behind a slice, of two of the raters where there are more (``side``, one of ``sides``, which names them
     with their labels; by default the first). ``headline`` is the name of the kind's leading figure, and its number of
     decimals. ``methods`` are English sentences for a paper. ``digest`` reads the inputs as they stand now and gives the
-    digest that ``compute`` would: a report is stale where it differs from its own.
+    digest that ``compute`` would: a report is stale where it differs from its own. ``interval_rules`` are those that
+    intervals of the kind can be made by.
     """
 
     value: str
@@ -84,6 +85,7 @@ class Kind:
     methods: Callable[[Report], list[str]] = no_methods
     body_of_slice: Callable[[Report, str, str], Context] | None = None
     digest: Callable[[Benchmark, Parameters], str] | None = None
+    interval_rules: Collection[str] = tuple(Report.Interval.values)
 
     @property
     def section(self) -> str:

@@ -17,6 +17,7 @@ from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, 
 from agreement.kinds.shared import raters_table
 from agreement.models import Report
 from agreement.powered import powered_scores
+from agreement.reports.interval_facts import interval_facts
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Number, number
 from agreement.reports.parameters import WrongParameters, checked_k, named_raters
@@ -59,6 +60,7 @@ class PoweredForm(ReportForm):
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
     reference = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
     k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)
+    interval = None  # there is one rule
     field_order = ["judge", "reference", "k", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
@@ -91,7 +93,10 @@ def compute(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
-    """Every candidate three ways: prediction-powered, by the physicians alone, by the judge alone."""
+    """Every candidate three ways: prediction-powered, by the physicians alone, by the judge alone.
+
+    Nothing is drawn, and ``rule`` and ``seed`` play no part: there is one rule for these intervals.
+    """
     scores = powered_scores.powered_scores(benchmark, judge=judge, reference=reference, k=k, progress=progress)
     predictor, physicians = scores.inputs.judge, scores.inputs.reference
     raters = raters_table(predictor, physicians)
@@ -125,10 +130,16 @@ def compute(
             },
             "n_judged": len(scores.inputs.sheet.response_ids),
             "n_graded": int((scores.inputs.place >= 0).sum()),
+            **interval_facts(DEFAULT_RULE, _least_effective(overall)),
         },
         notes=[*scores.notes, *coverage_remarks(predictor, physicians)],
         digest=scores.digest,
     )
+
+
+def _least_effective(rows: list[Row]) -> float | None:
+    """The least number of effective cases behind a prediction-powered figure of a candidate."""
+    return min((row["effective"] for row in rows if row["effective"] is not None), default=None)
 
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
@@ -261,6 +272,17 @@ def digest(benchmark: Benchmark, given: Parameters) -> str:
     return powered_scores.read_inputs(benchmark, **given).digest
 
 
+_INTERVAL = (
+    "The estimate, its λ with it, was computed without each case, graded or not; the effective number of cases is that "
+    "of the cases with a graded response."
+)
+# Of reports from before intervals were made by leaving out cases.
+_INTERVAL_BEFORE = (
+    "Its variance is linearised over cases, and its 95% interval that of Student’s t with two degrees of freedom less "
+    "than there are cases with a graded response; there is none with fewer than 10 such cases."
+)
+
+
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
     learned = facts["learned"]
@@ -272,8 +294,7 @@ def methods(report: Report) -> list[str]:
         "The estimate is λ times the mean of the judge’s scores over all responses, plus the mean over the graded "
         "responses of the physicians’ scores less λ times the judge’s; λ is the one that makes the variance smallest "
         "in the same sample.",
-        "Its variance is linearised over cases, and its 95% interval that of Student’s t with two degrees of freedom "
-        "less than there are cases with a graded response; there is none with fewer than 10 such cases.",
+        _INTERVAL if facts.get("interval") == Report.Interval.JACKKNIFE else _INTERVAL_BEFORE,
         *_drawn(facts["sampling"]),
         "An invalid or missing verdict counts against the candidate, and as a prediction so does one on which the "
         "judge is divided. A response on which a decision of the physicians is open, or was not assessed, is taken as "
@@ -320,4 +341,5 @@ KIND = Kind(
     pairs=pairs,
     methods=methods,
     digest=digest,
+    interval_rules=(Report.Interval.JACKKNIFE,),
 )

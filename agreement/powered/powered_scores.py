@@ -43,6 +43,7 @@ COLUMNS = (
     *("candidate", "slice", "measure", "k", "value", "low", "high", "lambda"),
     *("physicians", "physicians_low", "physicians_high", "judge", "judge_low", "judge_high", "width_ratio"),
     *("n_labelled", "n_labelled_cases", "n_judged", "n_cases", "note"),
+    *("effective", "physicians_effective", "judge_effective"),
 )
 TEXT_COLUMNS = ("candidate", "slice", "measure", "note")
 # Why a measure has no value in any response, as in tables of scores.
@@ -124,6 +125,13 @@ class Inputs:
         touched &= ~np.isnan(self._values(self.predicted, place, measure)[0])
         touched &= self.graded.inside[place][self.place]
         return np.bincount(self.sheet.response_candidate[touched], minlength=len(self.candidates))
+
+    def least_scores(self, grid: Grid, place: int) -> NDArray[np.float64]:
+        """The least rubric score that each candidate could have: the mean over its responses with a score."""
+        scored = grid.inside[place] & grid.has_score[place]
+        candidate, size = self.sheet.response_candidate[scored], len(self.candidates)
+        least = np.bincount(candidate, weights=grid.least_score[place][scored], minlength=size)
+        return np.asarray(least / np.maximum(np.bincount(candidate, minlength=size), 1))
 
     def _values(self, grid: Grid, place: int, measure: str) -> tuple[Array, Array]:
         """The value of each response, NaN where it has none, and its size."""
@@ -267,7 +275,7 @@ def powered_scores(
     benchmark: Benchmark, *, judge: str, reference: str, k: int, progress: Progress = no_progress
 ) -> PoweredScores:
     """Every candidate by ``judge`` and ``reference``, with the coverage threshold ``k``. Nothing is drawn at random:
-    the intervals are those of Student's t (`consilium.statistics.prediction_powered`).
+    the intervals are those of `consilium.statistics.prediction_powered`.
     """
     inputs = read_inputs(benchmark, judge=judge, reference=reference, k=k, progress=progress)
     rows_by_key: dict[tuple[int, int, str], Row] = {}
@@ -287,23 +295,24 @@ def powered_scores(
 
 def powered_figures(inputs: Inputs, place: int, measure: str) -> list[Powered]:
     """One for each candidate of the slice at ``place``, by its place in the sheet."""
-    return prediction_powered(inputs.sums(place, measure), **_options(measure))
+    return prediction_powered(inputs.sums(place, measure), **_options(inputs, inputs.predicted, place, measure))
 
 
-def _options(measure: str) -> dict[str, Any]:
-    """The unit of a measure, and its bounds."""
+def _options(inputs: Inputs, grid: Grid, place: int, measure: str) -> dict[str, Any]:
+    """The unit of a measure and its bounds; those of a rubric score rest on the responses with a score in ``grid``."""
     if measure == "rubric_score":
-        return {"clip": (0.0, 1.0)}
-    return {"scale": 100.0 if measure == "rubric_accuracy" else 1.0, "clip": (0.0, 100.0)}
+        return {"bounds": (inputs.least_scores(grid, place), 1.0), "clip": (0.0, 1.0)}
+    if measure == "rubric_accuracy":
+        return {"scale": 100.0, "clip": (0.0, 100.0)}
+    return {"bounds": (0.0, 100.0), "clip": (0.0, 100.0)}
 
 
 def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]:
     estimates = powered_figures(inputs, place, measure)
     judged = [estimate.judge for estimate in estimates]
     if inputs.alone is not inputs.predicted:
-        judged = [
-            estimate.judge for estimate in prediction_powered(inputs.sums_of_judge(place, measure), **_options(measure))
-        ]
+        options = _options(inputs, inputs.alone, place, measure)
+        judged = [estimate.judge for estimate in prediction_powered(inputs.sums_of_judge(place, measure), **options)]
     unused = inputs.unused(place, measure)
     here = np.bincount(inputs.sheet.response_candidate[inputs.predicted.inside[place]], minlength=len(estimates))
     for candidate, (estimate, judge) in enumerate(zip(estimates, judged, strict=True)):
@@ -343,5 +352,8 @@ def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]
                 "n_judged": estimate.n_judged,
                 "n_cases": estimate.n_cases,
                 "note": joined(figure.note, *notes),
+                "effective": figure.effective,
+                "physicians_effective": estimate.physicians.effective,
+                "judge_effective": judge.effective,
             },
         )

@@ -23,12 +23,11 @@ from __future__ import annotations
 import math
 
 from consilium.core.reasons import Reason
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, MINIMUM_PILOT_CASES, ROUNDING
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 POWER = 0.8
 ALPHA = 0.05
-MINIMUM_PILOT_CASES = 10
 
 
 def detectable_mean_difference(

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals, replicates
@@ -44,6 +44,11 @@ class Intervals:
     effective: Array
     reason: Callable[[int], str]
     note: Callable[[int], str]
+
+    def without(self, hidden: NDArray[np.bool_], why: str) -> Intervals:
+        """The same, with none where ``hidden``."""
+        low, high = (np.where(hidden, np.nan, end) for end in (self.low, self.high))
+        return replace(self, low=low, high=high, reason=lambda i: why if hidden[i] else self.reason(i))
 
     def attach(self, estimates: Sequence[Figure]) -> list[Figure]:
         """The figures with their intervals; a figure without an interval has the reason in its note."""
@@ -98,10 +103,18 @@ class CaseJackknife:
         return self.of_jackknife(jackknife(figures), clip=figures.clip, chance=figures.chance)
 
     def of_jackknife(
-        self, jack: Jackknife, *, clip: tuple[float, float] | None = None, chance: Chance | None = None
+        self,
+        jack: Jackknife,
+        *,
+        clip: tuple[float, float] | None = None,
+        chance: Chance | None = None,
+        n_cases: ArrayLike | None = None,
     ) -> Intervals:
-        """Of figures that are no function of sums, such as rank correlations, and are known without each case."""
-        ends = self._ends(jack, chance)
+        """Of figures that are known without each case, such as rank correlations, which are no function of sums.
+
+        ``n_cases`` as in `logit_ends`.
+        """
+        ends = logit_ends(jack, self.level, n_cases=n_cases) if chance is None else self._ends(jack, chance)
         low, high = (_clip(end, clip) for end in (ends.low, ends.high))
         clipped = (low != ends.low) | (high != ends.high)
         lacking = _lacking(jack, chance)

@@ -25,7 +25,7 @@ Lancaster 1961 (mid-p).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,6 +68,11 @@ class Jackknife:
         mean = np.where(known, self.without, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         apart = np.where(known, self.without - mean, 0.0)
         return np.where((np.abs(apart) > NO_SPREAD * (self.high - self.low)).any(axis=0), apart, 0.0)
+
+    def scaled(self, factor: float) -> Jackknife:
+        """The figures and their bounds times ``factor``, which is above 0."""
+        columns = {name: factor * getattr(self, name) for name in ("values", "without", "low", "high")}
+        return replace(self, **columns)
 
     def standard_error(self) -> Array:
         """The jackknife standard error on the scale of the figure, (slices,)."""

@@ -25,10 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
-from consilium.statistics.detectable_difference import MINIMUM_PILOT_CASES
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, MINIMUM_PILOT_CASES
 from consilium.statistics.estimate import Estimate, Figure, Undefined
-from consilium.statistics.prediction_powered import LEVEL
+from consilium.statistics.jackknife import LEVEL
 
 
 @dataclass(frozen=True)

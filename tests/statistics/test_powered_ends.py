@@ -11,9 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from consilium.statistics.case_figures import case_ratio
-from consilium.statistics.jackknife import jackknife, logit_ends
-from consilium.statistics.prediction_powered import CaseSums, case_sums, fit, powered_ends
+from consilium.statistics.prediction_powered import (
+    NO_ERROR_SEEN,
+    CaseSums,
+    Powered,
+    case_sums,
+    fit,
+    prediction_powered,
+)
+from tests.statistics.by_hand import ratio_ends
 
 NAN = float("nan")
 
@@ -24,6 +30,10 @@ def of(labels, predictions, **more) -> CaseSums:
 
 def without(sums: CaseSums, i: int) -> CaseSums:
     return CaseSums(**{field.name: np.delete(getattr(sums, field.name), i, axis=0) for field in fields(CaseSums)})
+
+
+def estimate(sums: CaseSums, **options) -> Powered:
+    return prediction_powered(sums, **options)[0]
 
 
 def plain_ends(sums: CaseSums, power: float | None = None) -> tuple[float, float]:
@@ -47,45 +57,45 @@ def test_ends_are_those_of_fitting_anew_without_each_case(seed, power):
     f = np.clip(y + rng.normal(0, 0.15, 40), 0, 1)
     size, weight = rng.integers(1, 9, 40), rng.integers(1, 4, 40)
     sums = of(np.where(np.arange(40) < 15, y, NAN), f, size=size, weight=weight)
-    ends = powered_ends(sums, power=power).powered
-    assert (ends.low[0], ends.high[0]) == pytest.approx(plain_ends(sums, power), abs=1e-9)
-    assert not ends.at_edge[0]
+    figure = estimate(sums, power=power).powered
+    assert (figure.low, figure.high) == pytest.approx(plain_ends(sums, power), abs=1e-9)
+    assert not figure.note
 
 
 def test_where_everything_is_labelled_they_are_the_scoreboards():
-    # Hits of criteria: the first row of the table of the rule (docs/statistics.md): 0.272133, 0.543117.
-    met, criteria = np.array([3, 5, 2, 6, 4]), np.array([10, 10, 8, 12, 10])
-    sums = of(met / criteria, [0.2, 0.9, 0.4, 0.4, 0.1], size=criteria)
-    ends = powered_ends(sums)
-    for figure in (ends.powered, ends.physicians):
-        assert (figure.low[0], figure.high[0]) == pytest.approx((0.272133, 0.543117), abs=5e-7)
-    assert ends.labelled_cases[0] == pytest.approx(4.921260, abs=5e-7)
+    # Hits of criteria of six cases, by the rule in plain Python.
+    met, criteria = np.array([3, 5, 2, 6, 4, 7]), np.array([10, 10, 8, 12, 10, 11])
+    figures = estimate(of(met / criteria, [0.2, 0.9, 0.4, 0.4, 0.1, 0.3], size=criteria))
+    for figure in (figures.powered, figures.physicians):
+        assert (figure.low, figure.high) == pytest.approx(ratio_ends(met.tolist(), criteria.tolist()), abs=1e-12)
+        assert figure.effective == pytest.approx(criteria.sum() ** 2 / (criteria**2).sum())
+    assert figures.width_ratio == 1
 
 
 def test_figures_beside_it_are_ratios_by_the_rule():
     rng = np.random.default_rng(5)
     y, f, size = rng.random(30), rng.random(30), rng.integers(1, 9, 30)
-    ends = powered_ends(of(np.where(np.arange(30) < 12, y, NAN), f, size=size))
-    for figure, scores, cases in ((ends.physicians, y, 12), (ends.judge, f, 30)):
-        sizes = size[:cases, None]
-        expected = logit_ends(jackknife(case_ratio(scores[:cases, None] * sizes, sizes)))
-        assert (figure.low[0], figure.high[0]) == pytest.approx((expected.low[0], expected.high[0]), abs=1e-12)
-    assert ends.judged_cases[0] == pytest.approx(size.sum() ** 2 / (size**2).sum())
+    figures = estimate(of(np.where(np.arange(30) < 12, y, NAN), f, size=size), scale=100)
+    for figure, scores, cases in ((figures.physicians, y, 12), (figures.judge, f, 30)):
+        sizes = size[:cases]
+        low, high = ratio_ends((scores[:cases] * sizes).tolist(), sizes.tolist())
+        assert (figure.low, figure.high) == pytest.approx((100 * low, 100 * high), abs=1e-10)
+    assert figures.judge.effective == pytest.approx(size.sum() ** 2 / (size**2).sum())
 
 
 def test_labels_alike_are_the_edge_and_a_perfect_judge_has_no_interval():
     f = np.linspace(0.1, 0.9, 30)
     ten = np.arange(30) < 10
-    ends = powered_ends(of(np.where(ten, 1.0, NAN), f))
+    figures = estimate(of(np.where(ten, 1.0, NAN), f))
     # All of 10: at least 0.05^(1/10).
-    assert (ends.powered.low[0], ends.powered.high[0]) == pytest.approx((0.05**0.1, 1.0), abs=1e-9)
-    assert ends.powered.at_edge[0] and ends.physicians.at_edge[0]
-    ends = powered_ends(of(np.where(ten, f, NAN), f))
-    assert np.isnan(ends.powered.low[0]) and not ends.powered.at_edge[0]
-    assert ends.physicians.low[0] < f[:10].mean() < ends.physicians.high[0]
-    ends = powered_ends(of(np.full(30, NAN), f))
-    assert np.isnan([ends.powered.low[0], ends.physicians.low[0]]).all()
-    assert ends.labelled_cases[0] == 0
+    assert (figures.powered.low, figures.powered.high) == pytest.approx((0.05**0.1, 1.0), abs=1e-9)
+    for figure in (figures.powered, figures.physicians):
+        assert "interval by the number of cases" in figure.note
+    figures = estimate(of(np.where(ten, f, NAN), f))
+    assert (figures.powered.low, figures.powered.note) == (None, NO_ERROR_SEEN)
+    assert figures.physicians.low < f[:10].mean() < figures.physicians.high
+    figures = estimate(of(np.full(30, NAN), f))
+    assert not figures.powered.defined and not figures.physicians.defined
 
 
 def test_bounds_of_each_column():
@@ -93,9 +103,9 @@ def test_bounds_of_each_column():
     y, f = rng.random(24), rng.random(24)
     label = np.where(np.arange(24) % 12 < 7, y, NAN)
     here = {"case": np.tile(np.arange(12), 2), "n_cases": 12, "column": np.repeat([0, 1], 12), "n_columns": 2}
-    apart = powered_ends(case_sums(prediction=f, label=label, **here), bounds=([0.0, -1.0], 1.0)).powered
-    second = powered_ends(of((label[12:] + 1) / 2, (f[12:] + 1) / 2)).powered
-    assert (apart.low[1], apart.high[1]) == pytest.approx((2 * second.low[0] - 1, 2 * second.high[0] - 1), abs=1e-9)
+    apart = prediction_powered(case_sums(prediction=f, label=label, **here), bounds=([0.0, -1.0], 1.0))[1].powered
+    second = estimate(of((label[12:] + 1) / 2, (f[12:] + 1) / 2)).powered
+    assert (apart.low, apart.high) == pytest.approx((2 * second.low - 1, 2 * second.high - 1), abs=1e-9)
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=8, max_size=20), st.integers(5, 8))
@@ -105,12 +115,12 @@ def test_ends_hold_the_estimate_and_mirror(rows, labelled):
     label = np.where(np.arange(len(y)) < labelled, y, NAN)
     sums, turned = of(label, f), of(1 - label, 1 - f)
     value = float(fit(sums).value[0])
-    ends, other = powered_ends(sums).powered, powered_ends(turned).powered
-    low, high = float(ends.low[0]), float(ends.high[0])
-    if np.isnan(low):
-        assert np.isnan(other.low[0])
+    figure, other = estimate(sums).powered, estimate(turned).powered
+    low, high = figure.low, figure.high
+    if low is None:
+        assert other.low is None
         return
     assert 0 <= low <= high <= 1
     # The estimate itself may lie outside the bounds of the score.
     assert low - 1e-9 <= min(max(value, 0), 1) <= high + 1e-9
-    assert (1 - other.high[0], 1 - other.low[0]) == pytest.approx((low, high), abs=1e-7)
+    assert (1 - other.high, 1 - other.low) == pytest.approx((low, high), abs=1e-7)
