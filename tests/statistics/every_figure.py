@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from consilium.statistics.alternative_annotator import NO_ANSWER, alternative_annotator_test
-from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures, sums_by_case
 from consilium.statistics.cacs import cacs_at_k
 from consilium.statistics.cacs_error import ErrorRates, propagate, sensitivity_figures, specificity_figures
 from consilium.statistics.calibration import calibrate
+from consilium.statistics.case_figures import case_ratio, sums_by_case
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.detectable_difference import detectable_from_standard_error, detectable_mean_difference
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.fleiss_kappa import fleiss_kappa
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.intraclass_correlation import intraclass_correlations
 from consilium.statistics.item_rest import item_rest, rater_rest
 from consilium.statistics.krippendorff_alpha import krippendorff_alpha, value_counts
@@ -27,6 +28,7 @@ from consilium.statistics.macro_f1 import macro_f1
 from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
 from consilium.statistics.median import median_figure
 from consilium.statistics.meta_evaluation import judge_pairs, meta_evaluation, other_rater_pairs
+from consilium.statistics.mid_p import mid_p_proportion
 from consilium.statistics.mutual_information import Units, by_chance, mutual_information
 from consilium.statistics.noninferiority import non_inferiority
 from consilium.statistics.paired_difference import mf1_differences, ratio_difference
@@ -35,15 +37,13 @@ from consilium.statistics.prediction_powered import case_sums, prediction_powere
 from consilium.statistics.probabilities import brier_score, calibration_curve, expected_calibration_error
 from consilium.statistics.proportion import exact_proportion
 from consilium.statistics.rank_agreement import rank_agreement
-from consilium.statistics.rank_ranges import rank_ranges
+from consilium.statistics.ratios import ratio_figures
 from consilium.statistics.rubric_accuracy import rubric_accuracy
 from consilium.statistics.sensitivity import candidate_values, sensitivity
 from consilium.statistics.two_raters import two_rater_agreement
-from consilium.statistics.wilson import proportion
 from consilium.statistics.worst_at_k import worst_at_k
 
 K = 2
-RESAMPLES = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +102,10 @@ def figures_in(name: str, result: Any) -> Iterator[tuple[str, Figure]]:
             yield from figures_in(f"{name}.{i}", value)
 
 
-def every_figure(ratings: Table) -> dict[str, Figure]:
-    """All of it, by name."""
-    figures = {**_two_raters(ratings), **_many_raters(ratings), **_scores(ratings), **_candidates(ratings)}
+def every_figure(ratings: Table, rule: IntervalRule) -> dict[str, Figure]:
+    """All of it, by name, with the intervals of a rule."""
+    parts = (_two_raters, _many_raters, _scores, _candidates)
+    figures = {name: result for part in parts for name, result in part(ratings, rule).items()}
     return dict(figures_in("", figures))
 
 
@@ -114,9 +115,9 @@ def _against_a(ratings: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return ratings.item[own], ratings.met[own], ratings.verdict[ratings.item[own]]
 
 
-def _two_raters(ratings: Table) -> dict[str, Any]:
+def _two_raters(ratings: Table, rule: IntervalRule) -> dict[str, Any]:
     """The judge against rater A, and beside rater B."""
-    bootstrap, cases = CaseBootstrap(ratings.n_cases, 1, RESAMPLES), ratings.n_cases
+    cases = ratings.n_cases
     item, a, verdict = _against_a(ratings)
     case, given = ratings.case[item], verdict < 2
     valid = confusion_counts(a[given], verdict[given], case=case[given], n_cases=cases)
@@ -128,7 +129,7 @@ def _two_raters(ratings: Table) -> dict[str, Any]:
     tables = [
         confusion_counts(a[shared], other[shared], case=case[shared], n_cases=cases) for other in (judged, b[item])
     ]
-    (difference,) = mf1_differences(*tables, bootstrap=bootstrap)
+    (difference,) = mf1_differences(*tables, rule=rule)
     right = [other[shared] == a[shared] for other in (judged, b[item])]
     only = [np.bincount(case[shared], weights=x & ~y, minlength=cases).astype(int) for x, y in (right, right[::-1])]
     n_cases = len(set(case[shared].tolist()))
@@ -139,20 +140,20 @@ def _two_raters(ratings: Table) -> dict[str, Any]:
     chance = np.where(verdict[given] == 1, 0.75, 0.25)
     both = np.stack([sums_by_case(np.ones(len(item)), case, cases)[:, 0]] * 2, axis=1)
     return {
-        "two": two_rater_agreement(valid, counted=counted, bootstrap=bootstrap)[0],
+        "two": two_rater_agreement(valid, counted=counted, rule=rule)[0],
         "mf1.zero": macro_f1(counted.pooled(), "zero"),
         "sensitivity": sensitivity_figures(counted.pooled()),
         "specificity": specificity_figures(counted.pooled()),
         "difference": difference,
-        "ratio_difference": ratio_difference(both * [1, 0], both, bootstrap=bootstrap, empty="no pairs"),
+        "ratio_difference": ratio_difference(both * [1, 0], both, rule=rule, empty="no pairs"),
         "inferiority": finding_figure(non_inferiority(difference)),
         "mcnemar": mcnemar(*only, n_cases=n_cases),
         "mid_p": [mcnemar_p(int(only[0].sum()), int(only[1].sum()), how) for how in (Method.MID_P, Method.CHI_SQUARE)],
         "information": mutual_information(halves, *chances),
         "information.by_case": mutual_information(differ),
-        "brier": brier_score(a[given], chance, case=case[given], n_cases=cases, bootstrap=bootstrap),
+        "brier": brier_score(a[given], chance, case=case[given], n_cases=cases, rule=rule),
         "ece": expected_calibration_error(a[given], chance),
-        "curve": calibration_curve(a[given], chance, case=case[given], n_cases=cases, bootstrap=bootstrap),
+        "curve": calibration_curve(a[given], chance, case=case[given], n_cases=cases, rule=rule),
     }
 
 
@@ -161,8 +162,8 @@ def finding_figure(result: Any) -> Figure:
     return result if isinstance(result, Undefined) else Estimate(result.bound, result.n, note=result.finding.value)
 
 
-def _many_raters(ratings: Table) -> dict[str, Any]:
-    bootstrap, cases, items = CaseBootstrap(ratings.n_cases, 1, RESAMPLES), ratings.n_cases, len(ratings.case)
+def _many_raters(ratings: Table, rule: IntervalRule) -> dict[str, Any]:
+    cases, items = ratings.n_cases, len(ratings.case)
     case, verdict = ratings.case[ratings.item], ratings.verdict[ratings.item]
     by_judge = judge_pairs(ratings.met, np.where(verdict < 2, verdict == 1, ratings.met == 0))
     valid = ConfusionCounts.from_cells(by_judge.cells() * (verdict < 2))
@@ -173,31 +174,32 @@ def _many_raters(ratings: Table) -> dict[str, Any]:
     each = others.summed_by(place, cases * ratings.n_raters)
     figures: dict[str, Any] = {
         "judge": meta_evaluation(
-            valid.summed_by(case, cases)[:, None], counted=by_judge.summed_by(case, cases)[:, None], bootstrap=bootstrap
+            valid.summed_by(case, cases)[:, None], counted=by_judge.summed_by(case, cases)[:, None], rule=rule
         )[0],
-        "ceiling": meta_evaluation(others.summed_by(case, cases)[:, None], bootstrap=bootstrap)[0],
+        "ceiling": meta_evaluation(others.summed_by(case, cases)[:, None], rule=rule)[0],
         "alpha": {
-            level: krippendorff_alpha(by_item, level, seed=1) for level in ("nominal", "ordinal", "interval")
+            level: krippendorff_alpha(by_item, level, case=ratings.case, n_cases=cases, rule=rule)
+            for level in ("nominal", "ordinal", "interval")
         },
-        "fleiss": fleiss_kappa(labelled),
+        "fleiss": fleiss_kappa(labelled, rule=rule),
         "icc": intraclass_correlations(ratings.item, ratings.rater, ratings.met),
         "alternative": alternative_annotator_test(
             ratings.item, ratings.rater, ratings.met, np.where(ratings.verdict < 2, ratings.verdict, NO_ANSWER),
             case=ratings.case,
-            n_annotators=ratings.n_raters, n_cases=cases, minimum=3, bootstrap=bootstrap,
+            n_annotators=ratings.n_raters, n_cases=cases, minimum=3, rule=rule,
         ),
         "rater_rest": rater_rest(ratings.item, ratings.rater, ratings.met, n_pairs=items, n_raters=ratings.n_raters),
     }  # fmt: skip
     if ratings.n_raters:
         shape = (cases, ratings.n_raters)
         by_rater = ConfusionCounts(*(cell.reshape(shape) for cell in (each.tp, each.fp, each.fn, each.tn)))
-        figures["physicians"] = meta_evaluation(by_rater, bootstrap=bootstrap)
+        figures["physicians"] = meta_evaluation(by_rater, rule=rule)
     return figures
 
 
-def _scores(ratings: Table) -> dict[str, Any]:
+def _scores(ratings: Table, rule: IntervalRule) -> dict[str, Any]:
     """Items as criteria of one response to each case, decided by A; and as responses, decided by all and the judge."""
-    bootstrap, cases = CaseBootstrap(ratings.n_cases, 1, RESAMPLES), ratings.n_cases
+    cases = ratings.n_cases
     item, a, _verdict = _against_a(ratings)
     case = ratings.case[item]
     unique_cases, place = np.unique(case, return_inverse=True)
@@ -213,7 +215,9 @@ def _scores(ratings: Table) -> dict[str, Any]:
     (powered,) = prediction_powered(
         case_sums(case=ratings.case, n_cases=cases, prediction=(ratings.verdict == 1) * 1.0, label=graded), clip=(0, 1)
     )
-    plans: dict[str, Figure] = {"detectable.se": detectable_from_standard_error(0.1, len(unique_cases), 20)}
+    plans: dict[str, Figure] = {
+        "detectable.se": detectable_from_standard_error(0.1, len(unique_cases), 20, effective=len(unique_cases))
+    }
     spread = float(np.std(hits / present, ddof=1)) if len(unique_cases) > 1 else 0.0
     plans["detectable"] = detectable_mean_difference(spread, len(unique_cases), 20)
     if powered.label_variance is not None and powered.residual_variance is not None:
@@ -223,11 +227,11 @@ def _scores(ratings: Table) -> dict[str, Any]:
         "cacs": cacs_at_k(hits, present, K),
         "pass": pass_at_k(hits, present, K),
         "accuracy": rubric_accuracy(hits, present),
-        "calibration": calibrate(hits, present, case=unique_cases, seed=1, resamples=RESAMPLES),
+        "calibration": calibrate(hits, present, case=unique_cases, rule=rule),
         "worst": worst_at_k(case, a, K).figure,
         "ratio": ratio_figures(
-            sums_by_case(a, case, cases), sums_by_case(np.ones(len(a)), case, cases), bootstrap=bootstrap
-        ).figures,
+            sums_by_case(a, case, cases), sums_by_case(np.ones(len(a)), case, cases), rule=rule
+        ),
         "item_rest": item_rest(
             place, position, a * (1 - 2 * (position % 2)), 1 - position % 2,
             n_units=len(unique_cases), n_items=int(position.max(initial=-1)) + 1,
@@ -235,13 +239,13 @@ def _scores(ratings: Table) -> dict[str, Any]:
         "length": length_control(item**2, a, item % 2, case),
         "powered": powered,
         "plans": plans,
-        "share": proportion(int(a.sum()), len(a)),
+        "share": mid_p_proportion(int(a.sum()), len(a)),
         "exact_share": exact_proportion(int(a.sum()), len(a)),
         "median": median_figure(hits.tolist()),
     }  # fmt: skip
 
 
-def _candidates(ratings: Table) -> dict[str, Any]:
+def _candidates(ratings: Table, rule: IntervalRule) -> dict[str, Any]:
     """Raters in the place of candidates: what each called met in each case."""
     cases = ratings.n_cases
     case, size = ratings.case[ratings.item], (ratings.n_raters, cases)
@@ -257,7 +261,6 @@ def _candidates(ratings: Table) -> dict[str, Any]:
         for i, name in enumerate(names)
     }
     rows = sensitivity({name: column[:2] for name, column in by_name.items()}, K, 1)
-    ratios = ratio_figures(hits.T, present.T, bootstrap=CaseBootstrap(cases, 1, RESAMPLES), keep_replicates=True)
     rated = present.sum(axis=1) > 0
     verdicts = np.array(
         [(ratings.verdict[ratings.item[ratings.rater == i]] == 1).sum() for i in range(ratings.n_raters)]
@@ -266,10 +269,8 @@ def _candidates(ratings: Table) -> dict[str, Any]:
     errors = propagate([(name, *column[:2]) for name, column in by_name.items()], ErrorRates(0.9, 0.8), K, draws=20)
     return {
         "sensitivity_to_k": [(row.spearman, row.kendall, row.top3, row.top5, row.values) for row in rows],
-        "values": candidate_values(by_name, rows, seed=1, resamples=RESAMPLES),
+        "values": candidate_values(by_name, rows, rule=rule),
         "ranks": rank_agreement(shares[0], shares[1]),
-        "rank_range": []
-        if ratios.replicates is None or ratios.n_cases is None
-        else rank_ranges([figure.value for figure in ratios.figures], ratios.replicates, ratios.n_cases),
+        "rank_range": rule.ranks(case_ratio(hits.T, present.T)),
         "error": errors,
     }

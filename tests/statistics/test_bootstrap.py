@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from consilium.statistics import bootstrap as module
-from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, ratio_figures, sums_by_case
+from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, standard_deviations
+from consilium.statistics.case_figures import case_ratio, sums_by_case
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
-from consilium.statistics.estimate import Estimate, Undefined
+from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import PercentileBootstrap
 from consilium.statistics.macro_f1 import macro_f1_values
+from consilium.statistics.ratios import estimated
 from consilium.statistics.two_raters import WITH_INTERVAL as FIVE
 from consilium.statistics.two_raters import two_rater_agreement
 
@@ -20,6 +23,12 @@ def some_pairs(n_cases: int = 40, n: int = 600, seed: int = 1):
     rng = np.random.default_rng(seed)
     a = rng.random(n) < 0.6
     return a, np.where(rng.random(n) < 0.75, a, ~a), rng.integers(n_cases, size=n)
+
+
+def mean_of_cases(values, rule: PercentileBootstrap, **bounds) -> Figure:
+    """The mean of one value a case."""
+    column = np.asarray(values, dtype=float).reshape(-1, 1)
+    return estimated(case_ratio(column, np.ones_like(column), **bounds), n=[len(column)], rule=rule)[0]
 
 
 def test_weights_draw_every_case_equally_often():
@@ -53,7 +62,7 @@ def test_macro_f1_interval_equals_scikit_learn_on_the_same_resamples():
     for resample, drawn in enumerate(weights.astype(int)):
         picked = np.concatenate([np.tile(rows[number], times) for number, times in enumerate(drawn)])
         assert ours[resample] == pytest.approx(f1_score(a[picked], b[picked], average="macro"), abs=1e-12)
-    figure = two_rater_agreement(counts, bootstrap=bootstrap)[0].mf1
+    figure = two_rater_agreement(counts, rule=PercentileBootstrap(2, 60))[0].mf1
     assert (figure.low, figure.high) == pytest.approx(np.percentile(ours, [2.5, 97.5]), abs=1e-12)
     assert figure.low < figure.value < figure.high
 
@@ -64,8 +73,7 @@ def test_interval_covers_the_truth_about_95_times_in_100():
     covered, trials = 0, 300
     for trial in range(trials):
         sums = rng.normal(0.4, 0.1, size=60)
-        ratios = ratio_figures(sums[:, None], np.ones((60, 1)), bootstrap=CaseBootstrap(60, seed=trial, resamples=400))
-        figure = ratios.figures[0]
+        figure = mean_of_cases(sums, PercentileBootstrap(trial, 400))
         assert figure.low is not None
         covered += figure.low <= 0.4 <= figure.high
     # Binomial(300, 0.95) has standard deviation 0.0126; the percentile bootstrap of 60 cases runs a little low.
@@ -74,8 +82,10 @@ def test_interval_covers_the_truth_about_95_times_in_100():
 
 def test_standard_error_is_that_of_a_mean():
     values = np.random.default_rng(4).random(400)
-    ratios = ratio_figures(values[:, None], np.ones((400, 1)), bootstrap=CaseBootstrap(400, seed=1, resamples=4000))
-    assert ratios.standard_errors[0] == pytest.approx(values.std() / 20, rel=0.05)
+    mean = case_ratio(values[:, None], np.ones((400, 1)))
+    assert standard_deviations(mean, CaseBootstrap(400, seed=1, resamples=4000)) == [
+        pytest.approx(values.std() / 20, rel=0.05)
+    ]
 
 
 def test_ten_cases_are_needed():
@@ -83,7 +93,7 @@ def test_ten_cases_are_needed():
     for n_cases, due in ((9, False), (10, True)):
         mine = case < n_cases
         counts = confusion_counts(a[mine], b[mine], case=case[mine], n_cases=40)
-        agreement = two_rater_agreement(counts, bootstrap=CaseBootstrap(40, seed=1))[0]
+        agreement = two_rater_agreement(counts, rule=PercentileBootstrap(1))[0]
         assert agreement.n_cases == n_cases
         for name in FIVE:
             figure = getattr(agreement, name)
@@ -100,7 +110,7 @@ def test_cases_whose_verdicts_are_all_invalid_count_only_in_macro_f1(n_valid):
     given = case < n_valid
     valid = confusion_counts(a[given], b[given], case=case[given], n_cases=14)
     counted = confusion_counts(a, np.where(given, b, ~a), case=case, n_cases=14)
-    agreement = two_rater_agreement(valid, counted=counted, bootstrap=CaseBootstrap(14, seed=1))[0]
+    agreement = two_rater_agreement(valid, counted=counted, rule=PercentileBootstrap(1))[0]
     assert agreement.n_cases == 14
     assert agreement.mf1.low < agreement.mf1.value < agreement.mf1.high
     for name in ("raw", "kappa", "ac1", "alpha"):
@@ -130,18 +140,17 @@ def test_a_rare_class_leaves_kappa_without_an_interval():
     counts.tp[:] = 5
     counts.tn[0] = 1
     counts.fp[0] = 1
-    agreement = two_rater_agreement(counts, bootstrap=CaseBootstrap(20, seed=1))[0]
+    agreement = two_rater_agreement(counts, rule=PercentileBootstrap(1))[0]
     assert agreement.kappa.value == pytest.approx(2 * 100 * 1 / (100 * 1 + 2 * 101), abs=1e-12)
     assert agreement.kappa.low is None
     assert "no interval: undefined in" in agreement.kappa.note
     assert agreement.raw.low is not None
 
 
-def test_ratio_figures_clip_the_value_and_every_resample():
+def test_the_value_and_every_resample_are_clipped():
     rng = np.random.default_rng(5)
-    scores = rng.normal(-0.02, 0.1, size=(50, 1))
-    ratios = ratio_figures(scores, np.ones((50, 1)), clip=(0.0, 1.0), bootstrap=CaseBootstrap(50, seed=1))
-    figure = ratios.figures[0]
+    scores = rng.normal(-0.02, 0.1, size=50)
+    figure = mean_of_cases(scores, PercentileBootstrap(1), clip=(0.0, 1.0))
     mean = scores.mean()
     assert mean < 0
     assert figure.value == 0
@@ -151,23 +160,18 @@ def test_ratio_figures_clip_the_value_and_every_resample():
     assert figure.note.endswith("no interval: all resamples agree")
 
 
-def test_ratio_figures_clip_the_ends_of_an_interval():
+def test_the_ends_of_an_interval_are_clipped():
     rng = np.random.default_rng(6)
-    scores = rng.normal(0, 0.1, size=(50, 1))
+    scores = rng.normal(0, 0.1, size=50)
     scores += 0.01 - scores.mean()
-    bootstrap = CaseBootstrap(50, seed=1)
-    figure = ratio_figures(scores, np.ones((50, 1)), clip=(0.0, 1.0), bootstrap=bootstrap).figures[0]
-    unclipped = ratio_figures(scores, np.ones((50, 1)), bootstrap=bootstrap).figures[0]
+    figure = mean_of_cases(scores, PercentileBootstrap(1), clip=(0.0, 1.0))
+    unclipped = mean_of_cases(scores, PercentileBootstrap(1))
     assert unclipped.low < 0 < unclipped.high
     assert (figure.value, figure.low, figure.high) == (unclipped.value, 0.0, unclipped.high)
 
 
-def test_ratio_figures_say_why_a_slice_is_empty():
-    ratios = ratio_figures(np.zeros((3, 2)), np.array([[1.0, 0], [1, 0], [1, 0]]), empty="no responses")
-    assert ratios.figures == [Estimate(0.0, 3), Undefined("no responses")]
-    assert ratio_figures(np.zeros((0, 1)), np.zeros((0, 1)), bootstrap=CaseBootstrap(0, seed=1)).figures == [
-        Undefined("no responses")
-    ]
+def test_no_cases():
+    assert mean_of_cases([], PercentileBootstrap(1)) == Undefined("no responses", 0)
 
 
 def test_sums_by_case_places_values():
@@ -179,12 +183,12 @@ def test_sums_by_case_places_values():
 def test_all_slices_of_a_benchmark_in_milliseconds():
     rng = np.random.default_rng(6)
     counts = ConfusionCounts(*(rng.integers(0, 40, size=(250, 12)) for _ in range(4)))
-    bootstrap = CaseBootstrap(250, seed=1)
-    list(bootstrap.weight_blocks())
+    rule = PercentileBootstrap(1)
+    two_rater_agreement(counts, rule=rule)  # draws the weights
     best = float("inf")
     for _ in range(5):
         start = time.process_time()
-        two_rater_agreement(counts, bootstrap=bootstrap)
+        two_rater_agreement(counts, rule=rule)
         best = min(best, time.process_time() - start)
     # About 8 ms when nothing else runs; scikit-learn takes seconds. The bound only catches a lost vectorisation.
     assert best < 0.2

@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from consilium.statistics.bootstrap import CaseBootstrap, ratio_figures, sums_by_case
 from consilium.statistics.calibration import Calibration, calibrate, threshold
+from consilium.statistics.case_figures import case_ratio, sums_by_case
 from consilium.statistics.estimate import Undefined
+from consilium.statistics.intervals import DEFAULT_RULE, PercentileBootstrap
+from consilium.statistics.ratios import estimated
 from consilium.statistics.sensitivity import candidate_values, sensitivity
+from tests.statistics import by_hand
 
 
 def published_hits() -> np.ndarray:
@@ -27,7 +30,7 @@ def published_hits() -> np.ndarray:
 
 def test_the_published_calibration():
     hits = published_hits()
-    calibration = calibrate(np.random.default_rng(0).permutation(hits), 30, seed=1)
+    calibration = calibrate(np.random.default_rng(0).permutation(hits), 30)
     assert isinstance(calibration, Calibration)
     assert calibration.k.value == 10
     assert round(calibration.mean.value, 2) == 10.19
@@ -45,7 +48,7 @@ def test_the_published_calibration():
     assert calibration.k.low <= 10 <= calibration.k.high
     assert calibration.k.low == int(calibration.k.low)
     assert calibration.k.high == int(calibration.k.high)
-    assert calibrate(hits, 30, seed=1).mean.value == calibration.mean.value
+    assert calibrate(hits, 30).mean.value == calibration.mean.value
 
 
 @pytest.mark.slow
@@ -53,7 +56,7 @@ def test_the_published_calibration():
 def test_k_is_the_mean_rounded_half_up_within_its_range(hits):
     exact = Fraction(sum(hits), len(hits))
     assert threshold(sum(hits), len(hits), 40) == min(40, max(1, floor(exact + Fraction(1, 2))))
-    assert calibrate(hits, 40, resamples=20).k.value == threshold(sum(hits), len(hits), 40)
+    assert calibrate(hits, 40).k.value == threshold(sum(hits), len(hits), 40)
 
 
 @pytest.mark.parametrize(("hits", "k"), [([0, 1], 1), ([1, 2], 2), ([2, 3], 3), ([3, 4], 4), ([0, 0], 1), ([9, 9], 5)])
@@ -72,19 +75,29 @@ def test_reasons():
 
 def test_few_cases_give_no_interval_and_say_so():
     hits = np.arange(40) % 12
-    calibration = calibrate(hits, 30, case=np.arange(40) % 9)
-    assert calibration.n_cases == 9
-    assert calibration.k.low is None
-    assert "9 of the 10 cases" in calibration.k.note
-    assert calibration.mean.low is None
+    for n_cases, due in ((4, False), (5, True)):
+        calibration = calibrate(hits, 30, case=np.arange(40) % n_cases)
+        assert calibration.n_cases == n_cases
+        assert (calibration.k.low is not None) is due
+        assert ("4.0 of the 5 effective cases" in calibration.k.note) is not due
+        assert (calibration.mean.low is not None) is due
 
 
-def test_responses_of_one_case_are_drawn_together():
+def test_ends_of_k_are_those_of_the_mean_rounded_half_up():
+    hits = [3, 9, 4, 14, 6, 8]
+    calibration = calibrate(hits, 30)
+    assert isinstance(calibration, Calibration)
+    low, high = (30 * end for end in by_hand.ratio_ends([s / 30 for s in hits], [1] * 6))
+    assert (calibration.mean.low, calibration.mean.high) == pytest.approx((low, high))
+    assert (calibration.k.low, calibration.k.high) == (floor(low + 0.5), floor(high + 0.5))
+
+
+def test_responses_of_one_case_are_left_out_together():
     rng = np.random.default_rng(2)
     level = rng.integers(3, 20, size=12)
     case = np.repeat(np.arange(12), 20)
     hits = level[case]
-    together, apart = calibrate(hits, 30, case=case, seed=1), calibrate(hits, 30, seed=1)
+    together, apart = calibrate(hits, 30, case=case), calibrate(hits, 30)
     # 20 equal responses a case carry no more than one: the interval is about sqrt(20) times as wide.
     ratio = (together.mean.high - together.mean.low) / (apart.mean.high - apart.mean.low)
     assert 3.5 < ratio < 5.5
@@ -154,32 +167,46 @@ def test_level_candidates_share_a_rank_whatever_the_order_of_their_responses():
         assert row.kendall == Undefined("constant values", 4)
 
 
-def test_intervals_of_candidates_are_those_of_the_bootstrap_over_cases():
+@pytest.mark.parametrize("rule", [DEFAULT_RULE, PercentileBootstrap(7)], ids=lambda rule: rule.key)
+def test_intervals_of_candidates_are_those_over_their_cases(rule):
     candidates = drawn_candidates()
     rows = sensitivity({name: columns[:2] for name, columns in candidates.items()}, 5, None)
     values = {
         (row.setting, row.k): figures
-        for row, figures in zip(rows, candidate_values(candidates, rows, seed=7), strict=True)
+        for row, figures in zip(rows, candidate_values(candidates, rows, rule=rule), strict=True)
     }
-    bootstrap = CaseBootstrap(15, 7)
     hits, _present, case = candidates["b"]
-    for key, value in (
-        (("cacs_at_k", 9), 100 * np.maximum(0, hits - 8) / 4),
-        (("pass_at_k", 9), (hits >= 9) * 1.0),
-        (("rubric_accuracy", None), 100 * hits / 12),
+    for key, value, scale in (
+        (("cacs_at_k", 9), np.maximum(0, hits - 8) / 4, 100),
+        (("pass_at_k", 9), (hits >= 9) * 1.0, 1),
+        (("rubric_accuracy", None), hits / 12, 100),
     ):
         sums = sums_by_case(value, case, 15), sums_by_case(np.ones(30), case, 15)
-        expected = ratio_figures(*sums, bootstrap=bootstrap).figures[0]
+        expected = estimated(case_ratio(*sums, scale=scale), n=[30], rule=rule)[0]
         for name in ("value", "low", "high"):
             assert getattr(values[key]["b"], name) == pytest.approx(getattr(expected, name))
     assert values["cacs_at_k", 9]["f"] == Undefined("no response has 9 positive criteria")
-    # A candidate on nine of the cases has no interval, though the others have.
-    nine = {**candidates, "c": tuple(column[:18] for column in candidates["c"])}
-    rows = sensitivity({name: columns[:2] for name, columns in nine.items()}, 5)
-    values_of_nine = candidate_values(nine, rows, seed=7)[0]
-    assert "9 of the 10 cases" in values_of_nine["c"].note
-    assert values_of_nine["b"].low is not None
-    few = candidate_values({"a": ([1, 2], [4, 4], [1, 2])}, sensitivity({"a": ([1, 2], [4, 4])}, 2), seed=1)
-    assert few[0]["a"].low is None
-    assert "2 of the 10 cases" in few[0]["a"].note
-    assert candidate_values({}, sensitivity({}, 2)) == [{}] * len(sensitivity({}, 2))
+
+
+@pytest.mark.parametrize(
+    ("rule", "n_cases", "reason"),
+    [
+        (DEFAULT_RULE, 4, "4.0 of the 5 effective cases"),
+        (DEFAULT_RULE, 5, None),
+        (PercentileBootstrap(7), 9, "9 of the 10 cases"),
+        (PercentileBootstrap(7), 10, None),
+    ],
+)
+def test_a_candidate_on_few_cases_has_no_interval_though_the_others_have(rule, n_cases, reason):
+    candidates = drawn_candidates()
+    few = {**candidates, "c": tuple(column[: 2 * n_cases] for column in candidates["c"])}
+    rows = sensitivity({name: columns[:2] for name, columns in few.items()}, 5)
+    values = candidate_values(few, rows, rule=rule)[0]
+    assert values["b"].low is not None
+    assert (values["c"].low is None) is (reason is not None)
+    assert (reason or "") in values["c"].note
+
+
+def test_values_of_no_candidates():
+    rows = sensitivity({}, 2)
+    assert candidate_values({}, rows, rule=DEFAULT_RULE) == [{}] * len(rows)

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from consilium.statistics.alternative_annotator import alternative_annotator_test
-from consilium.statistics.bootstrap import CaseBootstrap, sums_by_case
+from consilium.statistics.case_figures import sums_by_case
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.krippendorff_alpha import value_counts
 from consilium.statistics.mcnemar import mcnemar
 from consilium.statistics.meta_evaluation import other_rater_pairs
@@ -96,13 +98,15 @@ def expected(ratings: Table) -> dict[str, bool]:
     balance: dict[int, int] = defaultdict(int)
     for item in discordant:
         balance[case_of[item]] += 1 if judge_right[item] else -1
-    # Without a difference between judge and B, or between cases, all resamples of their difference agree.
-    counted_verdicts = {item: verdict[item] if verdict[item] < 2 else 1 - a[item] for item in shared}
-    differs = any(counted_verdicts[item] != other for item, (_, other) in shared.items())
-    contents: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    for item, (met, other) in shared.items():
-        contents[case_of[item]].append((met, other, counted_verdicts[item]))
-    cases_vary = len({tuple(sorted(content)) for content in contents.values()}) > 1
+    # An interval of MF1 takes 5 effective cases; with few pairs a case also 5 cases in which the rarer class occurs.
+    pairs_of_case = [sum(case_of[item] == case for item in shared) for case in cases_of_shared]
+    effective = sum(pairs_of_case) ** 2 / sum(n * n for n in pairs_of_case) if shared else 0
+    b_or_judge = (1, {item: verdict[item] if verdict[item] < 2 else 1 - a[item] for item in shared})
+    rarer = min(
+        len({case_of[item] for item, (met, b) in shared.items() if label in (met, b if other == 1 else other[item])})
+        for other in b_or_judge
+        for label in (0, 1)
+    )
     several = [list(by_rater.values()) for by_rater in by_item.values() if len(by_rater) > 1]
     alpha = len({met for labels in several for met in labels}) == 2
     sizes = {len(by_rater) for by_rater in by_item.values()}
@@ -131,7 +135,7 @@ def expected(ratings: Table) -> dict[str, bool]:
         "sensitivity.0": any(met for met in a.values()),
         "specificity.0": any(not met for met in a.values()),
         "difference": bool(shared),
-        "inferiority": len(cases_of_shared) >= 10 and differs and cases_vary,
+        "inferiority": effective >= 5 - 1e-9 and (rarer >= 5 or len(shared) >= 10 * len(cases_of_shared)),
         "mcnemar.p": bool(discordant),
         "mcnemar.p_clustered": any(balance.values()) and len(cases_of_shared) >= 10,
         "mid_p.0": bool(discordant),
@@ -168,7 +172,7 @@ def expected(ratings: Table) -> dict[str, bool]:
     }
 
 
-# Not by a bootstrap over cases: the score interval of a share, order statistics, the F distribution, a judge's errors.
+# Not over cases: shares of single trials, order statistics, the F distribution, a judge's errors, a plan.
 OTHER_INTERVALS = ("share", "exact_share", "median", "icc.", "error.")
 SHARES = (
     "mf1",
@@ -189,7 +193,7 @@ SHARES = (
 @pytest.mark.parametrize("name", TABLES)
 def test_a_value_or_a_reason(name: str) -> None:
     ratings = table(TABLES[name])
-    figures = every_figure(ratings)
+    figures = every_figure(ratings, DEFAULT_RULE)
     for path, due in expected(ratings).items():
         figure = figures.get(path, Undefined("the whole has none"))
         assert figure.defined is due, (path, figure)
@@ -202,9 +206,10 @@ def test_a_value_or_a_reason(name: str) -> None:
         if path.startswith(SHARES) or any(f".{share}" in path for share in SHARES):
             assert 0 <= figure.value <= (100 if "values" in path else 1), (path, figure)
         if figure.low is not None and not path.startswith(OTHER_INTERVALS):
-            # Alpha's bootstrap takes each unit for a case; the judge's own figure needs no labels.
-            behind = {"powered.judge": len(set(ratings.case.tolist()))}
-            assert behind.get(path, figure.n if path.startswith("alpha.") else cases) >= 10, path
+            # The judge's own figure needs no labels; the cases of Fleiss' kappa are its items.
+            behind = {"powered.judge": len(set(ratings.case.tolist())), "fleiss": figure.n}.get(path, cases)
+            if not path.startswith("rank_range."):  # a rank is compared with others, each on its own cases
+                assert MINIMUM_EFFECTIVE_CASES - ROUNDING <= figure.effective <= behind + ROUNDING, path
             assert figure.low <= figure.high, path
     if not ratings.item.size:
         assert not [path for path, figure in figures.items() if figure.defined and path != "powered.judge"]
@@ -212,7 +217,7 @@ def test_a_value_or_a_reason(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "one class, twelve cases", "no overlap of raters", "all invalid"])
 def test_reasons_that_a_reader_can_use(name: str) -> None:
-    figures = every_figure(table(TABLES[name]))
+    figures = every_figure(table(TABLES[name]), DEFAULT_RULE)
     reasons = {
         "nothing": {"two.mf1": "no pairs", "alpha.nominal": "no unit with two ratings", "fleiss": "no items"},
         "one class, twelve cases": {
@@ -247,9 +252,9 @@ def alike(figure: Figure, other: Figure) -> bool:
 @pytest.mark.parametrize("name", ["in full", "unequal numbers of labels", "forty cases, one disagreement"])
 def test_the_order_of_rows_changes_no_figure(name: str) -> None:
     ratings, rng = table(TABLES[name]), np.random.default_rng(2)
-    plain = every_figure(ratings)
+    plain = every_figure(ratings, DEFAULT_RULE)
     for _ in range(5):
-        mixed = every_figure(ratings.shuffled(rng.permutation(len(ratings.item))))
+        mixed = every_figure(ratings.shuffled(rng.permutation(len(ratings.item))), DEFAULT_RULE)
         assert mixed.keys() == plain.keys()
         for path, figure in plain.items():
             assert alike(figure, mixed[path]), (path, figure, mixed[path])
@@ -286,9 +291,9 @@ def test_a_thousand_orders_of_rows_give_the_counts_that_everything_is_made_of() 
 
 def test_raters_by_other_names_change_nothing_but_their_places() -> None:
     ratings = table(TABLES["in full"])
-    plain = every_figure(ratings)
+    plain = every_figure(ratings, DEFAULT_RULE)
     # B and C change places: A remains the reference.
-    other = every_figure(replace(ratings, rater=np.array([0, 2, 1])[ratings.rater]))
+    other = every_figure(replace(ratings, rater=np.array([0, 2, 1])[ratings.rater]), DEFAULT_RULE)
     for path, figure in plain.items():
         if path.startswith(
             ("judge.", "ceiling.", "alpha.", "fleiss", "icc.", "alternative.winning", "alternative.adv")
@@ -304,10 +309,7 @@ def test_exchanged_judges_turn_the_sign_and_nothing_else() -> None:
     rng = np.random.default_rng(4)
     case, verdicts = rng.integers(15, size=300), rng.random((3, 300)) < 0.5
     first, second = (confusion_counts(verdicts[0], verdict, case=case, n_cases=15) for verdict in verdicts[1:])
-    bootstrap = CaseBootstrap(15, 1, 200)
-    (difference,), (other,) = (
-        mf1_differences(*pair, bootstrap=bootstrap) for pair in ((first, second), (second, first))
-    )
+    (difference,), (other,) = (mf1_differences(*pair, rule=DEFAULT_RULE) for pair in ((first, second), (second, first)))
     assert isinstance(difference, Estimate)
     assert (other.value, other.low, other.high) == pytest.approx((-difference.value, -difference.high, -difference.low))
     b, c = rng.integers(5, size=15), rng.integers(4, size=15)

@@ -8,18 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, ratio_figures
+from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, standard_deviations
 from consilium.statistics.cacs_error import ErrorRates, propagate
 from consilium.statistics.calibration import calibrate
+from consilium.statistics.case_figures import case_ratio
 from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule, PercentileBootstrap
 from consilium.statistics.intraclass_correlation import intraclass_correlations
 from consilium.statistics.noninferiority import non_inferiority
-from consilium.statistics.prediction_powered import _figure
 from consilium.statistics.rank_ranges import rank_ranges
+from consilium.statistics.ratios import estimated
+from tests.statistics import by_hand
 from tests.statistics.every_figure import every_figure, table
 
 # Exact, or in whole places: a range of one place (k, ranks, order statistics) says something.
 WHOLE = ("calibration.k", "rank_range", "median")
+PERCENTILE = PercentileBootstrap(1, 40)
 
 words = st.builds(
     lambda case, labels, verdict: f"{case}:{''.join(f'{who}{met}' for who, met in labels.items())}:{verdict}",
@@ -40,10 +44,12 @@ tables = st.one_of(
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
-@given(tables)
-def test_every_statistic(words: list[str]) -> None:
+@pytest.mark.parametrize("rule", [DEFAULT_RULE, PERCENTILE], ids=lambda rule: rule.key)
+@given(words=tables)
+def test_every_statistic(rule: IntervalRule, words: list[str]) -> None:
     # `table` numbers cases; items of a case need not follow one another.
-    for path, figure in every_figure(table(" ".join(sorted(words, key=lambda word: int(word.split(":")[0]))))).items():
+    ratings = table(" ".join(sorted(words, key=lambda word: int(word.split(":")[0]))))
+    for path, figure in every_figure(ratings, rule).items():
         if figure.low is None:
             assert figure.high is None, path
             continue
@@ -85,39 +91,40 @@ def test_an_intraclass_correlation_of_two_cases_whose_interval_would_miss_it() -
     assert two.note == "no interval: it would not contain the value"
 
 
-def test_a_prediction_powered_score_whose_interval_is_below_its_scale() -> None:
-    # −0.2 ± 0.05, clipped to 0..1
-    figure = _figure(-0.2, 0.05, 40, 40, "", "", scale=1.0, clip=(0.0, 1.0))
-    reason = "no interval: all of it is outside the bounds of the measure"
-    assert figure == Estimate(0.0, 40, note=f"clipped from -0.2; {reason}")
-    at_the_bound = _figure(-0.02, 0.05, 40, 40, "", "", scale=1.0, clip=(0.0, 1.0))
-    assert (at_the_bound.low, at_the_bound.high) == (0.0, pytest.approx(0.03))
+def share(hits: list[int], rule: IntervalRule = PERCENTILE) -> Figure:
+    met = np.array(hits)[:, None]
+    return estimated(case_ratio(met, np.ones_like(met), scale=100), n=[len(hits)], rule=rule)[0]
 
 
-def share(hits: list[int]) -> tuple[Figure, float | None]:
-    ratios = ratio_figures(
-        np.array(hits)[:, None], np.ones((len(hits), 1)), scale=100, bootstrap=CaseBootstrap(len(hits), 3)
-    )
-    return ratios.figures[0], ratios.standard_errors[0]
-
-
-def test_twelve_of_twelve_has_no_interval_and_no_spread() -> None:
-    figure, deviation = share([1] * 12)
-    assert figure == Estimate(100.0, 12, note="no interval: all resamples agree")
-    assert deviation == 0  # as HealthBench's bootstrap_std of the same figures
-    eleven, _ = share([1] * 11 + [0])
+def test_twelve_of_twelve_has_no_percentile_interval_and_no_spread() -> None:
+    assert share([1] * 12) == Estimate(100.0, 12, note="no interval: all resamples agree", effective=12)
+    met = np.ones((12, 1))
+    # as HealthBench's bootstrap_std of the same figures
+    assert standard_deviations(case_ratio(met, met), CaseBootstrap(12, 1, 40)) == [0]
+    eleven = share([1] * 11 + [0])
     assert eleven.low is not None and eleven.low < eleven.value < (eleven.high or 0)
 
 
+def test_twelve_of_twelve_has_an_interval_by_the_number_of_cases() -> None:
+    twelve = share([1] * 12, DEFAULT_RULE)
+    low, high = (100 * end for end in by_hand.mid_p(12, 12))
+    assert (twelve.low, twelve.high) == (pytest.approx(low), high)
+    assert pytest.approx(low) == 100 * 0.05 ** (1 / 12)
+
+
 def test_too_few_cases_are_the_reason_before_resamples_that_agree() -> None:
-    assert share([1] * 9)[0].note == "no interval: 9 of the 10 cases needed"
+    assert share([1] * 9).note == "no interval: 9 of the 10 cases needed"
 
 
 def test_rounding_is_not_a_width() -> None:
     # 0.1 + 0.2 is not 0.3: each resample adds the same numbers in another order.
     thirds = np.full((30, 1), 1 / 3) + np.array([[0.0], [1e-16], [-1e-16]] * 10)
-    figure = ratio_figures(thirds, np.ones((30, 1)), bootstrap=CaseBootstrap(30, 1)).figures[0]
+    mean = case_ratio(thirds, np.ones((30, 1)))
+    figure = estimated(mean, n=[30], rule=PERCENTILE)[0]
     assert (figure.low, figure.note) == (None, "no interval: all resamples agree")
+    alike = estimated(mean, n=[30], rule=DEFAULT_RULE)[0]
+    assert (alike.low, alike.high) == pytest.approx(by_hand.mid_p(10, 30))
+    assert alike.note == Reason.ALIKE_INTERVAL()
 
 
 def test_an_interval_whose_ends_are_equal_although_some_resamples_differ() -> None:
@@ -138,15 +145,25 @@ def test_an_interval_that_would_miss_its_value() -> None:
 
 
 def test_k_has_an_interval_where_its_mean_has_one() -> None:
-    alike = calibrate([10] * 12, [30] * 12)
+    alike = calibrate([10] * 12, [30] * 12, rule=PERCENTILE)
     assert not isinstance(alike, Undefined)
     assert (alike.mean.low, alike.k.low) == (None, None)
     assert alike.k.note == alike.mean.note == "no interval: all resamples agree"
     # The whole interval of the mean rounds to 10: a range of one k, and no certainty about the mean.
-    near = calibrate([10] * 11 + [9], [30] * 12)
+    near = calibrate([10] * 11 + [9], [30] * 12, rule=PERCENTILE)
     assert not isinstance(near, Undefined)
     assert near.mean.low is not None and near.mean.low < near.mean.value
     assert (near.k.low, near.k.high) == (10, 10)
+
+
+def test_k_of_cases_that_are_alike() -> None:
+    alike = calibrate([10] * 12, [30] * 12)
+    assert not isinstance(alike, Undefined)
+    # A third of 12 cases, by mid-p: the number of cases is all that is known.
+    low, high = (30 * end for end in by_hand.mid_p(4, 12))
+    assert (alike.mean.low, alike.mean.high) == pytest.approx((low, high))
+    assert (alike.k.low, alike.k.high) == (round(low), round(high))
+    assert alike.k.note == Reason.ALIKE_INTERVAL()
 
 
 def test_a_range_of_ranks_that_rests_on_no_movement_says_so() -> None:
@@ -183,6 +200,6 @@ def test_non_inferiority_needs_resamples_that_differ() -> None:
 
 
 @pytest.mark.parametrize("n_cases", [10, 12, 40])
-def test_a_share_at_its_bound_has_none_whatever_the_number_of_cases(n_cases: int) -> None:
+def test_a_share_at_its_bound_has_no_percentile_interval_whatever_the_number_of_cases(n_cases: int) -> None:
     for hits in ([0] * n_cases, [1] * n_cases):
-        assert share(hits)[0].low is None
+        assert share(hits).low is None

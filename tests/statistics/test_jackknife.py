@@ -96,6 +96,7 @@ def test_symmetries_of_two_raters(cases: list[tuple[int, int, int, int]]) -> Non
     assert ends_of(table(KAPPA, cases)) == pytest.approx(ends_of(table(KAPPA, swapped_raters)), abs=1e-8, nan_ok=True)
 
 
+@pytest.mark.slow
 @given(CASES, st.randoms())
 def test_invariances(cases: list[tuple[int, int]], order: random.Random) -> None:
     value, low, high = ends_of(ratio(cases))
