@@ -92,8 +92,10 @@ def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study)
         assert row["note"] == ""
         assert rows[candidate, "overall_score", "cacs_at_k"]["k"] == 2
     odd = rows["alpha", "theme:odd", "rubric_score"]
-    assert (odd["low"], odd["n_cases"]) == (None, CASES // 2)
-    assert f"{odd['n_labelled_cases']} of the 10 cases needed" in odd["note"]
+    assert odd["n_cases"] == CASES // 2
+    # A mean over responses, one a case: each labelled case counts alike.
+    assert odd["effective"] == pytest.approx(odd["n_labelled_cases"], abs=1e-9)
+    assert (odd["low"] is not None) is (odd["n_labelled_cases"] >= 5)
     page = client.get(response["Location"]).content.decode()
     assert "Prediction-powered" in page
     row = rows["alpha", "overall_score", "rubric_accuracy"]
@@ -129,6 +131,36 @@ def test_the_judges_own_figure_is_that_of_its_scores(study: Study, rater: str) -
     for row in rows:
         if row["slice"] == "overall_score":
             assert row["judge"] == pytest.approx(board[row["candidate"]][row["measure"]], abs=1e-12)
+
+
+@pytest.mark.slow
+def test_where_everything_is_graded_it_is_the_physicians_scoreboard(study: Study) -> None:
+    study.group("All", noisy(study, "Judge", 5, 0.2))
+    report = services.create_report(
+        benchmark=study.benchmark, kind="scores", parameters={"rater": "group:All", "k": 2}, at=timezone.now()
+    )
+    tasks.run_report(report.pk)
+    report.refresh_from_db()
+    board = {row["candidate"]: row for row in table_of(report, "scoreboard").dicts()}
+    rows = powered_scores(study.benchmark, judge="Judge", reference="group:All", k=2).rows
+    for row in (row for row in rows if row["slice"] == "overall_score"):
+        own, measure = board[row["candidate"]], row["measure"]
+        assert row["low"] is not None
+        shown = (own[measure], own[f"{measure}_low"], own[f"{measure}_high"])
+        assert (row["value"], row["low"], row["high"]) == pytest.approx(shown, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_graded", "due"), [(4, False), (5, True)])
+def test_five_graded_cases_are_needed(study: Study, n_graded: int, due: bool) -> None:
+    chosen = [response.pk for response in study.responses() if response.candidate.name == "alpha"][:n_graded]
+    study.group("Few", noisy(study, "Judge", 6, 0.3))
+    Assignment.objects.filter(batch__group=study.groups["Few"]).exclude(response__in=chosen).update(status="open")
+    rows = powered_scores(study.benchmark, judge="Judge", reference="group:Few", k=2).rows
+    row = next(row for row in rows if row["slice"] == "overall_score" and row["measure"] == "rubric_accuracy")
+    assert (row["candidate"], row["n_labelled_cases"], row["effective"]) == ("alpha", n_graded, n_graded)
+    assert (row["low"] is not None) is due
+    assert ("4.0 of the 5 effective cases needed" in row["note"]) is not due
 
 
 @pytest.mark.slow
