@@ -136,7 +136,7 @@ class CaseJackknife:
             for jack, part, own in zip(jacks, (first, second), ends, strict=True)
         ]
         low, high = difference_ends(*displayed, correlations(*_shared_deviations(*jacks)))
-        lacking = _lacking(jacks[1], second.chance) | _lacking(jacks[0], first.chance)
+        lacking = _lacking_in_one(*zip(jacks, (first.chance, second.chance), strict=True))
         at_edge = ends[0].at_edge | ends[1].at_edge
         return Intervals(
             *_shown(low, high, lacking),
@@ -244,3 +244,12 @@ def _lacking(jack: Jackknife, chance: Chance | None) -> dict[int, str]:
         elif chance.apart[i] < MINIMUM_APART:
             reasons.setdefault(i, Reason.INTERVAL_CASES_APART(cases=int(chance.apart[i]), needed=MINIMUM_APART))
     return reasons
+
+
+def _lacking_in_one(*figures: tuple[Jackknife, Chance | None]) -> dict[int, str]:
+    """The same of figures that are compared: what the figure with the fewest effective cases lacks, if any of them."""
+    reasons: dict[int, tuple[float, str]] = {}
+    for jack, chance in figures:
+        for i, reason in _lacking(jack, chance).items():
+            reasons[i] = min(reasons.get(i, (np.inf, "")), (float(jack.effective[i]), reason), key=lambda pair: pair[0])
+    return {i: reason for i, (_effective, reason) in reasons.items()}

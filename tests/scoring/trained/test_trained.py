@@ -118,9 +118,11 @@ def test_train_judge_reports_on_candidates_it_never_saw(taught: Benchmark) -> No
     assert sum(part["decisions"] for part in card["split"].values()) == 12 * 5 * 5
     mf1 = card["held_out"]["mf1"]
     assert mf1["value"] > 0.9
-    # At the bound: as many cases as weigh as much, all alike.
+    # At the bound, with five pairs a case: 0 disagreements of as many cases, over those expected by chance.
     assert (mf1["value"], mf1["high"]) == (1, 1)
-    assert mf1["low"] == pytest.approx(0.05 ** (1 / mf1["effective"]))
+    share_met = card["split"]["held_out"]["met"]
+    most = 1 - 0.05 ** (1 / mf1["effective"])
+    assert mf1["low"] == pytest.approx(1 - most / (4 * share_met * (1 - share_met)))
     assert mf1["effective"] == pytest.approx(card["held_out"]["n_cases"])  # five decisions on each
     assert card["interval"] == "jackknife"
     for baseline in ("majority", "word_overlap"):
