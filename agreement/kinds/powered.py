@@ -60,7 +60,7 @@ class PoweredForm(ReportForm):
     judge = forms.ChoiceField(label=gettext_lazy("Judge"))
     reference = forms.ChoiceField(label=gettext_lazy("By the decisions of"))
     k = forms.IntegerField(label=gettext_lazy("Threshold k"), min_value=1, max_value=LARGEST_K)
-    interval = None  # there is one rule
+    interval = None  # type: ignore[assignment]  # Django's way to leave a field out: there is one rule
     field_order = ["judge", "reference", "k", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:

@@ -131,11 +131,11 @@ class CaseJackknife:
     def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
         jacks = jackknife(first), jackknife(second)
         ends = [self._ends(jack, part.chance) for jack, part in zip(jacks, (first, second), strict=True)]
-        displayed = [
-            tuple(_clip(values, part.clip) for values in (jack.values, own.low, own.high))
+        shown = [
+            (_clip(jack.values, part.clip), _clip(own.low, part.clip), _clip(own.high, part.clip))
             for jack, part, own in zip(jacks, (first, second), ends, strict=True)
         ]
-        low, high = difference_ends(*displayed, correlations(*_shared_deviations(*jacks)))
+        low, high = difference_ends(shown[0], shown[1], correlations(*_shared_deviations(*jacks)))
         lacking = _lacking_in_one(*zip(jacks, (first.chance, second.chance), strict=True))
         at_edge = ends[0].at_edge | ends[1].at_edge
         return Intervals(

@@ -27,6 +27,11 @@ SCORES_COLUMNS = (
     *("cacs_at_k", "k", "n_invalid", "n_missing", "n_cannot", "n_faulty", "note"),
 )
 SCORES_TEXT = ("rater", "candidate", "slice", "note")
+INTERVALS_COLUMNS = (
+    *("rater", "candidate", "slice"),
+    *(f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high", "_effective")),
+    *("k", "note"),
+)
 RESPONSES_COLUMNS = ("candidate", "case", "sample", "n_criteria", "hits", "rubric_score", "cacs_at_k")
 RESPONSES_TEXT = ("candidate", "case")
 WORST_COLUMNS = ("candidate", "slice", "k", "worst_at_k", "n_cases")
@@ -40,12 +45,13 @@ SCOREBOARD_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The tables of `scores`: rows of scores.csv, responses.csv, worst_at_k.csv; and a scoreboard with intervals."""
+    """The tables of `scores`, by the names of their files; and a scoreboard."""
 
     rater: str
     k: int
     rules: str
     rows: list[Row]
+    intervals: list[Row]
     responses: list[Row]
     worst_at_k: list[Row]
     scoreboard: list[Row]
@@ -91,6 +97,7 @@ def tables_of(scored: Scored) -> Scores:
         k=k,
         rules=scored.counted_as,
         rows=[{name: row[name] for name in SCORES_COLUMNS} for row in rows],
+        intervals=[{name: row[name] for name in INTERVALS_COLUMNS} for row in rows],
         responses=_responses(sheet, grid, names, scored.keys, k),
         worst_at_k=_worst(sheet, grid, slices, names, scored.order),
         scoreboard=[{name: row[name] for name in SCOREBOARD_COLUMNS} for row in scoreboard],

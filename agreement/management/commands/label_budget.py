@@ -34,15 +34,14 @@ class Command(BaseCommand):
         )
         parser.add_argument("--cases", type=int, help="cases planned, for detectable differences (default: all)")
         parser.add_argument("--other", default="", help="another judge, to plan a comparison of MF1")
-        parser.add_argument("--seed", type=int, default=0, help="without effect: nothing in a plan is drawn")
         add_out_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
         if not options["half_width"] > 0:
             raise CommandError("--half-width must be above 0")
-        if options["k"] < 1 or options["seed"] < 0:
-            raise CommandError("--k must be 1 or more and --seed 0 or more")
+        if options["k"] < 1:
+            raise CommandError("--k must be 1 or more")
         cases = benchmark.cases.included().count() if options["cases"] is None else options["cases"]
         if cases < 1:
             raise CommandError("--cases must be 1 or more")

@@ -1,4 +1,4 @@
-"""``scores --benchmark B --rater R --k K --out DIR``: scores.csv, responses.csv, worst_at_k.csv, scores_raters.csv."""
+"""``scores --benchmark B --rater R --k K --out DIR``: scores of candidates and of responses, with intervals."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rubrics.selectors.exclusion import excluded_cases
 from scoring.runs.selectors import coverage_notes
 from scoring.scores.score_tables import (
     FIGURES,
+    INTERVALS_COLUMNS,
     RESPONSES_COLUMNS,
     RESPONSES_TEXT,
     SCORES_COLUMNS,
@@ -64,13 +65,14 @@ class Command(BaseCommand):
         files = OutFolder(out, options["overwrite"]).write(
             [
                 OutTable("scores", SCORES_COLUMNS, scores.rows, SCORES_TEXT),
+                OutTable("scores_intervals", INTERVALS_COLUMNS, scores.intervals, SCORES_TEXT),
                 OutTable("responses", RESPONSES_COLUMNS, scores.responses, RESPONSES_TEXT),
                 OutTable("worst_at_k", WORST_COLUMNS, scores.worst_at_k, WORST_TEXT),
                 OutTable("scores_raters", provenance.COLUMNS, raters, provenance.TEXT_COLUMNS),
             ]
         )
         self.stdout.write(self._summary(scores))
-        self.stdout.write(f"Intervals: {rule.in_words}; a report of scores shows them, these files only their notes.")
+        self.stdout.write(f"Intervals: {rule.in_words}.")
         self.stdout.write(f"rubric_score_se: deviation over {RESAMPLES:,} resamples, seed {options['seed']}.")
         for line in [*provenance.printed(raters), *coverage_notes(rater.judges)]:
             self.stdout.write(line)

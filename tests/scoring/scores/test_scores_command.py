@@ -40,7 +40,7 @@ pytestmark = pytest.mark.django_db
 def write_scores(benchmark: Benchmark, rater: str, k: int, out: Path) -> dict[str, list[dict[str, str]]]:
     call_command("scores", benchmark=benchmark.slug, rater=rater, k=k, out=out, stdout=StringIO())
     tables = {}
-    for name in ("scores", "responses", "worst_at_k"):
+    for name in ("scores", "scores_intervals", "responses", "worst_at_k"):
         with (out / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             tables[name] = list(csv.DictReader(file))
     return tables
@@ -296,7 +296,9 @@ def test_the_standard_error_is_seeded_and_near_the_analytic_one(db: None, tmp_pa
         ResponseFactory(case=case, candidate=candidate)
         outcomes[case.key, "one"] = [rng.choice(["met", "not_met"]) for _ in range(4)]
     judged(benchmark, outcomes)
-    first = row_of(write_scores(benchmark, "J", 1, tmp_path)["scores"], slice="overall_score")
+    tables = write_scores(benchmark, "J", 1, tmp_path)
+    first = row_of(tables["scores"], slice="overall_score")
+    intervals = row_of(tables["scores_intervals"], slice="overall_score")
     second = row_of(write_scores(benchmark, "J", 1, tmp_path)["scores"], slice="overall_score")
     assert first == second
     rater = resolve_rater(benchmark, "J")
@@ -308,6 +310,8 @@ def test_the_standard_error_is_seeded_and_near_the_analytic_one(db: None, tmp_pa
     hits, size = [row["hits"] for row in result.responses], [row["n_criteria"] for row in result.responses]
     ends = [100 * end for end in ratio_ends(hits, size)]
     assert [board["rubric_accuracy_low"], board["rubric_accuracy_high"]] == pytest.approx(ends)
+    written = [float(intervals[f"rubric_accuracy{end}"]) for end in ("_low", "_high", "_effective")]
+    assert written == pytest.approx([*ends, 30])
     assert compute_scores(benchmark, rater, 1, seed=1).rows != result.rows
     assert compute_scores(benchmark, rater, 1, seed=1).digest == result.digest
 
