@@ -11,12 +11,11 @@ from agreement.reports.tables import Row, Table
 from consilium.core.order import natural
 from consilium.core.reasons import Reason
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
-from consilium.statistics.estimate import Figure, Undefined, notes_of
+from consilium.statistics.estimate import Estimate, Figure, Undefined, notes_of
 from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.item_rest import rater_rest
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.two_raters import TwoRaterAgreement, two_rater_agreement
-from consilium.statistics.wilson import proportion
 
 WITH_INTERVAL = ("raw_other", "mf1_other", "raw_peers", "mf1_peers")
 COLUMNS = (
@@ -68,7 +67,7 @@ def physicians_table(items: Items, *, rule: IntervalRule) -> Table:
             **_figures(with_peers[i], "peers", NO_PEERS),
         }
         figures: dict[str, Figure] = {
-            "met": proportion(met, n_answered, empty=Reason.NO_PAIRS()),
+            "met": Estimate(met / n_answered, n_answered) if n_answered else Undefined(Reason.NO_PAIRS()),
             "rater_rest": rest[i],
             **compared,
         }

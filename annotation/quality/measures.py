@@ -1,5 +1,9 @@
 """Quality figures of annotators and checkers, each with its n and interval.
 
+The decisions on one response hang together, so that intervals are over responses (`consilium.statistics.jackknife`); a
+share that counts each response once has the mid-p interval. Quality figures are of one person's work, and responses to
+one case are so few there that they are taken as independent.
+
 A figure on fewer than `ENOUGH` responses is never shown. Positive rates are compared criterion by criterion. A rate is
 marked as different only if the difference exceeds what chance explains for the number of people compared (Bonferroni);
 otherwise one person in twenty would be marked by chance alone.
@@ -11,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +24,15 @@ from django.utils.translation import gettext as _
 from annotation.qualification.marking import against_key, gold_pairs
 from annotation.quality import inputs
 from annotation.quality.inputs import Checks, Decisions, Work
-from consilium.statistics.case_figures import case_ratio
+from consilium.statistics.case_figures import CaseFigures, case_ratio, sums_by_case
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.jackknife import jackknife
 from consilium.statistics.median import median_figure
+from consilium.statistics.mid_p import NOTHING_COUNTED, mid_p_proportion
 from consilium.statistics.ratios import estimated
 from consilium.statistics.two_raters import two_rater_agreement
-from consilium.statistics.wilson import proportion
 from rubrics.models import Benchmark
 
 ENOUGH = 10  # responses behind a figure before it is shown
@@ -191,15 +196,9 @@ def _positive_rate(
     limit = NormalDist().inv_cdf(1 - 0.05 / (2 * max(1, compared)))
     for user in np.unique(users).tolist():
         mine = users == user
-        cases, at_case = np.unique(responses[mine], return_inverse=True)
-        above = np.bincount(at_case, weights=difference[mine])[:, None]
-        below = np.bincount(at_case)[:, None]
-        mean = case_ratio(above, below, bounds=(-1.0, 1.0))
-        (figure,), spread = (
-            estimated(mean, n=below.sum(axis=0), rule=DEFAULT_RULE),
-            float(jackknife(mean).standard_error()[0]),
-        )
-        shown = Shown(figure, len(cases), "difference")
+        mean = _mean_over_responses(difference[mine], responses[mine], bounds=(-1.0, 1.0))
+        shown = _shown(mean, "difference")
+        figure, spread = shown.figure, float(jackknife(mean).standard_error()[0])
         # The standard error that chance alone gives to a person who decides met as often as the others. The responses
         # of a person who always decides the same may have no spread, so the larger of the two standard errors counts.
         alone = float(np.sqrt((peers[mine] * (1 - peers[mine])).sum())) / int(mine.sum())
@@ -209,9 +208,9 @@ def _positive_rate(
     for user in people.tolist():
         own = rows.user == user
         if not quality_by_user[user].positive.responses and own.any():
-            figure = proportion(int(rows.outcome[own].sum()), int(own.sum()))
             note = _("Nobody else in the group decided these criteria, so this is the rate itself.")
-            quality_by_user[user].positive = Shown(figure, len(np.unique(rows.response[own])), "share", note)
+            rate = _mean_over_responses(rows.outcome[own], rows.response[own])
+            quality_by_user[user].positive = _shown(rate, note=note)
 
 
 def _work_figures(quality_by_user: dict[int, AnnotatorQuality], rows: Work) -> None:
@@ -220,27 +219,53 @@ def _work_figures(quality_by_user: dict[int, AnnotatorQuality], rows: Work) -> N
         if not mine.any():
             continue
         quality.handed_in = int(rows.handed_in[mine].sum())
-        quality.skipped = _share(rows.skipped[mine].sum(), mine.sum(), mine.sum())
-        seen = mine & (rows.checks > 0)
-        quality.returned = _share(rows.returned[seen].sum(), seen.sum(), seen.sum())
+        quality.skipped = _share_of_responses(rows.skipped[mine])
+        quality.returned = _share_of_responses(rows.returned[mine & (rows.checks > 0)])
         checked = mine & (rows.checked > 0)
-        quality.amended = _share(rows.amended[checked].sum(), rows.checked[checked].sum(), checked.sum())
+        quality.amended = _share(rows.amended[checked], rows.checked[checked], rows.response[checked])
         timed = mine & (rows.handed_in == 1) & (rows.seconds > 0) & (rows.decisions > 0)
         speeds = rows.seconds[timed] / rows.decisions[timed]
         quality.speed = Shown(median_figure(speeds.tolist()), int(timed.sum()), "seconds")
 
 
-def _share(hits: np.int64, n: np.int64, responses: np.int64) -> Shown:
-    return Shown(proportion(int(hits), int(n)), int(responses))
+def _share_of_responses(hits: Ints) -> Shown:
+    """Of responses, each of which counts once: 1 or 0."""
+    return Shown(mid_p_proportion(int(hits.sum()), len(hits)), len(hits))
+
+
+def _share(hits: Ints, n: Ints, response: Ints) -> Shown:
+    """Of the ``n`` decisions of each row, with the response that they are of."""
+    return _shown(_ratio_over_responses(hits, n, response))
+
+
+def _mean_over_responses(
+    values: npt.NDArray[Any], response: Ints, *, bounds: tuple[float, float] = (0.0, 1.0)
+) -> CaseFigures:
+    """The mean of one value a decision."""
+    return _ratio_over_responses(values, np.ones(len(values)), response, bounds=bounds)
+
+
+def _ratio_over_responses(
+    above: npt.NDArray[Any], below: npt.NDArray[Any], response: Ints, *, bounds: tuple[float, float] = (0.0, 1.0)
+) -> CaseFigures:
+    """Σ above / Σ below, with responses in the place of cases."""
+    responses, place = np.unique(response, return_inverse=True)
+    sums = (sums_by_case(values, place, len(responses)) for values in (above, below))
+    return case_ratio(*sums, bounds=bounds)
+
+
+def _shown(ratio: CaseFigures, unit: str = "share", note: str = "") -> Shown:
+    n = np.rint(ratio.sums[..., 1].sum(axis=0)).astype(np.int64)
+    (figure,) = estimated(ratio, n=n, rule=DEFAULT_RULE, empty=NOTHING_COUNTED)
+    return Shown(figure, len(ratio.sums), unit, note)
 
 
 def _weeks(quality: AnnotatorQuality, decisions: Decisions) -> None:
     rows = decisions.where((decisions.outcome <= 1) & (decisions.final <= 1))
     for week in np.unique(rows.week).tolist():
         own = rows.week == week
-        alike = int((rows.outcome[own] == rows.final[own]).sum())
-        shown = Shown(proportion(alike, int(own.sum())), len(np.unique(rows.response[own])))
-        quality.weeks.append(Week(MONDAY + timedelta(weeks=week), shown))
+        agreement = _mean_over_responses(rows.outcome[own] == rows.final[own], rows.response[own])
+        quality.weeks.append(Week(MONDAY + timedelta(weeks=week), _shown(agreement)))
 
 
 def checker_figures(benchmark: Benchmark, users: Sequence[int], *, own_view: bool = False) -> dict[int, CheckerQuality]:
@@ -252,11 +277,9 @@ def checker_figures(benchmark: Benchmark, users: Sequence[int], *, own_view: boo
     for user, quality in quality_by_user.items():
         mine = rows.user == user
         quality.finished = int(mine.sum())
-        behind = len(np.unique(rows.response[mine]))
         if quality.finished:
-            quality.amended = _share(rows.amended[mine].sum(), rows.decisions[mine].sum(), np.int64(behind))
-            quality.returned = _share(rows.returned[mine].sum(), mine.sum(), np.int64(behind))
+            quality.amended = _share(rows.amended[mine], rows.decisions[mine], rows.response[mine])
+            quality.returned = _shown(_mean_over_responses(rows.returned[mine], rows.response[mine]))
         if ruled is not None and (own := ruled["user"] == user).any():
-            responses = np.int64(len(np.unique(ruled["response"][own])))
-            quality.upheld = _share(ruled["upheld"][own].sum(), own.sum(), responses)
+            quality.upheld = _shown(_mean_over_responses(ruled["upheld"][own], ruled["response"][own]))
     return quality_by_user

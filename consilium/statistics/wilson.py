@@ -10,11 +10,7 @@ from __future__ import annotations
 from math import sqrt
 from statistics import NormalDist
 
-from consilium.core.reasons import Reason
-from consilium.statistics.estimate import Estimate, Figure, Undefined
-
 LEVEL = 0.95
-NOTHING_COUNTED = Reason.NOTHING_COUNTED()
 
 
 def wilson_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, float]:
@@ -29,11 +25,3 @@ def wilson_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, flo
     low = 0.0 if hits == 0 else max(0.0, centre - half)
     high = 1.0 if hits == n else min(1.0, centre + half)
     return low, high
-
-
-def proportion(hits: int, n: int, *, empty: str = NOTHING_COUNTED) -> Figure:
-    """The share with its interval; n is the number of trials."""
-    if n == 0:
-        return Undefined(empty)
-    low, high = wilson_interval(hits, n)
-    return Estimate(hits / n, n, low, high)

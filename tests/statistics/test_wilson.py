@@ -6,7 +6,7 @@ import pytest
 
 from consilium.statistics.estimate import Estimate, Undefined
 from consilium.statistics.median import interval_rank, median_figure
-from consilium.statistics.wilson import proportion, wilson_interval
+from consilium.statistics.wilson import wilson_interval
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,7 @@ def test_wilson_agrees_with_scipy_and_mirrors() -> None:
             assert wilson_interval(hits, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
 
 
-def test_a_share_of_nothing_is_undefined() -> None:
-    assert proportion(0, 0, empty="no checks") == Undefined("no checks")
-    share = proportion(3, 12)
-    assert isinstance(share, Estimate)
-    assert (share.value, share.n) == (0.25, 12)
+def test_more_hits_than_trials_are_no_share() -> None:
     with pytest.raises(ValueError, match="4 of 3"):
         wilson_interval(4, 3)
 
