@@ -84,8 +84,8 @@ def unequal(rng: np.random.Generator, cases: int, logits: Array) -> CaseFigures:
     for number in range(4):
         shares = expit(logits + effects + rng.normal(0, 0.5, met.shape))
         met += np.where(number < responses, rng.binomial(np.broadcast_to(criteria, met.shape), shares), 0)
-    there = rng.random(met.shape) > 0.2
-    return case_ratio(np.where(there, met, 0), np.where(there, criteria * responses, 0), scale=100.0)
+    scored = rng.random(met.shape) > 0.2
+    return case_ratio(np.where(scored, met, 0), np.where(scored, criteria * responses, 0), scale=100.0)
 
 
 MODELS: dict[str, Model] = {"accuracy": accuracy, "cacs": cacs, "mf1": mf1, "unequal": unequal}

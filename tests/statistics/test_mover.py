@@ -33,12 +33,12 @@ def test_formula_and_sign(cases: list[tuple[int, int]]) -> None:
     apart, back = rule.differences(first, second), rule.differences(second, first)
     assert (apart.low[0], apart.high[0]) == pytest.approx((-back.high[0], -back.low[0]), abs=1e-9)
     shown = [(figures.whole()[0], rule.intervals(figures)) for figures in (first, second)]
-    one, other = ((value, own.low[0], own.high[0]) for value, own in shown)
+    ends, other_ends = ((value, own.low[0], own.high[0]) for value, own in shown)
     without = [
         by_hand.less_mean(by_hand.ratio_without(column, [9] * len(cases))) for column in zip(*cases, strict=True)
     ]
     deviations = list(zip(*without, strict=True))
     if any(0 < sum(each**2 for each in column) < 1e-20 for column in without):
         return  # Spread by rounding alone: r is not a number to compare.
-    expected = by_hand.difference_ends(one, other, deviations)
+    expected = by_hand.difference_ends(ends, other_ends, deviations)
     assert (apart.low[0], apart.high[0]) == pytest.approx(expected, abs=1e-7)

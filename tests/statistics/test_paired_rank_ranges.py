@@ -85,7 +85,7 @@ def test_ranges_are_those_of_plain_loops(seed):
     assert any((low, high) != (1, 6) for _, low, high in expected)  # somebody is told apart
 
 
-def test_ties_may_take_any_of_their_places_and_are_never_told_apart():
+def test_ties_may_take_any_of_their_places_and_are_never_separated():
     rng = np.random.default_rng(2)
     scores = rng.random((40, 3)) / 2
     scores[:, 1] = scores[::-1, 0]  # the same mean, from other cases
@@ -103,7 +103,7 @@ def test_candidates_level_once_clipped_are_tied():
     assert ends_of(paired_rank_ranges(figures)) == [(2, 2, 3), (2, 2, 3), (1, 1, 1)]
 
 
-def test_both_at_their_bounds_need_cases_to_be_told_apart():
+def test_both_at_their_bounds_need_cases_to_be_separated():
     def ranges(cases: int) -> list[tuple[float, float, float]]:
         return ends_of(paired_rank_ranges(of_means(np.tile([1.0, 0.0], (cases, 1)))))
 
