@@ -19,12 +19,16 @@ and the share of studies without interval.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator
 from math import atanh, isnan, pi, sqrt, tanh
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, spearmanr
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from consilium.statistics.case_correlation import spearman_jackknife
 from consilium.statistics.estimate import Estimate, Figure
