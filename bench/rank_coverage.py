@@ -24,12 +24,16 @@ and percentiles of the bootstrap over cases.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from consilium.statistics.bootstrap import CaseBootstrap
 from consilium.statistics.cacs import cacs_values

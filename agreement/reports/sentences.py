@@ -11,7 +11,7 @@ from typing import Any
 
 from agreement.calibration.thresholds import threshold_in_force
 from agreement.models import Report
-from consilium.statistics.case_figures import MANY_PAIRS
+from consilium.statistics.case_figures import MANY_PAIRS, SEVERAL_PAIRS
 from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
 from consilium.statistics.unit_agreement import MINIMUM_APART
 from scoring.selectors.raters import JURY_RULES, UNANIMOUS
@@ -190,8 +190,8 @@ JACKKNIFE = (
 )
 FEW_PAIRS = (
     f"In slices with fewer than {MANY_PAIRS} pairs a case, MF1 and the coefficients that correct for chance have an "
-    f"interval only where {MINIMUM_APART} cases hold the rarer class; at a bound it is then the mid-p interval of the "
-    "disagreement over the disagreement by chance."
+    f"interval only where {MINIMUM_APART} cases hold the rarer class (by both raters, with fewer than {SEVERAL_PAIRS} "
+    "pairs a case); at a bound it is then the mid-p interval of the disagreement over the disagreement by chance."
 )
 
 

@@ -64,6 +64,10 @@ class Reason(Enum):
     INTERVAL_CASES_APART = Phrase(
         "no interval: %(cases)s of the %(needed)s cases needed with a rating outside the most frequent category"
     )
+    INTERVAL_CASES_MOSTLY_APART = Phrase(
+        "no interval: %(cases)s of the %(needed)s cases needed where most ratings are outside the most frequent "
+        "category"
+    )
     INTERVAL_RESAMPLES = Phrase("no interval: undefined in %(some)s of %(all)s resamples")
     INTERVAL_RESAMPLES_AGREE = Phrase("no interval: all resamples agree")
     INTERVAL_RESAMPLES_NEARLY_AGREE = Phrase("no interval: nearly all resamples agree")

@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 Values = Callable[[Array], Array]
 # With so many pairs a case the rarer class is in nearly every case, and the edge needs no account of chance.
 MANY_PAIRS = 10
+# With fewer pairs a case the rarer class must be said by both raters: said by one of them, it may be an error.
+SEVERAL_PAIRS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +29,15 @@ class Chance:
     """What the interval of agreement beyond chance, 1 - Do/De, needs where a case has few pairs (`unit_agreement`).
 
     ``expected`` (slices,) is De in parts of the largest distance, 0 to 1; ``apart`` (slices,) counts the cases with a
-    rating outside the most frequent category. ``matters`` (slices,) marks the slices whose cases have few pairs.
-    ``minimum_cases``: there is no interval with fewer.
+    rating outside the most frequent category, or, where ``by_most`` (slices,), with most ratings of a unit outside it.
+    ``matters`` (slices,) marks the slices whose cases have few pairs. ``minimum_cases``: there is no interval with
+    fewer.
     """
 
     expected: Array
     apart: NDArray[np.int64]
     matters: NDArray[np.bool_]
+    by_most: NDArray[np.bool_]
     minimum_cases: int = 0
 
 
@@ -107,6 +111,7 @@ class CaseFigures:
             expected=self.chance.expected[where],
             apart=self.chance.apart[where],
             matters=self.chance.matters[where],
+            by_most=self.chance.by_most[where],
         )
         return replace(self, sums=self.sums[:, where], sizes=self.sizes[:, where], low=low, high=high, chance=chance)
 
@@ -133,9 +138,18 @@ def case_table(
 
 
 def _chance(counts: ConfusionCounts, expected: Callable[[ConfusionCounts], Array]) -> Chance:
-    met, other = ((mentions > 0).sum(axis=0) for mentions in (counts.met_mentions, counts.not_met_mentions))
     pairs, cases = counts.n.sum(axis=0), (counts.n > 0).sum(axis=0)
-    return Chance(expected(counts.pooled(axis=0)), np.minimum(met, other), pairs < MANY_PAIRS * cases)
+    by_one, by_both = (
+        np.minimum(*((mentions > 0).sum(axis=0) for mentions in classes))
+        for classes in ((counts.met_mentions, counts.not_met_mentions), (counts.tp, counts.tn))
+    )
+    single = pairs < SEVERAL_PAIRS * cases
+    return Chance(
+        expected=expected(counts.pooled(axis=0)),
+        apart=np.where(single, by_both, by_one),
+        matters=pairs < MANY_PAIRS * cases,
+        by_most=single,
+    )
 
 
 def case_ratio(
@@ -193,6 +207,7 @@ def case_mean(*parts: CaseFigures) -> CaseFigures:
         expected=np.mean([chance.expected for chance in chances], axis=0),
         apart=np.min([chance.apart for chance in chances], axis=0),
         matters=np.any([chance.matters for chance in chances], axis=0),
+        by_most=np.any([chance.by_most for chance in chances], axis=0),
         minimum_cases=max(chance.minimum_cases for chance in chances),
     )
     return replace(mean, chance=chance)

@@ -71,5 +71,5 @@ def kappa_figures(counts_by_item: ArrayLike) -> CaseFigures:
 
     sums = np.concatenate([table, (table**2).sum(axis=1, keepdims=True)], axis=1)
     shares = table.sum(axis=0) / table.sum()
-    chance = unit_chance(1 - float(shares @ shares), table, units=len(table))
+    chance = unit_chance(1 - float(shares @ shares), table)
     return CaseFigures(sums[:, None, :], kappas, np.ones((len(table), 1)), -1.0, 1.0, chance=chance)

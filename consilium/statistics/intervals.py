@@ -242,7 +242,8 @@ def _lacking(jack: Jackknife, chance: Chance | None) -> dict[int, str]:
         if cases_behind[i] < chance.minimum_cases:
             reasons[i] = Reason.INTERVAL_CASES(cases=int(cases_behind[i]), needed=chance.minimum_cases)
         elif chance.apart[i] < MINIMUM_APART:
-            reasons.setdefault(i, Reason.INTERVAL_CASES_APART(cases=int(chance.apart[i]), needed=MINIMUM_APART))
+            apart = Reason.INTERVAL_CASES_MOSTLY_APART if chance.by_most[i] else Reason.INTERVAL_CASES_APART
+            reasons.setdefault(i, apart(cases=int(chance.apart[i]), needed=MINIMUM_APART))
     return reasons
 
 

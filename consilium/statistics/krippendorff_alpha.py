@@ -160,7 +160,7 @@ def alpha_figures(
     n, distance = margins.sum(), _distances(margins[:, None], kind, places)[..., 0]
     largest = n * (n - 1) * distance.max()
     expected = float(margins @ distance @ margins) / largest if largest > 0 else 0.0
-    chance = unit_chance(expected, by_case, units=int((ratings >= 2).sum()))
+    chance = unit_chance(expected, table[ratings >= 2], None if case is None else np.asarray(case)[ratings >= 2])
     return CaseFigures(
         channels[:, None, :], alphas, channels[:, None, size * size :].sum(axis=2), -1.0, 1.0, chance=chance
     )

@@ -9,8 +9,9 @@ So the edge is the mid-p interval (p, q) of the disagreement, Do·G* of G*, over
 
     low = max(-1, 1 - q/De)        high = 1 - p/De              Do and De in parts of the largest distance
 
-*Few answers that are apart*: where fewer than 5 cases have a rating outside the most frequent category, nobody can say
-how well raters tell categories apart, and the figure has no interval; nor with fewer than 10 cases.
+*Few answers that are apart*: where fewer than 5 cases have a unit most of whose ratings are outside the most frequent
+category, nobody can say how well raters tell categories apart, and the figure has no interval; nor with fewer than 10
+cases. A single rating there says nothing, since it may be an error.
 
 *Two raters* have the same edge where a case has fewer than 10 pairs (`Coefficient.expected`), since with M mentions of
 met and N of not met in n pairs
@@ -19,13 +20,9 @@ met and N of not met in n pairs
 
 and 1 in the place of M·N/n² is what the rule takes. With 10 pairs a case or more the two are the same but for figures
 near 1; with one to three pairs a case, as in a slice of one criterion, it matters. There is no interval then where
-fewer than 5 cases have the rarer class.
+fewer than 5 cases have the rarer class; with fewer than 2 pairs a case, where both raters give it in fewer than 5.
 
-Simulated with 2 to 5 raters, 2 to 5 categories, 10 to 100 cases of one unit, alpha nominal and ordinal and Fleiss'
-kappa: at least 93% in all cells but one (91%, shown in 2% of its studies). Where 85% of the cases are in one category
-the bare rule covers as little as 75%, and a percentile bootstrap 72%. Two raters with 1 to 30 pairs a case, 3 to 35% of
-them met, 10 to 100 cases: at least 92.5% where 5 cases have the rarer class (and more than 1% of the studies do);
-the bare rule, with one pair a case and 10% met, covers 73 to 94%.
+Simulated in `bench/special_coverage.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from consilium.statistics.case_figures import MANY_PAIRS, Chance
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, logit_ends
@@ -58,16 +55,25 @@ def chance_corrected_ends(jack: Jackknife, expected: Array, level: float = LEVEL
     return replace(ends, low=low, high=high)
 
 
-def unit_chance(expected: float, counts_by_case: Array, *, units: int) -> Chance:
-    """What the interval of many raters needs of chance: one slice, (cases, categories) counts, ``units`` in all."""
-    cases = int((counts_by_case.sum(axis=1) > 0).sum())
-    few = units < MANY_PAIRS * cases
-    return Chance(np.array([expected]), np.array([cases_apart(counts_by_case)]), np.array([few]), MINIMUM_CASES)
+def unit_chance(expected: float, counts_by_unit: Array, case: ArrayLike | None = None) -> Chance:
+    """What the interval of many raters needs of chance: one slice, (units, categories) counts.
+
+    ``case`` holds the case of each unit; by default each unit is a case.
+    """
+    cases = len(counts_by_unit) if case is None else len(np.unique(np.asarray(case)))
+    return Chance(
+        expected=np.array([expected]),
+        apart=np.array([cases_apart(counts_by_unit, case)]),
+        matters=np.array([len(counts_by_unit) < MANY_PAIRS * cases]),
+        minimum_cases=MINIMUM_CASES,
+        by_most=np.array([True]),
+    )
 
 
-def cases_apart(counts_by_case: Array) -> int:
-    """How many rows of (cases, categories) counts have a rating outside the category that is most frequent overall."""
-    table = np.asarray(counts_by_case, dtype=np.float64)
+def cases_apart(counts_by_unit: Array, case: ArrayLike | None = None) -> int:
+    """How many cases have a unit most of whose ratings are outside the category that is most frequent overall."""
+    table = np.asarray(counts_by_unit, dtype=np.float64)
     if not table.size:
         return 0
-    return int((table.sum(axis=1) > table[:, table.sum(axis=0).argmax()]).sum())
+    apart = 2 * table[:, table.sum(axis=0).argmax()] < table.sum(axis=1)
+    return int(apart.sum()) if case is None else len(np.unique(np.asarray(case)[apart]))

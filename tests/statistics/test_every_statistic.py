@@ -98,12 +98,20 @@ def expected(ratings: Table) -> dict[str, bool]:
     balance: dict[int, int] = defaultdict(int)
     for item in discordant:
         balance[case_of[item]] += 1 if judge_right[item] else -1
-    # An interval of MF1 takes 5 effective cases; with few pairs a case also 5 cases in which the rarer class occurs.
+    # An interval of MF1 takes 5 effective cases; with few pairs a case also 5 cases in which the rarer class occurs,
+    # with fewer than 2 pairs a case by both raters.
     pairs_of_case = [sum(case_of[item] == case for item in shared) for case in cases_of_shared]
     effective = sum(pairs_of_case) ** 2 / sum(n * n for n in pairs_of_case) if shared else 0
     b_or_judge = (1, {item: verdict[item] if verdict[item] < 2 else 1 - a[item] for item in shared})
+    by = 2 if len(shared) < 2 * len(cases_of_shared) else 1
     rarer = min(
-        len({case_of[item] for item, (met, b) in shared.items() if label in (met, b if other == 1 else other[item])})
+        len(
+            {
+                case_of[item]
+                for item, (met, b) in shared.items()
+                if (met, b if other == 1 else other[item]).count(label) >= by
+            }
+        )
         for other in b_or_judge
         for label in (0, 1)
     )

@@ -26,6 +26,7 @@ def test_published_values() -> None:
     assert (ends[0][0], ends[1][0]) == pytest.approx((-0.034938, 0.269641), abs=1e-6)
 
 
+@pytest.mark.slow
 @given(CASES)
 def test_formula_and_sign(cases: list[tuple[int, int]]) -> None:
     first, second = ratio([(a, 9) for a, _ in cases]), ratio([(b, 9) for _, b in cases])

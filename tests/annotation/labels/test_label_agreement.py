@@ -40,7 +40,7 @@ def test_a_choice_has_no_certainties() -> None:
 
 
 def test_alpha_has_an_interval_over_cases() -> None:
-    counts = [(4, 0), (3, 1), (0, 4), (1, 3), (4, 0), (0, 3), (2, 0), (3, 0), (2, 2), (0, 2)]
+    counts = [(4, 0), (3, 1), (0, 4), (1, 3), (4, 0), (0, 3), (2, 0), (3, 0), (1, 3), (0, 2)]
 
     def alpha(rows: list[tuple[int, int]]) -> float:
         value = dict(label_agreement(rows, [], ordered=False))["alpha"].value
@@ -54,3 +54,6 @@ def test_alpha_has_an_interval_over_cases() -> None:
     assert figure.effective == pytest.approx(effective_number([4, 4, 4, 4, 4, 3, 2, 3, 4, 2]))
     nine = dict(label_agreement(counts[:-1], [], ordered=False))["alpha"]
     assert (nine.low, nine.note) == (None, "no interval: 9 of the 10 cases needed")
+    tied = dict(label_agreement([*counts[:8], (2, 2), counts[9]], [], ordered=False))["alpha"]
+    assert tied.low is None
+    assert tied.note.startswith("no interval: 4 of the 5 cases needed where most ratings are outside")
