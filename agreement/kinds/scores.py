@@ -190,9 +190,9 @@ _RANKS_BY_RESAMPLES = (
 )
 _RANKS_BY_COMPARISONS = (
     f"Ranks are among the candidates with at least {MINIMUM_EFFECTIVE_CASES} effective cases; tied candidates share "
-    "the best rank. The 95% range of a rank reaches from one more than the number of candidates that are told to be "
-    "above to the number of all less those told to be below, each by the interval of the difference on the same cases "
-    "(Zou and Donner 2008) with Holm’s correction over the other candidates (Holm 1979; Mogstad et al. 2024)."
+    "the best rank. The 95% range of a rank reaches from one more than the number of candidates found to be above to "
+    "the number of all less those found to be below, each by the interval of the difference on the same cases (Zou "
+    "and Donner 2008) with Holm’s correction over the other candidates (Holm 1979; Mogstad et al. 2024)."
 )
 
 
