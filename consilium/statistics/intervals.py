@@ -135,7 +135,7 @@ class CaseJackknife:
             (_clip(jack.values, part.clip), _clip(own.low, part.clip), _clip(own.high, part.clip))
             for jack, part, own in zip(jacks, (first, second), ends, strict=True)
         ]
-        low, high = difference_ends(shown[0], shown[1], correlations(*_shared_deviations(*jacks)))
+        low, high = difference_ends(shown[0], shown[1], correlations(*(jack.deviations() for jack in jacks)))
         lacking = _lacking_in_one(*zip(jacks, (first.chance, second.chance), strict=True))
         at_edge = ends[0].at_edge | ends[1].at_edge
         return Intervals(
@@ -221,12 +221,6 @@ def _shown(low: Array, high: Array, lacking: Collection[int]) -> tuple[Array, Ar
     hidden = np.isnan(low) | np.isnan(high)
     hidden[list(lacking)] = True
     return np.where(hidden, np.nan, low), np.where(hidden, np.nan, high)
-
-
-def _shared_deviations(first: Jackknife, second: Jackknife) -> tuple[Array, Array]:
-    """Deviations of both, 0 for a case that stands behind only one of them."""
-    both = first.behind & second.behind
-    return np.where(both, first.deviations(), 0.0), np.where(both, second.deviations(), 0.0)
 
 
 def _lacking(jack: Jackknife, chance: Chance | None) -> dict[int, str]:

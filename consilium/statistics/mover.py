@@ -1,11 +1,14 @@
 """The interval of a difference of two figures on the same cases, made from the two intervals that are shown.
 
 With d = θ1 - θ2, their ends (l1, u1) and (l2, u2), and what both would be without each case (`jackknife`), less the
-mean: δ1[i] and δ2[i], 0 for a case that does not stand behind one of them,
+mean: δ1[i], which is 0 for a case that does not stand behind the first figure, and δ2[i] likewise,
 
     r = Σ δ1[i]·δ2[i] / √(Σ δ1[i]² · Σ δ2[i]²)                                0 where one of the sums is 0
     low  = d - √((θ1 - l1)² - 2r(θ1 - l1)(u2 - θ2) + (u2 - θ2)²)
     high = d + √((u1 - θ1)² - 2r(u1 - θ1)(θ2 - l2) + (θ2 - l2)²)
+
+So all cases of a figure count in the sum of its squares. Of a figure of some cases and a figure of all, as a family of
+cases and the whole, r is well below 1, although both move together in the cases that they share.
 
 Source: Zou and Donner 2008, the method of variance estimates recovery (MOVER), here with the correlation of the
 jackknife. It cannot contradict the two intervals, and it has a width where both figures are at their bounds.

@@ -47,7 +47,7 @@ def difference_ends(
 ) -> tuple[float, float]:
     """Ends of the first figure less the second, each a value with its ends.
 
-    ``deviations`` are what both are without each case, less their means, and 0 for a case that is not behind both.
+    ``deviations`` are what both are without each case, less their means, each 0 for a case that is not behind it.
     """
     (value, low, high), (other, other_low, other_high) = first, second
     squares = [sum(pair[i] ** 2 for pair in deviations) for i in (0, 1)]

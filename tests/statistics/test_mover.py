@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from consilium.statistics.case_figures import case_ratio
 from consilium.statistics.intervals import CaseJackknife
 from consilium.statistics.jackknife import jackknife
 from consilium.statistics.mover import correlations, difference_ends
@@ -43,3 +44,30 @@ def test_formula_and_sign(cases: list[tuple[int, int]]) -> None:
         return  # Spread by rounding alone: r is not a number to compare.
     expected = by_hand.difference_ends(ends, other_ends, deviations)
     assert (apart.low[0], apart.high[0]) == pytest.approx(expected, abs=1e-7)
+
+
+def test_a_part_of_the_cases_and_all_of_them() -> None:
+    """All cases of the whole count in its sum of squares, those of the part and those beside it."""
+    met = [2, 5, 4, 7, 3, 8, 6, 1, 5, 9, 4, 6]
+    part = ratio([(a, 9) for a in met[:6]] + [(0, 0)] * 6)
+    whole = ratio([(a, 9) for a in met])
+    rule = CaseJackknife()
+    apart = rule.differences(part, whole)
+    of_part = [*by_hand.less_mean(by_hand.ratio_without(met[:6], [9] * 6)), *[0.0] * 6]
+    of_whole = by_hand.less_mean(by_hand.ratio_without(met, [9] * 12))
+    ends = [
+        (figures.whole()[0], own.low[0], own.high[0])
+        for figures, own in ((figures, rule.intervals(figures)) for figures in (part, whole))
+    ]
+    expected = by_hand.difference_ends(*ends, list(zip(of_part, of_whole, strict=True)))
+    assert (apart.low[0], apart.high[0]) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_the_difference_of_a_family_and_the_whole_holds_its_truth() -> None:
+    rng = np.random.default_rng(18)
+    met = rng.binomial(30, 1 / (1 + np.exp(-rng.normal(size=(40, 1000)))))
+    in_family = np.arange(40)[:, None] < 10
+    family = case_ratio(np.where(in_family, met, 0), np.where(in_family, 30, np.zeros(met.shape)))
+    apart = CaseJackknife().differences(family, case_ratio(met, np.full(met.shape, 30)))
+    assert ((apart.low <= 0) & (apart.high >= 0)).mean() >= 0.93

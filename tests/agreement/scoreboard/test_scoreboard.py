@@ -152,8 +152,8 @@ def test_a_figure_and_differences_by_hand(study: Study) -> None:
         first: tuple[tuple[float, float, float], dict[str, float]],
         second: tuple[tuple[float, float, float], dict[str, float]],
     ) -> tuple[float, float]:
-        shared = [(deviation, second[1][key]) for key, deviation in first[1].items() if key in second[1]]
-        return difference_ends(first[0], second[0], shared)
+        deviations = [(first[1].get(key, 0.0), second[1].get(key, 0.0)) for key in {**first[1], **second[1]}]
+        return difference_ends(first[0], second[0], deviations)
 
     def ends(own: dict[str, Any], name: str) -> tuple[float, float]:
         return own[f"{name}_low"], own[f"{name}_high"]
