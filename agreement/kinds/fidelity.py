@@ -330,8 +330,8 @@ def methods(report: Report) -> list[str]:
         f"{counted(overall['n_undecided'], 'pair')} that the judge or jury left undecided are in no figure."
         if overall.get("n_undecided")
         else "",
-        "The judge’s figure is the mean of its MF1 against both groups; its difference from the ceiling is taken "
-        "within each resample of cases.",
+        "The judge’s figure is the mean of its MF1 against both groups.",
+        sentences.difference(report, "its difference from the ceiling"),
         _margin_in_words(report),
         "Candidates are ranked by the share of criteria met under each rater; ranks are compared by Spearman’s ρ and "
         "Kendall’s τ-b (Kendall 1945), the overlap of the top 3 and top 5, and the mean absolute difference in points.",

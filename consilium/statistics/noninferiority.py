@@ -1,6 +1,6 @@
 """Non-inferiority: is a judge as good as physicians are among themselves, up to a margin δ?
 
-With d = the judge's MF1 less the human ceiling, both on the same pairs and in the same resamples of cases:
+With d = the judge's MF1 less the human ceiling, both on the same pairs, and the interval of a difference (`intervals`):
 
     non-inferior   the lower end of the 95% interval of d lies above −δ: a one-sided test at 2.5%
     superior       that end lies above 0 as well
@@ -9,8 +9,7 @@ With d = the judge's MF1 less the human ceiling, both on the same pairs and in t
 
 The lower end is the one-sided 97.5% bound. The margin is chosen before looking, by what a lower MF1 would cost.
 
-Source: Piaggio et al. 2012 (CONSORT for non-inferiority trials), the interval by `bootstrap`. Undefined where d is
-undefined or has no interval, which it has not where all resamples agree.
+Source: Piaggio et al. 2012 (CONSORT for non-inferiority trials). Undefined where d is undefined or has no interval.
 """
 
 from __future__ import annotations
