@@ -211,8 +211,8 @@ def _estimates(
 def _width_ratio(powered: Figure, physicians: Figure) -> float | None:
     ends = (powered.low, powered.high, physicians.low, physicians.high)
     low, high, alone_low, alone_high = ends
-    if low is None or high is None or alone_low is None or alone_high is None:
-        return None
+    if low is None or high is None or alone_low is None or alone_high is None or alone_low == alone_high:
+        return None  # the interval of physicians alone has no length where it is clipped to a bound
     return (high - low) / (alone_high - alone_low)
 
 

@@ -124,3 +124,13 @@ def test_ends_hold_the_estimate_and_mirror(rows, labelled):
     # The estimate itself may lie outside the bounds of the score.
     assert low - 1e-9 <= min(max(value, 0), 1) <= high + 1e-9
     assert (1 - other.high, 1 - other.low) == pytest.approx((low, high), abs=1e-7)
+
+
+def test_no_ratio_of_lengths_where_all_is_below_the_clip():
+    """Scores that are all below 0 are shown as 0 to 0, which has no length to compare with."""
+    rng = np.random.default_rng(1)
+    y = -1.2 + 0.1 * rng.normal(size=60)
+    f = y + 0.05 * rng.normal(size=60)
+    (figure,) = prediction_powered(of(np.where(np.arange(60) < 20, y, NAN), f), bounds=(-2.0, 1.0), clip=(0.0, 1.0))
+    assert (figure.physicians.low, figure.physicians.high, figure.width_ratio) == (0, 0, None)
+    assert "before clipping" in figure.powered.note
