@@ -10,7 +10,10 @@
 * ``median``: lognormal times (SD 0.8). Order statistics (the product's), the rule.
 * ``Spearman, cases``: five pairs a case, case effects on both sides. The product's rule, Fisher's z for as many
   independent pairs.
-* ``Spearman, candidates``: one pair a candidate. The product shows no interval; the rule, Fisher's z.
+* ``Spearman, candidates``: one pair a candidate, as if the candidates were drawn. The rule, Fisher's z.
+* ``Spearman, graders``: eight given candidates whose means two graders estimate on the same cases (case effects of SD 1
+  shared by the graders, errors of SD 1); candidates spread by 0.3 or 1, graders differ by 0.2 in what they think of
+  each. One case is left out at a time. The product shows no interval.
 
 Each row has the coverage of the intervals that are shown, the misses with the truth below and above, the mean length
 and the share of studies without interval.
@@ -170,6 +173,23 @@ def spearman_over_candidates(share: float) -> tuple[float, Study]:
     return 6 / pi * float(np.arcsin(share / 2)), study
 
 
+def spearman_of_graders(spread: float) -> tuple[float, Study]:
+    drawn = np.random.default_rng(1)
+    first = spread * drawn.normal(size=8)
+    second = first + 0.2 * drawn.normal(size=8)
+
+    def study(rng: np.random.Generator, cases: int) -> dict[str, Ends]:
+        shared = rng.normal(size=(cases, 8))
+        graded = [mean + shared + rng.normal(size=(cases, 8)) for mean in (first, second)]
+
+        def of(chosen: NDArray[np.int64]) -> float:
+            return float(spearmanr(*(scores[chosen].mean(axis=0) for scores in graded)).statistic)
+
+        return {"rule": by_cases(of, cases, -1.0, 1.0)}
+
+    return float(spearmanr(first, second).statistic), study
+
+
 def designs() -> Iterator[tuple[str, tuple[int, ...], Callable[[], tuple[float, Study]]]]:
     """Name, numbers of cases, and what makes truth and study."""
     for name, kind in (("alpha nominal", "nominal"), ("alpha ordinal", "ordinal"), ("Fleiss", "Fleiss")):
@@ -186,6 +206,8 @@ def designs() -> Iterator[tuple[str, tuple[int, ...], Callable[[], tuple[float, 
             (5, 8, 12, 20),
             lambda share=share: spearman_over_candidates(share),
         )
+    for spread in (0.3, 1.0):
+        yield f"Spearman, graders, {spread}", CASES, lambda spread=spread: spearman_of_graders(spread)
 
 
 def summary(drawn: list[Ends], truth: float) -> str:
