@@ -1,4 +1,4 @@
-"""Counts coded pairs for every slice, by case, so that resamples of cases are sums of these counts.
+"""Counts coded pairs for every slice, by case, so that figures and their intervals are made of sums of these counts.
 
 The caller computes a code of each pair: its status, or the outcomes of three raters together.
 """

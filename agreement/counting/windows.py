@@ -18,7 +18,7 @@ Counts = NDArray[np.int32]
 
 
 class Tallies:
-    """Pairs counted by response and by criterion, part by part. Every slice and resample is a sum of these counts.
+    """Pairs counted by response and by criterion, part by part. Every slice is a sum of these counts.
 
     ``by_response`` and ``by_criterion`` have the shape (places of the frame, statuses); ``responses_behind`` has, for
     each slice of criteria, the number of responses with a pair in it that counts. Parts hold whole responses, each

@@ -189,6 +189,7 @@ _RANKS_BY_RESAMPLES = (
     "rank comes from joint resamples of cases, in which a tied candidate may take any place of its tie."
 )
 _RANKS_BY_COMPARISONS = (
+    "Where each case has one response, Pass@k has the mid-p interval of a share (Lancaster 1961). "
     f"Ranks are among the candidates with at least {MINIMUM_EFFECTIVE_CASES} effective cases; tied candidates share "
     "the best rank. The 95% range of a rank reaches from one more than the number of candidates found to be above to "
     "the number of all less those found to be below, each by the interval of the difference on the same cases (Zou "

@@ -189,7 +189,7 @@ JACKKNIFE = (
     f"Figures with fewer than {MINIMUM_EFFECTIVE_CASES} effective cases have no interval.",
 )
 FEW_PAIRS = (
-    f"In slices with fewer than {MANY_PAIRS} pairs a case, MF1 and the coefficients that correct for chance have an "
+    f"In slices with fewer than {MANY_PAIRS} pairs a case, MF1, kappa and alpha have an "
     f"interval only where {MINIMUM_APART} cases hold the rarer class (by both raters, with fewer than {SEVERAL_PAIRS} "
     "pairs a case); at a bound it is then the mid-p interval of the disagreement over the disagreement by chance."
 )

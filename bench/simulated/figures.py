@@ -103,7 +103,8 @@ def _ratio(name: str, kind: str, above: str, below: str, scale: float = 100.0) -
 def _share(study: Study, above: str, below: str, candidate: int, scale: float = 100.0) -> CaseFigures:
     # CACS is 0 to 100 in each response already.
     unit = 100.0 if above == "cacs" else 1.0
-    return case_ratio(study[f"{above} {candidate}"] / unit, study[f"{below} {candidate}"], scale=scale)
+    above_of_case, below_of_case = study[f"{above} {candidate}"] / unit, study[f"{below} {candidate}"]
+    return case_ratio(above_of_case, below_of_case, scale=scale, trials=above == "passes")
 
 
 def _difference(name: str, above: str, below: str) -> Figure:

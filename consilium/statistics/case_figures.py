@@ -49,7 +49,8 @@ class CaseFigures:
     shape (...), NaN where a figure is undefined. ``sizes`` (cases, slices): how large each case is in each slice, 0
     where it does not stand behind it; only their proportions matter. ``low`` and ``high``, numbers or (slices,), are
     the bounds between which the figure can lie. ``clip`` bounds the figure and its interval once they are computed.
-    ``chance`` belongs to agreement beyond chance.
+    ``chance`` belongs to agreement beyond chance. ``trials``: the figure is a share of events among as many trials as
+    its cases are large.
     """
 
     sums: NDArray[np.float64] | NDArray[np.int64]
@@ -59,6 +60,7 @@ class CaseFigures:
     high: ArrayLike = 1.0
     clip: tuple[float, float] | None = None
     chance: Chance | None = None
+    trials: bool = False
 
     def __post_init__(self) -> None:
         sums, sizes = np.asarray(self.sums), np.asarray(self.sizes, dtype=np.float64)
@@ -160,10 +162,12 @@ def case_ratio(
     bounds: tuple[ArrayLike, ArrayLike] = (0.0, 1.0),
     clip: tuple[float, float] | None = None,
     sizes: ArrayLike | None = None,
+    trials: bool = False,
 ) -> CaseFigures:
     """scale · (sum of numerator) / (sum of denominator), both of shape (cases, slices): means and pooled shares.
 
-    ``bounds`` are those of the ratio before it is scaled, and ``sizes`` the denominators by default.
+    ``bounds`` are those of the ratio before it is scaled, and ``sizes`` the denominators by default. ``trials``: the
+    numerator counts events among the trials of the denominator.
     """
     above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
 
@@ -174,7 +178,7 @@ def case_ratio(
 
     low, high = (scale * np.asarray(end, dtype=np.float64) for end in bounds)
     own_sizes = below if sizes is None else np.asarray(sizes, dtype=np.float64)
-    return CaseFigures(np.stack([above, below], axis=-1), ratio, own_sizes, low, high, clip)
+    return CaseFigures(np.stack([above, below], axis=-1), ratio, own_sizes, low, high, clip, trials=trials)
 
 
 def case_joint(values: Values, *parts: CaseFigures, bounds: tuple[float, float]) -> CaseFigures:

@@ -11,7 +11,8 @@ has the size d[i] ≥ 0 (`case_figures`). With one value without each case:
 
 *At the edge* there is no such s: where θ or one of the θ[i] is at a bound or undefined, or s is 0. Fewer than two cases
 then differ from the bound, and the interval is that of a share of G* cases: the mid-p ends of w·G* of G*, with w = (θ -
-a) / (b - a), spread over a to b.
+a) / (b - a), spread over a to b. *A share of cases with one trial each* has the mid-p interval anywhere: it is exact
+there, and shorter.
 
 The logit scale keeps the ends between the bounds and gives a skewed figure a skewed interval; t and G* pay for few and
 for unequal cases. There is no randomness: the same data give the same interval, in whatever order. A case without a
@@ -49,7 +50,8 @@ class Jackknife:
 
     ``values`` (slices,) and ``without`` (cases, slices) are unclipped, NaN where undefined; ``without`` is NaN also
     where the case does not stand behind the slice, by ``behind``. ``effective`` (slices,) is G*, 0 without cases;
-    ``low`` and ``high`` (slices,) are the bounds of the figure.
+    ``low`` and ``high`` (slices,) are the bounds of the figure. ``single`` (slices,) marks shares of cases with one
+    trial each; None where there are none.
     """
 
     values: Array
@@ -58,6 +60,7 @@ class Jackknife:
     effective: Array
     low: Array
     high: Array
+    single: NDArray[np.bool_] | None = None
 
     def deviations(self) -> Array:
         """``without`` less its mean in each slice, (cases, slices); 0 where there is no value without the case.
@@ -110,7 +113,8 @@ def jackknife(figures: CaseFigures) -> Jackknife:
         total = sums.sum(axis=0)
         values[block] = figures.values(total)
         without[:, block] = np.where(behind[:, block], figures.values(total - sums), np.nan)
-    return Jackknife(values, without, behind, effective_cases(figures.sizes), *figures.bounds)
+    single = (figures.sizes <= 1).all(axis=0) if figures.trials else None
+    return Jackknife(values, without, behind, effective_cases(figures.sizes), *figures.bounds, single)
 
 
 def _blocks(figures: CaseFigures) -> Iterator[slice]:
@@ -144,7 +148,8 @@ def logit_ends(jack: Jackknife, level: float = LEVEL, *, n_cases: ArrayLike | No
     half = stdtrit(np.maximum(jack.effective - 1, 1), (1 + level) / 2) * spread
     centre = _logit(np.where(inside, share, 0.5))
     low, high = (expit(centre + sign * half) for sign in (-1, 1))
-    rest = at_edge & ~np.isnan(share) & (jack.effective > 0)
+    by_mid_p = at_edge if jack.single is None else at_edge | jack.single
+    rest = by_mid_p & ~np.isnan(share) & (jack.effective > 0)
     if rest.any():
         part = np.clip(share[rest], 0, 1)
         low[rest], high[rest] = mid_p_ends(part * jack.effective[rest], jack.effective[rest], level)

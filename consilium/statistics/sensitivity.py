@@ -117,7 +117,7 @@ def candidate_values(
         sums = [sums_by_case(part, case, len(cases), owner, len(names)) for part in (above, below)]
         # The values of Rubric Accuracy and CACS are up to 100.
         bounds = (0.0, 1.0 if row.setting == PASS else 100.0)
-        intervals = rule.intervals(case_ratio(*sums, bounds=bounds))
+        intervals = rule.intervals(case_ratio(*sums, bounds=bounds, trials=row.setting == PASS))
         results.append(dict(zip(names, intervals.attach([row.values[name] for name in names]), strict=True)))
     return results
 

@@ -91,7 +91,7 @@ class Columns:
         ratios = {
             "rubric_score": self._ratio(np.where(scored, grid.score, 0.0), scored, (self.least, 1.0), CLIP),
             "rubric_accuracy": self._ratio(100 * grid.hits * hit, grid.n_positive * hit, (0.0, 100.0)),
-            "pass_at_k": self._ratio(hit & (grid.hits >= k), hit),
+            "pass_at_k": self._ratio(hit & (grid.hits >= k), hit, trials=True),
             "cacs_at_k": self._ratio(np.where(reached, cacs, 0.0), reached, (0.0, 100.0)),
         }
         self.figures_by_name = {name: ScoreFigures.of(ratios[name], rule, empty[name]) for name in FIGURES}
@@ -111,8 +111,9 @@ class Columns:
         below: Array,
         bounds: tuple[ArrayLike, ArrayLike] = (0.0, 1.0),
         clip: tuple[float, float] | None = None,
+        trials: bool = False,
     ) -> CaseFigures:
-        return case_ratio(self._sums(above), self._sums(below), bounds=bounds, clip=clip)
+        return case_ratio(self._sums(above), self._sums(below), bounds=bounds, clip=clip, trials=trials)
 
     def _sums(self, values: Array) -> NDArray[np.float64]:
         """Sum an array of shape (slices, responses) to one of shape (cases, columns)."""

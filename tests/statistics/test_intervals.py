@@ -37,6 +37,33 @@ def test_attached_figures() -> None:
     assert attached[0].note == Reason.INTERVAL_EFFECTIVE_CASES(cases="4.9", needed=5)
 
 
+def test_a_share_of_cases_with_one_trial_each_has_the_mid_p_interval() -> None:
+    # Published: 3 of 10 by mid-p; by the rule it would be 0.069936 to 0.709525.
+    met, sizes = np.array([[1.0]] * 3 + [[0.0]] * 7), np.ones((10, 1))
+    single = RULE.intervals(case_ratio(met, sizes, scale=100, trials=True))
+    assert (single.low[0], single.high[0]) == pytest.approx((8.2600, 61.9919), abs=5e-5)
+    assert single.note(0) == ""
+    # A case without a trial is no case; one with two trials makes clusters of them.
+    empty = RULE.intervals(case_ratio(np.vstack([met, [[0.0]]]), np.vstack([sizes, [[0.0]]]), trials=True))
+    assert (empty.low[0], empty.high[0]) == pytest.approx((0.082600, 0.619919), abs=5e-7)
+    sizes[-1] = 2
+    several = RULE.intervals(case_ratio(met, sizes, trials=True))
+    expected = by_hand.ratio_ends([1] * 3 + [0] * 7, [1] * 9 + [2])
+    assert (several.low[0], several.high[0]) == pytest.approx(expected)
+
+
+def test_the_difference_of_two_shares_is_made_of_their_mid_p_intervals() -> None:
+    first, second = [1] * 6 + [0] * 4, [0] * 4 + [1, 1, 1] + [0] * 3
+    apart = RULE.differences(
+        *(case_ratio(np.array(x)[:, None], np.ones((10, 1)), trials=True) for x in (first, second))
+    )
+    deviations = list(
+        zip(*(by_hand.less_mean(by_hand.ratio_without(x, [1] * 10)) for x in (first, second)), strict=True)
+    )
+    ends = [(sum(x) / 10, *by_hand.mid_p(sum(x), 10)) for x in (first, second)]
+    assert (apart.low[0], apart.high[0]) == pytest.approx(by_hand.difference_ends(*ends, deviations), abs=1e-9)
+
+
 def test_edge_is_noted() -> None:
     attached = RULE.intervals(ratio([(0, 1)] * 10)).attach([Estimate(0, 10)])[0]
     assert isinstance(attached, Estimate)

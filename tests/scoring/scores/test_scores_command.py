@@ -32,7 +32,7 @@ from tests.factories import (
     VerdictFactory,
 )
 from tests.scoring.conftest import decide
-from tests.statistics.by_hand import ratio_ends
+from tests.statistics.by_hand import mid_p, ratio_ends
 
 pytestmark = pytest.mark.django_db
 
@@ -312,6 +312,11 @@ def test_the_standard_error_is_seeded_and_near_the_analytic_one(db: None, tmp_pa
     assert [board["rubric_accuracy_low"], board["rubric_accuracy_high"]] == pytest.approx(ends)
     written = [float(intervals[f"rubric_accuracy{end}"]) for end in ("_low", "_high", "_effective")]
     assert written == pytest.approx([*ends, 30])
+    # One response a case: the share of those that pass at 3 has the mid-p interval.
+    passing = compute_scores(benchmark, rater, 3).scoreboard[0]
+    n = sum(each >= 3 for each in hits)
+    assert 0 < n < 30
+    assert [passing["pass_at_k_low"], passing["pass_at_k_high"]] == pytest.approx(mid_p(n, 30))
     assert compute_scores(benchmark, rater, 1, seed=1).rows != result.rows
     assert compute_scores(benchmark, rater, 1, seed=1).digest == result.digest
 
