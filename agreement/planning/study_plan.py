@@ -114,7 +114,14 @@ def _pilot(inputs: Inputs, estimate: Powered, candidate: int, *, with_judge: boo
     if estimate.label_variance is None or estimate.residual_variance is None:
         n = estimate.n_labelled_cases
         return Undefined(Reason.PLAN_LABELLED_CASES(n=n, needed=MINIMUM_PILOT_CASES), n)
-    return Pilot(estimate.label_variance, estimate.residual_variance, estimate.n_labelled_cases, estimate.n_cases)
+    effective = estimate.physicians.effective or estimate.n_labelled_cases
+    return Pilot(
+        estimate.label_variance,
+        estimate.residual_variance,
+        estimate.n_labelled_cases,
+        estimate.n_cases,
+        effective_share=effective / estimate.n_labelled_cases,
+    )
 
 
 def _budget_row(inputs: Inputs, estimate: Powered, candidate: int, question: Question) -> Row:

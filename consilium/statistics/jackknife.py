@@ -113,7 +113,7 @@ def jackknife(figures: CaseFigures) -> Jackknife:
         total = sums.sum(axis=0)
         values[block] = figures.values(total)
         without[:, block] = np.where(behind[:, block], figures.values(total - sums), np.nan)
-    single = (figures.sizes <= 1).all(axis=0) if figures.trials else None
+    single = np.asarray((figures.sizes <= 1).all(axis=0)) if figures.trials else None
     return Jackknife(values, without, behind, effective_cases(figures.sizes), *figures.bounds, single)
 
 

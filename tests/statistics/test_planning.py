@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -14,22 +16,23 @@ from consilium.statistics.prediction_powered import case_sums, prediction_powere
 PILOT = Pilot(label_variance=0.04, residual_variance=0.01, n_labelled_cases=30, n_cases=400)
 
 
-def by_trying(half_width, variance, free):
-    """The least n from 5 to 400, one at a time."""
+def by_trying(half_width, variance, share):
+    """The least n of at least 5 effective cases to 400, one at a time; a share of them is effective."""
     for n in range(5, 401):
-        if stats.t(n - free(n)).ppf(0.975) * np.sqrt(variance(n)) <= half_width:
+        if share * n >= 5 and stats.t(share * n - 1).ppf(0.975) * np.sqrt(variance(n)) <= half_width:
             return n
     return None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("half_width", [0.1, 0.05, 0.03, 0.021])
-def test_the_least_number_that_reaches_the_half_width(half_width):
-    alone = cases_needed(PILOT, half_width, with_judge=False)
-    assert alone.value == by_trying(half_width, lambda n: 0.04 / n, lambda n: 1)
-    powered = cases_needed(PILOT, half_width, with_judge=True)
-    expected = by_trying(half_width, lambda n: 0.04 / 400 + (1 / n - 1 / 400) * 0.01, lambda n: 2 if n < 400 else 1)
-    assert powered.value == expected
+@pytest.mark.parametrize("share", [1.0, 0.55])
+@pytest.mark.parametrize("half_width", [1.0, 0.1, 0.05, 0.03, 0.021])
+def test_the_least_number_that_reaches_the_half_width(half_width, share):
+    pilot = replace(PILOT, effective_share=share)
+    alone = cases_needed(pilot, half_width, with_judge=False)
+    assert alone.value == by_trying(half_width, lambda n: 0.04 / n, share)
+    powered = cases_needed(pilot, half_width, with_judge=True)
+    assert powered.value == by_trying(half_width, lambda n: 0.04 / 400 + (1 / n - 1 / 400) * 0.01, share)
     assert powered.value <= alone.value
 
 
