@@ -100,7 +100,8 @@ class CaseJackknife:
         return f"{self.level:.0%}, jackknife over cases; from {MINIMUM_EFFECTIVE_CASES} effective cases on"
 
     def intervals(self, figures: CaseFigures) -> Intervals:
-        return self.of_jackknife(jackknife(figures), clip=figures.clip, chance=figures.chance)
+        single = np.asarray((figures.sizes <= 1).all(axis=0)) if figures.trials else None
+        return self.of_jackknife(jackknife(figures), clip=figures.clip, chance=figures.chance, single=single)
 
     def of_jackknife(
         self,
@@ -109,12 +110,16 @@ class CaseJackknife:
         clip: tuple[float, float] | None = None,
         chance: Chance | None = None,
         n_cases: ArrayLike | None = None,
+        single: NDArray[np.bool_] | None = None,
     ) -> Intervals:
         """Of figures that are known without each case, such as rank correlations, which are no function of sums.
 
-        ``n_cases`` as in `logit_ends`.
+        ``n_cases`` and ``single`` as in `logit_ends`.
         """
-        ends = logit_ends(jack, self.level, n_cases=n_cases) if chance is None else self._ends(jack, chance)
+        if chance is None:
+            ends = logit_ends(jack, self.level, n_cases=n_cases, single=single)
+        else:
+            ends = self._ends(jack, chance)
         low, high = (_clip(end, clip) for end in (ends.low, ends.high))
         clipped = (low != ends.low) | (high != ends.high)
         lacking = _lacking(jack, chance)

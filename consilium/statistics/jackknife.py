@@ -11,8 +11,9 @@ has the size d[i] ≥ 0 (`case_figures`). With one value without each case:
 
 *At the edge* there is no such s: where θ or one of the θ[i] is at a bound or undefined, or s is 0. Fewer than two cases
 then differ from the bound, and the interval is that of a share of G* cases: the mid-p ends of w·G* of G*, with w = (θ -
-a) / (b - a), spread over a to b. *A share of cases with one trial each* has the mid-p interval anywhere: it is exact
-there, and shorter.
+a) / (b - a), spread over a to b. *A share of cases with one trial each* has the mid-p interval anywhere, since it is
+shorter and holds enough; but a difference of two such shares is made of the rule's own ends. Made of mid-p ends it
+covered 88% with 5 cases and 91% with 10.
 
 The logit scale keeps the ends between the bounds and gives a skewed figure a skewed interval; t and G* pay for few and
 for unequal cases. There is no randomness: the same data give the same interval, in whatever order. A case without a
@@ -50,8 +51,7 @@ class Jackknife:
 
     ``values`` (slices,) and ``without`` (cases, slices) are unclipped, NaN where undefined; ``without`` is NaN also
     where the case does not stand behind the slice, by ``behind``. ``effective`` (slices,) is G*, 0 without cases;
-    ``low`` and ``high`` (slices,) are the bounds of the figure. ``single`` (slices,) marks shares of cases with one
-    trial each; None where there are none.
+    ``low`` and ``high`` (slices,) are the bounds of the figure.
     """
 
     values: Array
@@ -60,7 +60,6 @@ class Jackknife:
     effective: Array
     low: Array
     high: Array
-    single: NDArray[np.bool_] | None = None
 
     def deviations(self) -> Array:
         """``without`` less its mean in each slice, (cases, slices); 0 where there is no value without the case.
@@ -113,8 +112,7 @@ def jackknife(figures: CaseFigures) -> Jackknife:
         total = sums.sum(axis=0)
         values[block] = figures.values(total)
         without[:, block] = np.where(behind[:, block], figures.values(total - sums), np.nan)
-    single = np.asarray((figures.sizes <= 1).all(axis=0)) if figures.trials else None
-    return Jackknife(values, without, behind, effective_cases(figures.sizes), *figures.bounds, single)
+    return Jackknife(values, without, behind, effective_cases(figures.sizes), *figures.bounds)
 
 
 def _blocks(figures: CaseFigures) -> Iterator[slice]:
@@ -124,9 +122,16 @@ def _blocks(figures: CaseFigures) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def logit_ends(jack: Jackknife, level: float = LEVEL, *, n_cases: ArrayLike | None = None) -> Ends:
+def logit_ends(
+    jack: Jackknife,
+    level: float = LEVEL,
+    *,
+    n_cases: ArrayLike | None = None,
+    single: NDArray[np.bool_] | None = None,
+) -> Ends:
     """The ends of each slice's interval, by the rule above.
 
+    ``single`` (slices,) marks the shares of cases with one trial each; by default there are none.
     ``n_cases`` (slices,) is G in the factor (G - 1)/G, the cases behind the slice by default. A figure that rests on
     two kinds of cases has the smaller number of them (`prediction_powered`).
     """
@@ -148,7 +153,7 @@ def logit_ends(jack: Jackknife, level: float = LEVEL, *, n_cases: ArrayLike | No
     half = stdtrit(np.maximum(jack.effective - 1, 1), (1 + level) / 2) * spread
     centre = _logit(np.where(inside, share, 0.5))
     low, high = (expit(centre + sign * half) for sign in (-1, 1))
-    by_mid_p = at_edge if jack.single is None else at_edge | jack.single
+    by_mid_p = at_edge if single is None else at_edge | single
     rest = by_mid_p & ~np.isnan(share) & (jack.effective > 0)
     if rest.any():
         part = np.clip(share[rest], 0, 1)

@@ -52,7 +52,7 @@ def test_a_share_of_cases_with_one_trial_each_has_the_mid_p_interval() -> None:
     assert (several.low[0], several.high[0]) == pytest.approx(expected)
 
 
-def test_the_difference_of_two_shares_is_made_of_their_mid_p_intervals() -> None:
+def test_the_difference_of_two_such_shares_is_made_of_the_ends_of_the_rule() -> None:
     first, second = [1] * 6 + [0] * 4, [0] * 4 + [1, 1, 1] + [0] * 3
     apart = RULE.differences(
         *(case_ratio(np.array(x)[:, None], np.ones((10, 1)), trials=True) for x in (first, second))
@@ -60,7 +60,7 @@ def test_the_difference_of_two_shares_is_made_of_their_mid_p_intervals() -> None
     deviations = list(
         zip(*(by_hand.less_mean(by_hand.ratio_without(x, [1] * 10)) for x in (first, second)), strict=True)
     )
-    ends = [(sum(x) / 10, *by_hand.mid_p(sum(x), 10)) for x in (first, second)]
+    ends = [(sum(x) / 10, *by_hand.ratio_ends(x, [1] * 10)) for x in (first, second)]
     assert (apart.low[0], apart.high[0]) == pytest.approx(by_hand.difference_ends(*ends, deviations), abs=1e-9)
 
 
