@@ -17,12 +17,13 @@ Miller 1974 (the jackknife of a correlation on it).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.statistics.case_figures import CaseFigures, sums_by_case
 from consilium.statistics.jackknife import Jackknife, effective_cases
-from consilium.statistics.rank_agreement import ranks
 
 # A sum of squares below this share of that of all pairs of the slice is rounding.
 NEGLIGIBLE = 1e-12
@@ -78,19 +79,49 @@ def _correlations(sums: Array) -> Array:
 
 def spearman_jackknife(x: ArrayLike, y: ArrayLike, *, case: ArrayLike, n_cases: int) -> Jackknife:
     """Spearman's correlation of all pairs, and without each case; one slice. One entry a pair."""
-    first, second = np.asarray(x, dtype=np.float64).ravel(), np.asarray(y, dtype=np.float64).ravel()
     where = np.asarray(case, dtype=np.int64).ravel()
     sizes = np.bincount(where, minlength=n_cases).astype(np.float64)[:, None]
+    pairs = _RankedPairs.of(x, y)
+    order = np.argsort(where, kind="stable")
+    starts = np.searchsorted(where[order], np.arange(n_cases + 1))
     without = np.full((n_cases, 1), np.nan)
     for i in np.flatnonzero(sizes).tolist():
-        without[i] = _spearman(first[where != i], second[where != i])
-    value = np.array([_spearman(first, second)])
+        without[i] = pairs.correlation(without=order[starts[i] : starts[i + 1]])
+    value = np.array([pairs.correlation(without=order[:0])])
     ends = np.array([-1.0]), np.array([1.0])
     return Jackknife(value, without, sizes > 0, effective_cases(sizes), *ends)
 
 
-def _spearman(x: Array, y: Array) -> float:
-    if not len(x):
-        return float("nan")
-    figures = pearson_figures(ranks(x), ranks(y), case=np.zeros(len(x), dtype=np.int64), n_cases=1)
-    return float(figures.whole()[0])
+@dataclass(frozen=True, eq=False)
+class _RankedPairs:
+    """Pairs by the places of their values among the distinct ones. Without some pairs the ranks follow from the counts
+    of the values alone, so that nothing is sorted again.
+    """
+
+    x: NDArray[np.int64]
+    y: NDArray[np.int64]
+    x_counts: NDArray[np.int64]
+    y_counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, x: ArrayLike, y: ArrayLike) -> _RankedPairs:
+        (_, first, first_counts), (_, second, second_counts) = (
+            np.unique(np.asarray(side, dtype=np.float64).ravel(), return_inverse=True, return_counts=True)
+            for side in (x, y)
+        )
+        return cls(first, second, first_counts, second_counts)
+
+    def correlation(self, without: NDArray[np.int64]) -> float:
+        """Of all pairs but those at the places ``without``; NaN where one side is constant."""
+        left_out = self.x[without], self.y[without]
+        sides = []
+        for counts, places in zip((self.x_counts, self.y_counts), left_out, strict=True):
+            n = counts - np.bincount(places, minlength=len(counts))
+            # Mid-ranks less their mean, (size + 1) / 2.
+            sides.append((n, np.cumsum(n) - (n - 1) / 2 - (n.sum() + 1) / 2))
+        (nx, rx), (ny, ry) = sides
+        squares = float(nx @ rx**2) * float(ny @ ry**2)
+        if not squares:
+            return float("nan")
+        products = float(rx[self.x] @ ry[self.y]) - float(rx[left_out[0]] @ ry[left_out[1]])
+        return float(np.clip(products / np.sqrt(squares), -1, 1))
