@@ -64,6 +64,13 @@ def seconds_stored() -> int:
     return Attention.objects.get().seconds
 
 
+def refusals(caplog: pytest.LogCaptureFixture) -> list[int]:
+    """Statuses from 400 on, as the server's log has them: the browser does not always hand over the answer to a request
+    that may outlive its page.
+    """
+    return [status for record in caplog.records if (status := getattr(record, "status_code", 0)) >= 400]
+
+
 def sign_in_over_the_page(page: Page, workshop: Workshop) -> None:
     dialog = page.locator("#session-ended")
     dialog.get_by_label("E-mail address").fill(workshop.annotator.email)
@@ -72,7 +79,9 @@ def sign_in_over_the_page(page: Page, workshop: Workshop) -> None:
     expect(dialog).to_be_hidden()
 
 
-def test_a_report_with_an_old_token_is_sent_again_with_the_new_one(new_page: NewPage, watch: Watch) -> None:
+def test_a_report_with_an_old_token_is_sent_again_with_the_new_one(
+    new_page: NewPage, watch: Watch, caplog: pytest.LogCaptureFixture
+) -> None:
     watch.allow("status of 403")
     workshop = build_workshop()
     page = new_page(workshop.annotator)
@@ -81,11 +90,13 @@ def test_a_report_with_an_old_token_is_sent_again_with_the_new_one(new_page: New
     work(page, 61)
     wait_on(page, lambda: seconds_stored() > 0)
     assert 59 <= seconds_stored() <= 61
-    assert [request.response().status for request in reports] == [204, 403, 204]  # type: ignore[union-attr]
+    # The one that started the clock, the refused one, and the same again.
+    assert len(reports) == 3
+    assert refusals(caplog) == [403]
 
 
 def test_nothing_is_reported_while_the_person_signs_in_again_and_nothing_is_lost(
-    new_page: NewPage, watch: Watch
+    new_page: NewPage, watch: Watch, caplog: pytest.LogCaptureFixture
 ) -> None:
     watch.allow("status of 401")
     workshop = build_workshop()
@@ -101,7 +112,8 @@ def test_nothing_is_reported_while_the_person_signs_in_again_and_nothing_is_lost
     work(page, 2)
     wait_on(page, lambda: seconds_stored() > 0)
     assert 108 <= seconds_stored() <= 113
-    assert [request.response().status for request in reports] == [204, 204]  # type: ignore[union-attr]
+    assert len(reports) == 2
+    assert 403 not in refusals(caplog)
 
 
 def test_the_seconds_of_a_report_that_did_not_arrive_go_with_the_next_one(new_page: NewPage, watch: Watch) -> None:
@@ -129,7 +141,9 @@ def test_the_seconds_of_a_report_that_did_not_arrive_go_with_the_next_one(new_pa
     assert 170 <= seconds_stored() <= 192
 
 
-def test_time_is_not_reported_for_somebody_else(new_page: NewPage, watch: Watch) -> None:
+def test_time_is_not_reported_for_somebody_else(
+    new_page: NewPage, watch: Watch, caplog: pytest.LogCaptureFixture
+) -> None:
     """Somebody else has signed in to this browser, in another tab."""
     watch.allow("status of 403")
     benchmark = BenchmarkFactory(slug="b")
@@ -146,7 +160,8 @@ def test_time_is_not_reported_for_somebody_else(new_page: NewPage, watch: Watch)
     page.context.clear_cookies()
     page.context.add_cookies(other.context.cookies())  # type: ignore[arg-type]
     work(page, 31)
-    wait_on(page, lambda: len(reports) == 2 and reports[1].response() is not None)
+    wait_on(page, lambda: len(reports) == 2 and refusals(caplog) == [403])
+    page.wait_for_timeout(1_000)  # until the page knows of the refusal
     work(page, 65)
     page.wait_for_timeout(200)
     assert AuthoringTime.objects.get().user == authors[0]
