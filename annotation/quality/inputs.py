@@ -50,6 +50,12 @@ _KEYS = f"""
     WHERE r.benchmark_id = %(benchmark)s AND r.use = 'gold' AND r.active
     ORDER BY 1, 2
 """
+_CASES = """
+    SELECT r.id::int8, r.case_id::int8
+    FROM rubrics_response r JOIN rubrics_case c ON c.id = r.case_id
+    WHERE c.benchmark_id = %(benchmark)s
+    ORDER BY 1
+"""
 # One row for each piece of work that was begun or passed over. No checker sees gold items; those drawn for a check
 # count as checked without a change, so that the annotator's own figures do not reveal how many there were.
 _WORK = """
@@ -164,6 +170,24 @@ def _looked_up(answers: dict[str, Ints], rows: Ints, keys: Ints, outcomes: npt.N
         place = np.minimum(np.searchsorted(keys, pair_keys), len(keys) - 1)
         matched_outcomes = np.where(keys[place] == pair_keys, outcomes[place], matched_outcomes)
     return matched_outcomes.astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The case of every response of a benchmark; ``responses`` are in ascending order."""
+
+    responses: Ints
+    cases: Ints
+
+    def of(self, response: Ints) -> Ints:
+        """The case of each of some responses."""
+        return self.cases[np.searchsorted(self.responses, response)]
+
+
+def cases(benchmark: Benchmark) -> Cases:
+    """The cases of all its responses."""
+    columns = copy_columns(_CASES, {"benchmark": benchmark.pk}, types={"response": "int8", "case": "int8"})
+    return Cases(columns["response"], columns["case"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """Quality figures of annotators and checkers, each with its n and interval.
 
-The decisions on one response hang together, so that intervals are over responses (`consilium.statistics.jackknife`); a
-share that counts each response once has the mid-p interval. Quality figures are of one person's work, and responses to
-one case are so few there that they are taken as independent.
+The decisions on one case hang together, and one person may decide on all responses to it. So intervals are over cases
+(`consilium.statistics.intervals`); a share that counts each case once has the mid-p interval.
 
 A figure on fewer than `ENOUGH` responses is never shown. Positive rates are compared criterion by criterion. A rate is
 marked as different only if the difference exceeds what chance explains for the number of people compared (Bonferroni);
@@ -23,14 +22,14 @@ from django.utils.translation import gettext as _
 
 from annotation.qualification.marking import against_key, gold_pairs
 from annotation.quality import inputs
-from annotation.quality.inputs import Checks, Decisions, Work
+from annotation.quality.inputs import Cases, Checks, Decisions, Work
+from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import CaseFigures, case_ratio, sums_by_case
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.jackknife import jackknife
 from consilium.statistics.median import median_figure
-from consilium.statistics.mid_p import NOTHING_COUNTED, mid_p_proportion
 from consilium.statistics.ratios import estimated
 from consilium.statistics.two_raters import two_rater_agreement
 from rubrics.models import Benchmark
@@ -124,57 +123,59 @@ def annotator_figures(
     """
     groups = list(benchmark.groups.order_by("pk"))
     quality_by_user = {user: AnnotatorQuality() for user in users}
+    cases = inputs.cases(benchmark)
     decisions = inputs.decisions(benchmark, groups, own_view=own_view)
     people = np.array(sorted(users), dtype=np.int64)
-    _agreement(quality_by_user, decisions, people)
-    _positive_rate(quality_by_user, decisions, people, compared or len(users))
-    _work_figures(quality_by_user, inputs.work(groups, own_view=own_view))
+    _agreement(quality_by_user, decisions, people, cases)
+    _positive_rate(quality_by_user, decisions, people, cases, compared or len(users))
+    _work_figures(quality_by_user, inputs.work(groups, own_view=own_view), cases)
     if not own_view:
-        _gold(quality_by_user, benchmark, people)
+        _gold(quality_by_user, benchmark, people, cases)
     if len(users) == 1:
-        _weeks(quality_by_user[users[0]], decisions.where(decisions.user == users[0]))
+        _weeks(quality_by_user[users[0]], decisions.where(decisions.user == users[0]), cases)
     return quality_by_user
 
 
-def _agreement(quality_by_user: dict[int, AnnotatorQuality], decisions: Decisions, people: Ints) -> None:
+def _agreement(quality_by_user: dict[int, AnnotatorQuality], decisions: Decisions, people: Ints, cases: Cases) -> None:
     rows = (decisions.outcome <= 1) & (decisions.final <= 1) & np.isin(decisions.user, people)
     for user, mf1, raw in _compared(
-        people, decisions.user[rows], decisions.response[rows], decisions.final[rows], decisions.outcome[rows]
+        people, decisions.user[rows], decisions.response[rows], decisions.final[rows], decisions.outcome[rows], cases
     ):
         quality_by_user[user].mf1, quality_by_user[user].raw = mf1, raw
 
 
-def _gold(quality_by_user: dict[int, AnnotatorQuality], benchmark: Benchmark, people: Ints) -> None:
+def _gold(quality_by_user: dict[int, AnnotatorQuality], benchmark: Benchmark, people: Ints, cases: Cases) -> None:
     pairs = gold_pairs(benchmark.pk)
     known, theirs, rows = against_key(pairs["outcome"], pairs["key"])
     users, responses = pairs["user"][rows], pairs["response"][rows]
     mine = np.isin(users, people)
-    for user, mf1, raw in _compared(people, users[mine], responses[mine], known[mine], theirs[mine]):
+    for user, mf1, raw in _compared(people, users[mine], responses[mine], known[mine], theirs[mine], cases):
         quality_by_user[user].gold, quality_by_user[user].gold_raw = mf1, raw
 
 
 def _compared(
-    people: Ints, user: Ints, response: Ints, reference: Ints, theirs: Ints
+    people: Ints, user: Ints, response: Ints, reference: Ints, theirs: Ints, cases: Cases
 ) -> list[tuple[int, Shown, Shown]]:
-    """(user, MF1, raw agreement) of everybody with pairs; intervals over responses."""
+    """(user, MF1, raw agreement) of everybody with pairs."""
     if not len(user):
         return []
     rows = []
     # One person at a time, so that their intervals are the same in the overview and on a page of their own.
     for person in np.intersect1d(people, user).tolist():
         mine = user == person
-        responses, at_response = np.unique(response[mine], return_inverse=True)
+        own_cases, place = np.unique(cases.of(response[mine]), return_inverse=True)
         counts = confusion_counts(
-            reference[mine], theirs[mine], case=at_response, n_cases=len(responses),
-            slice_of=np.zeros_like(at_response), n_slices=1,
+            reference[mine], theirs[mine], case=place, n_cases=len(own_cases),
+            slice_of=np.zeros_like(place), n_slices=1,
         )  # fmt: skip
         (figures,) = two_rater_agreement(counts, rule=DEFAULT_RULE, intervals_for=("mf1", "raw"))
-        rows.append((person, Shown(figures.mf1, figures.n_cases, "mf1"), Shown(figures.raw, figures.n_cases)))
+        n_responses = len(np.unique(response[mine]))
+        rows.append((person, Shown(figures.mf1, n_responses, "mf1"), Shown(figures.raw, n_responses)))
     return rows
 
 
 def _positive_rate(
-    quality_by_user: dict[int, AnnotatorQuality], decisions: Decisions, people: Ints, compared: int
+    quality_by_user: dict[int, AnnotatorQuality], decisions: Decisions, people: Ints, cases: Cases, compared: int
 ) -> None:
     """Own positive rate minus that of the other members of the group on the same criterion, averaged over decisions."""
     rows = decisions.where(decisions.outcome <= 1)
@@ -196,8 +197,8 @@ def _positive_rate(
     limit = NormalDist().inv_cdf(1 - 0.05 / (2 * max(1, compared)))
     for user in np.unique(users).tolist():
         mine = users == user
-        mean = _mean_over_responses(difference[mine], responses[mine], bounds=(-1.0, 1.0))
-        shown = _shown(mean, "difference")
+        mean = _mean(difference[mine], cases.of(responses[mine]), bounds=(-1.0, 1.0))
+        shown = _shown(mean, responses[mine], "difference")
         figure, spread = shown.figure, float(jackknife(mean).standard_error()[0])
         # The standard error that chance alone gives to a person who decides met as often as the others. The responses
         # of a person who always decides the same may have no spread, so the larger of the two standard errors counts.
@@ -209,63 +210,63 @@ def _positive_rate(
         own = rows.user == user
         if not quality_by_user[user].positive.responses and own.any():
             note = _("Nobody else in the group decided these criteria, so this is the rate itself.")
-            rate = _mean_over_responses(rows.outcome[own], rows.response[own])
-            quality_by_user[user].positive = _shown(rate, note=note)
+            rate = _mean(rows.outcome[own], cases.of(rows.response[own]))
+            quality_by_user[user].positive = _shown(rate, rows.response[own], note=note)
 
 
-def _work_figures(quality_by_user: dict[int, AnnotatorQuality], rows: Work) -> None:
+def _work_figures(quality_by_user: dict[int, AnnotatorQuality], rows: Work, cases: Cases) -> None:
     for user, quality in quality_by_user.items():
         mine = rows.user == user
         if not mine.any():
             continue
         quality.handed_in = int(rows.handed_in[mine].sum())
-        quality.skipped = _share_of_responses(rows.skipped[mine])
-        quality.returned = _share_of_responses(rows.returned[mine & (rows.checks > 0)])
+        quality.skipped = _share(rows.skipped[mine], rows.response[mine], cases)
+        seen = mine & (rows.checks > 0)
+        quality.returned = _share(rows.returned[seen], rows.response[seen], cases)
         checked = mine & (rows.checked > 0)
-        quality.amended = _share(rows.amended[checked], rows.checked[checked], rows.response[checked])
+        quality.amended = _share(rows.amended[checked], rows.response[checked], cases, of=rows.checked[checked])
         timed = mine & (rows.handed_in == 1) & (rows.seconds > 0) & (rows.decisions > 0)
         speeds = rows.seconds[timed] / rows.decisions[timed]
         quality.speed = Shown(median_figure(speeds.tolist()), int(timed.sum()), "seconds")
 
 
-def _share_of_responses(hits: Ints) -> Shown:
-    """Of responses, each of which counts once: 1 or 0."""
-    return Shown(mid_p_proportion(int(hits.sum()), len(hits)), len(hits))
+def _share(hits: Ints, response: Ints, cases: Cases, *, of: Ints | None = None) -> Shown:
+    """The hits of each row among ``of`` of them, one by default; a row belongs to a response."""
+    trials = np.ones(len(hits)) if of is None else of
+    return _shown(_ratio(hits, trials, cases.of(response), trials=True), response)
 
 
-def _share(hits: Ints, n: Ints, response: Ints) -> Shown:
-    """Of the ``n`` decisions of each row, with the response that they are of."""
-    return _shown(_ratio_over_responses(hits, n, response))
-
-
-def _mean_over_responses(
-    values: npt.NDArray[Any], response: Ints, *, bounds: tuple[float, float] = (0.0, 1.0)
-) -> CaseFigures:
+def _mean(values: npt.NDArray[Any], case: Ints, *, bounds: tuple[float, float] = (0.0, 1.0)) -> CaseFigures:
     """The mean of one value a decision."""
-    return _ratio_over_responses(values, np.ones(len(values)), response, bounds=bounds)
+    return _ratio(values, np.ones(len(values)), case, bounds=bounds)
 
 
-def _ratio_over_responses(
-    above: npt.NDArray[Any], below: npt.NDArray[Any], response: Ints, *, bounds: tuple[float, float] = (0.0, 1.0)
+def _ratio(
+    above: npt.NDArray[Any],
+    below: npt.NDArray[Any],
+    case: Ints,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    trials: bool = False,
 ) -> CaseFigures:
-    """Σ above / Σ below, with responses in the place of cases."""
-    responses, place = np.unique(response, return_inverse=True)
-    sums = (sums_by_case(values, place, len(responses)) for values in (above, below))
-    return case_ratio(*sums, bounds=bounds)
+    """Σ above / Σ below, over cases."""
+    own_cases, place = np.unique(case, return_inverse=True)
+    sums = (sums_by_case(values, place, len(own_cases)) for values in (above, below))
+    return case_ratio(*sums, bounds=bounds, trials=trials)
 
 
-def _shown(ratio: CaseFigures, unit: str = "share", note: str = "") -> Shown:
+def _shown(ratio: CaseFigures, response: Ints, unit: str = "share", note: str = "") -> Shown:
     n = np.rint(ratio.sums[..., 1].sum(axis=0)).astype(np.int64)
-    (figure,) = estimated(ratio, n=n, rule=DEFAULT_RULE, empty=NOTHING_COUNTED)
-    return Shown(figure, len(ratio.sums), unit, note)
+    (figure,) = estimated(ratio, n=n, rule=DEFAULT_RULE, empty=Reason.NOTHING_COUNTED())
+    return Shown(figure, len(np.unique(response)), unit, note)
 
 
-def _weeks(quality: AnnotatorQuality, decisions: Decisions) -> None:
+def _weeks(quality: AnnotatorQuality, decisions: Decisions, cases: Cases) -> None:
     rows = decisions.where((decisions.outcome <= 1) & (decisions.final <= 1))
     for week in np.unique(rows.week).tolist():
         own = rows.week == week
-        agreement = _mean_over_responses(rows.outcome[own] == rows.final[own], rows.response[own])
-        quality.weeks.append(Week(MONDAY + timedelta(weeks=week), _shown(agreement)))
+        agreement = _mean(rows.outcome[own] == rows.final[own], cases.of(rows.response[own]))
+        quality.weeks.append(Week(MONDAY + timedelta(weeks=week), _shown(agreement, rows.response[own])))
 
 
 def checker_figures(benchmark: Benchmark, users: Sequence[int], *, own_view: bool = False) -> dict[int, CheckerQuality]:
@@ -274,12 +275,13 @@ def checker_figures(benchmark: Benchmark, users: Sequence[int], *, own_view: boo
     quality_by_user = {user: CheckerQuality() for user in users}
     rows: Checks = inputs.checks(groups, own_view=own_view)
     ruled = inputs.ruled_amendments(groups) if not own_view else None
+    cases = inputs.cases(benchmark)
     for user, quality in quality_by_user.items():
         mine = rows.user == user
         quality.finished = int(mine.sum())
         if quality.finished:
-            quality.amended = _share(rows.amended[mine], rows.decisions[mine], rows.response[mine])
-            quality.returned = _shown(_mean_over_responses(rows.returned[mine], rows.response[mine]))
+            quality.amended = _share(rows.amended[mine], rows.response[mine], cases, of=rows.decisions[mine])
+            quality.returned = _share(rows.returned[mine], rows.response[mine], cases)
         if ruled is not None and (own := ruled["user"] == user).any():
-            quality.upheld = _shown(_mean_over_responses(ruled["upheld"][own], ruled["response"][own]))
+            quality.upheld = _share(ruled["upheld"][own], ruled["response"][own], cases)
     return quality_by_user

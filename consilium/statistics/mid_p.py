@@ -20,12 +20,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.core.reasons import Reason
-from consilium.statistics.estimate import Estimate, Figure, Undefined
-
 LEVEL = 0.95
 BISECTIONS = 45
-NOTHING_COUNTED = Reason.NOTHING_COUNTED()
 
 
 def mid_p_ends(hits: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -52,11 +48,3 @@ def _low(x: NDArray[np.float64], n: NDArray[np.float64], tail: float) -> NDArray
         low, high = np.where(too_low, middle, low), np.where(too_low, high, middle)
     ends = np.where(all_hit, (2 * tail) ** (1 / n), (low + high) / 2)
     return np.where(some, ends, 0.0)
-
-
-def mid_p_proportion(hits: int, n: int, *, empty: str = NOTHING_COUNTED) -> Figure:
-    """The share with its interval; n is the number of trials, which must be independent."""
-    if n == 0:
-        return Undefined(empty)
-    low, high = mid_p_ends(hits, n)
-    return Estimate(hits / n, n, float(low), float(high))

@@ -28,7 +28,6 @@ from consilium.statistics.macro_f1 import macro_f1
 from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
 from consilium.statistics.median import median_figure
 from consilium.statistics.meta_evaluation import judge_pairs, meta_evaluation, other_rater_pairs
-from consilium.statistics.mid_p import mid_p_proportion
 from consilium.statistics.mutual_information import Units, by_chance, mutual_information
 from consilium.statistics.noninferiority import non_inferiority
 from consilium.statistics.paired_difference import mf1_differences, ratio_difference
@@ -239,7 +238,6 @@ def _scores(ratings: Table, rule: IntervalRule) -> dict[str, Any]:
         "length": length_control(item**2, a, item % 2, case),
         "powered": powered,
         "plans": plans,
-        "share": mid_p_proportion(int(a.sum()), len(a)),
         "exact_share": exact_proportion(int(a.sum()), len(a)),
         "median": median_figure(hits.tolist()),
     }  # fmt: skip

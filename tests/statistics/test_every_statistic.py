@@ -173,7 +173,6 @@ def expected(ratings: Table) -> dict[str, bool]:
         "powered.physicians": bool(by_item),
         "powered.judge": bool(verdict),
         "plans.detectable.se": len(hits) >= 10,
-        "share": bool(a),
         "exact_share": bool(a),
         "median": bool(hits),
         "ranks.mean_absolute_difference": bool(labels),
@@ -181,7 +180,7 @@ def expected(ratings: Table) -> dict[str, bool]:
 
 
 # Not over cases: shares of single trials, order statistics, the F distribution, a judge's errors, a plan.
-OTHER_INTERVALS = ("share", "exact_share", "median", "icc.", "error.")
+OTHER_INTERVALS = ("exact_share", "median", "icc.", "error.")
 SHARES = (
     "mf1",
     "f1",

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilium.statistics.estimate import Estimate, Undefined
-from consilium.statistics.mid_p import mid_p_ends, mid_p_proportion
+from consilium.statistics.mid_p import mid_p_ends
 from tests.statistics import by_hand
 
 
@@ -54,11 +53,3 @@ def test_arrays_element_by_element() -> None:
 def test_no_share(hits: float, n: float) -> None:
     with pytest.raises(ValueError, match="hits lie between"):
         mid_p_ends(hits, n)
-
-
-def test_proportion() -> None:
-    figure = mid_p_proportion(3, 10)
-    assert isinstance(figure, Estimate)
-    assert (figure.value, figure.n) == (0.3, 10)
-    assert (figure.low, figure.high) == pytest.approx(by_hand.mid_p(3, 10))
-    assert isinstance(mid_p_proportion(0, 0), Undefined)

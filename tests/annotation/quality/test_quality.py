@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -38,17 +39,19 @@ def signed_in(user: User) -> Client:
 
 
 class Scene:
-    """One case of two criteria with ``responses`` responses, graded by one annotator, all met, and all checked.
+    """``responses`` responses, ``in_case`` to a case of two criteria, graded by one annotator, all met; all checked.
 
     The checker amends the first criterion of the first three to not met, and sends the fourth back once.
     """
 
-    def __init__(self, responses: int = 10, **terms: Any) -> None:
+    def __init__(self, responses: int = 10, in_case: int = 1, **terms: Any) -> None:
         self.admin, self.researcher = UserFactory(name="Ada Admin"), UserFactory()
         self.benchmark = BenchmarkFactory(admin=self.admin, researcher=self.researcher)
-        self.case = CaseFactory(benchmark=self.benchmark, rubric=2)
-        for number in range(responses):
-            ResponseFactory(case=self.case, candidate=CandidateFactory(benchmark=self.benchmark, name=f"m-{number}"))
+        candidates = [CandidateFactory(benchmark=self.benchmark, name=f"m-{number}") for number in range(in_case)]
+        self.cases = [CaseFactory(benchmark=self.benchmark, rubric=2) for _ in range(responses // in_case)]
+        for case in self.cases:
+            for candidate in candidates:
+                ResponseFactory(case=case, candidate=candidate)
         self.group = ExpertGroupFactory(benchmark=self.benchmark, annotators=1, checkers=1, adjudicators=1)
         self.annotator = self.group.people["annotator"][0]  # type: ignore[attr-defined]
         self.checker = self.group.people["checker"][0]  # type: ignore[attr-defined]
@@ -101,10 +104,10 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     # 20 pairs: 17 met by both, 3 met by the annotator and not met in the end. F1 of met 34/37, of not met 0.
     line = lines_by_figure["annotator", "mf1_with_final"]
     assert (float(line["value"]), line["n"], line["responses"]) == (pytest.approx(17 / 37), "20", "10")
-    # With two pairs a response, three responses with a not met are too few to tell how well it is told apart.
+    # With two pairs a case, three cases with a not met are too few to tell how well it is told apart.
     assert (line["low"], line["high"]) == ("", "")
     assert "3 of the 5 cases needed" in line["note"]
-    # Of seven responses both decisions stand, of three one does.
+    # Of seven cases both decisions stand, of three one does.
     raw = ratio_ends([2] * 7 + [1] * 3, [2] * 10)
     assert value("annotator", "raw_agreement_with_final")[:3] == pytest.approx((0.85, *raw))
     amended = ratio_ends([1] * 3 + [0] * 7, [2] * 10)
@@ -112,10 +115,10 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     assert value("annotator", "responses_returned") == pytest.approx((0.1, *mid_p(1, 10), 10, 10), abs=1e-6)
     # 5, 6, …, 14 seconds a criterion: the median is 9.5, its interval runs from the second to the ninth.
     assert value("annotator", "seconds_per_criterion") == (9.5, 6.0, 13.0, 10, 10)
-    # Of the checker: 3 of 22 decisions in 11 finished checks, one of them a return; one response was checked twice.
+    # Of the checker: 3 of 22 decisions in 11 finished checks, one of them a return; one case was checked twice.
     checked = ratio_ends([1] * 3 + [0] * 7, [2] * 9 + [4])
     assert value("checker", "decisions_amended") == pytest.approx((3 / 22, *checked, 22, 10))
-    # Without the one response that was sent back there is no return: the edge, 1/11 of 121/13 effective responses.
+    # Without the one case that was sent back there is no return: the edge, 1/11 of 121/13 effective cases.
     returned = mid_p(121 / 13 / 11, 121 / 13)
     assert value("checker", "responses_returned") == pytest.approx((1 / 11, *returned, 11, 10), abs=1e-6)
     member = Membership.objects.get(group=scene.group, user=scene.annotator)
@@ -125,6 +128,20 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     assert "figure-svg" in page
     assert str(scene.annotator) in page
     assert str(scene.annotator) not in signed_in(scene.researcher).get(f"{scene.base}/").content.decode()
+
+
+def test_responses_to_one_case_are_left_out_together() -> None:
+    scene = Scene(responses=20, in_case=2)
+    scene.grade_and_check()
+    rows = Assignment.objects.filter(batch=scene.batch).order_by("position")
+    amended = Counter(row.case_id for row in rows[:3])
+    hits = [amended[case.pk] for case in scene.cases]
+    line = scene.csv()["annotator", "decisions_amended"]
+    assert (line["n"], line["responses"]) == ("40", "20")
+    assert [float(line["low"]), float(line["high"])] == pytest.approx(ratio_ends(hits, [4] * 10))
+    # One of 20 responses was returned; without its case none was.
+    line = scene.csv()["annotator", "responses_returned"]
+    assert [float(line["low"]), float(line["high"])] == pytest.approx(mid_p(0.5, 10), abs=1e-6)
 
 
 def test_nothing_is_shown_on_fewer_than_ten_responses() -> None:
@@ -140,22 +157,26 @@ def test_nothing_is_shown_on_fewer_than_ten_responses() -> None:
 
 def test_a_rate_unlike_that_of_peers_is_marked_only_beyond_chance() -> None:
     benchmark = BenchmarkFactory()
-    case = CaseFactory(benchmark=benchmark, rubric=2)
+    candidate = CandidateFactory(benchmark=benchmark)
+    number_of = {}
     for number in range(12):
-        ResponseFactory(case=case, candidate=CandidateFactory(benchmark=benchmark, name=f"m-{number}"))
+        case = CaseFactory(benchmark=benchmark, rubric=2)
+        ResponseFactory(case=case, candidate=candidate)
+        number_of[case.pk] = number
     group = ExpertGroupFactory(benchmark=benchmark, annotators=3)
     make_batch(group, annotators_per_item=3)
     unlike, *alike = group.people["annotator"]  # type: ignore[attr-defined]
     for row in Assignment.objects.select_related("annotator"):
         # The two say met half of the time, each on another half; the third three times in four.
-        odd = (row.position + alike.index(row.annotator)) % 2 if row.annotator in alike else row.position % 4
+        number = number_of[row.case_id]
+        odd = (number + alike.index(row.annotator)) % 2 if row.annotator in alike else number % 4
         decide(row, "met" if odd else "not_met")
     people = [unlike.pk, *(person.pk for person in alike)]
     figures = annotator_figures(benchmark, people)
     # The peers' rate on each criterion is 1/2; 3/4 − 1/2.
     apart = figures[unlike.pk].positive.figure
     assert apart.value == pytest.approx(0.25)
-    # Both decisions on a response are alike: half a decision above the peers on nine of twelve, else as much below.
+    # Both decisions on a case are alike: half a decision above the peers on nine of twelve, else as much below.
     assert (apart.low, apart.high) == pytest.approx(ratio_ends([1] * 9 + [-1] * 3, [2] * 12, -1, 1))
     assert figures[alike[0].pk].positive.figure.value == pytest.approx(0.5 - 0.625)
     assert not any(row.differs for row in figures.values())
@@ -167,15 +188,15 @@ def test_a_rate_unlike_that_of_peers_is_marked_only_beyond_chance() -> None:
 
 def test_a_physician_sees_their_own_figures_without_gold_and_only_of_closed_batches() -> None:
     scene = Scene(responses=11)
-    gold = ResponseFactory(case=scene.case, candidate=CandidateFactory(benchmark=scene.benchmark, name="gold"))
-    rubric = scene.case.rubrics.get()
+    gold = ResponseFactory(case=scene.cases[0], candidate=CandidateFactory(benchmark=scene.benchmark, name="gold"))
+    rubric = scene.cases[0].rubrics.get()
     key = KeyedResponse.objects.create(
         benchmark=scene.benchmark, response=gold, rubric=rubric, use="gold", created_at=timezone.now()
     )
     for item in rubric.items.all():
         KeyedDecision.objects.create(keyed=key, criterion=item.criterion, outcome="met")
     item = Assignment.objects.create(
-        batch=scene.batch, case=scene.case, response=gold, rubric=rubric, annotator=scene.annotator, purpose="gold",
+        batch=scene.batch, case=scene.cases[0], response=gold, rubric=rubric, annotator=scene.annotator, purpose="gold",
         to_check=True, position=12,
     )  # fmt: skip
     decide(item)
