@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -178,6 +177,8 @@ def _positive_rate(
     quality_by_user: dict[int, AnnotatorQuality], decisions: Decisions, people: Ints, cases: Cases, compared: int
 ) -> None:
     """Own positive rate minus that of the other members of the group on the same criterion, averaged over decisions."""
+    from scipy.special import stdtrit
+
     rows = decisions.where(decisions.outcome <= 1)
     if not len(rows.user):
         return
@@ -194,18 +195,21 @@ def _positive_rate(
     peers = others_met[shared] / others[shared]
     difference = met[shared] - peers
     users, responses = rows.user[shared], rows.response[shared]
-    limit = NormalDist().inv_cdf(1 - 0.05 / (2 * max(1, compared)))
+    level = 1 - 0.05 / (2 * max(1, compared))
     for user in np.unique(users).tolist():
         mine = users == user
         mean = _mean(difference[mine], cases.of(responses[mine]), bounds=(-1.0, 1.0))
         shown = _shown(mean, responses[mine], "difference")
-        figure, spread = shown.figure, float(jackknife(mean).standard_error()[0])
+        figure, own_jackknife = shown.figure, jackknife(mean)
+        spread, effective = float(own_jackknife.standard_error()[0]), float(own_jackknife.effective[0])
         # The standard error that chance alone gives to a person who decides met as often as the others. The responses
         # of a person who always decides the same may have no spread, so the larger of the two standard errors counts.
         alone = float(np.sqrt((peers[mine] * (1 - peers[mine])).sum())) / int(mine.sum())
-        expected = limit * max(spread, alone)
+        expected = float(stdtrit(max(effective - 1, 1), level)) * max(spread, alone)
         quality_by_user[user].positive = shown
-        quality_by_user[user].differs = shown.enough and figure.value is not None and abs(figure.value) > expected
+        # Without an interval nobody knows what chance explains: decisions on a case or two hang together.
+        known = shown.enough and figure.value is not None and figure.low is not None
+        quality_by_user[user].differs = known and abs(figure.value or 0.0) > expected
     for user in people.tolist():
         own = rows.user == user
         if not quality_by_user[user].positive.responses and own.any():

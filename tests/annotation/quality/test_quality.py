@@ -186,6 +186,23 @@ def test_a_rate_unlike_that_of_peers_is_marked_only_beyond_chance() -> None:
     assert [figures[user].differs for user in people] == [True, False, False]
 
 
+def test_nobody_is_marked_for_what_they_decided_on_one_case() -> None:
+    benchmark = BenchmarkFactory()
+    case = CaseFactory(benchmark=benchmark, rubric=2)
+    for number in range(12):
+        ResponseFactory(case=case, candidate=CandidateFactory(benchmark=benchmark, name=f"m-{number}"))
+    group = ExpertGroupFactory(benchmark=benchmark, annotators=3)
+    make_batch(group, annotators_per_item=3)
+    unlike = group.people["annotator"][0]  # type: ignore[attr-defined]
+    for row in Assignment.objects.select_related("annotator"):
+        decide(row, "met" if row.annotator == unlike or row.position % 2 else "not_met")
+    figures = annotator_figures(benchmark, [person.pk for person in group.people["annotator"]])  # type: ignore[attr-defined]
+    positive = figures[unlike.pk].positive.figure
+    assert positive.value is not None and positive.value > 0.2
+    assert positive.low is None
+    assert not any(row.differs for row in figures.values())
+
+
 def test_a_physician_sees_their_own_figures_without_gold_and_only_of_closed_batches() -> None:
     scene = Scene(responses=11)
     gold = ResponseFactory(case=scene.cases[0], candidate=CandidateFactory(benchmark=scene.benchmark, name="gold"))
