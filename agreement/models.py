@@ -36,7 +36,7 @@ class Report(Job):
         POWERED = "powered", _("Prediction-powered scores")
 
     class Interval(models.TextChoices):
-        """The rule of a report's intervals; a report from before there was a choice has none, and is percentile."""
+        """The rule of a report's intervals; empty for a report from before there was a choice."""
 
         JACKKNIFE = "jackknife", _("Jackknife over cases")
         PERCENTILE = "percentile", _("Percentile bootstrap over cases")
@@ -63,11 +63,6 @@ class Report(Job):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.public_id}"
-
-    @property
-    def has_percentile_intervals(self) -> bool:
-        """Whether its intervals come from resamples of cases."""
-        return self.interval != Report.Interval.JACKKNIFE
 
     @property
     def section(self) -> str:

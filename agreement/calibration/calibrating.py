@@ -170,6 +170,7 @@ def _calibration_row(calibration: Calibration) -> Row:
         "k_low": None if calibration.k.low is None else int(calibration.k.low),
         "k_high": None if calibration.k.high is None else int(calibration.k.high),
         "histogram": list(calibration.histogram),
+        "interval_note": calibration.k.note,
         "effective": calibration.mean.effective,
     }
 

@@ -36,7 +36,7 @@ from consilium.statistics.case_figures import case_table
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.intervals import IntervalRule
-from consilium.statistics.macro_f1 import macro_f1_figures, macro_f1_values
+from consilium.statistics.macro_f1 import MACRO_F1, macro_f1_figures
 
 RATES = ("mf1", "sensitivity", "specificity")
 JUDGES_COLUMNS = (
@@ -129,13 +129,22 @@ def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, rule: IntervalRul
     conservative, scored = (counts(tallied[:, None]) for counts in (conservative_counts, _scored_counts))
     figures: dict[str, Figure] = {}
     # Only cases in which the reference gave the answer in the rate's denominator stand behind a rate.
-    for name, make, values, counts, rated in (
-        ("mf1", macro_f1_figures, macro_f1_values, conservative, conservative.n),
-        ("sensitivity", sensitivity_figures, sensitivity_values, scored, scored.tp + scored.fn),
-        ("specificity", specificity_figures, specificity_values, scored, scored.tn + scored.fp),
+    for name, make, counts, of_cases in (
+        ("mf1", macro_f1_figures, conservative, MACRO_F1.of_cases(conservative)),
+        (
+            "sensitivity",
+            sensitivity_figures,
+            scored,
+            case_table(sensitivity_values, scored, sizes=scored.tp + scored.fn),
+        ),
+        (
+            "specificity",
+            specificity_figures,
+            scored,
+            case_table(specificity_values, scored, sizes=scored.tn + scored.fp),
+        ),
     ):
-        intervals = rule.intervals(case_table(values, counts, sizes=rated))
-        figures[name] = intervals.attach(make(counts.pooled(axis=0)))[0]
+        figures[name] = rule.intervals(of_cases).attach(make(counts.pooled(axis=0)))[0]
     return Measured(judge, figures, tallied, notes)
 
 

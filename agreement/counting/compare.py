@@ -31,7 +31,6 @@ from agreement.reports.tables import ComputedRows, Row
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Figure, notes_of
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
@@ -136,7 +135,7 @@ def compare_tallies(
         _row(part.name, figure, part.n_responses, part.total, judged_by)
         for part, figure in zip(slices, agreements, strict=True)
     ]
-    responses = ResponseRows(tallies, judged_by)
+    responses = ResponseRows(tallies, judged_by, rule)
     progress(1.0)
     return Comparison(rows[:n_own], responses, rows[n_own:])
 
@@ -203,7 +202,7 @@ class ResponseRows(ComputedRows[Row]):
     Responses with the same tally have the same figures, and those are computed once.
     """
 
-    def __init__(self, tallies: Tallies, judged_by: str) -> None:
+    def __init__(self, tallies: Tallies, judged_by: str, rule: IntervalRule) -> None:
         self._frame = frame = tallies.frame
         self._remarks: dict[int, str] = {}
         places = np.flatnonzero(tallies.by_response.any(axis=1))
@@ -215,9 +214,9 @@ class ResponseRows(ComputedRows[Row]):
         mine = tallies.by_response[self._places[first]].astype(np.int64)
         agreements = two_rater_agreement(valid_counts(mine)[None, :], counted=conservative_counts(mine)[None, :])
         self._rows = []
-        one_case = Reason.INTERVAL_EFFECTIVE_CASES(cases="1.0", needed=MINIMUM_EFFECTIVE_CASES)
+        why = _why_of_one_case(rule)
         for figures, total in zip(agreements, mine, strict=True):
-            note = labelled("mf1", one_case) if figures.n_pairs else ""
+            note = labelled("mf1", why) if figures.n_pairs else ""
             self._rows.append(_row("", figures, int(figures.n_pairs > 0), total, judged_by, note))
 
     def remark(self, candidates: Iterable[str], text: str) -> None:
@@ -240,6 +239,12 @@ class ResponseRows(ComputedRows[Row]):
         """One column of all rows, without making them."""
         values = [row[name] for row in self._rows]
         return [values[like] for like in self._like.tolist()]
+
+
+def _why_of_one_case(rule: IntervalRule) -> str:
+    """Why a figure of a single case has no interval."""
+    one_pair = ConfusionCounts(*(np.array([[count]]) for count in (1, 0, 0, 0)))
+    return rule.intervals(MACRO_F1.of_cases(one_pair)).reason(0)
 
 
 def _alike(rows: Counts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -206,7 +206,8 @@ def _further(report: Report) -> list[str]:
     paragraphs = [
         _RANKS_BY_RESAMPLES if drawn else _RANKS_BY_COMPARISONS,
         "Intervals of differences (of two figures, of two registers, of a capability family and the whole) are of the "
-        "difference itself, over the same cases" + ("." if drawn else " (Zou and Donner 2008)."),
+        "difference itself, over the same cases"
+        + ("." if drawn else " (Zou and Donner 2008), of Pass@k too, where no mid-p ends go into it."),
         f"rubric_score_se in the files is no part of these intervals: it is the standard deviation of the score over "
         f"{RESAMPLES:,} resamples of cases with seed {report.seed}, as HealthBench’s bootstrap_std.",
         "Length control correlates the length of a response in code points with its hits and its CACS: Pearson, "

@@ -162,7 +162,7 @@ def _registers(report: Report) -> Iterator[Figure]:
         _("Lay and professional cases"),
         _("Figures on lay cases less those on professional ones, with 95% intervals over cases.")
         if any(point.low is not None for point in points)
-        else _("Figures on lay cases less those on professional ones. No intervals: too few cases stand behind them."),
+        else _("Figures on lay cases less those on professional ones. None has an interval; the remarks say why."),
         "registers",
         drawing,
     )

@@ -22,16 +22,12 @@ from agreement.reports.tables import Row
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import case_joint, case_table
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
+from consilium.statistics.case_numbers import MINIMUM_PILOT_CASES, ROUNDING, rounded_down
 from consilium.statistics.confusion import confusion_counts
-from consilium.statistics.detectable_difference import (
-    MINIMUM_PILOT_CASES,
-    detectable_from_standard_error,
-    detectable_mean_difference,
-)
+from consilium.statistics.detectable_difference import detectable_from_standard_error, detectable_mean_difference
 from consilium.statistics.estimate import Figure, Undefined
-from consilium.statistics.jackknife import jackknife
-from consilium.statistics.label_budget import Pilot, cases_needed, half_widths
+from consilium.statistics.intervals import DEFAULT_RULE
+from consilium.statistics.label_budget import Pilot, cases_needed, half_widths, least_cases
 from consilium.statistics.macro_f1 import macro_f1_values
 from consilium.statistics.prediction_powered import NO_LABEL, CaseSums, Powered
 from rubrics.models import Benchmark
@@ -111,10 +107,10 @@ def _pilot(inputs: Inputs, estimate: Powered, candidate: int, *, with_judge: boo
         return Undefined(NO_LABEL)
     if with_judge and inputs.candidates[candidate] in inputs.learned:
         return Undefined(Reason.PLAN_LEARNED_CANDIDATE(), estimate.n_labelled_cases)
+    effective = estimate.physicians.effective or 0.0
     if estimate.label_variance is None or estimate.residual_variance is None:
-        n = estimate.n_labelled_cases
-        return Undefined(Reason.PLAN_LABELLED_CASES(n=n, needed=MINIMUM_PILOT_CASES), n)
-    effective = estimate.physicians.effective or estimate.n_labelled_cases
+        cases = rounded_down(effective)
+        return Undefined(Reason.PLAN_LABELLED_CASES(n=cases, needed=MINIMUM_PILOT_CASES), estimate.n_labelled_cases)
     return Pilot(
         estimate.label_variance,
         estimate.residual_variance,
@@ -184,12 +180,12 @@ def _total(budget: list[Row]) -> Row:
 
 
 def _curve(inputs: Inputs, estimate: Powered, candidate: int, question: Question) -> Iterator[Row]:
-    """Half-widths from 5 cases to all, at most some two dozen steps that grow by a constant factor."""
+    """Half-widths from 5 effective cases to all, at most some two dozen steps that grow by a constant factor."""
     alone = _pilot(inputs, estimate, candidate, with_judge=False)
     powered = _pilot(inputs, estimate, candidate, with_judge=True)
     if isinstance(alone, Undefined) or alone.label_variance == 0:
         return
-    steps = np.unique(np.rint(np.geomspace(MINIMUM_EFFECTIVE_CASES, alone.n_cases, STEPS)).astype(int))
+    steps = np.unique(np.rint(np.geomspace(least_cases(alone), alone.n_cases, STEPS)).astype(int))
     without = half_widths(alone, steps, with_judge=False).tolist()
     by_judge = [None] * len(steps) if isinstance(powered, Undefined) else half_widths(powered, steps, with_judge=True)
     for n, with_judge, labels in zip(steps.tolist(), list(by_judge), without, strict=True):
@@ -253,9 +249,9 @@ def _of_judges(benchmark: Benchmark, question: Question) -> list[Row]:
     }
     tables = [confusion_counts(pairs.a, _outcomes(pairs), case=dense, n_cases=len(places)) for pairs in (first, second)]
     parts = [case_table(macro_f1_values, table) for table in tables]
-    jack = jackknife(case_joint(lambda values: values[..., 0] - values[..., 1], *parts, bounds=(-1.0, 1.0)))
-    value, error, effective = (float(numbers[0]) for numbers in (jack.values, jack.standard_error(), jack.effective))
-    if len(places) >= MINIMUM_PILOT_CASES:
+    apart = case_joint(lambda values: values[..., 0] - values[..., 1], *parts, bounds=(-1.0, 1.0))
+    value, error, effective = (float(numbers[0]) for numbers in (apart.whole(), *DEFAULT_RULE.standard_errors(apart)))
+    if effective >= MINIMUM_PILOT_CASES - ROUNDING:
         row |= {"difference": value, "spread": error}
     detectable = detectable_from_standard_error(error, len(places), question.n_planned, effective=effective)
     return [{**row, "detectable": detectable.value, "note": detectable.note}]

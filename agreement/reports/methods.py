@@ -61,8 +61,6 @@ SOURCES = {
     "Tukey 1958": "Tukey 1958: Bias and confidence in not-quite large samples (abstract). Annals of Mathematical "
     "Statistics 29.",
     "Wilcoxon 1945": "Wilcoxon 1945: Individual comparisons by ranking methods. Biometrics Bulletin 1.",
-    "Wilson 1927": "Wilson 1927: Probable inference, the law of succession, and statistical inference. Journal of the "
-    "American Statistical Association 22.",
     "Yang et al. 2010": "Yang, Sun, Hardin 2010: A note on the tests for clustered matched-pair binary data. "
     "Biometrical Journal 52.",
     "Zheng et al. 2026": "Zheng et al. 2026: ClinConsensus: A Physician-Calibrated Benchmark for Evaluating Clinical "
@@ -71,7 +69,13 @@ SOURCES = {
     "approach. Statistics in Medicine 27.",
     **{name: source for coefficient in COEFFICIENTS for name, source in coefficient.sources.items()},
 }
-_KINDS_OF_AGREEMENT = {Report.Kind.AGREEMENT, Report.Kind.FIDELITY, Report.Kind.COMPARISON, Report.Kind.ITEMS}
+_KINDS_OF_AGREEMENT = {
+    Report.Kind.AGREEMENT,
+    Report.Kind.FIDELITY,
+    Report.Kind.COMPARISON,
+    Report.Kind.ITEMS,
+    Report.Kind.CALIBRATION,
+}
 _BLANKS = re.compile(r"\s+")
 
 

@@ -27,7 +27,6 @@ from consilium.statistics.case_figures import CaseFigures, case_ratio, sums_by_c
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.intervals import DEFAULT_RULE
-from consilium.statistics.jackknife import jackknife
 from consilium.statistics.median import median_figure
 from consilium.statistics.ratios import estimated
 from consilium.statistics.two_raters import two_rater_agreement
@@ -200,8 +199,8 @@ def _positive_rate(
         mine = users == user
         mean = _mean(difference[mine], cases.of(responses[mine]), bounds=(-1.0, 1.0))
         shown = _shown(mean, responses[mine], "difference")
-        figure, own_jackknife = shown.figure, jackknife(mean)
-        spread, effective = float(own_jackknife.standard_error()[0]), float(own_jackknife.effective[0])
+        figure = shown.figure
+        spread, effective = (float(numbers[0]) for numbers in DEFAULT_RULE.standard_errors(mean))
         # The standard error that chance alone gives to a person who decides met as often as the others. The responses
         # of a person who always decides the same may have no spread, so the larger of the two standard errors counts.
         alone = float(np.sqrt((peers[mine] * (1 - peers[mine])).sum())) / int(mine.sum())
@@ -214,7 +213,7 @@ def _positive_rate(
         own = rows.user == user
         if not quality_by_user[user].positive.responses and own.any():
             note = _("Nobody else in the group decided these criteria, so this is the rate itself.")
-            rate = _mean(rows.outcome[own], cases.of(rows.response[own]))
+            rate = _mean(rows.outcome[own], cases.of(rows.response[own]), trials=True)
             quality_by_user[user].positive = _shown(rate, rows.response[own], note=note)
 
 
@@ -240,9 +239,11 @@ def _share(hits: Ints, response: Ints, cases: Cases, *, of: Ints | None = None) 
     return _shown(_ratio(hits, trials, cases.of(response), trials=True), response)
 
 
-def _mean(values: npt.NDArray[Any], case: Ints, *, bounds: tuple[float, float] = (0.0, 1.0)) -> CaseFigures:
-    """The mean of one value a decision."""
-    return _ratio(values, np.ones(len(values)), case, bounds=bounds)
+def _mean(
+    values: npt.NDArray[Any], case: Ints, *, bounds: tuple[float, float] = (0.0, 1.0), trials: bool = False
+) -> CaseFigures:
+    """The mean of one value a decision; ``trials``: each is 0 or 1."""
+    return _ratio(values, np.ones(len(values)), case, bounds=bounds, trials=trials)
 
 
 def _ratio(
@@ -269,7 +270,7 @@ def _weeks(quality: AnnotatorQuality, decisions: Decisions, cases: Cases) -> Non
     rows = decisions.where((decisions.outcome <= 1) & (decisions.final <= 1))
     for week in np.unique(rows.week).tolist():
         own = rows.week == week
-        agreement = _mean(rows.outcome[own] == rows.final[own], cases.of(rows.response[own]))
+        agreement = _mean(rows.outcome[own] == rows.final[own], cases.of(rows.response[own]), trials=True)
         quality.weeks.append(Week(MONDAY + timedelta(weeks=week), _shown(agreement, rows.response[own])))
 
 

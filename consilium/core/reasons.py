@@ -60,10 +60,8 @@ class Reason(Enum):
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.
     INTERVAL_CASES = Phrase("no interval: %(cases)s of the %(needed)s cases needed")
     INTERVAL_EFFECTIVE_CASES = Phrase("no interval: %(cases)s of the %(needed)s effective cases needed")
-    INTERVAL_OF_ONE = Phrase("no interval: one of the two figures has none")
-    INTERVAL_CASES_APART = Phrase(
-        "no interval: %(cases)s of the %(needed)s cases needed with a rating outside the most frequent category"
-    )
+    INTERVAL_CHANGES_ALIKE = Phrase("no interval: the two figures change alike without each case")
+    INTERVAL_CASES_APART = Phrase("no interval: %(cases)s of the %(needed)s cases needed with the rarer answer")
     INTERVAL_CASES_MOSTLY_APART = Phrase(
         "no interval: %(cases)s of the %(needed)s cases needed where most ratings are outside the most frequent "
         "category"
@@ -125,6 +123,7 @@ class Reason(Enum):
     RANKS_UNCHANGED = Phrase("all resamples agree: no resample changes the ranks")
     RANK_NO_FIGURE = Phrase("no figure to rank by")
     RANK_CASES = Phrase("no rank: %(cases)s of the %(needed)s cases needed")
+    RANK_EFFECTIVE_CASES = Phrase("no rank: %(cases)s of the %(needed)s effective cases needed")
     RANK_NO_OTHER_CANDIDATE = Phrase("no rank: no other candidate to be ranked with")
     CONSTANT_ATTRIBUTE = Phrase("the attribute has one value only")
     RATERS_NEVER_DIFFER = Phrase("the raters never differ")
@@ -147,8 +146,10 @@ class Reason(Enum):
     # What was left out of a figure, or done to it.
     CLIPPED = Phrase("clipped from %(value)s")
     CLIPPED_INTERVAL = Phrase("interval before clipping: %(low)s to %(high)s")
-    EDGE_INTERVAL = Phrase("fewer than two cases differ from the bound: interval by the number of cases")
-    ALIKE_INTERVAL = Phrase("all cases are alike: interval by the number of cases")
+    EDGE_INTERVAL = Phrase(
+        "without one case the figure is at its limit or undefined: interval by the number of cases alone"
+    )
+    ALIKE_INTERVAL = Phrase("all cases are alike: interval by the number of cases alone")
     EDGE_INTERVAL_OF_ONE = Phrase("one of the two intervals rests on the number of cases alone")
     SETTING = Phrase("setting %(setting)s")
     RESAMPLES_LEFT_OUT = Phrase("%(n)s resamples left out as undefined")
@@ -259,10 +260,10 @@ class Reason(Enum):
     )
 
     # Plans.
-    PLAN_LABELLED_CASES = Phrase("no plan: the pilot has %(n)s of the %(needed)s labelled cases needed")
+    PLAN_LABELLED_CASES = Phrase("no plan: the pilot has %(n)s of the %(needed)s effective labelled cases needed")
     PLAN_LABELLED_CASES_ALIKE = Phrase("no plan: all labelled cases are alike")
-    PLAN_CASES = Phrase("no plan: %(n)s of the %(needed)s cases needed")
-    PLAN_CASES_OF_BOTH = Phrase("no plan: both have %(n)s of the %(needed)s cases needed")
+    PLAN_CASES = Phrase("no plan: %(n)s of the %(needed)s effective cases needed")
+    PLAN_CASES_OF_BOTH = Phrase("no plan: both have %(n)s of the %(needed)s effective cases needed")
     PLAN_DIFFERENCES_ALIKE = Phrase("no plan: the differences are all alike")
     PLAN_LEARNED_CANDIDATE = Phrase("no plan: the judge learned from this candidate")
     PLAN_LEARNED_CANDIDATES = Phrase("no plan with the judge for %(names)s: the judge learned from these candidates")

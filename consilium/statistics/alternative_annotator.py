@@ -248,6 +248,7 @@ def _shares(
             rule=rule,
             bounds=(-1.0 if name == "difference" else 0.0, 1.0),
             empty=Reason.NO_SHARED_INSTANCE(),
+            trials=name != "difference",
         )
         for name, column in values.items()
     }

@@ -1,4 +1,4 @@
-"""Intervals by a bootstrap over cases, for every statistic that is a function of sums over cases.
+"""Percentile intervals by a bootstrap over cases: a rule by name beside that of every figure (`intervals`).
 
 Criteria of one case, and responses to one case, are not independent, so whole cases are drawn: a resample gives each
 case a weight (how often it was drawn, multinomial), and one matrix product of weights with case-level sums gives the
@@ -14,7 +14,7 @@ Seeded; the seed belongs with the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -25,14 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import CaseFigures
-from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import (
-    Estimate,
-    Figure,
     Undefined,
     nearly_equal,
-    with_interval,
-    with_note,
 )
 
 RESAMPLES = 1000
@@ -90,15 +85,11 @@ class CaseBootstrap:
             start += len(weights)
         return totals.reshape(*sums.shape[1:], self.resamples)
 
-    def confusion(self, counts: ConfusionCounts) -> ConfusionCounts:
-        """The 2x2 tables of every slice in every resample: (n_cases, slices) to (slices, resamples)."""
-        return ConfusionCounts.from_cells(self.totals(np.moveaxis(counts.cells(), 0, 1)))
-
 
 @dataclass(frozen=True, eq=False)
-class Intervals:
+class PercentileIntervals:
     """Percentile intervals of several figures; `kept[i]` of `resamples` were defined. `low[i]` is NaN where
-    `n_cases[i]` or `kept[i]` is too small and where the ends are equal; `attach` then gives the reason.
+    `n_cases[i]` or `kept[i]` is too small and where the ends are equal; `interval(i)` then gives the reason.
     """
 
     low: NDArray[np.float64]
@@ -107,17 +98,6 @@ class Intervals:
     n_cases: NDArray[np.int64]
     resamples: int
     standard_deviation: NDArray[np.float64]
-
-    def spread_over(self, index: ArrayLike, n_cases: ArrayLike) -> Intervals:
-        """The same intervals at the places `index` of a longer list; `n_cases` is that of the whole list. The other
-        places have none.
-        """
-        cases = np.asarray(n_cases, dtype=np.int64)
-        where = np.asarray(index, dtype=np.int64)
-        low, high, spread = (np.full(len(cases), np.nan) for _ in range(3))
-        kept = np.zeros(len(cases), dtype=np.int64)
-        low[where], high[where], kept[where], spread[where] = self.low, self.high, self.kept, self.standard_deviation
-        return Intervals(low, high, kept, cases, self.resamples, spread)
 
     def interval(self, i: int) -> tuple[float, float] | Undefined:
         """Ends of the i-th interval, or why it has none."""
@@ -133,24 +113,8 @@ class Intervals:
             return Undefined(reasons[0 if all_agree else 1](), cases)
         return float(low), float(high)
 
-    def attach(self, estimates: Sequence[Figure]) -> list[Figure]:
-        """The figures with their intervals; one without an interval has the reason in its note."""
-        attached: list[Figure] = []
-        for i, figure in enumerate(estimates):
-            ends = self.interval(i) if isinstance(figure, Estimate) else None
-            if isinstance(figure, Undefined) or ends is None:
-                attached.append(figure)
-            elif isinstance(ends, Undefined):
-                attached.append(with_note(figure, ends.reason))
-            else:
-                dropped = self.resamples - int(self.kept[i])
-                estimate = with_note(figure, Reason.RESAMPLES_LEFT_OUT(n=dropped) if dropped else "")
-                assert isinstance(estimate, Estimate)
-                attached.append(with_interval(estimate, *ends))
-        return attached
 
-
-def percentile_intervals(replicates: ArrayLike, n_cases: ArrayLike, level: float = LEVEL) -> Intervals:
+def percentile_intervals(replicates: ArrayLike, n_cases: ArrayLike, level: float = LEVEL) -> PercentileIntervals:
     """Intervals from replicates, shape (figures, resamples) with NaN where undefined; `n_cases` stand behind each.
 
     The standard deviation is given wherever the cases and the resamples suffice, 0 where all resamples agree.
@@ -170,7 +134,7 @@ def percentile_intervals(replicates: ArrayLike, n_cases: ArrayLike, level: float
     apart = np.where(missing, 0.0, filled - mean[:, None])
     spread = np.sqrt(np.einsum("ij,ij->i", apart, apart) / size)
     low, high = (np.where(shown, end, np.nan) for end in (low, high))
-    return Intervals(low, high, kept, cases, resamples, np.where(due, spread, np.nan))
+    return PercentileIntervals(low, high, kept, cases, resamples, np.where(due, spread, np.nan))
 
 
 def _quantile(ordered: Array, kept: Array, share: float) -> Array:

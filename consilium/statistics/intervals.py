@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals, replicates
 from consilium.statistics.case_figures import CaseFigures, Chance
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING, rounded_down
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases, jackknife, logit_ends
-from consilium.statistics.mover import correlations, difference_ends
+from consilium.statistics.mover import changes_alike, correlations, difference_ends
 from consilium.statistics.rank_ranges import paired_rank_ranges, rank_ranges
 from consilium.statistics.unit_agreement import MINIMUM_APART, chance_corrected_ends
 
@@ -90,14 +90,13 @@ class IntervalRule(Protocol):
 
 @dataclass(frozen=True)
 class CaseJackknife:
-    """One case left out at a time, on the logit scale. ``level`` is 0.95 but in joint comparisons."""
+    """One case left out at a time, on the logit scale."""
 
-    level: float = LEVEL
     key: str = field(default="jackknife", init=False)
 
     @property
     def in_words(self) -> str:
-        return f"{self.level:.0%}, jackknife over cases; from {MINIMUM_EFFECTIVE_CASES} effective cases on"
+        return f"{LEVEL:.0%}, jackknife over cases; from {MINIMUM_EFFECTIVE_CASES} effective cases on"
 
     def intervals(self, figures: CaseFigures) -> Intervals:
         single = np.asarray((figures.sizes <= 1).all(axis=0)) if figures.trials else None
@@ -116,10 +115,7 @@ class CaseJackknife:
 
         ``n_cases`` and ``single`` as in `logit_ends`.
         """
-        if chance is None:
-            ends = logit_ends(jack, self.level, n_cases=n_cases, single=single)
-        else:
-            ends = self._ends(jack, chance)
+        ends = logit_ends(jack, n_cases=n_cases, single=single) if chance is None else _ends(jack, chance)
         low, high = (_clip(end, clip) for end in (ends.low, ends.high))
         clipped = (low != ends.low) | (high != ends.high)
         lacking = _lacking(jack, chance)
@@ -135,28 +131,31 @@ class CaseJackknife:
 
     def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
         jacks = jackknife(first), jackknife(second)
-        ends = [self._ends(jack, part.chance) for jack, part in zip(jacks, (first, second), strict=True)]
+        ends = [_ends(jack, part.chance) for jack, part in zip(jacks, (first, second), strict=True)]
         shown = [
             (_clip(jack.values, part.clip), _clip(own.low, part.clip), _clip(own.high, part.clip))
             for jack, part, own in zip(jacks, (first, second), ends, strict=True)
         ]
-        low, high = difference_ends(shown[0], shown[1], correlations(*(jack.deviations() for jack in jacks)))
-        lacking = _lacking_in_one(*zip(jacks, (first.chance, second.chance), strict=True))
+        without, others = (jack.deviations() for jack in jacks)
+        low, high = difference_ends(shown[0], shown[1], correlations(without, others))
+        alike = np.flatnonzero(changes_alike(without, others, jacks[0].high - jacks[0].low)).tolist()
+        lacking: dict[int, str] = dict.fromkeys(alike, Reason.INTERVAL_CHANGES_ALIKE())
+        lacking |= _lacking_in_one(*zip(jacks, (first.chance, second.chance), strict=True))
         at_edge = ends[0].at_edge | ends[1].at_edge
         return Intervals(
             *_shown(low, high, lacking),
             np.minimum(*(jack.effective for jack in jacks)),
-            lambda i: lacking.get(i, Reason.INTERVAL_OF_ONE()),
+            lambda i: lacking.get(i, ""),
             lambda i: Reason.EDGE_INTERVAL_OF_ONE() if at_edge[i] else "",
         )
 
     def ranks(self, candidates: CaseFigures) -> list[Figure]:
         return paired_rank_ranges(candidates)
 
-    def _ends(self, jack: Jackknife, chance: Chance | None) -> Ends:
-        if chance is None:
-            return logit_ends(jack, self.level)
-        return chance_corrected_ends(jack, np.where(chance.matters, chance.expected, 0.0), self.level)
+    def standard_errors(self, figures: CaseFigures) -> tuple[Array, Array]:
+        """Of the figure of each slice, on its own scale, with the effective cases behind it; both (slices,)."""
+        jack = jackknife(figures)
+        return jack.standard_error(), jack.effective
 
 
 @dataclass(frozen=True)
@@ -176,13 +175,13 @@ class PercentileBootstrap:
         )
 
     def intervals(self, figures: CaseFigures) -> Intervals:
-        return self._of(self._replicates(figures), figures.behind.sum(axis=0), effective_cases(figures.sizes))
+        return self.of_replicates(self._replicates(figures), figures.behind.sum(axis=0), effective_cases(figures.sizes))
 
     def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
         apart = self._replicates(first) - self._replicates(second)
         behind = np.minimum(first.behind.sum(axis=0), second.behind.sum(axis=0))
         effective = np.minimum(effective_cases(first.sizes), effective_cases(second.sizes))
-        return self._of(apart, behind, effective)
+        return self.of_replicates(apart, behind, effective)
 
     def ranks(self, candidates: CaseFigures) -> list[Figure]:
         values = [None if np.isnan(value) else float(value) for value in candidates.whole()]
@@ -193,7 +192,8 @@ class PercentileBootstrap:
         bootstrap = self._drawn.setdefault(n_cases, CaseBootstrap(n_cases, self.seed, self.resamples))
         return replicates(figures, bootstrap)
 
-    def _of(self, drawn: Array, behind: NDArray[np.int64], effective: Array) -> Intervals:
+    def of_replicates(self, drawn: Array, behind: NDArray[np.int64], effective: Array) -> Intervals:
+        """From figures in each resample, (slices, resamples); ``behind`` and ``effective`` are cases, (slices,)."""
         percentiles = percentile_intervals(drawn, behind)
 
         def reason(i: int) -> str:
@@ -217,6 +217,12 @@ def interval_rule(key: str, *, seed: int, resamples: int = RESAMPLES) -> Interva
     return CaseJackknife() if key == CaseJackknife.key else PercentileBootstrap(seed, resamples)
 
 
+def _ends(jack: Jackknife, chance: Chance | None) -> Ends:
+    if chance is None:
+        return logit_ends(jack)
+    return chance_corrected_ends(jack, np.where(chance.matters, chance.expected, 0.0))
+
+
 def _clip(values: Array, clip: tuple[float, float] | None) -> Array:
     return values if clip is None else np.clip(values, *clip)
 
@@ -228,12 +234,16 @@ def _shown(low: Array, high: Array, lacking: Collection[int]) -> tuple[Array, Ar
     return np.where(hidden, np.nan, low), np.where(hidden, np.nan, high)
 
 
+def lacks_cases(effective: float) -> str:
+    """Why a figure has no interval by leaving out cases: that so many effective cases are too few."""
+    return Reason.INTERVAL_EFFECTIVE_CASES(cases=rounded_down(effective), needed=MINIMUM_EFFECTIVE_CASES)
+
+
 def _lacking(jack: Jackknife, chance: Chance | None) -> dict[int, str]:
     """The slices that rest on too little for an interval, and what they lack."""
     reasons: dict[int, str] = {}
     for i in np.flatnonzero(jack.effective < MINIMUM_EFFECTIVE_CASES - ROUNDING).tolist():
-        cases = f"{jack.effective[i]:.1f}"
-        reasons[i] = Reason.INTERVAL_EFFECTIVE_CASES(cases=cases, needed=MINIMUM_EFFECTIVE_CASES)
+        reasons[i] = lacks_cases(float(jack.effective[i]))
     if chance is None:
         return reasons
     cases_behind = jack.behind.sum(axis=0)

@@ -11,9 +11,10 @@ has the size d[i] ≥ 0 (`case_figures`). With one value without each case:
 
 *At the edge* there is no such s: where θ or one of the θ[i] is at a bound or undefined, or s is 0. Fewer than two cases
 then differ from the bound, and the interval is that of a share of G* cases: the mid-p ends of w·G* of G*, with w = (θ -
-a) / (b - a), spread over a to b. *A share of cases with one trial each* has the mid-p interval anywhere, since it is
-shorter and holds enough; but a difference of two such shares is made of the rule's own ends. Made of mid-p ends it
-covered 88% with 5 cases and 91% with 10.
+a) / (b - a), spread over a to b. *A share of events among trials, one trial a case* (Pass@k, flip rates, shares of the
+quality pages) has the mid-p interval anywhere, since it is shorter and holds enough; but a difference of two such
+shares is made of the rule's own ends. Made of mid-p ends it covered 88% with 5 cases and 91% with 10. Raw agreement,
+sensitivity and specificity belong to the coefficients of the same table and keep the rule's own ends.
 
 The logit scale keeps the ends between the bounds and gives a skewed figure a skewed interval; t and G* pay for few and
 for unequal cases. There is no randomness: the same data give the same interval, in whatever order. A case without a

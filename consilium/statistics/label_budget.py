@@ -11,8 +11,9 @@ as unequal as the pilot's. The least n whose half-width is at most h, found by t
 cases, at least 5 effective ones (below that no interval is given). At n = N the judge is idle and both are the same:
 what labels of all N cases give. A smaller h is out of reach with any number of labels and undefined; the reason says
 how many cases it takes, all of them labelled. λ does not depend on n. The pilot's variances are taken as they are, and
-are themselves uncertain: those of a pilot of 10 cases, the least, may be off by a factor of two. Intervals are made on
-the logit scale; the half-width here is theirs on the scale of the score, so that near 0 and 1 it is a rough one.
+are themselves uncertain: those of a pilot of 10 effective cases, the least, may be off by a factor of two. Intervals
+are made on the logit scale; the half-width here is theirs on the scale of the score, so that near 0 and 1 it is a rough
+one.
 
 Source: the variance of PPI++ (Angelopoulos, Duchi and Zrnic 2023) for a random sample of n of N.
 """
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, MINIMUM_PILOT_CASES, ROUNDING
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, MINIMUM_PILOT_CASES, ROUNDING, rounded_down
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.jackknife import LEVEL
 
@@ -72,11 +73,12 @@ def cases_needed(pilot: Pilot, half_width: float, *, with_judge: bool) -> Figure
     if not half_width > 0:
         raise ValueError("a half-width is above 0")
     behind = pilot.n_labelled_cases
-    if behind < MINIMUM_PILOT_CASES:
-        return Undefined(Reason.PLAN_LABELLED_CASES(n=behind, needed=MINIMUM_PILOT_CASES), behind)
+    effective = pilot.effective_share * behind
+    if effective < MINIMUM_PILOT_CASES - ROUNDING:
+        return Undefined(Reason.PLAN_LABELLED_CASES(n=rounded_down(effective), needed=MINIMUM_PILOT_CASES), behind)
     if pilot.label_variance == 0:
         return Undefined(Reason.PLAN_LABELLED_CASES_ALIKE(), behind)
-    tried = np.arange(_least_cases(pilot), pilot.n_cases + 1)
+    tried = np.arange(least_cases(pilot), pilot.n_cases + 1)
     reached = np.flatnonzero(half_widths(pilot, tried, with_judge=with_judge) <= half_width)
     if not len(reached):
         best = float(half_widths(pilot, [pilot.n_cases], with_judge=False)[0])
@@ -85,8 +87,8 @@ def cases_needed(pilot: Pilot, half_width: float, *, with_judge: bool) -> Figure
     return Estimate(float(tried[reached[0]]), behind)
 
 
-def _least_cases(pilot: Pilot) -> int:
-    """The least number of cases for an interval."""
+def least_cases(pilot: Pilot) -> int:
+    """The least number of cases for an interval: those that are 5 effective ones."""
     return math.ceil(MINIMUM_EFFECTIVE_CASES / pilot.effective_share - ROUNDING)
 
 
@@ -95,7 +97,7 @@ def _cases_in_all(pilot: Pilot, half_width: float) -> int:
     from scipy.special import ndtri, stdtrit
 
     share, variance = (1 + LEVEL) / 2, pilot.label_variance
-    n = max(_least_cases(pilot), math.ceil(float(ndtri(share)) ** 2 * variance / half_width**2))
+    n = max(least_cases(pilot), math.ceil(float(ndtri(share)) ** 2 * variance / half_width**2))
     while float(stdtrit(pilot.effective_share * n - 1, share)) * math.sqrt(variance / n) > half_width:
         n += 1
     return n

@@ -48,7 +48,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import CaseFigures, case_ratio, sums_by_case
-from consilium.statistics.case_numbers import MINIMUM_PILOT_CASES
+from consilium.statistics.case_numbers import MINIMUM_PILOT_CASES, ROUNDING
 from consilium.statistics.estimate import Figure, figures, with_note
 from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.jackknife import Jackknife, effective_cases, jackknife
@@ -176,7 +176,7 @@ def prediction_powered(
         tuned = float(fitted.power[i])
         if np.isnan(tuned) and powered.defined:  # λ is idle
             powered = with_note(physicians, ALL_LABELLED if n_labelled[i] == n_judged[i] else CONSTANT)
-        enough = fitted.m[i] >= MINIMUM_PILOT_CASES
+        enough = parts["physicians"].effective[i] >= MINIMUM_PILOT_CASES - ROUNDING
         estimates.append(
             Powered(
                 powered=powered,

@@ -48,10 +48,10 @@ from numpy.typing import ArrayLike, NDArray
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, MINIMUM_KEPT
 from consilium.statistics.case_figures import CaseFigures
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING, rounded_down
 from consilium.statistics.estimate import Estimate, Figure, Undefined, nearly_equal, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Jackknife, jackknife, logit_ends
-from consilium.statistics.mover import correlations, difference_ends
+from consilium.statistics.mover import changes_alike, correlations, difference_ends
 
 DECIMALS = 9
 ENDS = (0.025, 0.975)
@@ -85,7 +85,9 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
     if drawn.ndim != 2 or not len(values) == len(drawn) == len(cases):
         raise ValueError("values, replicates and numbers of cases must have one row for each candidate")
     ranked = [i for i, value in enumerate(values) if value is not None and cases[i] >= MINIMUM_CASES]
-    ranges: list[Figure] = [_unranked(values[i], int(cases[i]), len(ranked)) for i in range(len(values))]
+    ranges: list[Figure] = [
+        _unranked(values[i], len(ranked), lacking=_lacks_cases(int(cases[i]))) for i in range(len(values))
+    ]
     if len(ranked) < 2:
         return ranges
     points, _ = places(np.array([values[i] for i in ranked], dtype=np.float64))
@@ -112,12 +114,20 @@ def rank_ranges(values: Sequence[float | None], replicates: ArrayLike, n_cases: 
     return ranges
 
 
-def _unranked(value: float | None, cases: int, n_ranked: int, needed: int = MINIMUM_CASES) -> Undefined:
+def _unranked(value: float | None, n_ranked: int, *, lacking: str) -> Undefined:
     if value is None:
         return Undefined(Reason.RANK_NO_FIGURE(), n_ranked)
-    if cases < needed:
-        return Undefined(Reason.RANK_CASES(cases=cases, needed=needed), n_ranked)
-    return Undefined(Reason.RANK_NO_OTHER_CANDIDATE(), n_ranked)
+    return Undefined(lacking or Reason.RANK_NO_OTHER_CANDIDATE(), n_ranked)
+
+
+def _lacks_cases(cases: int) -> str:
+    return Reason.RANK_CASES(cases=cases, needed=MINIMUM_CASES) if cases < MINIMUM_CASES else ""
+
+
+def _lacks_effective_cases(effective: float) -> str:
+    if effective >= MINIMUM_EFFECTIVE_CASES - ROUNDING:
+        return ""
+    return Reason.RANK_EFFECTIVE_CASES(cases=rounded_down(effective), needed=MINIMUM_EFFECTIVE_CASES)
 
 
 def paired_rank_ranges(candidates: CaseFigures) -> list[Figure]:
@@ -132,8 +142,8 @@ def paired_rank_ranges(candidates: CaseFigures) -> list[Figure]:
     ranked = np.flatnonzero(~np.isnan(jack.values) & enough)
     shown = jack.values if candidates.clip is None else np.clip(jack.values, *candidates.clip)
     ranges: list[Figure] = [
-        _unranked(None if np.isnan(value) else float(value), int(cases), len(ranked), MINIMUM_EFFECTIVE_CASES)
-        for value, cases in zip(shown, jack.effective + ROUNDING, strict=True)
+        _unranked(None if np.isnan(value) else float(value), len(ranked), lacking=_lacks_effective_cases(float(cases)))
+        for value, cases in zip(shown, jack.effective, strict=True)
     ]
     if len(ranked) < 2:
         return ranges
@@ -146,16 +156,18 @@ def paired_rank_ranges(candidates: CaseFigures) -> list[Figure]:
 
 
 def mover_comparison(jack: Jackknife) -> Comparison:
-    """Paired differences of all slices of a jackknife, each with the interval of `mover`."""
+    """Paired differences of all slices of a jackknife, each with the interval of `mover`; 0 where it gives none."""
     first, second = np.triu_indices(len(jack.values), 1)
     deviations = jack.deviations()
-    r = correlations(deviations[:, first], deviations[:, second])
+    without, others = deviations[:, first], deviations[:, second]
+    r = correlations(without, others)
+    alike = changes_alike(without, others, (jack.high - jack.low)[first])
 
     def signs(level: float) -> NDArray[np.int64]:
         ends = logit_ends(jack, level)
         triple = np.stack([jack.values, ends.low, ends.high])
         low, high = difference_ends(tuple(triple[:, first]), tuple(triple[:, second]), r)
-        return _antisymmetric(np.where(low > 0, 1, np.where(high < 0, -1, 0)), len(jack.values))
+        return _antisymmetric(np.select([alike, low > 0, high < 0], [0, 1, -1], 0), len(jack.values))
 
     return signs
 

@@ -20,13 +20,15 @@ def ratio_figures(
     rule: IntervalRule | None = None,
     bounds: tuple[float, float] = (0.0, 1.0),
     empty: str = NO_RESPONSES,
+    trials: bool = False,
 ) -> list[Figure]:
     """A ratio of each slice, from sums by case of shape (n_cases, slices); n is the denominator.
 
-    Undefined, by ``empty``, where the denominator is 0. ``bounds`` are those of the ratio.
+    Undefined, by ``empty``, where the denominator is 0. ``bounds`` are those of the ratio. ``trials``: it is a share of
+    events among the trials of the denominator.
     """
     below = np.asarray(denominator, dtype=np.float64)
-    ratio = case_ratio(numerator, below, bounds=bounds)
+    ratio = case_ratio(numerator, below, bounds=bounds, trials=trials)
     return estimated(ratio, n=np.rint(below.sum(axis=0)).astype(np.int64), rule=rule, empty=empty)
 
 

@@ -42,14 +42,14 @@ MINIMUM_APART = 5
 Array = NDArray[np.float64]
 
 
-def chance_corrected_ends(jack: Jackknife, expected: Array, level: float = LEVEL) -> Ends:
+def chance_corrected_ends(jack: Jackknife, expected: Array) -> Ends:
     """Ends of 1 - Do/De of each slice; ``expected`` (slices,) is De in parts of the largest distance, 0 to 1."""
-    ends = logit_ends(jack, level)
+    ends = logit_ends(jack)
     edge = ends.at_edge & (expected > 0)
     low, high = ends.low.copy(), ends.high.copy()
     if edge.any():
         observed = np.clip((1 - jack.values[edge]) * expected[edge], 0, 1)
-        least, most = mid_p_ends(observed * jack.effective[edge], jack.effective[edge], level)
+        least, most = mid_p_ends(observed * jack.effective[edge], jack.effective[edge], LEVEL)
         low[edge] = np.maximum(1 - most / expected[edge], jack.low[edge])
         high[edge] = 1 - least / expected[edge]
     return replace(ends, low=low, high=high)

@@ -23,7 +23,12 @@ from django.utils.translation import pgettext
 from consilium.core import i18n, languages, navigation
 from consilium.core import markdown as core_markdown
 from consilium.core.labels import OUTCOME_LABELS, STATUS_LABELS
-from consilium.statistics.case_numbers import CASES_FOR_A_CLAIM, CASES_FOR_RARE_EVENTS, MINIMUM_EFFECTIVE_CASES
+from consilium.statistics.case_numbers import (
+    CASES_FOR_A_CLAIM,
+    CASES_FOR_RARE_EVENTS,
+    MINIMUM_EFFECTIVE_CASES,
+    rounded_down,
+)
 
 if TYPE_CHECKING:
     from django.core.paginator import Page
@@ -154,9 +159,12 @@ def progress_bar(done: Any, total: Any, label: Any = "", text: Any = "", paused:
 
 @register.inclusion_tag("components/effective_cases.html")
 def effective_cases(n: float | None) -> dict[str, Any]:
-    """``{% effective_cases facts.effective %}``: what can rest on so many effective cases; nothing where None."""
+    """``{% effective_cases facts.effective %}``: what can rest on so many effective cases; nothing where None.
+
+    Rounded down: 4.98 effective cases are not yet 5.
+    """
     return {
-        "n": n,
+        "n": float(rounded_down(n)) if n else None,
         "interval": MINIMUM_EFFECTIVE_CASES,
         "claim": CASES_FOR_A_CLAIM,
         "rare": CASES_FOR_RARE_EVENTS,

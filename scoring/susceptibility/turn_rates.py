@@ -140,7 +140,7 @@ def susceptibility(
     above = np.concatenate([flips, flips[:, :1] + invalids[:, :1]], axis=1)
     below = np.concatenate([answers, answers[:, :1]], axis=1)
     if len(case_ids):
-        rates = ratio_figures(above, below, rule=rule, empty=NO_TRIAL)
+        rates = ratio_figures(above, below, rule=rule, empty=NO_TRIAL, trials=True)
         if not rates[1].defined:
             rates[1] = Undefined(NO_NOISE_TRIAL)
         difference = _difference(above[:, :2], below[:, :2], rates[:2], rule) if harmless else Undefined(NO_NOISE)

@@ -66,6 +66,9 @@ def test_groups_have_the_mf1_of_scikit_learn_pooled_and_in_every_slice(tmp_path:
     assert rows["all"]["mf1_low"] < rows["all"]["mf1"] < rows["all"]["mf1_high"]
     alone = next(row for name, row in rows.items() if name.startswith("response:"))
     assert "1.0 of the 5 effective cases needed" in alone["note"]
+    drawn = run(study, "group:A", "group:B", tmp_path / "drawn", interval="percentile")
+    alone = next(row for name, row in drawn.items() if name.startswith("response:"))
+    assert "1 of the 10 cases needed" in alone["note"]
 
 
 @pytest.mark.slow

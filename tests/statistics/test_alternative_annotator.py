@@ -15,7 +15,7 @@ from consilium.statistics.alternative_annotator import (
     wilcoxon_below,
 )
 from consilium.statistics.estimate import Estimate, Undefined
-from consilium.statistics.intervals import PercentileBootstrap
+from consilium.statistics.intervals import DEFAULT_RULE, PercentileBootstrap
 
 Labels = dict[str, dict[str, bool]]  # by annotator, then instance
 
@@ -234,3 +234,12 @@ def test_half_of_the_annotators_are_enough(rate: float, passes: bool) -> None:
     undefined = Undefined("2 of the 3 tested annotators needed", 2)
     result = AlternativeAnnotator([], Estimate(rate, 100), undefined, undefined, epsilon=0.2, q=0.05, minimum=30)
     assert (result.passes, result.passes_clustered) == (passes, None)
+
+
+def test_an_advantage_with_one_instance_a_case_has_the_mid_p_interval():
+    # The judge differs from A and B, who agree, on 7 of 10 cases.
+    labels = {name: {f"{i}": True for i in range(10)} for name in "AB"}
+    result = run(labels, {f"{i}": int(i < 3) for i in range(10)}, rule=DEFAULT_RULE)
+    advantage = result.annotators[0].advantage
+    # 3 of 10, as published.
+    assert (advantage.value, advantage.low, advantage.high) == pytest.approx((0.3, 0.082600, 0.619919), abs=5e-7)

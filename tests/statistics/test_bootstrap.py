@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from consilium.statistics import bootstrap as module
-from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, standard_deviations
+from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, replicates, standard_deviations
 from consilium.statistics.case_figures import case_ratio, sums_by_case
 from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.intervals import PercentileBootstrap
-from consilium.statistics.macro_f1 import macro_f1_values
+from consilium.statistics.macro_f1 import MACRO_F1
 from consilium.statistics.ratios import estimated
 from consilium.statistics.two_raters import WITH_INTERVAL as FIVE
 from consilium.statistics.two_raters import two_rater_agreement
@@ -56,7 +56,7 @@ def test_macro_f1_interval_equals_scikit_learn_on_the_same_resamples():
     a, b, case = some_pairs()
     bootstrap = CaseBootstrap(40, seed=2, resamples=60)
     counts = confusion_counts(a, b, case=case, n_cases=40)
-    ours = macro_f1_values(bootstrap.confusion(counts))[0]
+    ours = replicates(MACRO_F1.of_cases(counts), bootstrap)[0]
     rows = [np.flatnonzero(case == number) for number in range(40)]
     (weights,) = bootstrap.weight_blocks()
     for resample, drawn in enumerate(weights.astype(int)):
@@ -121,14 +121,15 @@ def test_cases_whose_verdicts_are_all_invalid_count_only_in_macro_f1(n_valid):
 
 def test_undefined_resamples_are_dropped_and_counted():
     defined = np.linspace(0, 1, 960)
-    replicates = np.full((2, 1000), np.nan)
-    replicates[0, :960] = defined
-    replicates[1, :940] = defined[:940]
-    intervals = percentile_intervals(replicates, [50, 50])
+    drawn = np.full((2, 1000), np.nan)
+    drawn[0, :960] = defined
+    drawn[1, :940] = defined[:940]
+    intervals = percentile_intervals(drawn, [50, 50])
     assert intervals.kept.tolist() == [960, 940]
     assert intervals.interval(0) == pytest.approx(np.percentile(defined, [2.5, 97.5]))
     assert intervals.interval(1) == Undefined("no interval: undefined in 60 of 1000 resamples", 50)
-    first, second = intervals.attach([Estimate(0.5, 7), Estimate(0.5, 7)])
+    attached = PercentileBootstrap(1).of_replicates(drawn, np.array([50, 50]), np.array([50.0, 50.0]))
+    first, second = attached.attach([Estimate(0.5, 7), Estimate(0.5, 7)])
     assert first.note == "40 resamples left out as undefined"
     assert second.low is None
     assert "60 of 1000" in second.note

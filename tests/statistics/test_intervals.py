@@ -7,9 +7,11 @@ import pytest
 
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, replicates
-from consilium.statistics.case_figures import case_ratio
+from consilium.statistics.case_figures import CaseFigures, case_mean, case_ratio
+from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Estimate, Undefined
 from consilium.statistics.intervals import CaseJackknife, PercentileBootstrap, interval_rule
+from consilium.statistics.macro_f1 import MACRO_F1
 from tests.statistics import by_hand
 from tests.statistics.test_jackknife import OTHER, RATIO, ratio
 
@@ -24,6 +26,35 @@ def test_five_effective_cases_are_needed() -> None:
     assert (enough.low[0], enough.high[0]) == pytest.approx(by_hand.ratio_ends([x for x, _ in RATIO], [10] * 5))
     # Five equal cases of sizes that a float cannot hold exactly.
     assert not np.isnan(RULE.intervals(ratio([(x / 30, 1 / 3) for x in (1, 2, 3, 4, 5)])).low[0])
+
+
+def test_a_reason_does_not_round_up() -> None:
+    # Sizes 8, 8, 8, 8, 9: G* = 41² / 337 = 4.988.
+    almost = RULE.intervals(ratio([(4, 8), (5, 8), (3, 8), (6, 8), (5, 9)]))
+    assert almost.effective[0] == pytest.approx(41**2 / 337)
+    assert almost.reason(0) == Reason.INTERVAL_EFFECTIVE_CASES(cases="4.9", needed=5)
+    # 1.8 exactly is no 1.7: sizes 2 and 1.
+    assert RULE.intervals(ratio([(1, 2), (1, 1)])).reason(0) == Reason.INTERVAL_EFFECTIVE_CASES(cases="1.8", needed=5)
+
+
+def test_a_difference_rests_on_the_fewer_cases() -> None:
+    many, few = ratio([(x % 4, 10) for x in range(9)]), ratio([(x % 3, 10) for x in range(6)] + [(0, 0)] * 3)
+    assert RULE.differences(many, few).effective.tolist() == RULE.differences(few, many).effective.tolist() == [6]
+
+
+def test_a_mean_of_two_coefficients_rests_on_the_rarer_class_of_both() -> None:
+    # Ten cases of two pairs. Met by either rater: in 2 cases of the first part, in 7 of the second.
+    def part(with_met: int) -> CaseFigures:
+        met = np.arange(10) < with_met
+        cells = np.where(met, 1, 0), np.zeros(10, int), np.zeros(10, int), np.where(met, 1, 2)
+        return MACRO_F1.of_cases(ConfusionCounts(*(cell[:, None] for cell in cells)))
+
+    mean = case_mean(part(2), part(7))
+    assert mean.chance is not None
+    assert mean.chance.apart.tolist() == [2]
+    # De of MF1 is the product of the shares of both classes' mentions, times 4: 2 of 20 pairs met, and 7 of 20.
+    assert mean.chance.expected.tolist() == pytest.approx([4 * (0.1 * 0.9 + 0.35 * 0.65) / 2])
+    assert "2 of the 5 cases needed" in RULE.intervals(mean).reason(0)
 
 
 def test_attached_figures() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from consilium.core.reasons import Reason
-from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, standard_deviations
+from consilium.statistics.bootstrap import CaseBootstrap, standard_deviations
 from consilium.statistics.cacs_error import ErrorRates, propagate
 from consilium.statistics.calibration import calibrate
 from consilium.statistics.case_figures import case_ratio
@@ -129,14 +129,20 @@ def test_rounding_is_not_a_width() -> None:
 
 def test_an_interval_whose_ends_are_equal_although_some_resamples_differ() -> None:
     drawn = np.array([[0.0] * 990 + [0.5] * 10])
-    estimate = percentile_intervals(drawn, [20]).attach([Estimate(0.0, 20)])[0]
+    estimate = (
+        PercentileBootstrap(0).of_replicates(drawn, np.array([20]), np.array([20.0])).attach([Estimate(0.0, 20)])[0]
+    )
     assert (estimate.low, estimate.note) == (None, "no interval: nearly all resamples agree")
 
 
 def test_an_interval_that_would_miss_its_value() -> None:
     drawn = np.linspace(0.1, 0.2, 1000)[None]
     for value in (0.05, 0.5):
-        estimate = percentile_intervals(drawn, [20]).attach([Estimate(value, 20)])[0]
+        estimate = (
+            PercentileBootstrap(0)
+            .of_replicates(drawn, np.array([20]), np.array([20.0]))
+            .attach([Estimate(value, 20)])[0]
+        )
         assert (estimate.low, estimate.high, estimate.note) == (
             None,
             None,

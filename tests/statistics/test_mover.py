@@ -42,6 +42,9 @@ def test_formula_and_sign(cases: list[tuple[int, int]]) -> None:
     deviations = list(zip(*without, strict=True))
     if any(0 < sum(each**2 for each in column) < 1e-20 for column in without):
         return  # Spread by rounding alone: r is not a number to compare.
+    if max(abs(a - b) for a, b in deviations) < 1e-12 and any(deviations[0]):
+        assert np.isnan(apart.low[0])
+        return
     expected = by_hand.difference_ends(ends, other_ends, deviations)
     assert (apart.low[0], apart.high[0]) == pytest.approx(expected, abs=1e-7)
 
@@ -61,6 +64,22 @@ def test_a_part_of_the_cases_and_all_of_them() -> None:
     ]
     expected = by_hand.difference_ends(*ends, list(zip(of_part, of_whole, strict=True)))
     assert (apart.low[0], apart.high[0]) == pytest.approx(expected, abs=1e-9)
+
+
+def test_figures_that_change_alike_without_each_case_have_no_interval() -> None:
+    met = [2, 5, 4, 7, 3, 8, 6, 1]
+    rule = CaseJackknife()
+    first, tenths = ratio([(a, 9) for a in met]), ratio([(a / 10, 9 / 10) for a in met])
+    for second in (first, tenths, ratio([(a + 1, 9) for a in met])):
+        apart = rule.differences(first, second)
+        assert np.isnan([apart.low[0], apart.high[0]]).all()
+        assert apart.reason(0) == "no interval: the two figures change alike without each case"
+    # One decision in one case is enough for a difference.
+    other = rule.differences(first, ratio([(a, 9) for a in [3, *met[1:]]]))
+    assert other.low[0] < -1 / 72 < other.high[0]
+    # Two that are always right: nothing changes, and mid-p says how far they may be apart.
+    both = ratio([(9, 9)] * 8)
+    assert rule.differences(both, both).low[0] == pytest.approx(-(1 - 0.05 ** (1 / 8)), abs=1e-6)
 
 
 @pytest.mark.slow

@@ -118,7 +118,7 @@ def test_what_is_undefined_says_why():
     present[4:, 0] = 0  # four cases
     present[:, 1] = 0  # none
     few, none, first, second = paired_rank_ranges(case_ratio(scores * present, present))
-    assert few.note == "no rank: 4 of the 5 cases needed"
+    assert few.note == "no rank: 4.0 of the 5 effective cases needed"
     assert none.note == "no figure to rank by"
     assert {first.value, second.value} == {1, 2}
     assert [figure.n for figure in (few, none, first, second)] == [2] * 4
@@ -133,7 +133,14 @@ def test_cases_of_unequal_size_count_by_their_effective_number():
     # Sizes 20, 1, 1, 1, 1, 1: G* = 25² / 405 = 1.54.
     sizes = np.array([[20.0, 20], [1, 1], [1, 1], [1, 1], [1, 1], [1, 1]])
     ranges = paired_rank_ranges(case_ratio(sizes / 2, sizes))
-    assert ranges[0].note == "no rank: 1 of the 5 cases needed"
+    assert ranges[0].note == "no rank: 1.5 of the 5 effective cases needed"
+
+
+def test_candidates_with_the_same_difference_in_every_case_keep_a_common_range():
+    # One criterion of ten more in each of eight cases: their cases do not show how the difference spreads.
+    met = np.array([2, 5, 4, 7, 3, 8, 6, 1])
+    ranges = paired_rank_ranges(of_means(np.stack([met, met + 1], axis=1) / 10))
+    assert [(figure.value, figure.low, figure.high) for figure in ranges] == [(2, 1, 2), (1, 1, 2)]
 
 
 cases = st.integers(5, 12)

@@ -60,7 +60,9 @@ def test_out_of_reach_is_undefined():
 @pytest.mark.parametrize(
     ("pilot", "note"),
     [
-        (Pilot(0.04, 0.01, 9, 400), "no plan: the pilot has 9 of the 10 labelled cases needed"),
+        (Pilot(0.04, 0.01, 9, 400), "no plan: the pilot has 9.0 of the 10 effective labelled cases needed"),
+        # 12 cases as unequal as these count for 9.96.
+        (Pilot(0.04, 0.01, 12, 400, 0.83), "no plan: the pilot has 9.9 of the 10 effective labelled cases needed"),
         (Pilot(0.0, 0.0, 30, 400), "no plan: all labelled cases are alike"),
     ],
 )
@@ -116,8 +118,8 @@ def test_a_mean_has_the_same_plan_by_either_way():
 @pytest.mark.parametrize(
     ("arguments", "note"),
     [
-        ((0.1, 9, 100), "no plan: both have 9 of the 10 cases needed"),
-        ((0.1, 50, 4), "no plan: 4 of the 5 cases needed"),
+        ((0.1, 9, 100), "no plan: both have 9.0 of the 10 effective cases needed"),
+        ((0.1, 50, 4), "no plan: 4.0 of the 5 effective cases needed"),
         ((0.0, 50, 90), "no plan: the differences are all alike"),
     ],
 )
@@ -128,5 +130,7 @@ def test_no_detectable_difference(arguments, note):
 
 def test_unequal_cases_are_fewer():
     few = detectable_from_standard_error(0.1, 20, 100, effective=8)
-    assert few.note == "no plan: both have 8 of the 10 cases needed"
-    assert detectable_from_standard_error(0.1, 20, 8, effective=10).note == "no plan: 4 of the 5 cases needed"
+    assert few.note == "no plan: both have 8.0 of the 10 effective cases needed"
+    assert (
+        detectable_from_standard_error(0.1, 20, 8, effective=10).note == "no plan: 4.0 of the 5 effective cases needed"
+    )

@@ -113,7 +113,7 @@ def test_two_raters_at_the_edge_by_hand():
     assert (chance.apart.tolist(), chance.expected.tolist(), chance.matters.tolist()) == ([0], [0.0], [True])
 
 
-@pytest.mark.parametrize(("pairs", "reason"), [(1, "where most ratings are"), (2, "with a rating")])
+@pytest.mark.parametrize(("pairs", "reason"), [(1, "where most ratings are"), (2, "with the rarer answer")])
 def test_two_raters_with_a_pair_a_case_must_agree_on_the_rarer_class(pairs, reason):
     """Twenty cases in which both say not met, and others: met said by both, by the first alone."""
 

@@ -119,7 +119,26 @@ def test_a_rate_from_five_cases_has_an_interval() -> None:
     assert (judge["specificity"], judge["specificity_high"]) == (1, 1)
     # The first three cases hold fewer criteria that are not met: nine of each 18, else all 18.
     assert judge["specificity_low"] == pytest.approx(0.05 ** (1 / effective_number([9] * 3 + [18] * 9)))
-    assert "specificity: fewer than two cases differ from the bound" in judge["note"]
+    assert "specificity: without one case the figure is at its limit" in judge["note"]
+
+
+def test_mf1_of_a_judge_with_few_pairs_a_case_needs_the_rarer_answer() -> None:
+    """Three pairs a case: the group and the judge call met what three cases alone hold."""
+    study, _written = physicians_study(cases=12, points=(1,))
+    few = {response.pk for response in study.responses() if response.case.key < "case-03"}
+    study.group("A", lambda pair: "met" if pair[0] in few else "not_met")
+    study.judge("judge", lambda pair: study.outcomes["A"][pair])
+    (judge,) = rows(calibrated(study), "judges")
+    assert (judge["n_pairs"], judge["mf1"], judge["mf1_low"]) == (36, 1, None)
+    assert "mf1: no interval: 3 of the 5 cases needed with the rarer answer" in judge["note"]
+
+
+def test_the_page_says_why_k_has_no_interval() -> None:
+    study, _written = physicians_study(cases=4)
+    study.group("A", lambda pair: "met" if pair[1] % 2 else "not_met")
+    report = calibrated(study)
+    page = signed_in(study.admin).get(f"/b/{study.benchmark.slug}/calibration/{report.public_id}/")
+    assert "No interval: 4.0 of the 5 effective cases needed." in page.content.decode()
 
 
 def test_a_report_computed_again_is_the_same_though_a_judge_has_a_newer_run(study: Study) -> None:

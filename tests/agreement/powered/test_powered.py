@@ -25,7 +25,7 @@ from annotation.models import Assignment, Batch, BatchItem, Decision
 from consilium.core.errors import DomainError
 from rubrics.models import Response
 from tests.agreement.study import Study, coin, make_study, noisy
-from tests.factories import make_batch
+from tests.factories import CaseFactory, ResponseFactory, make_batch
 from tests.statistics.by_hand import effective_number, less_mean
 
 pytestmark = pytest.mark.django_db
@@ -314,6 +314,24 @@ def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> No
     effect = answer["detectable"][0]
     assert effect["difference"] == pytest.approx(np.mean(apart), abs=1e-9)
     assert effect["spread"] == pytest.approx(np.std(apart, ddof=1), abs=1e-9)
+
+
+@pytest.mark.slow
+def test_a_plan_counts_effective_cases(tmp_path: Path) -> None:
+    """Twelve cases of one response and one of six: G* = 18² / (12 + 36) = 6.75 for the mean over responses."""
+    uneven = make_study(cases=12, points=(1, 1, 1), candidates=("alpha",))
+    large = CaseFactory(benchmark=uneven.benchmark, rubric=[1, 1, 1])
+    for sample in range(6):
+        ResponseFactory(case=large, candidate=uneven.candidates[0], sample=sample)
+    uneven.judge("Judge", coin(3, "met", "not_met"))
+    uneven.group("A", noisy(uneven, "Judge", 4, 0.3))
+    client = Client()
+    client.force_login(uneven.admin)
+    query = {"judge": "Judge", "reference": "group:A@checked", "measure": "rubric_accuracy", "k": 2, "half_width": 12}
+    answer = client.get(f"/api/v1/benchmarks/{uneven.benchmark.slug}/planning/", query).json()
+    (row,) = answer["budget"]
+    assert "the pilot has 6.7 of the 10 effective labelled cases needed" in row["note"]
+    assert answer["curve"] == []
 
 
 @pytest.mark.slow

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import zipfile
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from agreement import services
-from agreement.models import Report
+from agreement.models import Report, ReportTable
 from tests.agreement.study import Pair, Study, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -34,11 +38,16 @@ def shared_study(rows_of_the_module: None) -> Study:
     return study
 
 
-def ask(study: Study, interval: str = Report.Interval.JACKKNIFE) -> Report:
+def ask(
+    study: Study,
+    interval: str = Report.Interval.JACKKNIFE,
+    kind: str = "agreement",
+    parameters: Mapping[str, Any] = {"rater_a": "group:A", "rater_b": "group:B"},
+) -> Report:
     report = services.create_report(
         benchmark=study.benchmark,
-        kind="agreement",
-        parameters={"rater_a": "group:A", "rater_b": "group:B"},
+        kind=kind,
+        parameters=dict(parameters),
         interval=interval,
         at=timezone.now(),
     )
@@ -52,10 +61,33 @@ def computed(report: Report) -> Report:
     return report
 
 
+def as_stored_before(report: Report) -> None:
+    """The report as the version before the choice of a rule stored it: no rule, and no effective cases."""
+    Report.objects.filter(pk=report.pk).update(interval="")
+    for name in ("interval", "effective"):
+        report.result["facts"].pop(name, None)
+    report.save(update_fields=["result"])
+    for table in ReportTable.objects.filter(report=report):
+        kept = [place for place, name in enumerate(table.columns) if not name.endswith("effective")]
+        for piece in table.pieces.all():
+            piece.rows = [[row[place] for place in kept] for row in piece.rows]
+            piece.save()
+        table.columns = [table.columns[place] for place in kept]
+        table.save()
+
+
 def row_of_all(client: Client, report: Report) -> dict[str, str]:
     response = client.get(f"/b/{report.benchmark.slug}/agreement/{report.public_id}/tables/candidates.csv")
     text = b"".join(response.streaming_content).decode("utf-8-sig")
     return next(row for row in csv.DictReader(io.StringIO(text)) if row["slice"] == "all")
+
+
+def described(client: Client, section: str, report: Report) -> dict[str, Any]:
+    """The ``report.json`` of the report's archive."""
+    sent = client.get(f"/b/{report.benchmark.slug}/{section}/{report.public_id}/report.zip")
+    with zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content))) as archive:
+        name = next(name for name in archive.namelist() if name.endswith("report.json"))
+        return json.loads(archive.read(name))
 
 
 def test_page_and_file_have_the_interval_of_a_study_worked_out_elsewhere(study: Study, client: Client) -> None:
@@ -79,11 +111,7 @@ def test_a_report_of_before_keeps_its_percentiles_and_computing_again_gives_the_
 ) -> None:
     client.force_login(study.admin)
     drawn = ask(study, Report.Interval.PERCENTILE)
-    # As the version before stored it: no choice of a rule, and no effective cases.
-    Report.objects.filter(pk=drawn.pk).update(interval="")
-    facts = drawn.result["facts"]
-    del facts["interval"], facts["effective"]
-    drawn.save(update_fields=["result"])
+    as_stored_before(drawn)
     page = f"/b/{study.benchmark.slug}/agreement/{drawn.public_id}/"
     html = client.get(page).content.decode()
     assert "percentile bootstrap over cases, 1,000 resamples, seed 0" in html
@@ -95,6 +123,30 @@ def test_a_report_of_before_keeps_its_percentiles_and_computing_again_gives_the_
     assert float(row_of_all(client, again)["mf1_low"]) == pytest.approx(0.690967, abs=5e-7)
     drawn.refresh_from_db()
     assert drawn.interval == ""
+
+
+def test_scores_of_before_are_shown_and_downloaded_without_effective_cases(study: Study, client: Client) -> None:
+    client.force_login(study.admin)
+    scores = ask(study, Report.Interval.PERCENTILE, "scores", {"rater": "group:A", "k": 2})
+    as_stored_before(scores)
+    html = client.get(f"/b/{study.benchmark.slug}/scores/?report={scores.public_id}").content.decode()
+    assert "alpha" in html and "effective cases stand behind" not in html
+    assert described(client, "scores", scores)["interval"] is None
+
+
+def test_powered_scores_of_before_do_not_claim_percentile_intervals(study: Study, client: Client) -> None:
+    client.force_login(study.admin)
+    study.judge("Judge", lambda pair: study.outcomes["A"].get(pair, "met"))
+    given = {"judge": "Judge", "reference": "group:A", "k": 2}
+    powered = ask(study, Report.Interval.JACKKNIFE, "powered", given)
+    as_stored_before(powered)
+    html = client.get(f"/b/{study.benchmark.slug}/scores/{powered.public_id}/").content.decode()
+    assert "alpha" in html and "effective cases stand behind" not in html
+    assert "percentile" not in html
+    # Its intervals had Student's t; the rule of the field is unknown, not percentile.
+    assert described(client, "scores", powered)["interval"] is None
+    text = client.get(f"/b/{study.benchmark.slug}/scores/{powered.public_id}/methods.txt").content.decode()
+    assert "percentile" not in text and "without each case in turn" not in text
 
 
 def test_the_api_computes_percentile_intervals_where_they_are_asked_for(study: Study, client: Client) -> None:

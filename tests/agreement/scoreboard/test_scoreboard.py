@@ -103,7 +103,7 @@ def test_every_slice_has_its_figures(study: Study) -> None:
                 assert own[f"{figure}_low"] < own[f"{figure}_high"]
                 if value in (0, 1, 100):
                     # At a bound, as where nobody reaches k.
-                    assert "fewer than two cases differ from the bound" in own["note"]
+                    assert "without one case the figure is at its limit" in own["note"]
                 rank = 1 + sum(other[figure] > value + 1e-9 for other in expected.values())
                 assert own[f"{figure}_rank"] == rank
                 assert 1 <= own[f"{figure}_rank_low"] <= rank <= own[f"{figure}_rank_high"] <= len(NAMES)
@@ -113,6 +113,28 @@ def test_every_slice_has_its_figures(study: Study) -> None:
     few = row(drawn, slice="specialty:neurology", candidate="alpha")
     assert few["cacs_at_k_rank"] is None
     assert "no rank: 8 of the 10 cases needed" in few["note"]
+
+
+def test_worst_at_k_is_bounded_by_the_least_scores_of_the_cases_used() -> None:
+    # Six cases of two responses, whose least score is -1, and four of one, whose least is 0: worst-at-2 has the six.
+    mixed = make_study(cases=0, points=(), candidates=("alpha",))
+    met: dict[int, int] = {}
+    for n in range(10):
+        case = CaseFactory(benchmark=mixed.benchmark, rubric=[1, 1, -2] if n < 6 else [1, 1])
+        for sample in range(2 if n < 6 else 1):
+            response = ResponseFactory(case=case, candidate=mixed.candidates[0], sample=sample)
+            met[response.pk] = (n + sample) % 3
+    place = {criterion: n for criteria in mixed.criteria.values() for n, criterion in enumerate(criteria)}
+    mixed.group("A", lambda pair: "met" if place[pair[1]] < met[pair[0]] else "not_met")
+    board = compute(mixed.benchmark, rater="group:A", k=1, seed=0)
+    own = row(board.tables["scoreboard"].dicts(), candidate="alpha")
+    # The lesser of n mod 3 and (n + 1) mod 3 of two criteria.
+    worst = [0.0, 0.5, 0.0, 0.0, 0.5, 0.0]
+    without = [(sum(worst) - score) / 5 for score in worst]
+    expected = logit_jackknife(without, sum(worst) / 6, [1] * 6, -1.0, 1.0)
+    assert own["worst_k"] == 2
+    assert own["worst_at_k"] == pytest.approx(sum(worst) / 6)
+    assert own["worst_at_k_high"] == pytest.approx(expected[1])
 
 
 def test_ranges_of_ranks_are_those_of_paired_comparisons() -> None:

@@ -39,16 +39,17 @@ def signed_in(user: User) -> Client:
 
 
 class Scene:
-    """``responses`` responses, ``in_case`` to a case of two criteria, graded by one annotator, all met; all checked.
+    """``responses`` responses, ``in_case`` to a case of so many ``criteria``, graded by one annotator; all checked.
 
-    The checker amends the first criterion of the first three to not met, and sends the fourth back once.
+    All criteria are met. The checker amends the first criterion of the first three to not met, and sends the fourth
+    back once.
     """
 
-    def __init__(self, responses: int = 10, in_case: int = 1, **terms: Any) -> None:
+    def __init__(self, responses: int = 10, in_case: int = 1, criteria: int = 2, **terms: Any) -> None:
         self.admin, self.researcher = UserFactory(name="Ada Admin"), UserFactory()
         self.benchmark = BenchmarkFactory(admin=self.admin, researcher=self.researcher)
         candidates = [CandidateFactory(benchmark=self.benchmark, name=f"m-{number}") for number in range(in_case)]
-        self.cases = [CaseFactory(benchmark=self.benchmark, rubric=2) for _ in range(responses // in_case)]
+        self.cases = [CaseFactory(benchmark=self.benchmark, rubric=criteria) for _ in range(responses // in_case)]
         for case in self.cases:
             for candidate in candidates:
                 ResponseFactory(case=case, candidate=candidate)
@@ -142,6 +143,20 @@ def test_responses_to_one_case_are_left_out_together() -> None:
     # One of 20 responses was returned; without its case none was.
     line = scene.csv()["annotator", "responses_returned"]
     assert [float(line["low"]), float(line["high"])] == pytest.approx(mid_p(0.5, 10), abs=1e-6)
+
+
+def test_shares_of_one_decision_a_case_have_the_mid_p_interval() -> None:
+    scene = Scene(criteria=1)
+    scene.grade_and_check()
+    member = Membership.objects.get(group=scene.group, user=scene.annotator)
+    lines = {name: line for (_, name), line in scene.csv(f"/{member.pk}/figures.csv").items()}
+    (week,) = (line for name, line in lines.items() if "_in_" in name)
+    # Seven of ten decisions stand; 3 of 10, as published, the other way round. All ten were met.
+    expected = {0.7: (1 - 0.619919, 1 - 0.082600), 1.0: mid_p(10, 10)}
+    rate = lines["met_rate"]
+    for line in (week, rate):
+        ends = [float(line[name]) for name in ("low", "high")]
+        assert ends == pytest.approx(expected[float(line["value"])], abs=1e-6)
 
 
 def test_nothing_is_shown_on_fewer_than_ten_responses() -> None:

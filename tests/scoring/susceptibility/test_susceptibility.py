@@ -172,7 +172,17 @@ def test_without_a_flip_the_interval_is_that_of_the_cases() -> None:
     assert (none.value, none.low, none.high) == (0.0, 0.0, pytest.approx(1 - 0.05 ** (1 / 10)))
     every = figures_of([[N, M, M]] * 10, [1] * 10, list(range(10))).overall.rate
     assert (every.value, every.low, every.high) == (1.0, pytest.approx(0.05 ** (1 / 10)), 1.0)
-    assert none.note == every.note == "fewer than two cases differ from the bound: interval by the number of cases"
+    assert (
+        none.note
+        == every.note
+        == "without one case the figure is at its limit or undefined: interval by the number of cases alone"
+    )
+
+
+def test_a_flip_rate_of_one_trial_a_case_has_the_mid_p_interval() -> None:
+    # 3 flips of 10, as published: 0.082600 to 0.619919.
+    rate = figures_of([[N, M]] * 3 + [[N, N]] * 7, [1] * 10, list(range(10))).overall.rate
+    assert (rate.value, rate.low, rate.high) == pytest.approx((0.3, 0.082600, 0.619919), abs=5e-7)
 
 
 def test_the_percentile_rule_draws_cases() -> None:

@@ -508,6 +508,17 @@ def carded(db: None) -> tuple[Client, TrainedModel]:
     return client, model
 
 
+def test_a_card_from_before_effective_cases_is_shown_without_them(carded: tuple[Client, TrainedModel]) -> None:
+    client, model = carded
+    page = f"/b/carded/judges/{model.judge.public_id}/"
+    assert "effective cases stand behind these figures" in client.get(page).content.decode()
+    del model.card["interval"], model.card["held_out"]["mf1"]["effective"]
+    model.save(update_fields=["card"])
+    html = client.get(page).content.decode()
+    assert "Model card" in html and "effective cases" not in html
+    assert "by a percentile bootstrap over cases" in html
+
+
 def test_a_cards_file_holds_every_figure_of_the_page(carded: tuple[Client, TrainedModel]) -> None:
     client, model = carded
     page = f"/b/carded/judges/{model.judge.public_id}/"
