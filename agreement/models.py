@@ -65,6 +65,16 @@ class Report(Job):
         return f"{self.get_kind_display()} {self.public_id}"
 
     @property
+    def has_percentile_intervals(self) -> bool:
+        """Whether its intervals come from resamples of cases.
+
+        So do those from before there was a choice, but of prediction-powered scores.
+        """
+        return (self.interval or self.Interval.PERCENTILE) == self.Interval.PERCENTILE and (
+            self.interval != "" or self.kind != self.Kind.POWERED
+        )
+
+    @property
     def section(self) -> str:
         """The section of the benchmark's pages that shows it."""
         return SECTION_OF[self.kind]

@@ -159,6 +159,7 @@ def _calibration_row(calibration: Calibration) -> Row:
     return {
         "k": int(calibration.k.value or 0),
         "n": calibration.n,
+        "n_cases": calibration.n_cases,
         "n_criteria": calibration.n_criteria,
         "mean": calibration.mean.value,
         "median": calibration.median,
@@ -170,8 +171,8 @@ def _calibration_row(calibration: Calibration) -> Row:
         "k_low": None if calibration.k.low is None else int(calibration.k.low),
         "k_high": None if calibration.k.high is None else int(calibration.k.high),
         "histogram": list(calibration.histogram),
-        "interval_note": calibration.k.note,
         "effective": calibration.mean.effective,
+        "note": calibration.k.note,
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -137,6 +138,7 @@ def compute(
             "learned_by": learners(benchmark, bench.judge),
             "n_undecided": bench.n_undecided,
             "n_faulty": bench.n_faulty,
+            "n_cases": len(np.unique(bench.labelled.case)),
             "n_unanswered": int((bench.labelled.judge < 0).sum()),
             **interval_facts(rule, test_result.advantage.effective),
             DIFFERENCE_FACT: JUDGE_LESS_PHYSICIAN,

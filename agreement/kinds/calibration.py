@@ -112,7 +112,7 @@ def compute(
     ]
     return Result(
         tables={
-            "calibration": Table.of(tuple(single), [single]),
+            "calibration": Table.of(tuple(single), [single], ("note",)),
             "histogram": Table(("hits", "n_responses"), [[hits, n] for hits, n in enumerate(counts)]),
             "sensitivity": Table.of(calibrating.SENSITIVITY_COLUMNS, tables.sensitivity, calibrating.SENSITIVITY_TEXT),
             "sensitivity_all": Table.of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -129,17 +130,18 @@ def compute(
                 if (scores.inputs.place[scores.inputs.sheet.response_candidate == place] >= 0).any()
             },
             "n_judged": len(scores.inputs.sheet.response_ids),
+            "n_cases": len(np.unique(scores.inputs.sheet.response_case)),
             "n_graded": int((scores.inputs.place >= 0).sum()),
-            **interval_facts(DEFAULT_RULE, _least_effective(overall)),
+            **interval_facts(DEFAULT_RULE, min(_effective(overall), default=None)),
         },
         notes=[*scores.notes, *coverage_remarks(predictor, physicians)],
         digest=scores.digest,
     )
 
 
-def _least_effective(rows: list[Row]) -> float | None:
-    """The least number of effective cases behind a prediction-powered figure of a candidate."""
-    return min((row["effective"] for row in rows if row["effective"] is not None), default=None)
+def _effective(rows: list[Row]) -> list[float]:
+    """The effective cases behind each prediction-powered figure; none of a report that is older than them."""
+    return [row["effective"] for row in rows if row.get("effective") is not None]
 
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
@@ -187,6 +189,7 @@ def body(report: Report, sort: str) -> Context:
         "judge": display_name(facts["judge"]),
         "reference": display_name(facts["reference"]),
         "sections": sections,
+        "effective_most": max(_effective([row for row in rows if row["slice"] == OVERALL]), default=None),
         "counting": _("invalid and missing verdicts against the candidate; no score where something is not assessed"),
     }
 

@@ -189,7 +189,7 @@ _RANKS_BY_RESAMPLES = (
     "rank comes from joint resamples of cases, in which a tied candidate may take any place of its tie."
 )
 _RANKS_BY_COMPARISONS = (
-    "Where each case has one response, Pass@k has the mid-p interval of a share (Lancaster 1961). "
+    "Where each case has one response, Pass@k has the mid-p interval of a share. "
     f"Ranks are among the candidates with at least {MINIMUM_EFFECTIVE_CASES} effective cases; tied candidates share "
     "the best rank. The 95% range of a rank reaches from one more than the number of candidates found to be above to "
     "the number of all less those found to be below, each by the interval of the difference on the same cases (Zou "
@@ -205,9 +205,14 @@ def _further(report: Report) -> list[str]:
     drawn = facts.get("interval") != Report.Interval.JACKKNIFE
     paragraphs = [
         _RANKS_BY_RESAMPLES if drawn else _RANKS_BY_COMPARISONS,
-        "Intervals of differences (of two figures, of two registers, of a capability family and the whole) are of the "
-        "difference itself, over the same cases"
-        + ("." if drawn else " (Zou and Donner 2008), of Pass@k too, where no mid-p ends go into it."),
+        "Differences (of two figures, of two registers, of a capability family and the whole) have intervals of their "
+        "own, "
+        + (
+            "from joint resamples of all cases."
+            if drawn
+            else "made from the intervals of both and the correlation of their values without each case (Zou and "
+            "Donner 2008); those of Pass@k without mid-p."
+        ),
         f"rubric_score_se in the files is no part of these intervals: it is the standard deviation of the score over "
         f"{RESAMPLES:,} resamples of cases with seed {report.seed}, as HealthBench’s bootstrap_std.",
         "Length control correlates the length of a response in code points with its hits and its CACS: Pearson, "

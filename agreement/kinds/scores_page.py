@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from agreement.calibration.thresholds import threshold_in_force
+from agreement.items.labels import value_label
 from agreement.kinds.kind import Context
 from agreement.kinds.scores_figures import evidence_url, rows_of, short
 from agreement.models import Report
@@ -16,12 +17,12 @@ from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Number, number
 from agreement.reports.tables import Row
 from agreement.scoreboard.case_sets import SUBSET, named_slices
-from agreement.scoreboard.scoreboard import FAMILY_KINDS, RANKED
+from agreement.scoreboard.scoreboard import FAMILY_KINDS, RANKED, effective_cases
 from agreement.selectors.rater_choices import display_name, run_names
 from consilium.core.jobs import JobStatus
 from rubrics.selectors.consensus_criteria import CONSENSUS_TAG
 from scoring.scores.points import DEFAULT_RULES
-from scoring.scores.score_tables import FIGURES, MEAN_OF_REPLICATES
+from scoring.scores.score_tables import MEAN_OF_REPLICATES
 from scoring.scores.sheet import OVERALL
 
 # Columns of the scoreboard that it can be sorted by, the best first; a minus in front reverses the order.
@@ -52,9 +53,11 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
     names = facts.get("slices", [OVERALL])
     part = part if part in names else OVERALL
     board = _board(report, sort, part)
+    effective = effective_cases(board["scoreboard"])
     return {
         **board,
-        "effective": _least_effective(board["scoreboard"]),
+        "effective": min(effective, default=None),
+        "effective_most": max(effective, default=None),
         "rater": display_name(facts["rater"]),
         "counting": counting(facts["rules"]),
         "undecided": _undecided_pairs(board["scoreboard"], facts.get("undecided_by", "")),
@@ -71,12 +74,6 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         "robustness": _robustness(report),
         "group_names": " · ".join(display_name(group) for group in facts.get("groups", [])),
     }
-
-
-def _least_effective(rows: list[Row]) -> float | None:
-    """The least number of effective cases behind a figure of a candidate; None of a report that is older than it."""
-    numbers = [row.get(f"{name}_effective") for row in rows for name in FIGURES]
-    return min((number for number in numbers if number is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,7 @@ def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[O
     for name in names:
         if name != OVERALL:
             kind = name.partition(":")[0]
-            label = titles.get(name) or short(name)
+            label = titles.get(name) or value_label(kind, short(name))
             options_by_kind.setdefault(kind, []).append(Option(name, label, name == part))
     ordered = [kind for kind in MENU if kind in options_by_kind] + sorted(set(options_by_kind) - set(MENU))
     return [(headings.get(kind, kind), options_by_kind[kind]) for kind in ordered]
@@ -129,7 +126,7 @@ def _part_label(report: Report, part: str) -> str:
     if kind == SUBSET[:-1] or part == CONSENSUS_TAG:
         return _titles(report).get(part) or short(part)
     heading = _headings().get(kind)
-    return f"{heading}: {short(part)}" if heading else part
+    return f"{heading}: {value_label(kind, short(part))}" if heading else part
 
 
 def _board(report: Report, sort: str, part: str) -> Context:

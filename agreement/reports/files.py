@@ -16,6 +16,7 @@ from django.utils import translation
 
 from agreement.kinds import Figure
 from agreement.models import Report
+from agreement.reports import sentences
 from agreement.reports.figures import figures_of
 from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_names, table_of
@@ -48,7 +49,9 @@ def table_text(report: Report, name: str, ending: str) -> Iterator[str]:
     table = table_of(report, name)
     if ending == "csv":
         return table.csv()
-    caption = f"{methods_of(report).title}: {name.replace('_', ' ')}"
+    has_intervals = any(column.endswith("low") for column in table.columns)
+    rule = sentences.rule_in_caption(report) if has_intervals else ""
+    caption = f"{methods_of(report).title}: {name.replace('_', ' ')}{rule}"
     if ending == "tex":
         return stream_latex(table, caption=caption, label=f"tab:{report.public_id}-{name.replace('_', '-')}")
     return stream_markdown(table, caption=caption)

@@ -69,12 +69,24 @@ SOURCES = {
     "approach. Statistics in Medicine 27.",
     **{name: source for coefficient in COEFFICIENTS for name, source in coefficient.sources.items()},
 }
-_KINDS_OF_AGREEMENT = {
-    Report.Kind.AGREEMENT,
-    Report.Kind.FIDELITY,
-    Report.Kind.COMPARISON,
-    Report.Kind.ITEMS,
-    Report.Kind.CALIBRATION,
+# How large a case is by kind, and the bounds of figures.
+_SIZES: dict[str, str] = {
+    Report.Kind.AGREEMENT: sentences.SIZES_OF_AGREEMENT,
+    Report.Kind.FIDELITY: sentences.SIZES_OF_MF1,
+    Report.Kind.COMPARISON: sentences.SIZES_OF_MF1,
+    Report.Kind.ITEMS: sentences.SIZES_OF_RATES,
+    Report.Kind.ALTERNATIVE: sentences.SIZES_OF_RATES,
+    Report.Kind.SCORES: sentences.SIZES_OF_SCORES,
+    Report.Kind.POWERED: sentences.SIZES_OF_SCORES,
+    Report.Kind.CALIBRATION: sentences.SIZES_OF_HITS,
+}
+# The figures that take account of chance where cases have few pairs, with their verb.
+_FEW_PAIRS: dict[str, str] = {
+    Report.Kind.AGREEMENT: "MF1, kappa and alpha have",
+    Report.Kind.FIDELITY: "MF1 has",
+    Report.Kind.COMPARISON: "MF1 has",
+    Report.Kind.ITEMS: "MF1 has",
+    Report.Kind.CALIBRATION: "MF1 has",
 }
 _BLANKS = re.compile(r"\s+")
 
@@ -186,14 +198,18 @@ def _computation(report: Report) -> Iterator[str]:
     facts = report.result["facts"]
     if facts.get("interval") == Report.Interval.JACKKNIFE:
         yield from sentences.JACKKNIFE
-        if report.kind in _KINDS_OF_AGREEMENT:
-            yield sentences.FEW_PAIRS
+        yield _SIZES[report.kind]
+        if figures := _FEW_PAIRS.get(report.kind):
+            yield sentences.few_pairs(figures)
+        yield sentences.effective_cases(report)
     elif resamples := facts.get("resamples"):
         yield (
             f"Intervals are 95% percentile intervals of a bootstrap over cases (Efron and Tibshirani 1993) with "
             f"{counted(resamples, 'resample')} and seed {report.seed}, given only where at least {MINIMUM_CASES} cases "
-            "stand behind a figure, the resamples do not all agree, and the interval contains the figure."
+            "stand behind a figure, it is defined in 95% of the resamples (the others are left out), the resamples do "
+            "not all agree, and the interval contains the figure. With few cases such intervals are too short."
         )
+        yield sentences.effective_cases(report)
     else:
         yield f"The seed was {report.seed}."
     at = report.started_at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.utils.html import format_html
@@ -12,16 +13,30 @@ from agreement.reports.tables import Row
 from consilium.core.from_english import from_english
 from consilium.core.i18n import translate
 from consilium.core.phrases import Labelled, parts_of
+from consilium.core.reasons import Reason, code_of
+from consilium.statistics.case_numbers import rounded_down
+
+REMARKS_ON_INTERVALS = {
+    Reason.CLIPPED_INTERVAL,
+    Reason.EDGE_INTERVAL,
+    Reason.ALIKE_INTERVAL,
+    Reason.EDGE_INTERVAL_OF_ONE,
+}
 
 
 @dataclass(frozen=True)
 class Number:
-    """A figure as a cell or a tile shows it; ``reason`` is set where there is no value."""
+    """A figure as a cell or a tile shows it.
+
+    ``reason`` says why there is no value or, beside a value, why there is no interval. ``behind`` says what an interval
+    rests on.
+    """
 
     value: float | None
     low: float | None = None
     high: float | None = None
     reason: str = ""
+    behind: str = ""
     scale: float = 1.0
     digits: int = 3
     unit: str = ""
@@ -47,17 +62,20 @@ class Number:
 
     @property
     def cell(self) -> SafeString:
-        """Value and interval as markup, or why there is no value."""
-        if self.value is None:
+        """Value and interval as markup, or why there is no value or no interval."""
+        if self.value is None or (not self.interval and self.reason):
             return format_html(
-                '<span class="undefined" title="{}">{}<span class="visually-hidden">: {}</span></span>',
+                '<span class="{}" title="{}">{}<span class="visually-hidden">: {}</span></span>',
+                "undefined" if self.value is None else "no-interval",
                 self.reason,
-                _("undefined"),
+                _("undefined") if self.value is None else self.shown,
                 self.reason,
             )
         if not self.interval:
             return format_html("{}", self.shown)
-        return format_html('{} <span class="ci">{}</span>', self.shown, self.interval)
+        if not self.behind:
+            return format_html('{} <span class="ci">{}</span>', self.shown, self.interval)
+        return format_html('{} <span class="ci" title="{}">{}</span>', self.shown, self.behind, self.interval)
 
 
 @dataclass(frozen=True)
@@ -87,15 +105,42 @@ def number(row: Row, name: str, *, scale: float = 1.0, digits: int = 3, unit: st
     """A figure of a table row, with its interval where the table has one."""
     if name not in row:
         return Number(None, reason=_("This report was computed before this figure was a part of it."))
+    low = row.get(f"{name}_low")
     return Number(
         row[name],
-        row.get(f"{name}_low"),
+        low,
         row.get(f"{name}_high"),
-        reason=_reason(row, name) if row[name] is None else "",
+        reason=_reason(row, name) if row[name] is None else _why_no_interval(row, name),
+        behind=_behind(row, name),
         scale=scale,
         digits=digits,
         unit=unit,
     )
+
+
+def _remarks(row: Row, name: str) -> Iterator[str]:
+    """The remarks of a row that are about one figure, and those about all of them."""
+    for part in parts_of(from_english(row.get("note") or "")):
+        if not isinstance(part, Labelled):
+            yield part
+        elif name in part.names:
+            yield part.phrase
+
+
+def _why_no_interval(row: Row, name: str) -> str:
+    """The remark that says so; empty where there is an interval, or where the table has none of the figure."""
+    if row.get(f"{name}_low", "") is not None:
+        return ""
+    reasons = ((code_of(remark), remark) for remark in _remarks(row, name))
+    return next((translate(remark) for code, remark in reasons if code and code.withholds_interval), "")
+
+
+def _behind(row: Row, name: str) -> str:
+    """The effective cases behind an interval, and how else it was made than most."""
+    effective = row.get(f"{name}_effective")
+    cases = "" if effective is None else _("%(n)s effective cases") % {"n": rounded_down(effective)}
+    remarks = (translate(remark) for remark in _remarks(row, name) if code_of(remark) in REMARKS_ON_INTERVALS)
+    return "; ".join(filter(None, [cases, *remarks]))
 
 
 def _reason(row: Row, name: str) -> str:

@@ -23,6 +23,7 @@ from agreement.reports.tables import Row
 from agreement.selectors.rater_choices import run_names
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import JobStatus
+from consilium.statistics.case_numbers import CASES_FOR_A_CLAIM
 
 Context = dict[str, Any]
 
@@ -113,7 +114,8 @@ def body(report: Report, *, sort: str = "", part: str = "") -> Context:
     context = heading(report)
     context["figures"] = {shown.name: shown for shown in _shown(report)}
     context["facts"] = report.result["facts"]
-    context["effective"] = context["facts"].get("effective")
+    context["effective"] = effective = context["facts"].get("effective")
+    context["few_for_claim"] = effective is not None and effective < CASES_FOR_A_CLAIM
     context["methods"] = methods_of(report)
     context["table_names"] = table_names(report)
     context["behind"] = judges_in_report(context["facts"].get("raters", []))

@@ -12,7 +12,7 @@ from typing import Any
 from agreement.calibration.thresholds import threshold_in_force
 from agreement.models import Report
 from consilium.statistics.case_figures import MANY_PAIRS, SEVERAL_PAIRS
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, rounded_down
 from consilium.statistics.unit_agreement import MINIMUM_APART
 from scoring.selectors.raters import JURY_RULES, UNANIMOUS
 
@@ -178,21 +178,62 @@ def counting(rules: str) -> str:
 
 
 JACKKNIFE = (
-    "Intervals are 95% intervals over cases: each figure was computed without each case in turn, and the jackknife "
-    "standard error of these values, on the logit scale between the figure’s bounds, was multiplied by Student’s t "
-    "(Tukey 1958; Miller 1974).",
-    "The degrees of freedom are the effective number of cases less one; this number, the squared sum of the cases’ "
-    "sizes over the sum of their squares, counts unequal cases by the share of the figure that they hold (Carter et "
-    "al. 2017).",
-    "Where a figure is at a bound, or would be without one case, its interval is the mid-p interval of a share of as "
-    "many cases (Lancaster 1961).",
+    "Intervals are 95% intervals over cases, for the same raters: each figure was computed without each case in turn, "
+    "and the jackknife standard error of these values, on the logit scale between the figure’s bounds, was multiplied "
+    "by Student’s t (Tukey 1958; Miller 1974).",
+    "The degrees of freedom are the effective number of cases less one. This number is the squared sum of the cases’ "
+    "sizes over the sum of their squares (as Carter et al. 2017, here by size alone), so that one large case counts "
+    "for less than several small ones.",
+    "Where a figure is at a bound, or is at a bound or undefined without one case, its interval is the mid-p interval "
+    "of a share of as many trials as there are effective cases (Lancaster 1961).",
     f"Figures with fewer than {MINIMUM_EFFECTIVE_CASES} effective cases have no interval.",
 )
-FEW_PAIRS = (
-    f"In slices with fewer than {MANY_PAIRS} pairs a case, MF1, kappa and alpha have an "
-    f"interval only where {MINIMUM_APART} cases hold the rarer class (by both raters, with fewer than {SEVERAL_PAIRS} "
-    "pairs a case); at a bound it is then the mid-p interval of the disagreement over the disagreement by chance."
+SIZES_OF_AGREEMENT = (
+    "A case is as large as its number of pairs. MF1 and raw agreement lie between 0 and 1, kappa, AC1 and alpha "
+    "between −1 and 1."
 )
+SIZES_OF_MF1 = "A case is as large as its number of pairs, and MF1 lies between 0 and 1."
+SIZES_OF_RATES = "A case is as large as its number of pairs, and shares lie between 0 and 1."
+SIZES_OF_SCORES = (
+    "A case is as large as its number of responses, for Rubric Accuracy as its number of positive criteria. Rubric "
+    "Accuracy and CACS lie between 0 and 100, Pass@k between 0 and 1, and the rubric score between the mean of the "
+    "least scores that the rubrics allow and 1; score and interval are clipped to 0 to 1 last."
+)
+SIZES_OF_HITS = (
+    "For the mean of the criteria met a case is as large as its number of responses; the ends of the interval of k are "
+    "those of this mean, rounded as k is. The sensitivity, specificity and MF1 of a judge have such intervals too, "
+    "over the pairs of each case."
+)
+
+
+def few_pairs(figures: str) -> str:
+    """What ``figures``, coefficients that take account of chance, need where cases have few pairs."""
+    return (
+        f"In slices with fewer than {MANY_PAIRS} pairs a case, {figures} an interval only where at least "
+        f"{MINIMUM_APART} cases hold the rarer class (said by both raters, where cases have fewer than {SEVERAL_PAIRS} "
+        "pairs). At a bound the disagreement then has the mid-p interval, divided by the disagreement to expect by "
+        "chance."
+    )
+
+
+def rule_in_caption(report: Report) -> str:
+    """The rule of the intervals at the end of a table’s caption; empty where the report has none."""
+    facts = report.result["facts"]
+    if facts.get("interval") == Report.Interval.JACKKNIFE:
+        return " (95% intervals, jackknife over cases)"
+    return " (95% percentile intervals over cases)" if facts.get("resamples") else ""
+
+
+def effective_cases(report: Report) -> str:
+    """How many cases the figures are over, and how many effective ones stand behind the leading figures."""
+    facts = report.result["facts"]
+    cases, effective = facts.get("n_cases"), facts.get("effective")
+    least = "at least " if report.kind in (Report.Kind.SCORES, Report.Kind.POWERED) else ""
+    known = [
+        f"the figures are over {counted(cases, 'case')}" if cases else "",
+        f"{least}{rounded_down(effective)} effective cases stand behind the leading figures" if effective else "",
+    ]
+    return capital("; ".join(filter(None, known))) + "." if any(known) else ""
 
 
 def difference(report: Report, what: str) -> str:

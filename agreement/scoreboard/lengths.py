@@ -9,6 +9,7 @@ from agreement.reports.tables import Row
 from consilium.core.ratings import copy_columns
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Figure, notes_of
+from consilium.statistics.intervals import CaseJackknife
 from consilium.statistics.length_control import length_control
 from rubrics.models import Benchmark
 from scoring.scores.scored import Scored
@@ -71,7 +72,11 @@ def _row(
     for score, scores in values.items():
         used = chosen & ~np.isnan(scores)
         correlations = length_control(
-            lengths[used], scores[used], scored.sheet.response_candidate[used], scored.sheet.response_case[used]
+            lengths[used],
+            scores[used],
+            scored.sheet.response_candidate[used],
+            scored.sheet.response_case[used],
+            with_interval=isinstance(scored.rule, CaseJackknife),
         )
         row[f"n_{score}"] = int(used.sum())
         figures_by_name[f"{score}_pearson"], figures_by_name[f"{score}_spearman"] = (

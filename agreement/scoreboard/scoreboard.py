@@ -6,7 +6,7 @@ interval rule knows how both move together (`consilium.statistics.intervals`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -279,6 +279,12 @@ def _worst(scored: Scored, k: int) -> ScoreFigures:
     return ScoreFigures.of(
         over_cases, scored.rule, Reason.TOO_FEW_SAMPLES(k=k) if k > 1 else Reason.NO_SCORED_RESPONSE()
     )
+
+
+def effective_cases(rows: Iterable[Row]) -> list[float]:
+    """The effective cases behind each score of each candidate; none of a report that is older than them."""
+    numbers = (row.get(f"{name}_effective") for row in rows for name in FIGURES)
+    return [number for number in numbers if number is not None]
 
 
 def _put(row: Row, figures_by_name: Mapping[str, Figure]) -> None:

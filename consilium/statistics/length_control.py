@@ -36,9 +36,12 @@ class LengthControl:
     residual_pearson: Figure
 
 
-def length_control(length: ArrayLike, score: ArrayLike, candidate: ArrayLike, case: ArrayLike) -> LengthControl:
+def length_control(
+    length: ArrayLike, score: ArrayLike, candidate: ArrayLike, case: ArrayLike, *, with_interval: bool = True
+) -> LengthControl:
     """One row per response; length in code points; `candidate` and `case` are any labels. n is the number of responses
-    with a score; leave out (before) those without.
+    with a score; leave out (before) those without. Without ``with_interval`` Spearman has none, as where intervals are
+    percentile intervals: ranks are no sums over cases.
     """
     lengths, scores = np.asarray(length, dtype=np.float64).ravel(), np.asarray(score, dtype=np.float64).ravel()
     first = pearson(lengths, scores, Reason.CONSTANT_LENGTH_OR_SCORE())
@@ -46,9 +49,11 @@ def length_control(length: ArrayLike, score: ArrayLike, candidate: ArrayLike, ca
     if isinstance(first, Undefined):
         second: Figure = Undefined(first.reason, first.n)
     else:
+        second = spearman(lengths, scores)
+    if with_interval and isinstance(second, Estimate):
         numbers = np.unique(np.asarray(case), return_inverse=True)[1]
         jack = spearman_jackknife(lengths, scores, case=numbers, n_cases=int(numbers.max()) + 1)
-        (second,) = DEFAULT_RULE.of_jackknife(jack).attach([spearman(lengths, scores)])
+        (second,) = DEFAULT_RULE.of_jackknife(jack).attach([second])
     return LengthControl(first, second, residual_pearson(lengths, scores, candidate, case))
 
 

@@ -158,13 +158,18 @@ def progress_bar(done: Any, total: Any, label: Any = "", text: Any = "", paused:
 
 
 @register.inclusion_tag("components/effective_cases.html")
-def effective_cases(n: float | None) -> dict[str, Any]:
+def effective_cases(n: float | None, percentile: Any = False, most: float | None = None) -> dict[str, Any]:
     """``{% effective_cases facts.effective %}``: what can rest on so many effective cases; nothing where None.
 
+    ``percentile``: whether the intervals are percentile intervals. ``most``: each figure rests on ``n`` to so many.
     Rounded down: 4.98 effective cases are not yet 5.
     """
+    least, most = (float(rounded_down(cases)) if cases else None for cases in (n, most))
     return {
-        "n": float(rounded_down(n)) if n else None,
+        "n": least,
+        "most": most if most != least else None,
+        "whole": 1 if least == 1 else 2,
+        "percentile": bool(percentile),
         "interval": MINIMUM_EFFECTIVE_CASES,
         "claim": CASES_FOR_A_CLAIM,
         "rare": CASES_FOR_RARE_EVENTS,

@@ -93,6 +93,7 @@ class Command(BaseCommand):
             ("MF1", "mf1"),
             ("  95% from", "mf1_low"),
             ("  to", "mf1_high"),
+            ("  effective cases", "mf1_effective"),
             *(
                 (coefficient.plain_name, coefficient.key)
                 for coefficient in COEFFICIENTS

@@ -149,6 +149,41 @@ def test_powered_scores_of_before_do_not_claim_percentile_intervals(study: Study
     assert "percentile" not in text and "without each case in turn" not in text
 
 
+def test_a_figure_says_what_its_interval_rests_on_or_why_it_has_none(study: Study, client: Client) -> None:
+    client.force_login(study.admin)
+    html = client.get(f"/b/{study.benchmark.slug}/agreement/{ask(study).public_id}/").content.decode()
+    assert '<span class="ci" title="5.0 effective cases">0.691–0.955</span>' in html
+    # Three of the five cases are of low difficulty.
+    assert 'class="no-interval" title="no interval: 3.0 of the 5 effective cases needed"' in html
+
+
+def test_lists_pages_and_tables_tell_the_two_rules_apart(study: Study, client: Client) -> None:
+    client.force_login(study.admin)
+    reports = {interval: ask(study, interval) for interval in ("jackknife", "percentile")}
+    listed = client.get(f"/b/{study.benchmark.slug}/agreement/").content.decode()
+    assert listed.count("percentile intervals") == 1
+    captions = {"jackknife": "95% intervals, jackknife over cases", "percentile": "95% percentile intervals over cases"}
+    for interval, report in reports.items():
+        page = f"/b/{study.benchmark.slug}/agreement/{report.public_id}/"
+        html = client.get(page).content.decode()
+        assert ("With percentile intervals." in html) is (interval == "percentile")
+        assert ("with few cases they are too short" in html) is (interval == "percentile")
+        assert ("An interval takes 5." in html) is (interval == "jackknife")
+        table = b"".join(client.get(f"{page}tables/candidates.md").streaming_content).decode()
+        assert captions[interval] in table.splitlines()[0]
+        methods = client.get(f"{page}methods.txt").content.decode()
+        assert "5.0 effective cases stand behind the leading figures" in methods
+
+
+def test_a_finding_from_few_cases_says_so(study: Study, client: Client) -> None:
+    client.force_login(study.admin)
+    study.judge("Judge", lambda pair: study.outcomes["A"].get(pair, "met"))
+    given = {"judge": "Judge", "group_a": "group:A", "group_b": "group:B", "margin": 0.05}
+    fidelity = ask(study, Report.Interval.JACKKNIFE, "fidelity", given)
+    html = client.get(f"/b/{study.benchmark.slug}/agreement/{fidelity.public_id}/").content.decode()
+    assert "These are too few cases for a claim." in html
+
+
 def test_the_api_computes_percentile_intervals_where_they_are_asked_for(study: Study, client: Client) -> None:
     client.force_login(study.admin)
     address = f"/api/v1/benchmarks/{study.benchmark.slug}/reports/"

@@ -93,7 +93,7 @@ def test_a_report_is_asked_for_computed_and_read(study: Study) -> None:
         "jackknife over cases",
         f"{report.result['facts']['effective']:.1f} effective cases stand behind these figures",
         "An interval takes 5. Rest a claim on no fewer than 30.",
-        "Shares near 0 or 1, sparse CACS and rare failures take 100.",
+        "Shares near 0 or 1, CACS of candidates that rarely reach the threshold and rare failures take 100.",
     ):
         assert text in html
 
