@@ -267,7 +267,7 @@ class Reason(Enum):
     PLAN_DIFFERENCES_ALIKE = Phrase("no plan: the differences are all alike")
     PLAN_LEARNED_CANDIDATE = Phrase("no plan: the judge learned from this candidate")
     PLAN_LEARNED_CANDIDATES = Phrase("no plan with the judge for %(names)s: the judge learned from these candidates")
-    PLAN_OUT_OF_REACH = Phrase("out of reach: physicians on all %(n)s cases give ±%(width)s, it takes %(more)s cases")
+    PLAN_OUT_OF_REACH = Phrase("out of reach: physicians on all %(n)s cases give ±%(width)s, and %(more)s are needed")
     PLAN_CANDIDATES_WITHOUT_NUMBER = Phrase("no number for %(n)s candidates")
 
     # Susceptibility to injections.

@@ -50,7 +50,7 @@ def test_out_of_reach_is_undefined():
         plan = cases_needed(PILOT, 0.0196, with_judge=with_judge)
         assert isinstance(plan, Undefined)
         # t(0.975, 402) = 1.96588: 403 cases give 1.96588 · sqrt(0.04/403) = 0.019586, and 402 give 0.019610.
-        assert plan.reason == "out of reach: physicians on all 400 cases give ±0.01966, it takes 403 cases"
+        assert plan.reason == "out of reach: physicians on all 400 cases give ±0.01966, and 403 are needed"
     # Labels on finitely many cases leave the spread of the cases: a perfect judge does not go below it.
     perfect = Pilot(0.04, 0.0, 30, 400)
     assert cases_needed(perfect, 0.0198, with_judge=True).value < cases_needed(perfect, 0.0198, with_judge=False).value
