@@ -159,7 +159,6 @@ def _calibration_row(calibration: Calibration) -> Row:
     return {
         "k": int(calibration.k.value or 0),
         "n": calibration.n,
-        "n_cases": calibration.n_cases,
         "n_criteria": calibration.n_criteria,
         "mean": calibration.mean.value,
         "median": calibration.median,
@@ -173,6 +172,7 @@ def _calibration_row(calibration: Calibration) -> Row:
         "histogram": list(calibration.histogram),
         "effective": calibration.mean.effective,
         "note": calibration.k.note,
+        "n_cases": calibration.n_cases,
     }
 
 

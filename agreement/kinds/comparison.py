@@ -192,7 +192,8 @@ def finding(row: Row, names: Mapping[str, str]) -> str:
     if row["difference"] is None:
         return _("There is no difference to speak of: %(why)s.") % {"why": difference.reason}
     if row["difference_low"] is None:
-        return _("Without an interval nothing can be said about which of the two is closer to %(reference)s.") % names
+        given = {**names, "why": difference.reason}
+        return _("Nothing can be said about which of the two is closer to %(reference)s: %(why)s.") % given
     shown = {**names, "by": difference.shown.lstrip("\N{MINUS SIGN}"), "interval": difference.interval}
     if row["difference_low"] > 0:
         return _("%(a)s is closer to %(reference)s than %(b)s: its Macro-F1 is higher by %(by)s.") % shown
@@ -232,7 +233,7 @@ def _row(report: Report, row: Row) -> Context:
 
 def figures(report: Report) -> Iterator[Figure]:
     rows, names = table_of(report, "comparison").dicts(), _names(report)
-    with_interval = any(row["difference_low"] is not None for row in rows)
+    with_interval = any(row[f"mf1_{key}_low"] is not None for row in rows for key in ("a", "b"))
 
     def label(row: Row) -> str:
         return _("All") if row["slice"] == "all" else candidate_of(row["slice"])

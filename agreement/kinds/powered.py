@@ -214,11 +214,22 @@ def _row(report: Report, row: Row, shared_remarks: Collection[str] = ()) -> Cont
             joined(*(part for part in parts_of(from_english(row["note"])) if part not in shared_remarks))
         ),
         "figures": {
-            "value": number({**row, "value_low": row["low"], "value_high": row["high"]}, "value", digits=digits),
-            "physicians": number({**row, "note": remarks_of_none(row)}, "physicians", digits=digits),
-            "judge": number({**row, "note": ""}, "judge", digits=digits),
+            "value": powered_number(row, digits=digits),
+            "physicians": number(_noted(row, "physicians", remarks_of_none(row)), "physicians", digits=digits),
+            "judge": number(_noted(row, "judge", ""), "judge", digits=digits),
         },
     }
+
+
+def powered_number(row: Row, *, digits: int) -> Number:
+    """The prediction-powered figure of a row, with its interval."""
+    own = {"value_low": row["low"], "value_high": row["high"], "value_effective": row.get("effective")}
+    return number({**row, **own}, "value", digits=digits)
+
+
+def _noted(row: Row, name: str, why_none: str) -> Row:
+    """The row for a figure beside the prediction-powered one, whose reasons are not its own where it is undefined."""
+    return row if row[name] is not None else {**row, "note": why_none}
 
 
 def remarks_of_none(row: Row) -> str:

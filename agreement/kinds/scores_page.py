@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from agreement.calibration.thresholds import threshold_in_force
 from agreement.items.labels import value_label
 from agreement.kinds.kind import Context
+from agreement.kinds.powered import powered_number
 from agreement.kinds.scores_figures import evidence_url, rows_of, short
 from agreement.models import Report
 from agreement.reports.links import pairs_url
@@ -225,10 +226,7 @@ def _powered(report: Report, part: str) -> Powered | None:
     rows = [row for row in rows_of(newest, "powered") if row["slice"] == part and row["measure"] == "cacs_at_k"]
     return Powered(
         newest,
-        {
-            row["candidate"]: number({**row, "value_low": row["low"], "value_high": row["high"]}, "value", digits=1)
-            for row in rows
-        },
+        {row["candidate"]: powered_number(row, digits=1) for row in rows},
     )
 
 

@@ -22,7 +22,7 @@ from agreement.reports.tables import Row
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import case_joint, case_table
-from consilium.statistics.case_numbers import MINIMUM_PILOT_CASES, ROUNDING, rounded_down
+from consilium.statistics.case_numbers import MINIMUM_PILOT_CASES, ROUNDING, in_reason
 from consilium.statistics.confusion import confusion_counts
 from consilium.statistics.detectable_difference import detectable_from_standard_error, detectable_mean_difference
 from consilium.statistics.estimate import Figure, Undefined
@@ -109,7 +109,7 @@ def _pilot(inputs: Inputs, estimate: Powered, candidate: int, *, with_judge: boo
         return Undefined(Reason.PLAN_LEARNED_CANDIDATE(), estimate.n_labelled_cases)
     effective = estimate.physicians.effective or 0.0
     if estimate.label_variance is None or estimate.residual_variance is None:
-        cases = rounded_down(effective)
+        cases = in_reason(effective)
         return Undefined(Reason.PLAN_LABELLED_CASES(n=cases, needed=MINIMUM_PILOT_CASES), estimate.n_labelled_cases)
     return Pilot(
         estimate.label_variance,

@@ -24,10 +24,10 @@ from agreement.judged.training_overlap import learned_candidates, learners, rema
 from agreement.powered.sampling import Sampling, sampling_of
 from agreement.reports.tables import Row
 from consilium.core.jobs import Progress, no_progress
-from consilium.core.phrases import joined
+from consilium.core.phrases import joined, labelled, parts_of
 from consilium.core.reasons import Reason
 from consilium.statistics.cacs import cacs_values
-from consilium.statistics.estimate import Undefined
+from consilium.statistics.estimate import Figure, Undefined
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.prediction_powered import CaseSums, Powered, case_sums, prediction_powered
 from rubrics.models import Benchmark, Candidate, Case
@@ -307,6 +307,14 @@ def _options(inputs: Inputs, grid: Grid, place: int, measure: str) -> dict[str, 
     return {"bounds": (0.0, 100.0), "clip": (0.0, 100.0)}
 
 
+def _beside(figure: Figure, **others: Figure) -> Iterator[str]:
+    """The remarks on the figures beside the prediction-powered one, where they are others than its own."""
+    for name, other in others.items():
+        own = [part for part in parts_of(other.note) if other.defined and part not in parts_of(figure.note)]
+        if own:
+            yield labelled(name, joined(*own))
+
+
 def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]:
     estimates = powered_figures(inputs, place, measure)
     judged = [estimate.judge for estimate in estimates]
@@ -351,7 +359,7 @@ def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]
                 "n_labelled_cases": estimate.n_labelled_cases,
                 "n_judged": estimate.n_judged,
                 "n_cases": estimate.n_cases,
-                "note": joined(figure.note, *notes),
+                "note": joined(figure.note, *notes, *_beside(figure, physicians=estimate.physicians, judge=judge)),
                 "effective": figure.effective,
                 "physicians_effective": estimate.physicians.effective,
                 "judge_effective": judge.effective,

@@ -44,17 +44,26 @@ _RENDERERS: dict[str, Callable[[Figure], bytes]] = {
 }
 
 
+# Tables whose ranges are quantiles of simulated errors of a judge, at least in part.
+SIMULATED = {"judge_error", "judges"}
+
+
 def table_text(report: Report, name: str, ending: str) -> Iterator[str]:
     """A table as ``csv``, ``tex`` or ``md``, in pieces; KeyError where there is none of that name."""
     table = table_of(report, name)
     if ending == "csv":
         return table.csv()
-    has_intervals = any(column.endswith("low") for column in table.columns)
-    rule = sentences.rule_in_caption(report) if has_intervals else ""
+    rule = sentences.rule_in_caption(report) if _has_intervals(name, table) else ""
     caption = f"{methods_of(report).title}: {name.replace('_', ' ')}{rule}"
     if ending == "tex":
         return stream_latex(table, caption=caption, label=f"tab:{report.public_id}-{name.replace('_', '-')}")
     return stream_markdown(table, caption=caption)
+
+
+def _has_intervals(name: str, table: Table) -> bool:
+    """Whether a table has an interval by the rule of its report; ranges of simulated errors have none."""
+    ends = [place for place, column in enumerate(table.columns) if column.endswith("low")]
+    return name not in SIMULATED and any(row[place] is not None for row in table.rows for place in ends)
 
 
 def table_stata(report: Report, name: str) -> IO[bytes]:

@@ -75,9 +75,9 @@ _SIZES: dict[str, str] = {
     Report.Kind.FIDELITY: sentences.SIZES_OF_MF1,
     Report.Kind.COMPARISON: sentences.SIZES_OF_MF1,
     Report.Kind.ITEMS: sentences.SIZES_OF_RATES,
-    Report.Kind.ALTERNATIVE: sentences.SIZES_OF_RATES,
+    Report.Kind.ALTERNATIVE: sentences.SIZES_OF_ADVANTAGES,
     Report.Kind.SCORES: sentences.SIZES_OF_SCORES,
-    Report.Kind.POWERED: sentences.SIZES_OF_SCORES,
+    Report.Kind.POWERED: sentences.SIZES_OF_POWERED,
     Report.Kind.CALIBRATION: sentences.SIZES_OF_HITS,
 }
 # The figures that take account of chance where cases have few pairs, with their verb.
@@ -86,7 +86,9 @@ _FEW_PAIRS: dict[str, str] = {
     Report.Kind.FIDELITY: "MF1 has",
     Report.Kind.COMPARISON: "MF1 has",
     Report.Kind.ITEMS: "MF1 has",
+    Report.Kind.ALTERNATIVE: "MF1 has",
     Report.Kind.CALIBRATION: "MF1 has",
+    Report.Kind.SCORES: "the MF1 of groups has",
 }
 _BLANKS = re.compile(r"\s+")
 
@@ -128,7 +130,7 @@ class Methods:
 def methods_of(report: Report) -> Methods:
     """The methods of a finished report."""
     own = [_BLANKS.sub(" ", sentence).strip() for sentence in kind_of(report).methods(report)]
-    parts = [filter(None, own), _raters(report), _notes(report), _computation(report)]
+    parts = [filter(None, own), _raters(report), _notes(report), filter(None, _computation(report))]
     paragraphs = list(filter(None, map(" ".join, parts)))
     text = " ".join(paragraphs)
     with translation.override("en"):

@@ -14,12 +14,14 @@ from consilium.core.from_english import from_english
 from consilium.core.i18n import translate
 from consilium.core.phrases import Labelled, parts_of
 from consilium.core.reasons import Reason, code_of
-from consilium.statistics.case_numbers import rounded_down
+from consilium.statistics.case_numbers import in_words
 
 REMARKS_ON_INTERVALS = {
     Reason.CLIPPED_INTERVAL,
     Reason.EDGE_INTERVAL,
     Reason.ALIKE_INTERVAL,
+    Reason.EDGE_INTERVAL_BEFORE,
+    Reason.ALIKE_INTERVAL_BEFORE,
     Reason.EDGE_INTERVAL_OF_ONE,
 }
 
@@ -75,7 +77,13 @@ class Number:
             return format_html("{}", self.shown)
         if not self.behind:
             return format_html('{} <span class="ci">{}</span>', self.shown, self.interval)
-        return format_html('{} <span class="ci" title="{}">{}</span>', self.shown, self.behind, self.interval)
+        return format_html(
+            '{} <span class="ci" title="{}">{}<span class="visually-hidden"> ({})</span></span>',
+            self.shown,
+            self.behind,
+            self.interval,
+            self.behind,
+        )
 
 
 @dataclass(frozen=True)
@@ -138,7 +146,7 @@ def _why_no_interval(row: Row, name: str) -> str:
 def _behind(row: Row, name: str) -> str:
     """The effective cases behind an interval, and how else it was made than most."""
     effective = row.get(f"{name}_effective")
-    cases = "" if effective is None else _("%(n)s effective cases") % {"n": rounded_down(effective)}
+    cases = "" if effective is None else _("%(n)s effective cases") % {"n": in_words(effective)}
     remarks = (translate(remark) for remark in _remarks(row, name) if code_of(remark) in REMARKS_ON_INTERVALS)
     return "; ".join(filter(None, [cases, *remarks]))
 

@@ -12,7 +12,7 @@ from typing import Any
 from agreement.calibration.thresholds import threshold_in_force
 from agreement.models import Report
 from consilium.statistics.case_figures import MANY_PAIRS, SEVERAL_PAIRS
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, rounded_down
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, in_words
 from consilium.statistics.unit_agreement import MINIMUM_APART
 from scoring.selectors.raters import JURY_RULES, UNANIMOUS
 
@@ -184,8 +184,8 @@ JACKKNIFE = (
     "The degrees of freedom are the effective number of cases less one. This number is the squared sum of the cases’ "
     "sizes over the sum of their squares (as Carter et al. 2017, here by size alone), so that one large case counts "
     "for less than several small ones.",
-    "Where a figure is at a bound, or is at a bound or undefined without one case, its interval is the mid-p interval "
-    "of a share of as many trials as there are effective cases (Lancaster 1961).",
+    "Where a figure is at a bound, or is at a bound or undefined without one case, or where all cases are alike, its "
+    "interval is the mid-p interval of a share of as many trials as there are effective cases (Lancaster 1961).",
     f"Figures with fewer than {MINIMUM_EFFECTIVE_CASES} effective cases have no interval.",
 )
 SIZES_OF_AGREEMENT = (
@@ -194,10 +194,20 @@ SIZES_OF_AGREEMENT = (
 )
 SIZES_OF_MF1 = "A case is as large as its number of pairs, and MF1 lies between 0 and 1."
 SIZES_OF_RATES = "A case is as large as its number of pairs, and shares lie between 0 and 1."
+SIZES_OF_ADVANTAGES = (
+    "A case is as large as its number of pairs. Shares and MF1 lie between 0 and 1, differences between −1 and 1; a "
+    "share has the mid-p interval where each case has one pair."
+)
 SIZES_OF_SCORES = (
     "A case is as large as its number of responses, for Rubric Accuracy as its number of positive criteria. Rubric "
     "Accuracy and CACS lie between 0 and 100, Pass@k between 0 and 1, and the rubric score between the mean of the "
-    "least scores that the rubrics allow and 1; score and interval are clipped to 0 to 1 last."
+    "least scores that the rubrics allow and 1; score and interval are clipped to 0 to 1 last. Worst-at-k counts each "
+    "case once, between the mean of the least scores of its cases and 1."
+)
+SIZES_OF_POWERED = (
+    "A case is as large as its number of responses, for Rubric Accuracy as its number of positive criteria. Rubric "
+    "Accuracy and CACS lie between 0 and 100, and the rubric score between the mean of the least scores that the "
+    "rubrics allow and 1; score and interval are clipped to 0 to 1 last."
 )
 SIZES_OF_HITS = (
     "For the mean of the criteria met a case is as large as its number of responses; the ends of the interval of k are "
@@ -211,8 +221,8 @@ def few_pairs(figures: str) -> str:
     return (
         f"In slices with fewer than {MANY_PAIRS} pairs a case, {figures} an interval only where at least "
         f"{MINIMUM_APART} cases hold the rarer class (said by both raters, where cases have fewer than {SEVERAL_PAIRS} "
-        "pairs). At a bound the disagreement then has the mid-p interval, divided by the disagreement to expect by "
-        "chance."
+        "pairs). At a bound the ends are then one less the mid-p ends of the disagreement over the disagreement to "
+        "expect by chance."
     )
 
 
@@ -225,13 +235,16 @@ def rule_in_caption(report: Report) -> str:
 
 
 def effective_cases(report: Report) -> str:
-    """How many cases the figures are over, and how many effective ones stand behind the leading figures."""
+    """How many cases the figures are over, and how many effective ones the leading figures rest on."""
     facts = report.result["facts"]
     cases, effective = facts.get("n_cases"), facts.get("effective")
     least = "at least " if report.kind in (Report.Kind.SCORES, Report.Kind.POWERED) else ""
     known = [
         f"the figures are over {counted(cases, 'case')}" if cases else "",
-        f"{least}{rounded_down(effective)} effective cases stand behind the leading figures" if effective else "",
+        f"the leading figures rest on {least}{in_words(effective)} effective "
+        f"{'case' if in_words(effective) == '1' else 'cases'}"
+        if effective
+        else "",
     ]
     return capital("; ".join(filter(None, known))) + "." if any(known) else ""
 

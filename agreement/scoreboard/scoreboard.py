@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from agreement.reports.tables import Row
 from consilium.core.phrases import joined
 from consilium.core.reasons import Reason
-from consilium.statistics.case_figures import case_ratio, sums_by_case
+from consilium.statistics.case_figures import case_ratio
 from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
 from consilium.statistics.worst_at_k import worst_at_k
 from scoring.scores.score_columns import CLIP, FIGURES, ScoreFigures
@@ -258,7 +258,7 @@ def _worst_k(scored: Scored) -> int:
 def _worst(scored: Scored, k: int) -> ScoreFigures:
     """Worst-at-k of every column: the mean over cases of the expected minimum of k samples, clipped.
 
-    It lies above the mean over the same cases of the least rubric score that each allows.
+    It lies above the mean over the same cases of the least rubric score that any response to each could have.
     """
     sheet, grid = scored.sheet, scored.grid
     n_candidates, n_cases = len(sheet.candidate_ids), len(sheet.case_ids)
@@ -271,10 +271,9 @@ def _worst(scored: Scored, k: int) -> ScoreFigures:
     expected[: len(worst.by_case)] = worst.by_case
     by_case = expected.reshape(size, n_cases).T
     used = ~np.isnan(by_case)
-    least = sums_by_case(grid.least_score[inside], sheet.response_case[response], n_cases, column, size)
-    samples = sums_by_case(np.ones(len(response)), sheet.response_case[response], n_cases, column, size)
-    least_by_case = np.where(used, least / np.maximum(samples, 1), 0.0)
-    bounds = least_by_case.sum(axis=0) / np.maximum(used.sum(axis=0), 1), 1.0
+    least = np.full((n_cases, size), np.inf)
+    np.minimum.at(least, (sheet.response_case[response], column), grid.least_score[inside])
+    bounds = np.where(used, least, 0.0).sum(axis=0) / np.maximum(used.sum(axis=0), 1), 1.0
     over_cases = case_ratio(np.where(used, by_case, 0.0), used, bounds=bounds, clip=CLIP)
     return ScoreFigures.of(
         over_cases, scored.rule, Reason.TOO_FEW_SAMPLES(k=k) if k > 1 else Reason.NO_SCORED_RESPONSE()

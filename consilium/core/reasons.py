@@ -60,8 +60,15 @@ class Reason(Enum):
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.
     INTERVAL_CASES = Phrase("no interval: %(cases)s of the %(needed)s cases needed")
     INTERVAL_EFFECTIVE_CASES = Phrase("no interval: %(cases)s of the %(needed)s effective cases needed")
-    INTERVAL_CHANGES_ALIKE = Phrase("no interval: the two figures change alike without each case")
+    INTERVAL_CHANGES_ALIKE = Phrase(
+        "no interval: leaving out any case changes both figures by the same amount, so the cases do not show how far "
+        "they may be apart"
+    )
+    INTERVAL_CORRELATION = Phrase("no interval: percentile intervals are not given for correlations")
     INTERVAL_CASES_APART = Phrase("no interval: %(cases)s of the %(needed)s cases needed with the rarer answer")
+    INTERVAL_CASES_APART_BEFORE = Phrase(  # in reports stored before it was reworded
+        "no interval: %(cases)s of the %(needed)s cases needed with a rating outside the most frequent category"
+    )
     INTERVAL_CASES_MOSTLY_APART = Phrase(
         "no interval: %(cases)s of the %(needed)s cases needed where most ratings are outside the most frequent "
         "category"
@@ -150,6 +157,10 @@ class Reason(Enum):
         "without one case the figure is at its limit or undefined: interval by the number of cases alone"
     )
     ALIKE_INTERVAL = Phrase("all cases are alike: interval by the number of cases alone")
+    EDGE_INTERVAL_BEFORE = Phrase(  # in reports stored before it was reworded, as the next
+        "fewer than two cases differ from the bound: interval by the number of cases"
+    )
+    ALIKE_INTERVAL_BEFORE = Phrase("all cases are alike: interval by the number of cases")
     EDGE_INTERVAL_OF_ONE = Phrase("one of the two intervals rests on the number of cases alone")
     SETTING = Phrase("setting %(setting)s")
     RESAMPLES_LEFT_OUT = Phrase("%(n)s resamples left out as undefined")

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import CaseFigures
+from consilium.statistics.case_numbers import MINIMUM_RESAMPLED_CASES
 from consilium.statistics.estimate import (
     Undefined,
     nearly_equal,
@@ -32,7 +33,7 @@ from consilium.statistics.estimate import (
 
 RESAMPLES = 1000
 LEVEL = 0.95
-MINIMUM_CASES = 10
+MINIMUM_CASES = MINIMUM_RESAMPLED_CASES
 MINIMUM_KEPT = 0.95
 # Weights are made in blocks of about 32 MB, so that memory does not grow with the number of cases.
 BLOCK_CELLS = 4_000_000

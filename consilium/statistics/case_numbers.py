@@ -12,6 +12,22 @@ CASES_FOR_RARE_EVENTS = 100  # shares near 0 or 1, sparse CACS, rare failures
 ROUNDING = 1e-9
 
 
-def rounded_down(cases: float) -> str:
-    """An effective number of cases for a reason, to one decimal and never up: 4.98 is not yet 5."""
-    return f"{math.floor(10 * cases + ROUNDING) / 10:.1f}"
+MINIMUM_RESAMPLED_CASES = 10  # for a percentile interval
+
+_BORDERS = (MINIMUM_EFFECTIVE_CASES, MINIMUM_PILOT_CASES, CASES_FOR_A_CLAIM, CASES_FOR_RARE_EVENTS)
+
+
+def rounded(cases: float) -> float:
+    """An effective number of cases to one decimal; never up to a number that is asked for: 4.98 is not yet 5."""
+    nearest = round(cases, 1)
+    return math.floor(10 * cases) / 10 if nearest in _BORDERS and cases < nearest - ROUNDING else nearest
+
+
+def in_reason(cases: float) -> str:
+    """The same as reasons have it: ``4.0``."""
+    return f"{rounded(cases):.1f}"
+
+
+def in_words(cases: float) -> str:
+    """The same as sentences have it: ``4``, ``4.9``."""
+    return f"{rounded(cases):g}"

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from consilium.core.reasons import Reason
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, MINIMUM_PILOT_CASES, ROUNDING, rounded_down
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, MINIMUM_PILOT_CASES, ROUNDING, in_reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 
 POWER = 0.8
@@ -65,10 +65,10 @@ def _refused(spread: float, n_pilot: int, n_planned: int, *, effective: float) -
     if spread < 0 or not math.isfinite(spread):
         raise ValueError("a standard deviation is not negative")
     if effective * n_pilot < MINIMUM_PILOT_CASES - ROUNDING:
-        cases = rounded_down(effective * n_pilot)
+        cases = in_reason(effective * n_pilot)
         return Undefined(Reason.PLAN_CASES_OF_BOTH(n=cases, needed=MINIMUM_PILOT_CASES), n_pilot)
     if effective * n_planned < MINIMUM_EFFECTIVE_CASES - ROUNDING:
-        cases = rounded_down(effective * n_planned)
+        cases = in_reason(effective * n_planned)
         return Undefined(Reason.PLAN_CASES(n=cases, needed=MINIMUM_EFFECTIVE_CASES), n_pilot)
     if spread == 0:
         return Undefined(Reason.PLAN_DIFFERENCES_ALIKE(), n_pilot)

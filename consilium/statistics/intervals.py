@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, RESAMPLES, CaseBootstrap, percentile_intervals, replicates
 from consilium.statistics.case_figures import CaseFigures, Chance
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING, rounded_down
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING, in_reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Ends, Jackknife, effective_cases, jackknife, logit_ends
 from consilium.statistics.mover import changes_alike, correlations, difference_ends
@@ -236,7 +236,7 @@ def _shown(low: Array, high: Array, lacking: Collection[int]) -> tuple[Array, Ar
 
 def lacks_cases(effective: float) -> str:
     """Why a figure has no interval by leaving out cases: that so many effective cases are too few."""
-    return Reason.INTERVAL_EFFECTIVE_CASES(cases=rounded_down(effective), needed=MINIMUM_EFFECTIVE_CASES)
+    return Reason.INTERVAL_EFFECTIVE_CASES(cases=in_reason(effective), needed=MINIMUM_EFFECTIVE_CASES)
 
 
 def _lacking(jack: Jackknife, chance: Chance | None) -> dict[int, str]:

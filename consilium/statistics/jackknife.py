@@ -9,8 +9,8 @@ has the size d[i] ≥ 0 (`case_figures`). With one value without each case:
     s² = (G - 1)/G · Σ (y[i] - ȳ)²
     ends = λ⁻¹(λ(θ) ± t(0.975, max(G* - 1, 1)) · s)             λ⁻¹(y) = a + (b - a) / (1 + e^-y)
 
-*At the edge* there is no such s: where θ or one of the θ[i] is at a bound or undefined, or s is 0. Fewer than two cases
-then differ from the bound, and the interval is that of a share of G* cases: the mid-p ends of w·G* of G*, with w = (θ -
+*At the edge* there is no such s: where θ or one of the θ[i] is at a bound or undefined, or s is 0. The
+interval is then that of a share of G* cases: the mid-p ends of w·G* of G*, with w = (θ -
 a) / (b - a), spread over a to b. *A share of events among trials, one trial a case* (Pass@k, flip rates, shares of the
 quality pages) has the mid-p interval anywhere, since it is shorter and holds enough; but a difference of two such
 shares is made of the rule's own ends. Made of mid-p ends it covered 88% with 5 cases and 91% with 10. Raw agreement,

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, MINIMUM_PILOT_CASES, ROUNDING, rounded_down
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, MINIMUM_PILOT_CASES, ROUNDING, in_reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.jackknife import LEVEL
 
@@ -75,7 +75,7 @@ def cases_needed(pilot: Pilot, half_width: float, *, with_judge: bool) -> Figure
     behind = pilot.n_labelled_cases
     effective = pilot.effective_share * behind
     if effective < MINIMUM_PILOT_CASES - ROUNDING:
-        return Undefined(Reason.PLAN_LABELLED_CASES(n=rounded_down(effective), needed=MINIMUM_PILOT_CASES), behind)
+        return Undefined(Reason.PLAN_LABELLED_CASES(n=in_reason(effective), needed=MINIMUM_PILOT_CASES), behind)
     if pilot.label_variance == 0:
         return Undefined(Reason.PLAN_LABELLED_CASES_ALIKE(), behind)
     tried = np.arange(least_cases(pilot), pilot.n_cases + 1)

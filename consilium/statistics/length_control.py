@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from consilium.core.reasons import Reason
 from consilium.statistics.case_correlation import spearman_jackknife
-from consilium.statistics.estimate import Estimate, Figure, Undefined
+from consilium.statistics.estimate import Estimate, Figure, Undefined, with_note
 from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.rank_agreement import pearson, spearman
 
@@ -50,7 +50,9 @@ def length_control(
         second: Figure = Undefined(first.reason, first.n)
     else:
         second = spearman(lengths, scores)
-    if with_interval and isinstance(second, Estimate):
+    if isinstance(second, Estimate) and not with_interval:
+        second = with_note(second, Reason.INTERVAL_CORRELATION())
+    elif isinstance(second, Estimate):
         numbers = np.unique(np.asarray(case), return_inverse=True)[1]
         jack = spearman_jackknife(lengths, scores, case=numbers, n_cases=int(numbers.max()) + 1)
         (second,) = DEFAULT_RULE.of_jackknife(jack).attach([second])

@@ -48,7 +48,7 @@ from numpy.typing import ArrayLike, NDArray
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import MINIMUM_CASES, MINIMUM_KEPT
 from consilium.statistics.case_figures import CaseFigures
-from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING, rounded_down
+from consilium.statistics.case_numbers import MINIMUM_EFFECTIVE_CASES, ROUNDING, in_reason
 from consilium.statistics.estimate import Estimate, Figure, Undefined, nearly_equal, with_interval, with_note
 from consilium.statistics.jackknife import LEVEL, Jackknife, jackknife, logit_ends
 from consilium.statistics.mover import changes_alike, correlations, difference_ends
@@ -127,7 +127,7 @@ def _lacks_cases(cases: int) -> str:
 def _lacks_effective_cases(effective: float) -> str:
     if effective >= MINIMUM_EFFECTIVE_CASES - ROUNDING:
         return ""
-    return Reason.RANK_EFFECTIVE_CASES(cases=rounded_down(effective), needed=MINIMUM_EFFECTIVE_CASES)
+    return Reason.RANK_EFFECTIVE_CASES(cases=in_reason(effective), needed=MINIMUM_EFFECTIVE_CASES)
 
 
 def paired_rank_ranges(candidates: CaseFigures) -> list[Figure]:

@@ -27,7 +27,8 @@ from consilium.statistics.case_numbers import (
     CASES_FOR_A_CLAIM,
     CASES_FOR_RARE_EVENTS,
     MINIMUM_EFFECTIVE_CASES,
-    rounded_down,
+    MINIMUM_RESAMPLED_CASES,
+    rounded,
 )
 
 if TYPE_CHECKING:
@@ -162,15 +163,15 @@ def effective_cases(n: float | None, percentile: Any = False, most: float | None
     """``{% effective_cases facts.effective %}``: what can rest on so many effective cases; nothing where None.
 
     ``percentile``: whether the intervals are percentile intervals. ``most``: each figure rests on ``n`` to so many.
-    Rounded down: 4.98 effective cases are not yet 5.
     """
-    least, most = (float(rounded_down(cases)) if cases else None for cases in (n, most))
+    least, most = (rounded(cases) if cases else None for cases in (n, most))
     return {
         "n": least,
         "most": most if most != least else None,
         "whole": 1 if least == 1 else 2,
         "percentile": bool(percentile),
         "interval": MINIMUM_EFFECTIVE_CASES,
+        "resampled": MINIMUM_RESAMPLED_CASES,
         "claim": CASES_FOR_A_CLAIM,
         "rare": CASES_FOR_RARE_EVENTS,
     }

@@ -134,7 +134,7 @@ class Columns:
         notes: list[str] = []
         undecided = self._undecided(column)
         explained = False
-        seen: set[str] = set()
+        names_by_remark: dict[str, list[str]] = {}
         for name in FIGURES:
             figure = self.figures_by_name[name].figures[column]
             reason = figure.note
@@ -143,11 +143,10 @@ class Columns:
                 reason, explained = undecided, True
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
             row[f"{name}_effective"] = figure.effective
-            # The reason for a missing interval is most often the same for all four; it is given once, with the first.
-            news = [part for part in parts_of(reason) if part not in seen or not figure.defined]
-            seen.update(news)
-            if news:
-                notes.append(labelled(name, joined(*news)))
+            # The reason for a missing interval is most often the same for all four; it is given once for all of them.
+            for remark in parts_of(reason):
+                names_by_remark.setdefault(remark, []).append(name)
+        notes += [labelled(", ".join(names), remark) for remark, names in names_by_remark.items()]
         row["rubric_score_se"] = self.deviations[column]
         for name, count in self.counts.items():
             row[name] = int(count[column])

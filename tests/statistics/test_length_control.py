@@ -96,5 +96,8 @@ def test_the_rank_correlation_has_an_interval_over_cases():
     ends = logit_jackknife(without, spearmanr(x, y).statistic, [2] * 6, -1, 1)
     assert (figure.low, figure.high) == pytest.approx(ends)
     assert figure.effective == pytest.approx(6)
+    without = length_control(x, y, np.tile([0, 1], 6), case, with_interval=False).spearman
+    assert (without.value, without.low) == (figure.value, None)
+    assert without.note == "no interval: percentile intervals are not given for correlations"
     few = length_control(x[:8], y[:8], np.tile([0, 1], 4), case[:8]).spearman
     assert (few.low, few.note) == (None, "no interval: 4.0 of the 5 effective cases needed")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import case_ratio
 from consilium.statistics.intervals import CaseJackknife
 from consilium.statistics.jackknife import jackknife
@@ -73,7 +74,7 @@ def test_figures_that_change_alike_without_each_case_have_no_interval() -> None:
     for second in (first, tenths, ratio([(a + 1, 9) for a in met])):
         apart = rule.differences(first, second)
         assert np.isnan([apart.low[0], apart.high[0]]).all()
-        assert apart.reason(0) == "no interval: the two figures change alike without each case"
+        assert apart.reason(0) == Reason.INTERVAL_CHANGES_ALIKE()
     # One decision in one case is enough for a difference.
     other = rule.differences(first, ratio([(a, 9) for a in [3, *met[1:]]]))
     assert other.low[0] < -1 / 72 < other.high[0]

@@ -17,6 +17,7 @@ from agreement import services
 from agreement.calibration import thresholds
 from agreement.kinds import kind_of
 from agreement.models import Report, ThresholdChoice
+from agreement.reports.files import table_text
 from agreement.reports.stored import table_of
 from consilium.core.errors import Conflict
 from scoring.models import JudgeRun
@@ -100,6 +101,10 @@ def test_the_errors_of_judges_are_measured_and_carried_on(study: Study) -> None:
     order = [row for row in rows(report, "judge_order") if row["role"] == "worst"]
     assert [(row["candidate"], row["next_candidate"]) for row in order] == [("one", "two"), ("two", "three")]
     assert all(row["turned"] < 0.01 for row in order)
+    # The ranges of simulated errors are no intervals over cases, and no caption calls them so.
+    for name in ("judge_error", "judges"):
+        assert "intervals" not in next(iter(table_text(report, name, "md")))
+    assert "jackknife over cases" in next(iter(table_text(report, "candidates", "md")))
 
 
 def test_a_rate_from_five_cases_has_an_interval() -> None:

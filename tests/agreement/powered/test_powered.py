@@ -23,6 +23,7 @@ from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_of
 from annotation.models import Assignment, Batch, BatchItem, Decision
 from consilium.core.errors import DomainError
+from consilium.statistics.case_numbers import in_words
 from rubrics.models import Response
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import CaseFactory, ResponseFactory, make_batch
@@ -99,7 +100,8 @@ def test_a_report_by_the_page_with_figures_files_and_recomputation(study: Study)
     page = client.get(response["Location"]).content.decode()
     assert "Prediction-powered" in page
     row = rows["alpha", "overall_score", "rubric_accuracy"]
-    assert f'{row["value"]:.1f} <span class="ci">{row["low"]:.1f}–{row["high"]:.1f}</span>' in page
+    behind = f"{in_words(row['effective'])} effective cases"
+    assert f'{row["value"]:.1f} <span class="ci" title="{behind}">{row["low"]:.1f}–{row["high"]:.1f}' in page
     assert page.count("<svg") >= 3
     methods = methods_of(report).text
     assert "48 responses with verdicts of" in methods
@@ -317,6 +319,25 @@ def test_a_plan_by_page_file_api_and_command(study: Study, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+def test_a_difference_of_macro_f1_needs_ten_effective_cases() -> None:
+    """Ten cases of one response and one of twenty: G* = 30² / (10 + 400) = 2.2."""
+    uneven = make_study(cases=10, points=(1, 1, 1), candidates=("alpha",))
+    large = CaseFactory(benchmark=uneven.benchmark, rubric=[1, 1, 1])
+    for sample in range(20):
+        ResponseFactory(case=large, candidate=uneven.candidates[0], sample=sample)
+    uneven.judge("Judge", coin(3, "met", "not_met"))
+    uneven.judge("Other", noisy(uneven, "Judge", 5, 0.3))
+    uneven.group("A", noisy(uneven, "Judge", 4, 0.3))
+    client = Client()
+    client.force_login(uneven.admin)
+    query = {"judge": "Judge", "reference": "group:A@checked", "measure": "rubric_accuracy", "k": 2, "half_width": 12}
+    answer = client.get(f"/api/v1/benchmarks/{uneven.benchmark.slug}/planning/", {**query, "other": "Other"}).json()
+    row = next(row for row in answer["detectable"] if row["measure"] == "mf1")
+    assert (row["difference"], row["spread"], row["detectable"]) == (None, None, None)
+    assert "both have 2.2 of the 10 effective cases needed" in row["note"]
+
+
+@pytest.mark.slow
 def test_a_plan_counts_effective_cases(tmp_path: Path) -> None:
     """Twelve cases of one response and one of six: G* = 18² / (12 + 36) = 6.75 for the mean over responses."""
     uneven = make_study(cases=12, points=(1, 1, 1), candidates=("alpha",))
@@ -330,7 +351,7 @@ def test_a_plan_counts_effective_cases(tmp_path: Path) -> None:
     query = {"judge": "Judge", "reference": "group:A@checked", "measure": "rubric_accuracy", "k": 2, "half_width": 12}
     answer = client.get(f"/api/v1/benchmarks/{uneven.benchmark.slug}/planning/", query).json()
     (row,) = answer["budget"]
-    assert "the pilot has 6.7 of the 10 effective labelled cases needed" in row["note"]
+    assert "the pilot has 6.8 of the 10 effective labelled cases needed" in row["note"]
     assert answer["curve"] == []
 
 

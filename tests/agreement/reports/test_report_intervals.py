@@ -152,7 +152,7 @@ def test_powered_scores_of_before_do_not_claim_percentile_intervals(study: Study
 def test_a_figure_says_what_its_interval_rests_on_or_why_it_has_none(study: Study, client: Client) -> None:
     client.force_login(study.admin)
     html = client.get(f"/b/{study.benchmark.slug}/agreement/{ask(study).public_id}/").content.decode()
-    assert '<span class="ci" title="5.0 effective cases">0.691–0.955</span>' in html
+    assert '<span class="ci" title="5 effective cases">0.691–0.955' in html
     # Three of the five cases are of low difficulty.
     assert 'class="no-interval" title="no interval: 3.0 of the 5 effective cases needed"' in html
 
@@ -162,7 +162,6 @@ def test_lists_pages_and_tables_tell_the_two_rules_apart(study: Study, client: C
     reports = {interval: ask(study, interval) for interval in ("jackknife", "percentile")}
     listed = client.get(f"/b/{study.benchmark.slug}/agreement/").content.decode()
     assert listed.count("percentile intervals") == 1
-    captions = {"jackknife": "95% intervals, jackknife over cases", "percentile": "95% percentile intervals over cases"}
     for interval, report in reports.items():
         page = f"/b/{study.benchmark.slug}/agreement/{report.public_id}/"
         html = client.get(page).content.decode()
@@ -170,9 +169,14 @@ def test_lists_pages_and_tables_tell_the_two_rules_apart(study: Study, client: C
         assert ("with few cases they are too short" in html) is (interval == "percentile")
         assert ("An interval takes 5." in html) is (interval == "jackknife")
         table = b"".join(client.get(f"{page}tables/candidates.md").streaming_content).decode()
-        assert captions[interval] in table.splitlines()[0]
+        # Of five cases the percentile rule gives none.
+        assert ("95% intervals, jackknife over cases" in table.splitlines()[0]) is (interval == "jackknife")
+        raters = b"".join(client.get(f"{page}tables/raters.md").streaming_content).decode()
+        assert "intervals" not in raters.splitlines()[0]
         methods = client.get(f"{page}methods.txt").content.decode()
-        assert "5.0 effective cases stand behind the leading figures" in methods
+        assert ("A case is as large as its number of pairs. MF1 and raw" in methods) is (interval == "jackknife")
+        assert ("In slices with fewer than 10 pairs a case, MF1, kappa" in methods) is (interval == "jackknife")
+        assert "the leading figures rest on 5 effective cases" in methods.replace("The leading", "the leading")
 
 
 def test_a_finding_from_few_cases_says_so(study: Study, client: Client) -> None:

@@ -18,6 +18,7 @@ from agreement.reports.stored import table_of
 from annotation.models import Decision
 from consilium.core.errors import DomainError
 from consilium.core.jobs import MAX_ATTEMPTS, JobStatus
+from consilium.statistics.case_numbers import in_words
 from scoring.models import JudgeRun
 from tests.agreement.study import Study, coin, make_study, noisy
 from tests.factories import BenchmarkRoleFactory, UserFactory
@@ -91,7 +92,7 @@ def test_a_report_is_asked_for_computed_and_read(study: Study) -> None:
         "alpha",
         report.input_digest,
         "jackknife over cases",
-        f"{report.result['facts']['effective']:.1f} effective cases stand behind these figures",
+        f"{in_words(report.result['facts']['effective'])} effective cases stand behind these figures",
         "An interval takes 5. Rest a claim on no fewer than 30.",
         "Shares near 0 or 1, CACS of candidates that rarely reach the threshold and rare failures take 100.",
     ):

@@ -109,7 +109,8 @@ def test_every_slice_has_its_figures(study: Study) -> None:
                 assert 1 <= own[f"{figure}_rank_low"] <= rank <= own[f"{figure}_rank_high"] <= len(NAMES)
     few = row(rows, slice="specialty:neurology", candidate="alpha")  # 8 of 24 cases
     assert few["cacs_at_k_rank"] is not None
-    drawn = result(study, rule=PercentileBootstrap(7)).tables["scoreboard_slices"].dicts()
+    percentile = result(study, rule=PercentileBootstrap(7))
+    drawn = percentile.tables["scoreboard_slices"].dicts()
     few = row(drawn, slice="specialty:neurology", candidate="alpha")
     assert few["cacs_at_k_rank"] is None
     assert "no rank: 8 of the 10 cases needed" in few["note"]

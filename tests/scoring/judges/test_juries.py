@@ -450,7 +450,7 @@ def test_scores_say_that_a_jury_is_undecided(split: Benchmark, client_of_split: 
     stdout = StringIO()
     call_command("scores", benchmark="answered", rater="Panel", k=1, out=tmp_path, stdout=stdout)
     assert (
-        "alpha: rubric_score: 3 of 6 pairs are undecided by the jury; rubric_accuracy: 3 of 6 pairs"
+        "alpha: rubric_score, rubric_accuracy, pass_at_k, cacs_at_k: 3 of 6 pairs are undecided by the jury"
         in stdout.getvalue()
     )
     scores = compute_scores(split, resolve_rater(split, "Panel"), 1)
@@ -472,7 +472,9 @@ def test_a_group_that_is_tied_is_undecided_in_scores_too(answered: Benchmark) ->
     decide(answered, "G", {("case-0", "alpha"): ["not_met", "met", "not_met"]})
     (alpha,) = compute_scores(answered, resolve_rater(answered, "group:G"), 1).scoreboard
     assert (alpha["n_cannot"], alpha["n_undecided"]) == (0, 1)
-    assert alpha["note"].startswith("rubric_score: 1 of 3 pairs are undecided by the group")
+    assert alpha["note"].startswith(
+        "rubric_score, rubric_accuracy, pass_at_k, cacs_at_k: 1 of 3 pairs are undecided by the group"
+    )
 
 
 @pytest.mark.slow

@@ -15,6 +15,8 @@ from scoring.scores.score_columns import Columns
 from scoring.scores.sheet import OVERALL, Sheet, Slice
 from tests.statistics.by_hand import effective_number, logit_jackknife, ratio_ends
 
+ALL = "rubric_score, rubric_accuracy, pass_at_k, cacs_at_k"
+
 
 def sheet(n_criteria: list[int]) -> Sheet:
     """One candidate with one response to each case, of so many positive criteria, every second one met."""
@@ -77,10 +79,10 @@ def test_intervals_by_hand() -> None:
     assert (row["rubric_score_low"], row["rubric_score_high"]) == pytest.approx((low, high))
 
 
-def test_a_reason_that_all_figures_share_is_shown_once() -> None:
+def test_a_reason_that_all_figures_share_is_given_once_for_all_of_them() -> None:
     percentile = row_of([4] * 5, 2, PercentileBootstrap(1))
-    assert percentile["note"] == "rubric_score: no interval: 5 of the 10 cases needed"
-    assert row_of([4] * 4, 2)["note"] == "rubric_score: no interval: 4.0 of the 5 effective cases needed"
+    assert percentile["note"] == f"{ALL}: no interval: 5 of the 10 cases needed"
+    assert row_of([4] * 4, 2)["note"] == f"{ALL}: no interval: 4.0 of the 5 effective cases needed"
 
 
 def scored_rubrics(rubrics: list[list[int]], met: list[list[int]]) -> dict[str, object]:
@@ -117,4 +119,4 @@ def test_a_score_below_zero_is_clipped_with_its_interval() -> None:
     scores = [-5, -4, -5, -5, -4, 0]
     without = [(sum(scores) - score) / 5 for score in scores]
     low, high = logit_jackknife(without, sum(scores) / 6, [1] * 6, -5.0, 1.0)
-    assert f"clipped from -3.83333; interval before clipping: {low:.6g} to {high:.6g}" in str(row["note"])
+    assert f"clipped from -3.83333; rubric_score: interval before clipping: {low:.6g} to {high:.6g}" in str(row["note"])

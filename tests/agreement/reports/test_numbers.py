@@ -1,0 +1,52 @@
+"""A figure of a table's row, as a cell shows it."""
+
+from __future__ import annotations
+
+from agreement.reports.numbers import number
+
+NOTE = (
+    "mf1, raw: no interval: 4.0 of the 5 effective cases needed; kappa: without one case the figure is at its limit or "
+    "undefined: interval by the number of cases alone; alpha: constant ratings: both raters gave one answer throughout"
+)
+ROW = {
+    "mf1": 0.8, "mf1_low": None, "mf1_high": None, "mf1_effective": 4.0,
+    "kappa": 0.5, "kappa_low": 0.1, "kappa_high": 0.9, "kappa_effective": 11.98,
+    "ac1": 0.6, "ac1_low": 0.2, "ac1_high": 0.8, "ac1_effective": 12.0,
+    "alpha": None, "alpha_low": None, "alpha_high": None,
+    "f1": 0.7,
+    "note": NOTE,
+}  # fmt: skip
+
+
+def test_each_figure_has_the_remarks_about_it_alone() -> None:
+    assert number(ROW, "mf1").reason == "no interval: 4.0 of the 5 effective cases needed"
+    assert number(ROW, "alpha").reason == "constant ratings: both raters gave one answer throughout"
+    for name in ("kappa", "ac1", "f1"):
+        assert number(ROW, name).reason == ""
+
+
+def test_an_interval_says_what_it_rests_on() -> None:
+    assert number(ROW, "ac1").behind == "12 effective cases"
+    assert number(ROW, "kappa").behind == (
+        "12 effective cases; without one case the figure is at its limit or undefined: interval by the number of cases "
+        "alone"
+    )
+
+
+def test_cells() -> None:
+    assert number(ROW, "f1").cell == "0.700"
+    assert 'class="ci" title="12 effective cases">0.200–0.800' in number(ROW, "ac1").cell
+    assert 'class="no-interval" title="no interval: 4.0 of the 5' in number(ROW, "mf1").cell
+    assert 'class="undefined" title="constant ratings' in number(ROW, "alpha").cell
+
+
+def test_remarks_of_earlier_versions_are_read_too() -> None:
+    stored = {**ROW, "note": "kappa: fewer than two cases differ from the bound: interval by the number of cases"}
+    assert number(stored, "kappa").behind.endswith(
+        "fewer than two cases differ from the bound: interval by the number of cases"
+    )
+    stored = {
+        **ROW,
+        "note": "mf1: no interval: 3 of the 5 cases needed with a rating outside the most frequent category",
+    }
+    assert number(stored, "mf1").reason.startswith("no interval: 3 of the 5")
