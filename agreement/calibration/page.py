@@ -36,8 +36,8 @@ def body(report: Report, sort: str) -> Context:
         "rater": display_name(facts["rater"]),
         "own_url": pairs_url(report, f"candidate:{facts['candidate']}"),
         "tiles": [
-            Tile("k", number(facts, "k", digits=0)),
-            Tile(_("Mean hits"), number(facts, "mean", digits=2)),
+            Tile("k", number({**facts, "k_effective": facts.get("effective")}, "k", digits=0)),
+            Tile(_("Mean hits"), number({**facts, "mean_effective": facts.get("effective")}, "mean", digits=2)),
             Tile(
                 _("Median"),
                 number(facts, "median", digits=1),

@@ -29,11 +29,11 @@ from agreement.selectors.rater_choices import RaterChoice, display_name, rater_c
 from consilium.core.from_english import from_english
 from consilium.core.i18n import translate
 from consilium.core.jobs import Progress, no_progress
-from consilium.core.phrases import joined, parts_of
+from consilium.core.phrases import Labelled, joined, parts_of
 from consilium.figures import charts
 from consilium.figures.style import Palette
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
-from consilium.statistics.prediction_powered import NO_LABEL
+from consilium.statistics.prediction_powered import NO_JUDGED, NO_LABEL
 from rubrics.models import Benchmark
 from scoring.scores.points import DEFAULT_RULES
 from scoring.scores.sheet import OVERALL
@@ -139,9 +139,11 @@ def compute(
     )
 
 
-def _effective(rows: list[Row]) -> list[float]:
-    """The effective cases behind each prediction-powered figure; none of a report that is older than them."""
-    return [row["effective"] for row in rows if row.get("effective") is not None]
+def _effective(rows: list[Row], name: str = "") -> list[float]:
+    """The effective cases behind each prediction-powered figure, or those beside it called ``name``; none of a report
+    that is older than them.
+    """
+    return [row[f"{name}effective"] for row in rows if row.get(f"{name}effective") is not None]
 
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
@@ -185,11 +187,14 @@ def body(report: Report, sort: str) -> Context:
                 "figure": f"overall_{measure}",
             }
         )
+    overall = [row for row in rows if row["slice"] == OVERALL]
+    effective = [cases for name in ("", "physicians_", "judge_") for cases in _effective(overall, name)]
     return {
         "judge": display_name(facts["judge"]),
         "reference": display_name(facts["reference"]),
         "sections": sections,
-        "effective_most": max(_effective([row for row in rows if row["slice"] == OVERALL]), default=None),
+        "effective": min(effective, default=None),
+        "effective_most": max(effective, default=None),
         "counting": _("invalid and missing verdicts against the candidate; no score where something is not assessed"),
     }
 
@@ -198,7 +203,7 @@ def _shared(rows: list[Row]) -> list[str]:
     """The remarks that all rows share, so that the page shows them once."""
     if len(rows) < 2:
         return []
-    first, *others = [parts_of(from_english(row["note"])) for row in rows]
+    first, *others = [list(_shown_remarks(row)) for row in rows]
     return [remark for remark in first if all(remark in other for other in others)]
 
 
@@ -210,15 +215,22 @@ def _row(report: Report, row: Row, shared_remarks: Collection[str] = ()) -> Cont
         "url": pairs_url(report, f"candidate:{row['candidate']}" if overall else row["slice"]),
         "power": Number(row["lambda"], digits=2).shown,
         "ratio": Number(row["width_ratio"], digits=2).shown,
-        "own_remarks": translate(
-            joined(*(part for part in parts_of(from_english(row["note"])) if part not in shared_remarks))
-        ),
+        "own_remarks": translate(joined(*(part for part in _shown_remarks(row) if part not in shared_remarks))),
         "figures": {
             "value": powered_number(row, digits=digits),
             "physicians": number(_noted(row, "physicians", remarks_of_none(row)), "physicians", digits=digits),
-            "judge": number(_noted(row, "judge", ""), "judge", digits=digits),
+            "judge": number(_noted(row, "judge", NO_JUDGED), "judge", digits=digits),
         },
     }
+
+
+def _shown_remarks(row: Row) -> Iterator[str]:
+    """The remarks on the row and on its prediction-powered figure; cells have those on the figures beside it."""
+    for part in parts_of(from_english(row["note"])):
+        if not isinstance(part, Labelled):
+            yield part
+        elif "value" in part.names:
+            yield part.phrase
 
 
 def powered_number(row: Row, *, digits: int) -> Number:

@@ -211,7 +211,7 @@ def _further(report: Report) -> list[str]:
             "from joint resamples of all cases."
             if drawn
             else "made from the intervals of both and the correlation of their values without each case (Zou and "
-            "Donner 2008); for Pass@k from the jackknife intervals, not from the mid-p intervals that stand beside it."
+            "Donner 2008); for Pass@k from the jackknife interval also where the mid-p interval stands beside it."
         ),
         f"rubric_score_se in the files is no part of these intervals: it is the standard deviation of the score over "
         f"{RESAMPLES:,} resamples of cases with seed {report.seed}, as HealthBench’s bootstrap_std.",

@@ -24,7 +24,7 @@ from agreement.judged.training_overlap import learned_candidates, learners, rema
 from agreement.powered.sampling import Sampling, sampling_of
 from agreement.reports.tables import Row
 from consilium.core.jobs import Progress, no_progress
-from consilium.core.phrases import joined, labelled, parts_of
+from consilium.core.phrases import each_once, joined
 from consilium.core.reasons import Reason
 from consilium.statistics.cacs import cacs_values
 from consilium.statistics.estimate import Figure, Undefined
@@ -307,12 +307,10 @@ def _options(inputs: Inputs, grid: Grid, place: int, measure: str) -> dict[str, 
     return {"bounds": (0.0, 100.0), "clip": (0.0, 100.0)}
 
 
-def _beside(figure: Figure, **others: Figure) -> Iterator[str]:
-    """The remarks on the figures beside the prediction-powered one, where they are others than its own."""
-    for name, other in others.items():
-        own = [part for part in parts_of(other.note) if other.defined and part not in parts_of(figure.note)]
-        if own:
-            yield labelled(name, joined(*own))
+def _remarks(value: Figure, physicians: Figure, judge: Figure) -> str:
+    """The remarks on the three figures, each labelled; the reason for an undefined figure of the others is its own."""
+    beside = [("physicians", physicians), ("judge", judge)]
+    return each_once([("value", value.note), *((name, figure.note) for name, figure in beside if figure.defined)])
 
 
 def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]:
@@ -359,7 +357,7 @@ def _rows(inputs: Inputs, place: int, measure: str) -> Iterator[tuple[int, Row]]
                 "n_labelled_cases": estimate.n_labelled_cases,
                 "n_judged": estimate.n_judged,
                 "n_cases": estimate.n_cases,
-                "note": joined(figure.note, *notes, *_beside(figure, physicians=estimate.physicians, judge=judge)),
+                "note": joined(_remarks(figure, estimate.physicians, judge), *notes),
                 "effective": figure.effective,
                 "physicians_effective": estimate.physicians.effective,
                 "judge_effective": judge.effective,

@@ -184,8 +184,9 @@ JACKKNIFE = (
     "The degrees of freedom are the effective number of cases less one. This number is the squared sum of the cases’ "
     "sizes over the sum of their squares (as Carter et al. 2017, here by size alone), so that one large case counts "
     "for less than several small ones.",
-    "Where a figure is at a bound, or is at a bound or undefined without one case, or where all cases are alike, its "
-    "interval is the mid-p interval of a share of as many trials as there are effective cases (Lancaster 1961).",
+    "Where the figure is at a bound, where it would be at one or undefined without one case, and where all cases are "
+    "alike, the interval is the mid-p interval of a share of as many trials as there are effective cases (Lancaster "
+    "1961).",
     f"Figures with fewer than {MINIMUM_EFFECTIVE_CASES} effective cases have no interval.",
 )
 SIZES_OF_AGREEMENT = (
@@ -193,7 +194,7 @@ SIZES_OF_AGREEMENT = (
     "between −1 and 1."
 )
 SIZES_OF_MF1 = "A case is as large as its number of pairs, and MF1 lies between 0 and 1."
-SIZES_OF_RATES = "A case is as large as its number of pairs, and shares lie between 0 and 1."
+SIZES_OF_RATES = "A case is as large as its number of pairs; shares and MF1 lie between 0 and 1."
 SIZES_OF_ADVANTAGES = (
     "A case is as large as its number of pairs. Shares and MF1 lie between 0 and 1, differences between −1 and 1; a "
     "share has the mid-p interval where each case has one pair."
@@ -202,7 +203,8 @@ SIZES_OF_SCORES = (
     "A case is as large as its number of responses, for Rubric Accuracy as its number of positive criteria. Rubric "
     "Accuracy and CACS lie between 0 and 100, Pass@k between 0 and 1, and the rubric score between the mean of the "
     "least scores that the rubrics allow and 1; score and interval are clipped to 0 to 1 last. Worst-at-k counts each "
-    "case once, between the mean of the least scores of its cases and 1."
+    "case once, and lies between the mean of the least scores of its cases and 1. The MF1 of groups counts pairs, and "
+    "the rank correlation of length lies between −1 and 1."
 )
 SIZES_OF_POWERED = (
     "A case is as large as its number of responses, for Rubric Accuracy as its number of positive criteria. Rubric "
@@ -210,7 +212,8 @@ SIZES_OF_POWERED = (
     "rubrics allow and 1; score and interval are clipped to 0 to 1 last."
 )
 SIZES_OF_HITS = (
-    "For the mean of the criteria met a case is as large as its number of responses; the ends of the interval of k are "
+    "For the mean of the criteria met, which lies between 0 and their number, a case is as large as its number of "
+    "responses; the ends of the interval of k are "
     "those of this mean, rounded as k is. The sensitivity, specificity and MF1 of a judge have such intervals too, "
     "over the pairs of each case."
 )
@@ -221,8 +224,8 @@ def few_pairs(figures: str) -> str:
     return (
         f"In slices with fewer than {MANY_PAIRS} pairs a case, {figures} an interval only where at least "
         f"{MINIMUM_APART} cases hold the rarer class (said by both raters, where cases have fewer than {SEVERAL_PAIRS} "
-        "pairs). At a bound the ends are then one less the mid-p ends of the disagreement over the disagreement to "
-        "expect by chance."
+        "pairs). At a bound each end is then 1 minus a ratio: that of a mid-p end of the disagreement to the "
+        "disagreement expected by chance."
     )
 
 
@@ -239,10 +242,10 @@ def effective_cases(report: Report) -> str:
     facts = report.result["facts"]
     cases, effective = facts.get("n_cases"), facts.get("effective")
     least = "at least " if report.kind in (Report.Kind.SCORES, Report.Kind.POWERED) else ""
+    what = "the prediction-powered figures" if report.kind == Report.Kind.POWERED else "the leading figures"
     known = [
         f"the figures are over {counted(cases, 'case')}" if cases else "",
-        f"the leading figures rest on {least}{in_words(effective)} effective "
-        f"{'case' if in_words(effective) == '1' else 'cases'}"
+        f"{what} rest on {least}{in_words(effective)} effective {'case' if in_words(effective) == '1' else 'cases'}"
         if effective
         else "",
     ]

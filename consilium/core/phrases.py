@@ -92,3 +92,12 @@ def once(text_by_name: Iterable[tuple[str, str]]) -> str:
         if text:
             names_by_text.setdefault(text, []).append(name)
     return joined(*(labelled(", ".join(names), text) for text, names in names_by_text.items()))
+
+
+def each_once(text_by_name: Iterable[tuple[str, str]]) -> str:
+    """The phrases of several names, each phrase once and labelled with all of its names."""
+    names_by_phrase: dict[str, list[str]] = {}
+    for name, text in text_by_name:
+        for phrase in parts_of(text):
+            names_by_phrase.setdefault(phrase, []).append(name)
+    return joined(*(Labelled(", ".join(names), phrase) for phrase, names in names_by_phrase.items()))

@@ -64,6 +64,7 @@ class Reason(Enum):
         "no interval: leaving out any case changes both figures by the same amount, so the cases do not show how far "
         "they may be apart"
     )
+    INTERVAL_CHANGES_ALIKE_BEFORE = Phrase("no interval: the two figures change alike without each case")
     INTERVAL_CORRELATION = Phrase("no interval: percentile intervals are not given for correlations")
     INTERVAL_CASES_APART = Phrase("no interval: %(cases)s of the %(needed)s cases needed with the rarer answer")
     INTERVAL_CASES_APART_BEFORE = Phrase(  # in reports stored before it was reworded

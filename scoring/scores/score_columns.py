@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from consilium.core.phrases import joined, labelled, parts_of
+from consilium.core.phrases import each_once, joined, labelled
 from consilium.core.reasons import Reason
 from consilium.statistics.bootstrap import CaseBootstrap, standard_deviations
 from consilium.statistics.cacs import cacs_values
@@ -134,7 +134,7 @@ class Columns:
         notes: list[str] = []
         undecided = self._undecided(column)
         explained = False
-        names_by_remark: dict[str, list[str]] = {}
+        remarks: list[tuple[str, str]] = []
         for name in FIGURES:
             figure = self.figures_by_name[name].figures[column]
             reason = figure.note
@@ -143,10 +143,9 @@ class Columns:
                 reason, explained = undecided, True
             row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
             row[f"{name}_effective"] = figure.effective
-            # The reason for a missing interval is most often the same for all four; it is given once for all of them.
-            for remark in parts_of(reason):
-                names_by_remark.setdefault(remark, []).append(name)
-        notes += [labelled(", ".join(names), remark) for remark, names in names_by_remark.items()]
+            remarks.append((name, reason))
+        # The reason for a missing interval is most often the same for all four; it is given once for all of them.
+        notes.append(each_once(remarks))
         row["rubric_score_se"] = self.deviations[column]
         for name, count in self.counts.items():
             row[name] = int(count[column])

@@ -20,6 +20,7 @@ from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.powered.powered_scores import MEASURES, powered_scores
 from agreement.reports.methods import methods_of
+from agreement.reports.numbers import number
 from agreement.reports.stored import table_of
 from annotation.models import Assignment, Batch, BatchItem, Decision
 from consilium.core.errors import DomainError
@@ -240,7 +241,20 @@ def test_a_threshold_that_no_rubric_reaches_is_a_reason(study: Study) -> None:
     rows = powered_scores(study.benchmark, judge="Judge", reference="group:A", k=5).rows
     cacs = [row for row in rows if row["measure"] == "cacs_at_k"]
     assert len(cacs) * 3 == len(rows)
-    assert all(row["value"] is None and row["note"] == "no response has 5 positive criteria" for row in cacs)
+    assert all(row["value"] is None and row["note"] == "value: no response has 5 positive criteria" for row in cacs)
+
+
+def test_each_figure_of_a_row_has_its_own_remarks(tmp_path: Path) -> None:
+    """Five cases are judged, on four of which physicians graded a response: the judge alone has an interval."""
+    small = make_study(cases=6, points=(1, 1, 1), candidates=("alpha",))
+    small.judge("Judge", coin(3, "met", "not_met"))
+    small.group("A", noisy(small, "Judge", 4, 0.3), draw=4)
+    (row,) = accuracy(small)
+    for name, effective in (("value", 4), ("physicians", 4), ("judge", 6)):
+        figure = number({**row, "value_low": row["low"]}, name)
+        few = "no interval: 4.0 of the 5 effective cases needed"
+        assert figure.reason == (few if effective < 5 else ""), name
+    assert "judge: " not in row["note"]
 
 
 def accuracy(study: Study, judge: str = "Judge") -> list[dict]:
@@ -252,7 +266,7 @@ def test_no_figure_for_a_candidate_that_the_judge_was_trained_on(study: Study, m
     monkeypatch.setattr("agreement.powered.powered_scores.learned_candidates", lambda benchmark, runs: ["alpha"])
     learned, other = accuracy(study)
     assert (learned["candidate"], learned["value"], learned["low"], learned["width_ratio"]) == ("alpha", *[None] * 3)
-    assert learned["note"] == "the judge learned from decisions on this candidate"
+    assert learned["note"] == "value: the judge learned from decisions on this candidate"
     assert learned["physicians"] is not None
     assert other["value"] is not None
     assert "learned from decisions on other candidates" in other["note"]

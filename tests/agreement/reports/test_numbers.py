@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from agreement.reports.numbers import number
+from consilium.core.phrases import each_once, joined
+from consilium.core.reasons import Reason
 
 NOTE = (
     "mf1, raw: no interval: 4.0 of the 5 effective cases needed; kappa: without one case the figure is at its limit or "
@@ -31,6 +33,12 @@ def test_an_interval_says_what_it_rests_on() -> None:
         "12 effective cases; without one case the figure is at its limit or undefined: interval by the number of cases "
         "alone"
     )
+
+
+def test_a_phrase_of_several_figures_names_them_all() -> None:
+    few, edge = Reason.INTERVAL_EFFECTIVE_CASES(cases="4.0", needed=5), Reason.EDGE_INTERVAL()
+    note = each_once([("mf1", joined(few, edge)), ("raw", few), ("kappa", ""), ("ac1", edge)])
+    assert note == f"mf1, raw: {few}; mf1, ac1: {edge}"
 
 
 def test_cells() -> None:
