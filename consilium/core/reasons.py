@@ -57,6 +57,17 @@ class Reason(Enum):
     NO_PAIRED_ITEM = Phrase("no item with two ratings")
     NO_PAIRED_CASE = Phrase("no case with two ratings")
 
+    # Acuity.
+    NO_USABLE_READING = Phrase("no usable reading on a case with a clear reference")
+    NO_CASE_ASKED = Phrase("no case with a clear reference")
+    NO_TRIAGE_ERROR = Phrase("no error in either direction")
+    TWO_LEVELS_ONLY = Phrase("a severe error needs three levels")
+    ONE_LEVEL_THROUGHOUT = Phrase("reference and readings have one level throughout")
+    WEIGHTED_READINGS = Phrase("weighted readings")
+    NOTHING_TO_LOSE = Phrase("no answer costs anything")
+    NO_PANEL_CASE = Phrase("no case with three votes and two usable readings")
+    NO_SHARED_CASE = Phrase("no case with a usable reading of both")
+
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.
     INTERVAL_CASES = Phrase("no interval: %(cases)s of the %(needed)s cases needed")
     INTERVAL_EFFECTIVE_CASES = Phrase("no interval: %(cases)s of the %(needed)s effective cases needed")

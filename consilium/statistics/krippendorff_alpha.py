@@ -114,7 +114,7 @@ def krippendorff_alpha(
     places = _places(values, table.shape[1])
     # Every rating of a paired unit enters the margins exactly once, so these are whole numbers.
     margins = table.sum(axis=0).astype(np.float64)
-    value = _alphas(coincidences(table)[..., None], margins[:, None], Level(level), places)
+    value = alpha_values(coincidences(table)[..., None], margins[:, None], Level(level), places)
     estimates = figures(value, [units], reason=lambda i: CONSTANT)
     if rule is None or not estimates[0].defined:
         return estimates[0]
@@ -151,7 +151,7 @@ def alpha_figures(
 
     def alphas(sums: NDArray[np.float64]) -> NDArray[np.float64]:
         flat = sums.reshape(-1, size * size + size).T
-        return _alphas(flat[: size * size].reshape(size, size, -1), flat[size * size :], kind, places).reshape(
+        return alpha_values(flat[: size * size].reshape(size, size, -1), flat[size * size :], kind, places).reshape(
             sums.shape[:-1]
         )
 
@@ -174,7 +174,7 @@ def _places(values: ArrayLike | None, n_categories: int) -> NDArray[np.float64]:
     return places
 
 
-def _alphas(
+def alpha_values(
     matrix: NDArray[np.float64], margins: NDArray[np.float64], level: Level, values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Alpha of many samples, from coincidences (c, c, samples) and margins (c, samples); NaN where undefined."""

@@ -1,0 +1,76 @@
+"""What errors of triage cost, where a level too low is dearer than a level too high.
+
+A reading that is d levels under the reference or o levels over it costs
+
+    r · d^γ + o^γ                    r >= 0, by default 5; γ >= 0, by default 1; a right one costs 0 at every γ
+
+With γ = 1 each level counts, with γ = 0 each error counts 1, whatever its size. *Normalised* is the mean cost over the
+mean of the worst answer to each case, max(r · l^γ, (L - 1 - h)^γ) for a reference from l to h. The mean cost is linear
+in r, so that the costs of two candidates cross at most once: at r with under · r + over the same for both.
+
+Undefined (NaN): a table without weight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from consilium.statistics.ordinal_confusion import mean_of, steps
+
+RATIO, EXPONENT = 5.0, 1.0
+CURVE = np.geomspace(1.0, 20.0, 41)
+
+Array = NDArray[np.float64]
+
+
+def powered(levels: ArrayLike, exponent: float = EXPONENT) -> Array:
+    """levels^γ, and 0 for 0 levels whatever γ is."""
+    distance = np.asarray(levels, dtype=np.float64)
+    return np.where(distance > 0, np.maximum(distance, 1.0) ** exponent, 0.0)
+
+
+def cost_values(tables: Array, ratio: float = RATIO, exponent: float = EXPONENT) -> Array:
+    """Mean cost of each table (..., L, L), the reference's level in the rows."""
+    under, over = cost_parts(tables, exponent)
+    return ratio * under + over
+
+
+def cost_parts(tables: Array, exponent: float = EXPONENT) -> tuple[Array, Array]:
+    """The mean of d^γ and the mean of o^γ of each table: the cost at a ratio r is r times the first plus the second."""
+    apart = steps(tables.shape[-1])
+    under, over = (powered(np.maximum(sign * apart, 0), exponent) for sign in (-1, 1))
+    return mean_of(tables, under), mean_of(tables, over)
+
+
+def worst_costs(
+    low: ArrayLike, high: ArrayLike, n_levels: int, ratio: float = RATIO, exponent: float = EXPONENT
+) -> Array:
+    """The cost of the worst answer to cases with references from ``low`` to ``high``."""
+    below, above = powered(low, exponent), powered(n_levels - 1 - np.asarray(high), exponent)
+    return np.maximum(ratio * below, above)
+
+
+def normalised_cost_values(tables: Array, ratio: float = RATIO, exponent: float = EXPONENT) -> Array:
+    """Mean cost over the mean of the worst costs of the same references; NaN where the worst costs nothing."""
+    level = np.arange(tables.shape[-1])
+    worst = worst_costs(level, level, tables.shape[-1], ratio, exponent)
+    most = mean_of(tables, np.broadcast_to(worst[:, None], tables.shape[-2:]))
+    return np.divide(cost_values(tables, ratio, exponent), most, out=np.full(most.shape, np.nan), where=most > 0)
+
+
+def answer_costs(panel: ArrayLike, ratio: float = RATIO) -> Array:
+    """The expected cost of each answer where the truth is drawn from the panel's distribution (..., L), with γ = 1."""
+    q = np.asarray(panel, dtype=np.float64)
+    apart = steps(q.shape[-1])  # of the answer, in the columns
+    cost = ratio * np.maximum(-apart, 0) + np.maximum(apart, 0)
+    return np.asarray(q @ cost)
+
+
+def crossing(first: tuple[float, float], second: tuple[float, float]) -> float | None:
+    """The ratio at which two candidates cost the same, from the `cost_parts` of each; None where no positive r does."""
+    dearer_under, cheaper_over = first[0] - second[0], second[1] - first[1]
+    if dearer_under == 0:
+        return None
+    ratio = cheaper_over / dearer_under
+    return ratio if ratio > 0 else None
