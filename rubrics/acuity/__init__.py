@@ -1,0 +1,1 @@
+"""How urgent a case is: scales of levels, and what labels from elsewhere mean on them."""

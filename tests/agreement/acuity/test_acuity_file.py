@@ -1,0 +1,274 @@
+"""`acuity_file` as a user calls it, on files of every shape: figures by hand, and bad input refused whole."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+LONG = "case,candidate,format,sample,level,reference\n"
+VOTES = "case,physician,round,level,certainty\n"
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+def run(folder: Path, *files: Path, **options: Any) -> str:
+    out = StringIO()
+    call_command("acuity_file", *map(str, files), out=folder / "out", overwrite=True, stdout=out, **options)
+    return out.getvalue()
+
+
+def rows(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / "out" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def row(folder: Path, name: str, **conditions: str) -> dict[str, str]:
+    (match,) = [row for row in rows(folder, name) if all(row[key] == value for key, value in conditions.items())]
+    return match
+
+
+def refusal(folder: Path, *files: Path, **options: Any) -> str:
+    with pytest.raises(CommandError) as refused:
+        run(folder, *files, **options)
+    assert not (folder / "out").exists()
+    return str(refused.value)
+
+
+def long_file(folder: Path, lines: list[str], name: str = "readings.csv") -> Path:
+    return write(folder, name, LONG + "".join(f"{line}\n" for line in lines))
+
+
+def test_states_are_counted_and_never_a_level(tmp_path: Path) -> None:
+    file = long_file(
+        tmp_path,
+        [
+            "c1,M,qa,0,self-care,self-care",
+            "c1,M,qa,1,refused,self-care",
+            "c2,M,qa,0,emergency,urgent-care",
+            "c2,M,qa,1,no-level,urgent-care",
+            "c3,M,qa,0,self-care|primary-care,emergency",
+            "c3,M,qa,1,whatever,emergency",
+            "c4,M,qa,0,primary-care,emergency",
+            "c4,M,qa,1,NA,emergency",
+        ],
+    )
+    said = run(tmp_path, file)
+    own = row(tmp_path, "acuity", aggregate="pooled")
+    counts = {name: int(own[name]) for name in own if name.startswith("n_")}
+    assert counts == {
+        "n_cases": 4, "n_readings": 7, "n_usable": 3, "n_refused": 1, "n_no_level": 1, "n_several": 1, "n_invalid": 1,
+        "n_missing": 1,
+    }  # fmt: skip
+    # Usable: right, one over, two under. Of eight asked one is right; under are that one and the four unusable on cases
+    # above the lowest level (c2, c3 twice, c4), not the one on c1.
+    figures = {"accuracy": 1 / 3, "over": 1 / 3, "under": 1 / 3, "comprehensiveness": 3 / 8, "accuracy_all": 1 / 8}
+    figures |= {"under_all": 5 / 8, "safety_all": 3 / 8, "cost": (1 + 10) / 3}
+    # An unusable one costs the worst answer: c1 3 over, c2 2 under at 5, c3 and c4 3 under at 5.
+    figures["cost_all"] = (1 + 10 + 3 + 10 + 15 * 3) / 8
+    for name, value in figures.items():
+        assert float(own[name]) == pytest.approx(value), name
+    assert "4 cases with a clear reference" in said
+
+
+def test_the_three_ways_over_samples(tmp_path: Path) -> None:
+    file = long_file(
+        tmp_path,
+        [
+            *(f"c1,M,qa,{i},{level},self-care" for i, level in enumerate(["self-care", "self-care", "primary-care"])),
+            # A tie: the more urgent one counts.
+            "c2,M,qa,0,primary-care,urgent-care",
+            "c2,M,qa,1,urgent-care,urgent-care",
+            "c3,M,qa,0,emergency,emergency",
+        ],
+    )
+    run(tmp_path, file)
+    accuracy = {row["aggregate"]: float(row["accuracy"]) for row in rows(tmp_path, "acuity")}
+    assert accuracy == pytest.approx({"expected": (2 / 3 + 1 / 2 + 1) / 3, "mode": 1.0, "pooled": 4 / 6})
+    own = row(tmp_path, "acuity", aggregate="expected")
+    assert own["alpha"] == "" and "alpha: weighted readings" in own["note"]
+    # Three samples were asked of each case.
+    assert (own["n_missing"], float(own["accuracy_all"])) == ("3", pytest.approx(4 / 9))
+    assert float(row(tmp_path, "acuity", aggregate="mode")["comprehensiveness"]) == 1
+
+
+def test_boundary_references_have_a_table_of_their_own(tmp_path: Path) -> None:
+    levels = ("self-care", "primary-care", "urgent-care", "emergency")
+    lines = [f"b{i},M,qa,0,{level},primary-care|urgent-care" for i, level in enumerate(levels)]
+    run(tmp_path, long_file(tmp_path, [*lines, "c,M,qa,0,self-care,self-care"]))
+    own = row(tmp_path, "boundary", aggregate="pooled", reference="primary-care|urgent-care")
+    assert [float(own[name]) for name in ("n", "within", "upper", "above", "below")] == [4, 2, 1, 1, 1]
+    assert row(tmp_path, "acuity", aggregate="pooled")["n_cases"] == "1"
+
+
+def results(folder: Path, name: str, runs: int | None, output: str = "em") -> Path:
+    """Two emergencies, answered ``runs`` times; None for one answer without the number of a run."""
+    lines = [
+        {"case_id": case, "true_urgency": "em", "llm_output": output, "correct": True, "model": "x"}
+        | ({} if runs is None else {"run_id": n + 1})
+        for n in range(runs or 1)
+        for case in (1, 2)
+    ]
+    return write(folder, name, "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_result_files_name_their_candidate_by_the_file_or_the_option(tmp_path: Path) -> None:
+    first, second = results(tmp_path, "first.jsonl", 2), results(tmp_path, "second.jsonl", 1, "sc")
+    both = refusal(tmp_path, first, second, scheme="em-ne-sc", candidate="M")
+    assert "second.jsonl is refused" in both and "line 1, sample: The candidate has this sample already" in both
+    said = run(tmp_path, first, second, scheme="em-ne-sc")
+    assert {row["candidate"] for row in rows(tmp_path, "acuity")} == {"first", "second", "all"}
+    # The flag says right, label and answer say wrong: it is counted, and never used.
+    assert "2 stored flags contradict label and level (lines 1, 2); none was used" in said
+    assert row(tmp_path, "acuity", candidate="second", aggregate="pooled")["accuracy"] == "0.0"
+
+    samples = [results(tmp_path, f"{n}.jsonl", None) for n in range(3)]
+    run(tmp_path, *samples, scheme="em-ne-sc", candidate="M")
+    own = row(tmp_path, "acuity", aggregate="pooled")
+    assert (own["candidate"], own["n_readings"], own["n_missing"]) == ("M", "6", "0")
+
+
+def votes_file(folder: Path, levels: dict[str, list[str]]) -> Path:
+    lines = [
+        f"{case},P{n},1,{level},{'' if level == 'cannot-tell' else 50}\n"
+        for case, given in levels.items()
+        for n, level in enumerate(given)
+    ]
+    return write(folder, "votes.csv", VOTES + "".join(lines))
+
+
+def test_a_label_too_coarse_for_the_scale_is_left_to_the_panel(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"case_id": case, "true_urgency": label, "llm_output": "em"}) + "\n"
+        for case, label in (("c1", "em"), ("c2", "ne"), ("c3", "ne"))
+    ]
+    file = write(tmp_path, "m.jsonl", "".join(lines))
+    votes = votes_file(tmp_path, {"c2": ["urgent-care", "urgent-care", "emergency"]})
+    said = run(tmp_path, file, scheme="em-ne-sc", scale="four", votes=votes)
+    assert "2 cases with a clear reference" in said
+    assert "1 cases without a reference" in said
+    own = row(tmp_path, "panel_cases", case="c2")
+    assert (own["low"], own["high"], own["panel_status"], own["m"]) == ("urgent-care", "urgent-care", "clear", "3")
+
+
+def test_votes(tmp_path: Path) -> None:
+    readings = long_file(tmp_path, [f"{case},M,qa,{n},urgent-care," for case in ("c1", "c2", "c3") for n in (0, 1)])
+    votes = votes_file(
+        tmp_path,
+        {
+            "c1": ["self-care", "emergency", "primary-care"],
+            "c2": ["urgent-care", "urgent-care|emergency", "urgent-care"],
+            "c3": ["cannot-tell", "cannot-tell", "self-care"],
+        },
+    )
+    said = run(tmp_path, readings, votes=votes)
+    assert "1 cases ambiguous" in said and "1 cases set aside" in said
+    panel = row(tmp_path, "panel")
+    names = ("n_cases", "n_votes", "n_cannot_tell", "n_boundary_votes", "n_ambiguous")
+    assert [panel[name] for name in names] == ["3", "7", "2", "1", "1"]
+    assert float(row(tmp_path, "panel_cases", case="c1")["dispersion"]) == pytest.approx((9 + 1 + 4) / 3)
+    assert row(tmp_path, "uncertainty", set="ambiguous")["n_cases"] == "1"
+    # No level of the first case has half of the votes, and no dispersion is above 5.
+    assert "1 cases ambiguous" in run(tmp_path, readings, votes=votes, ambiguous="majority:0.5")
+    assert "cases ambiguous" not in run(tmp_path, readings, votes=votes, ambiguous="dispersion:5")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("c1,P0,1,soon,50", "line 2, level: “soon” is no level of the scale: self-care, primary-care"),
+        ("c1,P0,1,self-care|urgent-care,50", "line 2, level: A vote between two levels needs levels side by side"),
+        ("c1,P0,1,self-care,101", "line 2, certainty: This must be a whole number from 0 to 100."),
+        ("c1,P0,1,cannot-tell,50", "line 2, certainty: There is none with cannot tell."),
+        ("c1,P0,2,self-care,50", "line 2, round: There is no vote of round 1 before this one."),
+        ("c1,P0,1,self-care,50\nc1,P0,1,emergency,50", "line 3, physician: This vote is in line 2 already."),
+    ],
+)
+def test_votes_that_are_refused(tmp_path: Path, line: str, message: str) -> None:
+    readings = long_file(tmp_path, ["c1,M,qa,0,self-care,self-care"])
+    assert message in refusal(tmp_path, readings, votes=write(tmp_path, "votes.csv", f"{VOTES}{line}\n"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["c1,M,qa,0,self-care,soon"], "line 2, reference: The scheme direct has no rule for “soon”."),
+        (["c1,M,qa,0,self-care,emergency", "c1,M,qa,1,self-care,self-care"], "line 3, reference: The case has another"),
+        (["c1,M,qa,0,self-care,", "c1,M,qa,0,emergency,"], "line 3, sample: The candidate has this sample already"),
+        (["c1,M,phone,0,self-care,"], "line 2, format: “phone” is none of: qa, chat"),
+        (["c1,M,qa,one,self-care,"], "line 2, sample: This must be a whole number"),
+        (["c1,M,qa,0"], "line 2: The row has 4 cells, the header 6."),
+    ],
+)
+def test_readings_that_are_refused(tmp_path: Path, lines: list[str], message: str) -> None:
+    assert message in refusal(tmp_path, long_file(tmp_path, lines))
+
+
+def test_labels_without_a_rule_are_counted(tmp_path: Path) -> None:
+    said = refusal(tmp_path, long_file(tmp_path, [f"c{n},M,qa,0,self-care,soon" for n in range(4)]))
+    assert "“soon” stands in 4 rows." in said
+
+
+def test_confidences_of_two_kinds_in_one_file_are_refused(tmp_path: Path) -> None:
+    file = write(tmp_path, "r.csv", "case,candidate,level,confidence\nc1,M,self-care,0.5\nc2,M,self-care,80\n")
+    assert "line 2, confidence: The file has confidences from 0 to 1 and from 0 to 100." in refusal(tmp_path, file)
+
+
+def test_wide_files_and_matrices(tmp_path: Path) -> None:
+    lines = "case,reference,M,N\nc1,emergency,emergency,self-care\nc2,self-care,,self-care\n"
+    run(tmp_path, write(tmp_path, "wide.csv", lines))
+    assert row(tmp_path, "acuity", candidate="M", aggregate="pooled")["n_missing"] == "1"
+    assert row(tmp_path, "acuity", candidate="N", aggregate="pooled")["accuracy"] == "0.5"
+    missed = row(tmp_path, "missed", candidate="N", aggregate="pooled", sent_to="")
+    assert (missed["n"], missed["missed"]) == ("1", "1")
+
+    run(tmp_path, write(tmp_path, "m.csv", "set,reference,level,n\nM,emergency,emergency,7\nM,emergency,self-care,3\n"))
+    own = row(tmp_path, "acuity", aggregate="pooled")
+    assert (own["n_cases"], own["accuracy"], own["under"]) == ("10", "0.7", "0.3")
+    assert row(tmp_path, "confusion", aggregate="pooled", reference="emergency", level="self-care")["n"] == "3.0"
+
+
+def test_what_is_no_file_of_acuity(tmp_path: Path) -> None:
+    assert "The heading names no column for the case" in refusal(tmp_path, write(tmp_path, "a.csv", "x,y\n1,2\n"))
+    other = write(tmp_path, "b.jsonl", '{"prompt": "?"}\n')
+    assert "The fields are those of no file of labels or results." in refusal(tmp_path, other)
+    assert "cannot be read" in refusal(tmp_path, tmp_path / "nowhere.csv")
+    assert "none of: dispersion:X" in refusal(tmp_path, other, ambiguous="often")
+    vignettes = write(tmp_path, "v.jsonl", '{"urgency_level": "em", "case_description": "Made up."}\n')
+    assert "no file holds a reading or a vote" in refusal(tmp_path, vignettes, scheme="em-ne-sc")
+
+
+def test_the_order_of_rows_changes_no_byte(tmp_path: Path) -> None:
+    levels = ("self-care", "primary-care", "emergency")
+    lines = [
+        f"c{n},{candidate},{asked},{sample},{levels[(n + sample) % 3]},{levels[n % 3]}"
+        for n in range(7)
+        for candidate in "MN"
+        for asked in ("qa", "chat")
+        for sample in (0, 1)
+    ]
+    written = []
+    for order in (lines, lines[::-1]):
+        run(tmp_path, long_file(tmp_path, order))
+        written.append({path.name: path.read_bytes() for path in sorted((tmp_path / "out").iterdir())})
+    assert written[0] == written[1]
+
+
+def test_a_single_level_and_nothing_usable(tmp_path: Path) -> None:
+    run(tmp_path, long_file(tmp_path, [f"c{n},M,qa,0,self-care,self-care" for n in range(3)]))
+    own = row(tmp_path, "acuity", aggregate="pooled")
+    assert (own["accuracy"], own["qwk"], own["alpha"]) == ("1.0", "", "")
+    assert "qwk, alpha: reference and readings have one level throughout" in own["note"]
+    run(tmp_path, long_file(tmp_path, [f"c{n},M,qa,0,refused,emergency" for n in range(3)]))
+    own = row(tmp_path, "acuity", aggregate="expected")
+    assert (own["n_refused"], own["accuracy"], own["accuracy_all"], own["cost_all"]) == ("3", "", "0.0", "15.0")
+    assert "no usable reading on a case with a clear reference" in own["note"]
