@@ -51,9 +51,9 @@ def cumulative_error(first: ArrayLike, second: ArrayLike) -> Array:
 
 def corrected_cumulative_error(readings: ArrayLike, low: ArrayLike, high: ArrayLike, n_levels: int) -> float:
     """Corrected CDF² of levels read (readings,) against votes from ``low`` to ``high`` (votes,)."""
-    said, voted = below(readings, readings, n_levels), below(low, high, n_levels)
-    if len(said) < 2 or len(voted) < 2:
+    of_readings, of_votes = below(readings, readings, n_levels), below(low, high, n_levels)
+    if len(of_readings) < 2 or len(of_votes) < 2:
         return float("nan")
-    apart = (said.mean(axis=0) - voted.mean(axis=0)) ** 2
-    chance = sum(part.var(axis=0, ddof=1) / len(part) for part in (said, voted))
+    apart = (of_readings.mean(axis=0) - of_votes.mean(axis=0)) ** 2
+    chance = sum(part.var(axis=0, ddof=1) / len(part) for part in (of_readings, of_votes))
     return float((apart - chance).sum() / (n_levels - 1))

@@ -73,7 +73,7 @@ def test_the_corrected_error_is_unbiased() -> None:
     rng = np.random.default_rng(19)
     f, q = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.3, 0.3, 0.2, 0.2])
     drawn = [(rng.choice(4, 5, p=f), np.sort(rng.choice(4, 5, p=q))) for _ in range(20_000)]
-    corrected = np.array([corrected_cumulative_error(said, voted, voted, 4) for said, voted in drawn])
+    corrected = np.array([corrected_cumulative_error(readings, votes, votes, 4) for readings, votes in drawn])
     # The standard error of the mean is about 0.0006.
     assert corrected.mean() == pytest.approx(cumulative_error(f, q), abs=0.003)
     assert math.isnan(corrected_cumulative_error([1], [1, 2], [1, 2], 4))
@@ -89,8 +89,8 @@ def test_halves_of_a_panel_by_hand() -> None:
     # Left out: each 0 by 0 1 3 (F ⅓ ⅔ ⅔), the 1 by 0 0 3 (⅔ ⅔ ⅔), the 3 by 0 0 1 (⅔ 1 1).
     third, two = 1 / 3, 2 / 3
     zero = (two**2 + 2 * third**2) / 3
-    one, three = (two**2 + 2 * third**2) / 3, (two**2 + 1 + 1) / 3
-    assert left_out_score(low, high, 4) == pytest.approx((2 * zero + one + three) / 4)
+    middle, top = (two**2 + 2 * third**2) / 3, (two**2 + 1 + 1) / 3
+    assert left_out_score(low, high, 4) == pytest.approx((2 * zero + middle + top) / 4)
     # Readings 0 3, two at a time, against each two of the votes.
     matched = matched_distances(np.array([0, 3]), low, high, 4, {"tvd": total_variation})
     assert matched["tvd"] == pytest.approx((0.5 + 0.5 + 0 + 0.5 + 0 + 0.5) / 6)

@@ -62,7 +62,7 @@ def test_states_are_counted_and_never_a_level(tmp_path: Path) -> None:
             "c4,M,qa,1,NA,emergency",
         ],
     )
-    said = run(tmp_path, file)
+    message = run(tmp_path, file)
     own = row(tmp_path, "acuity", aggregate="pooled")
     counts = {name: int(own[name]) for name in own if name.startswith("n_")}
     assert counts == {
@@ -77,7 +77,7 @@ def test_states_are_counted_and_never_a_level(tmp_path: Path) -> None:
     figures["cost_all"] = (1 + 10 + 3 + 10 + 15 * 3) / 8
     for name, value in figures.items():
         assert float(own[name]) == pytest.approx(value), name
-    assert "4 cases with a clear reference" in said
+    assert "4 cases with a clear reference" in message
 
 
 def test_the_three_ways_over_samples(tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ def test_result_files_name_their_candidate_by_the_file_or_the_option(tmp_path: P
     first, second = results(tmp_path, "first.jsonl", 2), results(tmp_path, "second.jsonl", 1, "sc")
     both = refusal(tmp_path, first, second, scheme="em-ne-sc", candidate="M")
     assert "second.jsonl is refused" in both and "line 1, sample: The candidate has this sample already" in both
-    said = run(tmp_path, first, second, scheme="em-ne-sc")
+    message = run(tmp_path, first, second, scheme="em-ne-sc")
     assert {row["candidate"] for row in rows(tmp_path, "acuity")} == {"first", "second", "all"}
     # The flag says right, label and answer say wrong: it is counted, and never used.
-    assert "2 stored flags contradict label and level (lines 1, 2); none was used" in said
+    assert "2 stored flags contradict label and level (lines 1, 2); none was used" in message
     assert row(tmp_path, "acuity", candidate="second", aggregate="pooled")["accuracy"] == "0.0"
 
     samples = [results(tmp_path, f"{n}.jsonl", None) for n in range(3)]
@@ -153,9 +153,9 @@ def test_a_label_too_coarse_for_the_scale_is_left_to_the_panel(tmp_path: Path) -
     ]
     file = write(tmp_path, "m.jsonl", "".join(lines))
     votes = votes_file(tmp_path, {"c2": ["urgent-care", "urgent-care", "emergency"]})
-    said = run(tmp_path, file, scheme="em-ne-sc", scale="four", votes=votes)
-    assert "2 cases with a clear reference" in said
-    assert "1 cases without a reference" in said
+    message = run(tmp_path, file, scheme="em-ne-sc", scale="four", votes=votes)
+    assert "2 cases with a clear reference" in message
+    assert "1 cases without a reference" in message
     own = row(tmp_path, "panel_cases", case="c2")
     assert (own["low"], own["high"], own["panel_status"], own["m"]) == ("urgent-care", "urgent-care", "clear", "3")
 
@@ -170,8 +170,8 @@ def test_votes(tmp_path: Path) -> None:
             "c3": ["cannot-tell", "cannot-tell", "self-care"],
         },
     )
-    said = run(tmp_path, readings, votes=votes)
-    assert "1 cases ambiguous" in said and "1 cases set aside" in said
+    message = run(tmp_path, readings, votes=votes)
+    assert "1 cases ambiguous" in message and "1 cases set aside" in message
     panel = row(tmp_path, "panel")
     names = ("n_cases", "n_votes", "n_cannot_tell", "n_boundary_votes", "n_ambiguous")
     assert [panel[name] for name in names] == ["3", "7", "2", "1", "1"]
@@ -214,8 +214,8 @@ def test_readings_that_are_refused(tmp_path: Path, lines: list[str], message: st
 
 
 def test_labels_without_a_rule_are_counted(tmp_path: Path) -> None:
-    said = refusal(tmp_path, long_file(tmp_path, [f"c{n},M,qa,0,self-care,soon" for n in range(4)]))
-    assert "“soon” stands in 4 rows." in said
+    message = refusal(tmp_path, long_file(tmp_path, [f"c{n},M,qa,0,self-care,soon" for n in range(4)]))
+    assert "“soon” stands in 4 rows." in message
 
 
 def test_confidences_of_two_kinds_in_one_file_are_refused(tmp_path: Path) -> None:
@@ -247,13 +247,14 @@ def test_what_is_no_file_of_acuity(tmp_path: Path) -> None:
     assert "no file holds a reading or a vote" in refusal(tmp_path, vignettes, scheme="em-ne-sc")
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_changes_no_byte(tmp_path: Path) -> None:
     levels = ("self-care", "primary-care", "emergency")
     lines = [
-        f"c{n},{candidate},{asked},{sample},{levels[(n + sample) % 3]},{levels[n % 3]}"
+        f"c{n},{candidate},{format_},{sample},{levels[(n + sample) % 3]},{levels[n % 3]}"
         for n in range(7)
         for candidate in "MN"
-        for asked in ("qa", "chat")
+        for format_ in ("qa", "chat")
         for sample in (0, 1)
     ]
     written = []

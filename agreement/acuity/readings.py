@@ -1,0 +1,156 @@
+"""Cases with their references, and the readings of candidates on them, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement.acuity.panel import AmbiguousRule, PanelCase, PanelStatus, panel_cases
+from rubrics.acuity.scales import Scale
+from rubrics.acuity.schemes import How
+from rubrics.parsing.acuity_files import AcuityRecords
+from rubrics.parsing.acuity_levels import State
+
+Ints = NDArray[np.int64]
+
+
+class CaseStatus(IntEnum):
+    """How a case counts: clear ones in the main figures, boundary ones in a table of their own."""
+
+    CLEAR = 0
+    BOUNDARY = 1
+    AMBIGUOUS = 2
+    SET_ASIDE = 3
+    WITHOUT_REFERENCE = 4
+    EXCLUDED = 5
+
+
+_OF_PANEL = {
+    PanelStatus.CLEAR: CaseStatus.CLEAR,
+    PanelStatus.BOUNDARY: CaseStatus.BOUNDARY,
+    PanelStatus.AMBIGUOUS: CaseStatus.AMBIGUOUS,
+    PanelStatus.SET_ASIDE: CaseStatus.SET_ASIDE,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class AcuityData:
+    """Cases in the order of their keys, and readings in that of case, series and sample, whatever order they came in.
+
+    ``low``, ``high``, ``status`` and ``dataset`` have an entry for each case; ``low`` and ``high`` are -1 without a
+    reference. A series is a candidate in one format; ``series``, ``state``, ``place`` have an entry for each reading.
+    """
+
+    scale: Scale
+    cases: list[str]
+    low: Ints
+    high: Ints
+    status: Ints
+    dataset: Ints
+    series_names: list[tuple[str, str]]
+    case: Ints
+    series: Ints
+    sample: Ints
+    state: Ints
+    place: Ints
+    panel: Mapping[str, PanelCase] = field(default_factory=dict)
+
+    @property
+    def n_levels(self) -> int:
+        return len(self.scale)
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """(readings,): whether the reading says one level."""
+        return np.asarray(self.state == int(State.LEVEL))
+
+    def samples(self) -> Ints:
+        """The number of samples planned for each series: the most that it has on any case."""
+        counts = self._counts(np.ones(len(self.case), dtype=bool))
+        return counts.max(axis=0, initial=0)
+
+    def asked(self) -> NDArray[np.bool_]:
+        """(cases, series): whether the series was asked about the case: it has a reading in its dataset."""
+        n_datasets = int(self.dataset.max(initial=-1)) + 1
+        present = np.zeros((n_datasets, len(self.series_names)), dtype=bool)
+        present[self.dataset[self.case], self.series] = True
+        return present[self.dataset] if len(self.cases) else np.zeros((0, len(self.series_names)), dtype=bool)
+
+    def _counts(self, chosen: NDArray[np.bool_]) -> Ints:
+        """The number of readings that are chosen, by case and series."""
+        n_series = len(self.series_names)
+        flat = self.case[chosen] * n_series + self.series[chosen]
+        return np.bincount(flat, minlength=len(self.cases) * n_series).reshape(len(self.cases), n_series)
+
+    def readings_of(self, state: State | None = None) -> Ints:
+        """The number of readings by case and series, (cases, series): all of them, or those in one state."""
+        everything = np.ones(len(self.case), dtype=bool)
+        return self._counts(everything if state is None else np.asarray(self.state == int(state)))
+
+
+def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> AcuityData:
+    """Arrays of everything that was read.
+
+    A case's reference is that of its panel, else what its label says directly.
+    """
+    panel = panel_cases(records.votes, len(scale))
+    cases = sorted({*records.datasets, *records.labels, *panel})
+    number_of = {case: number for number, case in enumerate(cases)}
+    datasets = sorted(set(records.datasets.values()) | {""})
+    low, high, status = (np.full(len(cases), -1, dtype=np.int64) for _ in range(3))
+    for case, number in number_of.items():
+        low[number], high[number], status[number] = _reference(records, panel.get(case), case, ambiguous)
+    series_names = sorted({(reading.candidate, reading.format) for reading in records.readings}, key=_series_order)
+    series_of = {name: number for number, name in enumerate(series_names)}
+    columns = np.array(
+        [
+            (
+                number_of[reading.case],
+                series_of[reading.candidate, reading.format],
+                reading.sample,
+                int(reading.answer.state),
+                reading.answer.place,
+            )
+            for reading in records.readings
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 5)
+    columns = columns[np.lexsort(columns.T[2::-1])]
+    return AcuityData(
+        scale=scale,
+        cases=cases,
+        low=low,
+        high=high,
+        status=status,
+        dataset=np.array([datasets.index(records.datasets.get(case, "")) for case in cases], dtype=np.int64),
+        series_names=series_names,
+        case=columns[:, 0],
+        series=columns[:, 1],
+        sample=columns[:, 2],
+        state=columns[:, 3],
+        place=columns[:, 4],
+        panel=panel,
+    )
+
+
+def _series_order(name: tuple[str, str]) -> tuple[str, bool]:
+    """Candidates by name, the forced choice before the chat."""
+    return name[0], name[1] != "qa"
+
+
+def _reference(
+    records: AcuityRecords, votes: PanelCase | None, case: str, ambiguous: AmbiguousRule
+) -> tuple[int, int, CaseStatus]:
+    label = records.labels.get(case)
+    if label is not None and label.how is How.EXCLUDE:
+        return -1, -1, CaseStatus.EXCLUDED
+    status = votes.status(ambiguous) if votes else PanelStatus.TOO_FEW
+    if votes is not None and status in _OF_PANEL:
+        return votes.reference_low, votes.reference_high, _OF_PANEL[status]
+    if label is None or label.low is None or label.high is None:
+        return -1, -1, CaseStatus.WITHOUT_REFERENCE
+    return label.low, label.high, CaseStatus.CLEAR if label.low == label.high else CaseStatus.BOUNDARY

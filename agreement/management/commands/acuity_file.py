@@ -1,0 +1,170 @@
+"""`acuity_file FILES… --out DIR`: figures of acuity from files alone. Needs no database."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from consilium.core.errors import ImportRefused
+from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
+
+SHAPES = ("vignettes-jsonl", "results-jsonl", "long-csv", "wide-csv", "matrix-csv")
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare the urgency that candidates advise with reference labels and with physicians' votes, from files. "
+        "Writes acuity.csv and its tables; with votes also those of where physicians disagree."
+    )
+    requires_system_checks: list[str] = []
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("files", type=Path, nargs="+", help="labels and readings, JSONL or CSV")
+        parser.add_argument(
+            "--format", choices=SHAPES, default="", help="shape of the files (default: by how each begins)"
+        )
+        parser.add_argument("--candidate", default="", help="candidate of all files, which are then its samples")
+        parser.add_argument(
+            "--scheme",
+            default="direct",
+            help="what source labels become: direct (default), em-ne-sc, portal-1-6, letters, emergency-department, "
+            "healthbench-emergencies, or a JSON file",
+        )
+        parser.add_argument(
+            "--scale",
+            default="",
+            help="three, four, five, or a JSON file (default: four, and three for the scheme em-ne-sc)",
+        )
+        parser.add_argument("--votes", type=Path, help="CSV of physicians' votes")
+        parser.add_argument(
+            "--ambiguous",
+            default="dispersion:0.75",
+            help="when a case is ambiguous: dispersion:X (above X), entropy:X (X or more) or majority:X (no level has "
+            "the share X of the votes); default dispersion:0.75",
+        )
+        parser.add_argument(
+            "--asked", choices=("qa", "chat"), default="qa", help="format of readings without one (default qa)"
+        )
+        parser.add_argument("--ratio", type=float, default=5.0, help="cost of a level too low (default 5)")
+        parser.add_argument("--gamma", type=float, default=1.0, help="power of the levels in the cost (default 1)")
+        add_out_arguments(parser)
+        add_interval_arguments(parser, drawn="the bootstrap, and of pairs of votes where there are too many")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from agreement.acuity import acuity_tables as acuity
+        from agreement.acuity import uncertainty_tables as uncertainty
+        from agreement.acuity.measures import Price
+        from agreement.acuity.readings import data_of
+        from rubrics.acuity.scheme_files import WrongFile, scale_named, scheme_named
+        from rubrics.acuity.schemes import NoScheme
+        from rubrics.parsing.acuity_files import AcuityReader
+
+        rule, ambiguous = rule_of(options), _ambiguous(options["ambiguous"])
+        if options["ratio"] < 0 or options["gamma"] < 0:
+            raise CommandError("--ratio and --gamma must be 0 or more")
+        try:
+            scale = scale_named(options["scale"] or ("three" if options["scheme"] == "em-ne-sc" else "four"))
+            scheme = scheme_named(options["scheme"], scale)
+        except (WrongFile, NoScheme) as error:
+            raise CommandError(str(error)) from None
+
+        reader = AcuityReader(scale, scheme, candidate=options["candidate"], asked=options["asked"])
+        for path in options["files"]:
+            _read(path, lambda path=path: reader.read(path, options["format"]))
+        if options["votes"] is not None:
+            _read(options["votes"], lambda: reader.read_votes(options["votes"]))
+        data = data_of(reader.records, scale, ambiguous)
+        if not data.series_names and not data.panel:
+            raise CommandError("no file holds a reading or a vote: nothing was written")
+
+        price = Price(options["ratio"], options["gamma"])
+        tables = acuity.acuity_tables(data, price=price, rule=rule)
+        files = [
+            OutTable("acuity", acuity.ACUITY_COLUMNS, tables.acuity, acuity.TEXT_COLUMNS),
+            OutTable("levels", acuity.LEVEL_COLUMNS, tables.levels, acuity.TEXT_COLUMNS),
+            OutTable("confusion", acuity.CONFUSION_COLUMNS, tables.confusion, acuity.TEXT_COLUMNS),
+            OutTable("boundary", acuity.BOUNDARY_COLUMNS, tables.boundary, acuity.TEXT_COLUMNS),
+            OutTable("missed", acuity.MISSED_COLUMNS, tables.missed, acuity.TEXT_COLUMNS),
+            OutTable("cost_curve", acuity.CURVE_COLUMNS, tables.cost_curve, acuity.TEXT_COLUMNS),
+            OutTable("pairs", acuity.PAIR_COLUMNS, tables.pairs, acuity.TEXT_COLUMNS),
+        ]
+        if data.panel:
+            spread = uncertainty.uncertainty_tables(data, ambiguous, ratio=options["ratio"], seed=options["seed"])
+            text, columns = uncertainty.TEXT_COLUMNS, uncertainty.panel_case_columns(data)
+            files += [
+                OutTable("uncertainty", uncertainty.UNCERTAINTY_COLUMNS, spread.uncertainty, text),
+                OutTable("uncertainty_cases", uncertainty.CASE_COLUMNS, spread.cases, text),
+                OutTable("panel", uncertainty.PANEL_COLUMNS, spread.panel, text),
+                OutTable("panel_cases", columns, spread.panel_cases, text),
+            ]
+        written = OutFolder(options["out"], options["overwrite"]).write(files)
+        self.stdout.write(_summary(tables.acuity, rule.in_words))
+        self.stdout.write(_counted(data, reader.records))
+        self.stdout.write(f"Written to {options['out']}: {written}")
+
+
+def _read(path: Path, read: Any) -> None:
+    """Read one file; `CommandError` with its faults, by line and field."""
+    try:
+        read().refuse_if_any()
+    except ImportRefused as refused:
+        more = f"\n... and {refused.total - len(refused.errors)} more" if refused.total > len(refused.errors) else ""
+        raise CommandError(f"{path} is refused, nothing was written:\n{refused}{more}") from None
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _ambiguous(text: str) -> Any:
+    from agreement.acuity.panel import AmbiguousBy, AmbiguousRule
+
+    name, _colon, number = text.partition(":")
+    try:
+        return AmbiguousRule(AmbiguousBy(name), float(number))
+    except ValueError:
+        names = ", ".join(f"{by}:X" for by in AmbiguousBy)
+        raise CommandError(f"--ambiguous: {text!r} is none of: {names}, with a number X") from None
+
+
+def _summary(rows: list[dict[str, Any]], intervals: str) -> str:
+    """The leading figures of each candidate, each case counting 1."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="Each case counts 1 (expected)", title_justify="left")
+    shown = ("accuracy", "over", "under", "qwk", "cost", "cost_all")
+    for heading in ("candidate", "format", "cases", *shown):
+        table.add_column(heading, justify="left" if heading in ("candidate", "format") else "right")
+    for row in rows:
+        if row["aggregate"] == "expected":
+            figures = ("–" if row[name] is None else f"{row[name]:.4f}" for name in shown)
+            table.add_row(row["candidate"], row["format"], str(row["n_cases"]), *figures)
+    text = io.StringIO()
+    console = Console(file=text, width=120, markup=False, highlight=False)
+    console.print(table)
+    console.print(f"Intervals: {intervals}.", soft_wrap=True)
+    return text.getvalue()
+
+
+def _counted(data: Any, records: Any) -> str:
+    """How many cases count, and why others do not."""
+    from agreement.acuity.readings import CaseStatus
+
+    words = {
+        CaseStatus.CLEAR: "with a clear reference, in the main figures",
+        CaseStatus.BOUNDARY: "between two levels, in boundary.csv",
+        CaseStatus.AMBIGUOUS: "ambiguous, in uncertainty.csv",
+        CaseStatus.SET_ASIDE: "set aside: more than half cannot tell",
+        CaseStatus.WITHOUT_REFERENCE: "without a reference: no vote, and the label is too coarse or missing",
+        CaseStatus.EXCLUDED: "excluded by the scheme",
+    }
+    numbers = {status: int((data.status == int(status)).sum()) for status in CaseStatus}
+    lines = [f"{n} cases {words[status]}" for status, n in numbers.items() if n]
+    if records.contradictions:
+        first = ", ".join(map(str, records.first_contradictions[:10]))
+        lines.append(f"{records.contradictions} stored flags contradict label and level (lines {first}); none was used")
+    return "\n".join(lines)
