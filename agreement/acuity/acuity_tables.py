@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.acuity.measures import KEYS, MEASURES, Price, case_figures, measured
+from agreement.acuity.measures import KEYS, MEASURES, Measure, Price, case_figures, intervals_of, measured
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.tables import (
     Aggregate,
@@ -24,9 +24,10 @@ from agreement.acuity.tables import (
 )
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
+from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
 from consilium.statistics.holm import holm
-from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.intervals import IntervalRule, Intervals
 from consilium.statistics.marginal_homogeneity import bowker, stuart_maxwell
 from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
 from consilium.statistics.multiclass_f1 import class_f1_values
@@ -110,7 +111,7 @@ def acuity_tables(data: AcuityData, *, price: Price, rule: IntervalRule) -> Acui
             for row in _missed_rows(data, parts_by_aggregate[aggregate], i, {**name, "aggregate": str(aggregate)})
         ],
         cost_curve=list(_curve_rows(data, parts_by_aggregate[Aggregate.EXPECTED], price, rule)),
-        pairs=list(_pair_rows(data, part, price, rule)),
+        pairs=_pair_rows(data, parts_by_aggregate, price, rule),
     )
 
 
@@ -127,7 +128,7 @@ def _acuity_rows(
         aggregate: measured(parts, aggregate, price, rule=rule) for aggregate, parts in parts_by_aggregate.items()
     }
     for i, (candidate, format_) in enumerate(data.series_names):
-        n_cases = int(data.asked()[part.cases, i].sum())
+        n_cases = int(data.is_asked()[part.cases, i].sum())
         for aggregate, results in measured_by.items():
             own = {key: results[key][i] for key in KEYS}
             yield _acuity_row(candidate, format_, part, aggregate, n_cases, counts[:, i], own, price)
@@ -135,7 +136,7 @@ def _acuity_rows(
         chosen = np.array([i for i, (_name, own) in enumerate(data.series_names) if own == format_])
         if len(chosen) < 2:
             continue
-        n_cases = int(data.asked()[np.ix_(part.cases, chosen)].any(axis=1).sum())
+        n_cases = int(data.is_asked()[np.ix_(part.cases, chosen)].any(axis=1).sum())
         for aggregate, parts in parts_by_aggregate.items():
             results = measured(over_candidates(parts, chosen, aggregate), aggregate, price, rule=rule)
             own = {key: results[key][0] for key in KEYS}
@@ -144,10 +145,10 @@ def _acuity_rows(
 
 def _state_counts(data: AcuityData, part: Slice) -> NDArray[np.int64]:
     """Readings on the cases of a slice: all, those in each state, and those missing, (2 + states, series)."""
-    asked = np.where(data.asked()[part.cases], data.samples(), 0).sum(axis=0)
+    planned = np.where(data.is_asked()[part.cases], data.samples(), 0).sum(axis=0)
     given = data.readings_of()[part.cases].sum(axis=0)
     by_state = [data.readings_of(state)[part.cases].sum(axis=0) for state in State]
-    return np.stack([given, *by_state, asked - given])
+    return np.stack([given, *by_state, planned - given])
 
 
 def _acuity_row(
@@ -192,7 +193,7 @@ def _level_rows(data: AcuityData, parts: CaseTables, i: int, name: Row, rule: In
     for place, level in enumerate(data.scale.values):
         here = parts.low == place
         own = CaseTables(
-            tables[here][:, None], parts.low[here], parts.asked[here, i : i + 1], parts.usable[here, i : i + 1],
+            tables[here][:, None], parts.low[here], parts.planned[here, i : i + 1], parts.usable[here, i : i + 1],
             parts.single,
         )  # fmt: skip
         recall, over, under = (
@@ -281,119 +282,139 @@ def _curve_rows(data: AcuityData, parts: CaseTables, price: Price, rule: Interva
             }
 
 
-def _pair_rows(data: AcuityData, part: Slice, price: Price, rule: IntervalRule) -> Iterator[Row]:
-    """Each two candidates of one format, on the cases of which both have a usable reading."""
-    rows: list[Row] = []
-    for first, second in combinations(range(len(data.series_names)), 2):
-        if data.series_names[first][1] != data.series_names[second][1]:
-            continue
-        for aggregate in Aggregate:
-            parts = case_tables(data, part, aggregate)
-            shared = np.asarray((parts.usable[:, [first, second]] > 0).all(axis=1))
-            rows += _pair(data, parts, shared, (first, second), aggregate, price, rule)
+def _pair_rows(
+    data: AcuityData, parts_by_aggregate: Mapping[Aggregate, CaseTables], price: Price, rule: IntervalRule
+) -> list[Row]:
+    """Each two candidates of one format, on the cases of which both have a usable reading; by pair, then aggregate."""
+    pairs = [
+        (first, second)
+        for first, second in combinations(range(len(data.series_names)), 2)
+        if data.series_names[first][1] == data.series_names[second][1]
+    ]
+    if not pairs:
+        return []
+    by_aggregate = [
+        _pairs_of(data, parts, pairs, aggregate, price, rule) for aggregate, parts in parts_by_aggregate.items()
+    ]
+    rows = [row for of_pair in zip(*by_aggregate, strict=True) for own in of_pair for row in own]
     _correct(rows)
-    yield from rows
+    return rows
 
 
-def _pair(
+def _pairs_of(
     data: AcuityData,
     parts: CaseTables,
-    shared: NDArray[np.bool_],
-    pair: tuple[int, int],
+    pairs: Sequence[tuple[int, int]],
     aggregate: Aggregate,
     price: Price,
     rule: IntervalRule,
-) -> Iterator[Row]:
-    n_cases = int(shared.sum())
-    both = [
-        CaseTables(parts.tables[shared][:, [i]], parts.low[shared], parts.asked[shared][:, [i]],
-                   parts.usable[shared][:, [i]], parts.single)
-        for i in pair
-    ]  # fmt: skip
-    tests = _tests(data, parts, shared, pair) if aggregate is Aggregate.MODE else {}
+) -> list[list[Row]]:
+    """The rows of each pair by one aggregate. A pair is a slice, so that all of them are computed together."""
+    places = [np.array(column) for column in zip(*pairs, strict=True)]
+    shared = np.logical_and(*(parts.usable[:, place] > 0 for place in places))
+    both = [parts.of_series(place, shared) for place in places]
+    n_cases = shared.sum(axis=0)
+    tests = [{}] * len(pairs) if aggregate is not Aggregate.MODE else _tests(data, both, pairs)
+    rows: list[list[Row]] = [[] for _ in pairs]
     for measure in PAIRED:
         if measure.of_counts and aggregate is Aggregate.EXPECTED:
             continue
         first, second = (case_figures(own, measure, price) for own in both)
-        values = first.whole()[0], second.whole()[0]
-        difference = values[0] - values[1]
-        why = Reason.NO_SHARED_CASE() if not n_cases else Reason.ONE_LEVEL_THROUGHOUT()
-        (figure,) = rule.differences(first, second).attach(
-            figures(np.array([difference]), [n_cases], reason=lambda i, why=why: why)  # type: ignore[misc]
+        values = first.whole(), second.whole()
+        differences = _differences(both, measure, (first, second), rule).attach(
+            figures(
+                values[0] - values[1],
+                n_cases,
+                reason=lambda i: Reason.ONE_LEVEL_THROUGHOUT() if n_cases[i] else Reason.NO_SHARED_CASE(),
+            )
         )
-        own_tests = tests if measure.key == "accuracy" else {}
-        yield {
-            "first": data.series_names[pair[0]][0],
-            "second": data.series_names[pair[1]][0],
-            "format": data.series_names[pair[0]][1],
-            "slice": "all",
-            "aggregate": str(aggregate),
-            "measure": measure.key,
-            "first_value": _number(values[0]),
-            "second_value": _number(values[1]),
-            "difference": figure.value,
-            "difference_low": figure.low,
-            "difference_high": figure.high,
-            **{key: value for key, value in own_tests.items() if key != "note"},
-            "n_cases": n_cases,
-            "note": joined(figure.note, own_tests.get("note", "")),
-        }
+        for i, (pair, figure) in enumerate(zip(pairs, differences, strict=True)):
+            own_tests = tests[i] if measure.key == "accuracy" else {}
+            rows[i].append(
+                {
+                    "first": data.series_names[pair[0]][0],
+                    "second": data.series_names[pair[1]][0],
+                    "format": data.series_names[pair[0]][1],
+                    "slice": ALL,
+                    "aggregate": str(aggregate),
+                    "measure": measure.key,
+                    "first_value": _number(values[0][i]),
+                    "second_value": _number(values[1][i]),
+                    "difference": figure.value,
+                    "difference_low": figure.low,
+                    "difference_high": figure.high,
+                    **{key: value for key, value in own_tests.items() if key != "note"},
+                    "n_cases": int(n_cases[i]),
+                    "note": joined(figure.note, own_tests.get("note", "")),
+                }
+            )
+    return rows
 
 
-def _tests(data: AcuityData, parts: CaseTables, shared: NDArray[np.bool_], pair: tuple[int, int]) -> Row:
-    """Tests on the modes of both: who is right (McNemar), and whether they use the levels alike."""
-    tables = parts.tables[shared][:, list(pair)]
-    right = (tables * np.eye(data.n_levels)).sum(axis=(2, 3)) > 0
-    only_first, only_second = right[:, 0] & ~right[:, 1], right[:, 1] & ~right[:, 0]
-    of_modes = mcnemar(only_first, only_second, n_cases=len(tables))
-    mid = mcnemar_p(of_modes.only_first, of_modes.only_second, Method.MID_P)
-    clustered = _clustered(data, np.flatnonzero(shared), pair)
-    levels = tables.sum(axis=2)  # one for each case and candidate
-    table = levels[:, 0].T @ levels[:, 1]
-    symmetry, margins = bowker(table), stuart_maxwell(table)
-    undefined = {
-        "p_exact, p_mid": of_modes.p, "p_clustered": clustered, "bowker": symmetry.p, "stuart_maxwell": margins.p,
-    }  # fmt: skip
-    return {
-        "only_first": of_modes.only_first,
-        "only_second": of_modes.only_second,
-        "p_exact": of_modes.p.value,
-        "p_mid": mid.value,
-        "p_clustered": clustered.value,
-        "bowker": symmetry.statistic.value,
-        "bowker_df": symmetry.degrees or None,
-        "bowker_p": symmetry.p.value,
-        "stuart_maxwell": margins.statistic.value,
-        "stuart_maxwell_df": margins.degrees or None,
-        "stuart_maxwell_p": margins.p.value,
-        "note": joined(
-            *(labelled(name, figure.reason) for name, figure in undefined.items() if isinstance(figure, Undefined))
-        ),
-    }
+def _differences(
+    both: Sequence[CaseTables], measure: Measure, figures_of_both: tuple[CaseFigures, CaseFigures], rule: IntervalRule
+) -> Intervals:
+    """The intervals of the first less the second; none where one of the two has none."""
+    own = [intervals_of(parts, measure, figure, rule) for parts, figure in zip(both, figures_of_both, strict=True)]
+    hidden = np.isnan(own[0].low) | np.isnan(own[1].low)
+    return rule.differences(*figures_of_both).without(hidden, lambda i: own[0].reason(i) or own[1].reason(i))
 
 
-def _clustered(data: AcuityData, shared: NDArray[np.int64], pair: tuple[int, int]) -> Figure:
-    """The test over cases, from the samples that both have of the same number."""
-    number_of = {int(case): number for number, case in enumerate(part_cases(data)[shared])}
-    right: dict[tuple[int, int], dict[int, bool]] = {}
-    for place in np.flatnonzero(data.usable & np.isin(data.series, pair)).tolist():
-        case = int(data.case[place])
-        if case in number_of:
-            key = (case, int(data.sample[place]))
-            right.setdefault(key, {})[int(data.series[place])] = bool(data.place[place] == data.low[case])
-    firsts, seconds = (np.zeros(len(number_of), dtype=np.int64) for _ in range(2))
-    compared = np.zeros(len(number_of), dtype=bool)
-    for (case, _sample), answers in right.items():
-        if len(answers) == 2:
-            compared[number_of[case]] = True
-            firsts[number_of[case]] += answers[pair[0]] and not answers[pair[1]]
-            seconds[number_of[case]] += answers[pair[1]] and not answers[pair[0]]
-    return mcnemar(firsts, seconds, n_cases=int(compared.sum())).p_clustered
+def _tests(data: AcuityData, both: Sequence[CaseTables], pairs: Sequence[tuple[int, int]]) -> list[Row]:
+    """Tests on the modes of each pair: who is right (McNemar), and whether they use the levels alike."""
+    right = [(own.tables * np.eye(data.n_levels)).sum(axis=(2, 3)) > 0 for own in both]
+    shared = both[0].usable > 0
+    only_first, only_second = right[0] & ~right[1], right[1] & ~right[0]
+    levels = [own.tables.sum(axis=2) for own in both]  # one level for each case and pair
+    tables = np.einsum("cpi,cpj->pij", *levels)
+    by_sample = _right_by_sample(data)
+    rows = []
+    for i, pair in enumerate(pairs):
+        of_modes = mcnemar(only_first[:, i], only_second[:, i], n_cases=int(shared[:, i].sum()))
+        mid = mcnemar_p(of_modes.only_first, of_modes.only_second, Method.MID_P)
+        clustered = _clustered(*(by_sample[:, place] for place in pair))
+        symmetry, margins = bowker(tables[i]), stuart_maxwell(tables[i])
+        undefined = {
+            "p_exact, p_mid": of_modes.p, "p_clustered": clustered, "bowker": symmetry.p, "stuart_maxwell": margins.p,
+        }  # fmt: skip
+        notes = (labelled(name, own.reason) for name, own in undefined.items() if isinstance(own, Undefined))
+        rows.append(
+            {
+                "only_first": of_modes.only_first,
+                "only_second": of_modes.only_second,
+                "p_exact": of_modes.p.value,
+                "p_mid": mid.value,
+                "p_clustered": clustered.value,
+                "bowker": symmetry.statistic.value,
+                "bowker_df": symmetry.degrees or None,
+                "bowker_p": symmetry.p.value,
+                "stuart_maxwell": margins.statistic.value,
+                "stuart_maxwell_df": margins.degrees or None,
+                "stuart_maxwell_p": margins.p.value,
+                "note": joined(*notes),
+            }
+        )
+    return rows
 
 
-def part_cases(data: AcuityData) -> NDArray[np.int64]:
-    """The numbers of the cases with a clear reference."""
-    return everything(data).cases
+def _right_by_sample(data: AcuityData) -> NDArray[np.int8]:
+    """1 where a usable reading of a clear case is right, 0 where it is wrong, else -1: (cases, series, samples)."""
+    clear = np.asarray(data.status == int(CaseStatus.CLEAR))
+    samples = int(data.sample.max(initial=-1)) + 1
+    right = np.full((len(data.cases), len(data.series_names), samples), -1, dtype=np.int8)
+    chosen = data.usable & clear[data.case]
+    right[data.case[chosen], data.series[chosen], data.sample[chosen]] = (
+        data.place[chosen] == data.low[data.case[chosen]]
+    )
+    return right
+
+
+def _clustered(first: NDArray[np.int8], second: NDArray[np.int8]) -> Figure:
+    """McNemar's test over cases, from the samples of the same number that both have, (cases, samples)."""
+    both = (first >= 0) & (second >= 0)
+    only_first = (both & (first > second)).sum(axis=1)
+    only_second = (both & (second > first)).sum(axis=1)
+    return mcnemar(only_first, only_second, n_cases=int(both.any(axis=1).sum())).p_clustered
 
 
 def _correct(rows: Sequence[Row]) -> None:

@@ -13,17 +13,10 @@ from consilium.core.reasons import Reason
 from consilium.statistics import ordinal_confusion as confusion
 from consilium.statistics.case_figures import CaseFigures, case_ratio
 from consilium.statistics.estimate import Figure, figures
-from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.intervals import IntervalRule, Intervals
 from consilium.statistics.multiclass_f1 import multiclass_f1_values
 from consilium.statistics.ordinal_alpha import ordinal_alpha_values
-from consilium.statistics.triage_cost import (
-    EXPONENT,
-    RATIO,
-    cost_values,
-    normalised_cost_values,
-    powered,
-    worst_costs,
-)
+from consilium.statistics.triage_cost import EXPONENT, RATIO, cost_of_cells, powered, worst_costs
 from consilium.statistics.weighted_kappa import weighted_kappa_values
 
 Array = NDArray[np.float64]
@@ -41,18 +34,11 @@ class Price:
         return max(self.ratio, 1.0) * float(powered(n_levels - 1, self.exponent))
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A measure as a function of tables (..., L, L); ``bounds`` are those between which it lies.
+Bounds = Callable[[int, Price], tuple[float, float]]
 
-    ``is_share``: it is a share of the readings. ``of_counts``: it takes numbers of readings, no weights.
-    """
 
-    key: str
-    values: Callable[[Array, Price], Array]
-    bounds: Callable[[int, Price], tuple[float, float]] = lambda n_levels, price: (0.0, 1.0)
-    is_share: bool = False
-    of_counts: bool = False
+def _in_shares(n_levels: int, price: Price) -> tuple[float, float]:
+    return 0.0, 1.0
 
 
 def _both_signs(n_levels: int, price: Price) -> tuple[float, float]:
@@ -67,26 +53,69 @@ def _in_costs(n_levels: int, price: Price) -> tuple[float, float]:
     return 0.0, price.most(n_levels)
 
 
-def _share(key: str, values: Callable[[Array], Array]) -> Measure:
-    return Measure(key, lambda tables, price: values(tables), is_share=True)
+@dataclass(frozen=True)
+class Measure:
+    """A measure as a function of tables (..., L, L); ``bounds`` are those between which it lies.
+
+    It is a ratio of two sums of weighted cells, ``above`` and ``below`` (L, L), or else ``of_tables``. ``is_share``:
+    above are some of the readings below. ``of_counts``: it takes numbers of readings, no weights. ``of_levels``: it
+    weighs levels alike, whatever their number of cases.
+    """
+
+    key: str
+    bounds: Bounds = _in_shares
+    above: Callable[[int, Price], Array] | None = None
+    below: Callable[[int, Price], Array] = lambda n_levels, price: confusion.every(n_levels)
+    of_tables: Callable[[Array], Array] | None = None
+    is_share: bool = False
+    of_counts: bool = False
+    of_levels: bool = False
+
+    def values(self, tables: Array, price: Price) -> Array:
+        """The measure of each table; NaN where it is undefined."""
+        if self.of_tables is not None:
+            return self.of_tables(tables)
+        assert self.above is not None
+        n_levels = tables.shape[-1]
+        return confusion.mean_of(tables, self.above(n_levels, price), self.below(n_levels, price))
+
+
+def _share(key: str, above: Callable[[int], Array], below: Callable[[int], Array] = confusion.every) -> Measure:
+    return Measure(
+        key,
+        above=lambda n_levels, price: above(n_levels),
+        below=lambda n_levels, price: below(n_levels),
+        is_share=True,
+    )
+
+
+def _costs(n_levels: int, price: Price) -> Array:
+    return cost_of_cells(n_levels, price.ratio, price.exponent)
+
+
+def _worst(n_levels: int, price: Price) -> Array:
+    level = np.arange(n_levels)
+    worst = worst_costs(level, level, n_levels, price.ratio, price.exponent)
+    return np.broadcast_to(worst[:, None], (n_levels, n_levels))
 
 
 MEASURES = (
-    _share("accuracy", confusion.accuracy_values),
-    Measure("macro_f1", lambda tables, price: multiclass_f1_values(tables)),
-    Measure("qwk", lambda tables, price: weighted_kappa_values(tables), _both_signs),
-    Measure("alpha", lambda tables, price: ordinal_alpha_values(tables), _both_signs, of_counts=True),
-    _share("over", confusion.over_values),
-    _share("under", confusion.under_values),
-    _share("severe_over", confusion.severe_over_values),
-    _share("severe_under", confusion.severe_under_values),
-    _share("within_one", confusion.within_one_values),
-    _share("safety", confusion.safety_values),
-    Measure("bias", lambda tables, price: confusion.bias_values(tables), _in_levels),
-    Measure("inclination", lambda tables, price: confusion.inclination_values(tables)),
-    Measure("cost", lambda tables, price: cost_values(tables, price.ratio, price.exponent), _in_costs),
-    Measure("cost_normalised", lambda tables, price: normalised_cost_values(tables, price.ratio, price.exponent)),
+    _share("accuracy", confusion.right),
+    Measure("macro_f1", of_tables=multiclass_f1_values, of_levels=True),
+    Measure("qwk", _both_signs, of_tables=weighted_kappa_values),
+    Measure("alpha", _both_signs, of_tables=ordinal_alpha_values, of_counts=True),
+    _share("over", confusion.over),
+    _share("under", confusion.under),
+    _share("severe_over", confusion.severe_over),
+    _share("severe_under", confusion.severe_under),
+    _share("within_one", confusion.within_one),
+    _share("safety", confusion.safe),
+    Measure("bias", _in_levels, above=lambda n_levels, price: confusion.steps(n_levels)),
+    _share("inclination", confusion.over, confusion.error),
+    Measure("cost", _in_costs, above=_costs),
+    Measure("cost_normalised", above=_costs, below=_worst),
 )
+MINIMUM_OF_LEVEL = 5  # cases, for an interval of macro-F1
 OF_EVERYTHING = ("comprehensiveness", "accuracy_all", "safety_all", "under_all", "cost_all")
 KEYS = (*(measure.key for measure in MEASURES), *OF_EVERYTHING)
 
@@ -101,24 +130,53 @@ def measured(
         own = case_figures(parts, measure, price)
         undefined = measure.of_counts and aggregate is Aggregate.EXPECTED
         values = np.full(own.n_slices, np.nan) if undefined else own.whole()
-        results[measure.key] = _with_intervals(own, values, n, _reason(parts, measure, undefined=undefined), rule)
-    asked = np.rint(parts.asked.sum(axis=0)).astype(np.int64)
+        estimates = figures(values, n, reason=_reason(parts, measure, undefined=undefined))
+        results[measure.key] = estimates if rule is None else intervals_of(parts, measure, own, rule).attach(estimates)
+    planned = np.rint(parts.planned.sum(axis=0)).astype(np.int64)
     for key, own in _of_everything(parts, price):
-        results[key] = _with_intervals(own, own.whole(), asked, lambda i: Reason.NO_CASE_ASKED(), rule)
+        estimates = figures(own.whole(), planned, reason=lambda i: Reason.NO_CASE_ASKED())
+        results[key] = estimates if rule is None else rule.intervals(own).attach(estimates)
     return results
 
 
-def case_figures(parts: CaseTables, measure: Measure, price: Price) -> CaseFigures:
-    """A measure of each series as a function of sums over cases."""
-    n_cases, n_series, n_levels = parts.tables.shape[:3]
-    sizes = parts.tables.sum(axis=(2, 3))
-    return CaseFigures(
-        parts.tables.reshape(n_cases, n_series, n_levels * n_levels),
-        lambda sums: measure.values(sums.reshape(*sums.shape[:-1], n_levels, n_levels), price),
-        sizes,
-        *measure.bounds(n_levels, price),
-        trials=measure.is_share and parts.single,
+def intervals_of(parts: CaseTables, measure: Measure, own: CaseFigures, rule: IntervalRule) -> Intervals:
+    """The intervals of a measure; none of macro-F1 where a level in use has fewer than 5 cases of that reference.
+
+    Macro-F1 weighs such a level as much as any other: with 10 cases of four levels its intervals held the truth in 86
+    to 93% (`bench/acuity_coverage.py`).
+    """
+    intervals = rule.intervals(own)
+    if not measure.of_levels:
+        return intervals
+    used = parts.tables.sum(axis=0)
+    in_use = used.sum(axis=-1) + used.sum(axis=-2) > 0  # (series, levels)
+    cases = (parts.tables.sum(axis=3) > 0).sum(axis=0)
+    least = np.where(in_use, cases, np.iinfo(np.int64).max).min(axis=-1)
+    return intervals.without(
+        least < MINIMUM_OF_LEVEL,
+        lambda i: Reason.INTERVAL_CASES_OF_LEVEL(cases=int(least[i]), needed=MINIMUM_OF_LEVEL),
     )
+
+
+def case_figures(parts: CaseTables, measure: Measure, price: Price) -> CaseFigures:
+    """A measure of each series as a function of sums over cases.
+
+    A case is as large as its readings, those that count in the measure.
+    """
+    n_cases, n_series, n_levels = parts.tables.shape[:3]
+    bounds = measure.bounds(n_levels, price)
+    if measure.above is None:
+        return CaseFigures(
+            parts.tables.reshape(n_cases, n_series, n_levels * n_levels),
+            lambda sums: measure.values(sums.reshape(*sums.shape[:-1], n_levels, n_levels), price),
+            parts.tables.sum(axis=(2, 3)),
+            *bounds,
+        )
+    above, below = (
+        np.einsum("csij,ij->cs", parts.tables, cells(n_levels, price)) for cells in (measure.above, measure.below)
+    )
+    counted = np.einsum("csij,ij->cs", parts.tables, (measure.below(n_levels, price) > 0).astype(np.float64))
+    return case_ratio(above, below, bounds=bounds, sizes=counted, trials=measure.is_share and parts.single)
 
 
 def _of_everything(parts: CaseTables, price: Price) -> Iterator[tuple[str, CaseFigures]]:
@@ -126,20 +184,20 @@ def _of_everything(parts: CaseTables, price: Price) -> Iterator[tuple[str, CaseF
     # Weights of a case add up to its usable readings, whatever the aggregate: a case of `expected` weighs 1.
     weight = parts.tables.sum(axis=(2, 3))
     readings = np.divide(parts.usable, weight, out=np.zeros_like(weight), where=weight > 0)
-    apart = confusion.steps(parts.n_levels)
-    cost = price.ratio * powered(np.maximum(-apart, 0), price.exponent) + powered(np.maximum(apart, 0), price.exponent)
+    n_levels = parts.n_levels
     right, under, costs = (
-        readings * (parts.tables * of_cell).sum(axis=(2, 3)) for of_cell in (apart == 0, apart < 0, cost)
+        readings * np.einsum("csij,ij->cs", parts.tables, cells)
+        for cells in (confusion.right(n_levels), confusion.under(n_levels), _costs(n_levels, price))
     )
     worst = worst_costs(parts.low, parts.low, parts.n_levels, price.ratio, price.exponent)[:, None]
     all_under = under + parts.unusable * (parts.low > 0)[:, None]
-    yield "comprehensiveness", case_ratio(parts.usable, parts.asked, trials=parts.single)
-    yield "accuracy_all", case_ratio(right, parts.asked, trials=parts.single)
-    yield "safety_all", case_ratio(parts.asked - all_under, parts.asked, trials=parts.single)
-    yield "under_all", case_ratio(all_under, parts.asked, trials=parts.single)
+    yield "comprehensiveness", case_ratio(parts.usable, parts.planned, trials=parts.single)
+    yield "accuracy_all", case_ratio(right, parts.planned, trials=parts.single)
+    yield "safety_all", case_ratio(parts.planned - all_under, parts.planned, trials=parts.single)
+    yield "under_all", case_ratio(all_under, parts.planned, trials=parts.single)
     yield (
         "cost_all",
-        case_ratio(costs + parts.unusable * worst, parts.asked, bounds=(0.0, price.most(parts.n_levels))),
+        case_ratio(costs + parts.unusable * worst, parts.planned, bounds=(0.0, price.most(parts.n_levels))),
     )
 
 
@@ -159,10 +217,3 @@ def _reason(parts: CaseTables, measure: Measure, *, undefined: bool) -> Callable
         }.get(measure.key, Reason.ONE_LEVEL_THROUGHOUT)()
 
     return reason
-
-
-def _with_intervals(
-    own: CaseFigures, values: Array, n: NDArray[np.int64], reason: Callable[[int], str], rule: IntervalRule | None
-) -> list[Figure]:
-    estimates = figures(values, n, reason=reason)
-    return estimates if rule is None or not estimates else rule.intervals(own).attach(estimates)

@@ -73,7 +73,7 @@ class AcuityData:
         counts = self._counts(np.ones(len(self.case), dtype=bool))
         return counts.max(axis=0, initial=0)
 
-    def asked(self) -> NDArray[np.bool_]:
+    def is_asked(self) -> NDArray[np.bool_]:
         """(cases, series): whether the series was asked about the case: it has a reading in its dataset."""
         n_datasets = int(self.dataset.max(initial=-1)) + 1
         present = np.zeros((n_datasets, len(self.series_names)), dtype=bool)

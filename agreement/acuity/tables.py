@@ -64,13 +64,13 @@ def everything(data: AcuityData) -> Slice:
 class CaseTables:
     """One row for each case of a slice: ``tables`` (cases, series, L, L), ``low`` their reference (cases,).
 
-    ``asked`` and ``right`` … are readings by case and series, (cases, series): planned, right, under, over, without a
-    level though one was asked for; of the mode each case has one reading.
+    ``planned`` and ``usable`` (cases, series) are numbers of readings; of the mode each case has one. ``single``: a
+    case with one reading is a single trial, as it is not where readings are weighted.
     """
 
     tables: Array
     low: NDArray[np.int64]
-    asked: Array
+    planned: Array
     usable: Array
     single: bool
 
@@ -78,10 +78,16 @@ class CaseTables:
     def n_levels(self) -> int:
         return self.tables.shape[-1]
 
+    def of_series(self, place: NDArray[np.int64], kept: NDArray[np.bool_]) -> CaseTables:
+        """The series at ``place``, with nothing in the cases that are not ``kept`` (cases, series chosen)."""
+        tables = np.where(kept[..., None, None], self.tables[:, place], 0.0)
+        planned, usable = (np.where(kept, counts[:, place], 0.0) for counts in (self.planned, self.usable))
+        return CaseTables(tables, self.low, planned, usable, self.single)
+
     @property
     def unusable(self) -> Array:
         """Readings that were refused, said no one level, were invalid or are missing, (cases, series)."""
-        return self.asked - self.usable
+        return self.planned - self.usable
 
 
 def case_tables(data: AcuityData, part: Slice, aggregate: Aggregate) -> CaseTables:
@@ -91,11 +97,11 @@ def case_tables(data: AcuityData, part: Slice, aggregate: Aggregate) -> CaseTabl
     low = data.low[part.cases]
     at_reference = np.eye(data.n_levels)[low]
     tables = at_reference[:, None, :, None] * weights[:, :, None, :]
-    asked = np.where(data.asked()[part.cases], data.samples(), 0).astype(np.float64)
+    planned = np.where(data.is_asked()[part.cases], data.samples(), 0).astype(np.float64)
     usable = data.readings_of(State.LEVEL)[part.cases].astype(np.float64)
     if aggregate is Aggregate.MODE:
-        asked, usable = (asked > 0).astype(np.float64), (usable > 0).astype(np.float64)
-    return CaseTables(tables, low, asked, usable, single=aggregate is not Aggregate.EXPECTED)
+        planned, usable = (planned > 0).astype(np.float64), (usable > 0).astype(np.float64)
+    return CaseTables(tables, low, planned, usable, single=aggregate is not Aggregate.EXPECTED)
 
 
 def over_candidates(parts: CaseTables, chosen: NDArray[np.int64], aggregate: Aggregate) -> CaseTables:
@@ -106,5 +112,5 @@ def over_candidates(parts: CaseTables, chosen: NDArray[np.int64], aggregate: Agg
         pooled = tables.sum(axis=1) / np.maximum(n, 1)[:, None, None]
     else:
         pooled = tables.sum(axis=1)
-    asked, usable = (counts[:, chosen].sum(axis=1, keepdims=True) for counts in (parts.asked, parts.usable))
-    return CaseTables(pooled[:, None], parts.low, asked, usable, parts.single)
+    planned, usable = (counts[:, chosen].sum(axis=1, keepdims=True) for counts in (parts.planned, parts.usable))
+    return CaseTables(pooled[:, None], parts.low, planned, usable, parts.single)

@@ -85,6 +85,7 @@ class Reason(Enum):
         "no interval: %(cases)s of the %(needed)s cases needed where most ratings are outside the most frequent "
         "category"
     )
+    INTERVAL_CASES_OF_LEVEL = Phrase("no interval: %(cases)s of the %(needed)s cases needed of each level")
     INTERVAL_RESAMPLES = Phrase("no interval: undefined in %(some)s of %(all)s resamples")
     INTERVAL_RESAMPLES_AGREE = Phrase("no interval: all resamples agree")
     INTERVAL_RESAMPLES_NEARLY_AGREE = Phrase("no interval: nearly all resamples agree")

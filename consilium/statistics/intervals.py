@@ -45,10 +45,11 @@ class Intervals:
     reason: Callable[[int], str]
     note: Callable[[int], str]
 
-    def without(self, hidden: NDArray[np.bool_], why: str) -> Intervals:
-        """The same, with none where ``hidden``."""
+    def without(self, hidden: NDArray[np.bool_], why: Callable[[int], str]) -> Intervals:
+        """The same, with none where ``hidden``; a reason that was there before stays."""
         low, high = (np.where(hidden, np.nan, end) for end in (self.low, self.high))
-        return replace(self, low=low, high=high, reason=lambda i: why if hidden[i] else self.reason(i))
+        gone = hidden & ~np.isnan(self.low)
+        return replace(self, low=low, high=high, reason=lambda i: why(i) if gone[i] else self.reason(i))
 
     def attach(self, estimates: Sequence[Figure]) -> list[Figure]:
         """The figures with their intervals; a figure without an interval has the reason in its note."""

@@ -12,9 +12,10 @@ in levels, and the shares are of the table's total:
     safety = 1 - under                     inclination = over / (over + under)
     bias = mean of y - l                   recall of a level = right / all of that reference level
 
-Source: Kopka et al. 2023 (safety of advice, inclination to overtriage). A severe error needs three levels; with two it
-is undefined. Undefined as well: every share of a table without weight; inclination without errors; recall of a level
-that the reference does not have. All functions give NaN there.
+Each is Σ table · above / Σ table · below over the cells, with the values of cells that the functions here give; below
+is 1 everywhere but for inclination, where only errors count. Source: Kopka et al. 2023 (safety of advice, inclination
+to over-triage). A severe error needs three levels; with two it is undefined. Undefined as well: every share of a table
+without weight; inclination without errors; recall of a level that the reference does not have. All are NaN then.
 """
 
 from __future__ import annotations
@@ -27,69 +28,60 @@ Array = NDArray[np.float64]
 SEVERE = 2  # levels
 
 
-def steps(n_levels: int) -> NDArray[np.int64]:
+def steps(n_levels: int) -> Array:
     """Level advised less level of the reference, (L, L)."""
-    level = np.arange(n_levels)
+    level = np.arange(n_levels, dtype=np.float64)
     return level[None, :] - level[:, None]
 
 
-def share_of(tables: Array, counted: NDArray[np.bool_]) -> Array:
-    """The share of each table's weight in the cells that are ``counted``, (L, L)."""
-    return mean_of(tables, counted.astype(np.float64))
+def every(n_levels: int) -> Array:
+    return np.ones((n_levels, n_levels))
 
 
-def mean_of(tables: Array, values: Array) -> Array:
-    """The mean of ``values`` (L, L) over each table."""
-    total = tables.sum(axis=(-2, -1))
-    return np.divide((tables * values).sum(axis=(-2, -1)), total, out=np.full(total.shape, np.nan), where=total > 0)
+def right(n_levels: int) -> Array:
+    return np.eye(n_levels)
 
 
-def accuracy_values(tables: Array) -> Array:
-    return share_of(tables, steps(tables.shape[-1]) == 0)
+def error(n_levels: int) -> Array:
+    return 1 - np.eye(n_levels)
 
 
-def over_values(tables: Array) -> Array:
-    return share_of(tables, steps(tables.shape[-1]) > 0)
+def over(n_levels: int) -> Array:
+    return (steps(n_levels) > 0).astype(np.float64)
 
 
-def under_values(tables: Array) -> Array:
-    return share_of(tables, steps(tables.shape[-1]) < 0)
+def under(n_levels: int) -> Array:
+    return (steps(n_levels) < 0).astype(np.float64)
 
 
-def severe_over_values(tables: Array) -> Array:
-    return _severe(tables, steps(tables.shape[-1]) >= SEVERE)
+def severe_over(n_levels: int) -> Array:
+    return _severe(n_levels, steps(n_levels) >= SEVERE)
 
 
-def severe_under_values(tables: Array) -> Array:
-    return _severe(tables, steps(tables.shape[-1]) <= -SEVERE)
+def severe_under(n_levels: int) -> Array:
+    return _severe(n_levels, steps(n_levels) <= -SEVERE)
 
 
-def within_one_values(tables: Array) -> Array:
-    return share_of(tables, np.abs(steps(tables.shape[-1])) <= 1)
+def within_one(n_levels: int) -> Array:
+    return (np.abs(steps(n_levels)) <= 1).astype(np.float64)
 
 
-def safety_values(tables: Array) -> Array:
-    return 1 - under_values(tables)
+def safe(n_levels: int) -> Array:
+    return 1 - under(n_levels)
 
 
-def bias_values(tables: Array) -> Array:
-    return mean_of(tables, steps(tables.shape[-1]).astype(np.float64))
+def _severe(n_levels: int, counted: NDArray[np.bool_]) -> Array:
+    return counted.astype(np.float64) if n_levels > SEVERE else np.full((n_levels, n_levels), np.nan)
 
 
-def inclination_values(tables: Array) -> Array:
-    over, under = over_values(tables), under_values(tables)
-    errors = over + under
-    return np.divide(over, errors, out=np.full(errors.shape, np.nan), where=errors > 0)
+def mean_of(tables: Array, above: Array, below: Array | None = None) -> Array:
+    """Σ table · above / Σ table · below of each table, ``below`` being 1 by default; NaN where that is 0."""
+    weight = (tables if below is None else tables * below).sum(axis=(-2, -1))
+    return np.divide((tables * above).sum(axis=(-2, -1)), weight, out=np.full(weight.shape, np.nan), where=weight > 0)
 
 
 def recall_values(tables: Array) -> Array:
     """Recall of each level, (..., L)."""
     rows = tables.sum(axis=-1)
-    right = np.diagonal(tables, axis1=-2, axis2=-1)
-    return np.divide(right, rows, out=np.full(rows.shape, np.nan), where=rows > 0)
-
-
-def _severe(tables: Array, counted: NDArray[np.bool_]) -> Array:
-    if tables.shape[-1] <= SEVERE:
-        return np.full(tables.shape[:-2], np.nan)
-    return share_of(tables, counted)
+    diagonal = np.diagonal(tables, axis1=-2, axis2=-1)
+    return np.divide(diagonal, rows, out=np.full(rows.shape, np.nan), where=rows > 0)

@@ -163,7 +163,7 @@ def prediction_powered(
         name: DEFAULT_RULE.of_jackknife(jack, clip=clip, n_cases=fitted.m if name == "powered" else None)
         for name, jack in parts.items()
     }
-    intervals["powered"] = intervals["powered"].without(fitted.perfect, NO_ERROR_SEEN)
+    intervals["powered"] = intervals["powered"].without(fitted.perfect, lambda i: NO_ERROR_SEEN)
     empty = {"powered": NO_LABEL, "physicians": NO_LABEL, "judge": NO_JUDGED}
     columns = {
         name: intervals[name].attach(

@@ -30,16 +30,26 @@ def powered(levels: ArrayLike, exponent: float = EXPONENT) -> Array:
     return np.where(distance > 0, np.maximum(distance, 1.0) ** exponent, 0.0)
 
 
-def cost_values(tables: Array, ratio: float = RATIO, exponent: float = EXPONENT) -> Array:
-    """Mean cost of each table (..., L, L), the reference's level in the rows."""
-    under, over = cost_parts(tables, exponent)
+def cost_of_cells(n_levels: int, ratio: float = RATIO, exponent: float = EXPONENT) -> Array:
+    """The cost of each cell of a table (L, L), the reference's level in the rows."""
+    under, over = _parts(n_levels, exponent)
     return ratio * under + over
+
+
+def _parts(n_levels: int, exponent: float) -> tuple[Array, Array]:
+    """d^γ and o^γ of each cell, (L, L)."""
+    apart = steps(n_levels)
+    return powered(np.maximum(-apart, 0), exponent), powered(np.maximum(apart, 0), exponent)
+
+
+def cost_values(tables: Array, ratio: float = RATIO, exponent: float = EXPONENT) -> Array:
+    """Mean cost of each table (..., L, L)."""
+    return mean_of(tables, cost_of_cells(tables.shape[-1], ratio, exponent))
 
 
 def cost_parts(tables: Array, exponent: float = EXPONENT) -> tuple[Array, Array]:
     """The mean of d^γ and the mean of o^γ of each table: the cost at a ratio r is r times the first plus the second."""
-    apart = steps(tables.shape[-1])
-    under, over = (powered(np.maximum(sign * apart, 0), exponent) for sign in (-1, 1))
+    under, over = _parts(tables.shape[-1], exponent)
     return mean_of(tables, under), mean_of(tables, over)
 
 
@@ -55,16 +65,14 @@ def normalised_cost_values(tables: Array, ratio: float = RATIO, exponent: float 
     """Mean cost over the mean of the worst costs of the same references; NaN where the worst costs nothing."""
     level = np.arange(tables.shape[-1])
     worst = worst_costs(level, level, tables.shape[-1], ratio, exponent)
-    most = mean_of(tables, np.broadcast_to(worst[:, None], tables.shape[-2:]))
-    return np.divide(cost_values(tables, ratio, exponent), most, out=np.full(most.shape, np.nan), where=most > 0)
+    cells = np.broadcast_to(worst[:, None], tables.shape[-2:])
+    return mean_of(tables, cost_of_cells(tables.shape[-1], ratio, exponent), cells)
 
 
 def answer_costs(panel: ArrayLike, ratio: float = RATIO) -> Array:
     """The expected cost of each answer where the truth is drawn from the panel's distribution (..., L), with γ = 1."""
     q = np.asarray(panel, dtype=np.float64)
-    apart = steps(q.shape[-1])  # of the answer, in the columns
-    cost = ratio * np.maximum(-apart, 0) + np.maximum(apart, 0)
-    return np.asarray(q @ cost)
+    return np.asarray(q @ cost_of_cells(q.shape[-1], ratio))
 
 
 def crossing(first: tuple[float, float], second: tuple[float, float]) -> float | None:

@@ -93,14 +93,14 @@ class AcuityRecords:
 class AcuityReader:
     """Reads files into ``records``, and their faults into ``faults`` of each file.
 
-    ``candidate`` names the candidate of all files, whose samples they then are. ``asked`` is the format of rows that
+    ``candidate`` names the candidate of all files, whose samples they then are. ``default_format`` is that of rows that
     do not name theirs.
     """
 
     scale: Scale
     scheme: Scheme
     candidate: str = ""
-    asked: str = "qa"
+    default_format: str = "qa"
     records: AcuityRecords = field(default_factory=AcuityRecords)
     n_files: int = 0
     _places: dict[tuple[str, str, str, int], int] = field(default_factory=dict)  # their lines
@@ -184,7 +184,7 @@ class AcuityReader:
             run = self._whole(fields, "run_id", MAX_SAMPLE + 1)
             sample = self.n_files if run is None and self.candidate else max(0, (run or 1) - 1)
             text = fields.text("llm_output", required=False)
-            self._add(fields, Reading(line, case, candidate, self.asked, sample, Answer(State.INVALID), text))
+            self._add(fields, Reading(line, case, candidate, self.default_format, sample, Answer(State.INVALID), text))
             self._compare_flag(line, case, text, fields.take("correct"))
         self._refuse_labels_without_rule(faults)
 
@@ -198,7 +198,7 @@ class AcuityReader:
             if record.get(reference) is not None:
                 self._label(fields, case, reference)
             candidate = self._candidate(fields, own)
-            format_ = fields.choice("format", FORMATS, required=False) or self.asked
+            format_ = fields.choice("format", FORMATS, required=False) or self.default_format
             sample = self._whole(fields, "sample", MAX_SAMPLE)
             if sample is None:
                 sample = self.n_files if self.candidate else 0
@@ -221,7 +221,7 @@ class AcuityReader:
             for name in record:
                 if name not in known:
                     text = fields.text(name, required=False)
-                    self._add(fields, Reading(line, case, name, self.asked, 0, Answer(State.INVALID), text))
+                    self._add(fields, Reading(line, case, name, self.default_format, 0, Answer(State.INVALID), text))
         self._refuse_labels_without_rule(faults)
 
     def _matrix_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
@@ -242,7 +242,7 @@ class AcuityReader:
                 self.records.labels[case] = mapped
                 self.records.source_labels[case] = record["reference"]
                 self.records.datasets[case] = name
-                self._add(fields, Reading(line, case, name, self.asked, 0, Answer(State.INVALID), text))
+                self._add(fields, Reading(line, case, name, self.default_format, 0, Answer(State.INVALID), text))
         self._refuse_labels_without_rule(faults)
 
     # Rows

@@ -73,7 +73,7 @@ class Command(BaseCommand):
         except (WrongFile, NoScheme) as error:
             raise CommandError(str(error)) from None
 
-        reader = AcuityReader(scale, scheme, candidate=options["candidate"], asked=options["asked"])
+        reader = AcuityReader(scale, scheme, candidate=options["candidate"], default_format=options["asked"])
         for path in options["files"]:
             _read(path, lambda path=path: reader.read(path, options["format"]))
         if options["votes"] is not None:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+pytestmark = pytest.mark.slow
+
 LONG = "case,candidate,format,sample,level,reference\n"
 VOTES = "case,physician,round,level,certainty\n"
 
@@ -247,7 +249,6 @@ def test_what_is_no_file_of_acuity(tmp_path: Path) -> None:
     assert "no file holds a reading or a vote" in refusal(tmp_path, vignettes, scheme="em-ne-sc")
 
 
-@pytest.mark.slow
 def test_the_order_of_rows_changes_no_byte(tmp_path: Path) -> None:
     levels = ("self-care", "primary-care", "emergency")
     lines = [
