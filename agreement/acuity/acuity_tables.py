@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.acuity.measures import KEYS, MEASURES, Measure, Price, case_figures, intervals_of, measured
+from agreement.acuity.measures import KEYS, MEASURES, Price, case_figures, differences_of, measured
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.tables import (
     Aggregate,
@@ -24,10 +24,9 @@ from agreement.acuity.tables import (
 )
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
-from consilium.statistics.case_figures import CaseFigures
 from consilium.statistics.estimate import Figure, Undefined, figures, notes_of
 from consilium.statistics.holm import holm
-from consilium.statistics.intervals import IntervalRule, Intervals
+from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.marginal_homogeneity import bowker, stuart_maxwell
 from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
 from consilium.statistics.multiclass_f1 import class_f1_values
@@ -312,7 +311,7 @@ def _pairs_of(
     """The rows of each pair by one aggregate. A pair is a slice, so that all of them are computed together."""
     places = [np.array(column) for column in zip(*pairs, strict=True)]
     shared = np.logical_and(*(parts.usable[:, place] > 0 for place in places))
-    both = [parts.of_series(place, shared) for place in places]
+    both = parts.of_series(places[0], shared), parts.of_series(places[1], shared)
     n_cases = shared.sum(axis=0)
     tests = [{}] * len(pairs) if aggregate is not Aggregate.MODE else _tests(data, both, pairs)
     rows: list[list[Row]] = [[] for _ in pairs]
@@ -321,7 +320,7 @@ def _pairs_of(
             continue
         first, second = (case_figures(own, measure, price) for own in both)
         values = first.whole(), second.whole()
-        differences = _differences(both, measure, (first, second), rule).attach(
+        differences = differences_of(both, measure, price, rule).attach(
             figures(
                 values[0] - values[1],
                 n_cases,
@@ -349,15 +348,6 @@ def _pairs_of(
                 }
             )
     return rows
-
-
-def _differences(
-    both: Sequence[CaseTables], measure: Measure, figures_of_both: tuple[CaseFigures, CaseFigures], rule: IntervalRule
-) -> Intervals:
-    """The intervals of the first less the second; none where one of the two has none."""
-    own = [intervals_of(parts, measure, figure, rule) for parts, figure in zip(both, figures_of_both, strict=True)]
-    hidden = np.isnan(own[0].low) | np.isnan(own[1].low)
-    return rule.differences(*figures_of_both).without(hidden, lambda i: own[0].reason(i) or own[1].reason(i))
 
 
 def _tests(data: AcuityData, both: Sequence[CaseTables], pairs: Sequence[tuple[int, int]]) -> list[Row]:

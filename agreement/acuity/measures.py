@@ -158,6 +158,16 @@ def intervals_of(parts: CaseTables, measure: Measure, own: CaseFigures, rule: In
     )
 
 
+def differences_of(
+    both: tuple[CaseTables, CaseTables], measure: Measure, price: Price, rule: IntervalRule
+) -> Intervals:
+    """The intervals of the first less the second, series by series; none where one of the two has none."""
+    own = [case_figures(parts, measure, price) for parts in both]
+    ends = [intervals_of(parts, measure, figure, rule) for parts, figure in zip(both, own, strict=True)]
+    hidden = np.isnan(ends[0].low) | np.isnan(ends[1].low)
+    return rule.differences(own[0], own[1]).without(hidden, lambda i: ends[0].reason(i) or ends[1].reason(i))
+
+
 def case_figures(parts: CaseTables, measure: Measure, price: Price) -> CaseFigures:
     """A measure of each series as a function of sums over cases.
 

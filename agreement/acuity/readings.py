@@ -42,7 +42,8 @@ class AcuityData:
     """Cases in the order of their keys, and readings in that of case, series and sample, whatever order they came in.
 
     ``low``, ``high``, ``status`` and ``dataset`` have an entry for each case; ``low`` and ``high`` are -1 without a
-    reference. A series is a candidate in one format; ``series``, ``state``, ``place`` have an entry for each reading.
+    reference. A series is a candidate in one format; ``series``, ``state``, ``place`` have an entry for each reading,
+    and so has ``confidence``, 0 to 1, NaN where none was given.
     """
 
     scale: Scale
@@ -57,6 +58,7 @@ class AcuityData:
     sample: Ints
     state: Ints
     place: Ints
+    confidence: NDArray[np.float64]
     panel: Mapping[str, PanelCase] = field(default_factory=dict)
 
     @property
@@ -119,7 +121,9 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
         ],
         dtype=np.int64,
     ).reshape(-1, 5)
-    columns = columns[np.lexsort(columns.T[2::-1])]
+    order = np.lexsort(columns.T[2::-1])
+    confidence = [np.nan if reading.confidence is None else reading.confidence for reading in records.readings]
+    columns = columns[order]
     return AcuityData(
         scale=scale,
         cases=cases,
@@ -133,6 +137,7 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
         sample=columns[:, 2],
         state=columns[:, 3],
         place=columns[:, 4],
+        confidence=np.array(confidence, dtype=np.float64)[order],
         panel=panel,
     )
 

@@ -65,6 +65,11 @@ class Reason(Enum):
     ONE_LEVEL_THROUGHOUT = Phrase("reference and readings have one level throughout")
     WEIGHTED_READINGS = Phrase("weighted readings")
     NOTHING_TO_LOSE = Phrase("no answer costs anything")
+    NO_CONFIDENCE = Phrase("no confidence was stated, and no case has two usable readings")
+    CONFIDENCE_ANSWERS = Phrase("%(n)s of the %(needed)s answers needed")
+    CONSTANT_CONFIDENCE = Phrase("constant confidence")
+    ALL_RIGHT_OR_ALL_WRONG = Phrase("all answers are right, or all are wrong")
+    ONLY_RIGHT = Phrase("only qa right in %(qa)s cases, only chat in %(chat)s")
     NO_PANEL_CASE = Phrase("no case with three votes and two usable readings")
     NO_SHARED_CASE = Phrase("no case with a usable reading of both")
 

@@ -48,7 +48,8 @@ def _checked(met: ArrayLike, probability: ArrayLike) -> tuple[NDArray[np.float64
     return truth, chance
 
 
-def _bin_of(chance: NDArray[np.float64]) -> NDArray[np.int64]:
+def bin_of(chance: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The bin of equal width of each probability, 0 to 9."""
     # 0.3 * 10 may come out just below 3; the border belongs to the bin above it.
     return np.minimum(np.floor(np.round(chance * BINS, 9)), BINS - 1).astype(np.int64)
 
@@ -79,7 +80,7 @@ def expected_calibration_error(met: ArrayLike, probability: ArrayLike) -> Figure
     truth, chance = _checked(met, probability)
     if not truth.size:
         return Undefined(NO_PAIRS)
-    apart = np.bincount(_bin_of(chance), weights=truth - chance, minlength=BINS)
+    apart = np.bincount(bin_of(chance), weights=truth - chance, minlength=BINS)
     return Estimate(float(np.abs(apart).sum() / truth.size), int(truth.size))
 
 
@@ -88,7 +89,7 @@ def calibration_curve(
 ) -> list[ProbabilityBin]:
     """The bins that hold pairs, from the lowest probability to the highest."""
     truth, chance = _checked(met, probability)
-    where = _bin_of(chance)
+    where = bin_of(chance)
     shape: dict[str, Any] = {"case": case, "n_cases": n_cases, "slice_of": where, "n_slices": BINS}
     shares = ratio_figures(
         sums_by_case(truth, **shape), sums_by_case(np.ones(truth.size), **shape), rule=rule, empty=NO_PAIRS

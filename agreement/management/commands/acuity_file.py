@@ -57,6 +57,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from agreement.acuity import acuity_tables as acuity
+        from agreement.acuity import confidence_tables as confidence
+        from agreement.acuity import format_tables as formats
         from agreement.acuity import uncertainty_tables as uncertainty
         from agreement.acuity.measures import Price
         from agreement.acuity.readings import data_of
@@ -93,6 +95,18 @@ class Command(BaseCommand):
             OutTable("cost_curve", acuity.CURVE_COLUMNS, tables.cost_curve, acuity.TEXT_COLUMNS),
             OutTable("pairs", acuity.PAIR_COLUMNS, tables.pairs, acuity.TEXT_COLUMNS),
         ]
+        summaries, bins = confidence.confidence_rows(data)
+        files += [
+            OutTable("confidence", confidence.CONFIDENCE_COLUMNS, summaries, confidence.TEXT_COLUMNS),
+            OutTable("reliability", confidence.RELIABILITY_COLUMNS, bins, confidence.TEXT_COLUMNS),
+        ]
+        if {"qa", "chat"} <= {format_ for _candidate, format_ in data.series_names}:
+            compared, joint, tests = formats.format_rows(data, price=price, rule=rule)
+            files += [
+                OutTable("formats", formats.FORMAT_COLUMNS, compared, formats.TEXT_COLUMNS),
+                OutTable("joint", formats.JOINT_COLUMNS, joint, formats.JOINT_TEXT),
+                OutTable("tests", formats.TEST_COLUMNS, tests, formats.TEXT_COLUMNS),
+            ]
         if data.panel:
             spread = uncertainty.uncertainty_tables(data, ambiguous, ratio=options["ratio"], seed=options["seed"])
             text, columns = uncertainty.TEXT_COLUMNS, uncertainty.panel_case_columns(data)
@@ -163,7 +177,7 @@ def _counted(data: Any, records: Any) -> str:
         CaseStatus.EXCLUDED: "excluded by the scheme",
     }
     numbers = {status: int((data.status == int(status)).sum()) for status in CaseStatus}
-    lines = [f"{n} cases {words[status]}" for status, n in numbers.items() if n]
+    lines = [f"{n} {'case' if n == 1 else 'cases'} {words[status]}" for status, n in numbers.items() if n]
     if records.contradictions:
         first = ", ".join(map(str, records.first_contradictions[:10]))
         lines.append(f"{records.contradictions} stored flags contradict label and level (lines {first}); none was used")

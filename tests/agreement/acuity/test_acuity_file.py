@@ -157,7 +157,7 @@ def test_a_label_too_coarse_for_the_scale_is_left_to_the_panel(tmp_path: Path) -
     votes = votes_file(tmp_path, {"c2": ["urgent-care", "urgent-care", "emergency"]})
     message = run(tmp_path, file, scheme="em-ne-sc", scale="four", votes=votes)
     assert "2 cases with a clear reference" in message
-    assert "1 cases without a reference" in message
+    assert "1 case without a reference" in message
     own = row(tmp_path, "panel_cases", case="c2")
     assert (own["low"], own["high"], own["panel_status"], own["m"]) == ("urgent-care", "urgent-care", "clear", "3")
 
@@ -173,15 +173,15 @@ def test_votes(tmp_path: Path) -> None:
         },
     )
     message = run(tmp_path, readings, votes=votes)
-    assert "1 cases ambiguous" in message and "1 cases set aside" in message
+    assert "1 case ambiguous" in message and "1 case set aside" in message
     panel = row(tmp_path, "panel")
     names = ("n_cases", "n_votes", "n_cannot_tell", "n_boundary_votes", "n_ambiguous")
     assert [panel[name] for name in names] == ["3", "7", "2", "1", "1"]
     assert float(row(tmp_path, "panel_cases", case="c1")["dispersion"]) == pytest.approx((9 + 1 + 4) / 3)
     assert row(tmp_path, "uncertainty", set="ambiguous")["n_cases"] == "1"
     # No level of the first case has half of the votes, and no dispersion is above 5.
-    assert "1 cases ambiguous" in run(tmp_path, readings, votes=votes, ambiguous="majority:0.5")
-    assert "cases ambiguous" not in run(tmp_path, readings, votes=votes, ambiguous="dispersion:5")
+    assert "1 case ambiguous" in run(tmp_path, readings, votes=votes, ambiguous="majority:0.5")
+    assert "ambiguous" not in run(tmp_path, readings, votes=votes, ambiguous="dispersion:5")
 
 
 @pytest.mark.parametrize(
@@ -274,3 +274,52 @@ def test_a_single_level_and_nothing_usable(tmp_path: Path) -> None:
     own = row(tmp_path, "acuity", aggregate="expected")
     assert (own["n_refused"], own["accuracy"], own["accuracy_all"], own["cost_all"]) == ("3", "", "0.0", "15.0")
     assert "no usable reading on a case with a clear reference" in own["note"]
+
+
+def test_confidence_by_its_source(tmp_path: Path) -> None:
+    heading = "case,candidate,level,confidence,sample,reference\n"
+    lines = [
+        f"c{n},M,{'self-care' if n % 3 else 'emergency'},{50 + n % 2 * 40},{sample},self-care\n"
+        for n in range(30)
+        for sample in (0, 1)
+    ]
+    run(tmp_path, write(tmp_path, "r.csv", heading + "".join(lines)))
+    stated = row(tmp_path, "confidence", confidence_source="stated")
+    # Of 60 readings a third is wrong; 0.5 and 0.9 in turn say nothing of which.
+    assert (stated["n"], float(stated["accuracy"]), float(stated["mean_confidence"])) == (
+        "60",
+        2 / 3,
+        pytest.approx(0.7),
+    )
+    assert float(stated["auroc"]) == pytest.approx(0.5)
+    assert float(stated["brier"]) == pytest.approx((2 / 3 * (0.25 + 0.01) + 1 / 3 * (0.25 + 0.81)) / 2)
+    samples = row(tmp_path, "confidence", confidence_source="samples")
+    assert samples["ece_mass"] == "" and "30 of the 50 answers needed" in samples["note"]
+    widths = [
+        own for own in rows(tmp_path, "reliability") if own["bins"] == "width" and own["confidence_source"] == "stated"
+    ]
+    assert [(own["bin"], own["n"]) for own in widths] == [("5", "30"), ("9", "30")]
+
+
+def test_without_confidence_there_is_none(tmp_path: Path) -> None:
+    run(tmp_path, long_file(tmp_path, ["c1,M,qa,0,self-care,self-care"]))
+    (own,) = rows(tmp_path, "confidence")
+    assert (own["confidence_source"], own["n"], own["mean_confidence"]) == ("", "0", "")
+    assert "no confidence was stated" in own["note"]
+
+
+def test_formats_are_compared_where_a_candidate_has_both(tmp_path: Path) -> None:
+    lines = [f"c{n},M,qa,0,urgent-care,urgent-care" for n in range(6)]
+    lines += [f"c{n},M,chat,0,{'primary-care' if n < 4 else 'urgent-care'},urgent-care" for n in range(6)]
+    run(tmp_path, long_file(tmp_path, [*lines, "c0,N,qa,0,self-care,urgent-care"]))
+    assert {own["candidate"] for own in rows(tmp_path, "formats")} == {"M"}
+    under = row(tmp_path, "formats", slice="all", measure="under")
+    assert (under["qa"], float(under["chat"]), float(under["difference"])) == ("0.0", 4 / 6, 4 / 6)
+    assert float(row(tmp_path, "formats", slice="all", measure="shift")["difference"]) == pytest.approx(-4 / 6)
+    mcnemar = row(tmp_path, "tests", test="mcnemar")
+    assert float(mcnemar["p"]) == pytest.approx(2 * 0.5**4)
+    assert "only qa right in 4 cases, only chat in 0" in mcnemar["note"]
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    run(alone, long_file(alone, lines[:6]))
+    assert not (alone / "out" / "formats.csv").exists()

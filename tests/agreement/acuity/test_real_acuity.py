@@ -157,3 +157,29 @@ def test_readings_beside_a_panel(tmp_path: Path, expected: dict[str, Any]) -> No
             figures(row(tmp_path, "boundary", **own, aggregate="mode", reference=boundary), **counted)
         cells = [cell for cell in rows(tmp_path, "confusion") if {**own, "aggregate": "mode"}.items() <= cell.items()]
         assert [float(cell["n"]) for cell in cells] == [n for line in mode["confusion"] for n in line]
+
+
+def test_confidence_that_was_stated(tmp_path: Path, expected: dict[str, Any]) -> None:
+    run(tmp_path, DATA / "readings.csv", votes=DATA / "votes.csv")
+    names = {"accuracy": "accuracy", "mean_confidence": "mean_confidence", "ece_width": "ece_width10"}
+    names |= {"ece_mass": "ece_mass10", "brier": "brier", "auroc": "auroc", "n": "n"}
+    for candidate, values in expected["confidence"].items():
+        own = row(tmp_path, "confidence", candidate=candidate, format="qa", confidence_source="stated")
+        figures(own, **{ours: values[theirs] for ours, theirs in names.items()})
+
+
+def test_both_formats_of_a_case(tmp_path: Path, expected: dict[str, Any]) -> None:
+    run(tmp_path, DATA / "readings.csv", votes=DATA / "votes.csv")
+    for candidate, values in expected["format_gap"].items():
+        tests = {own["test"]: own for own in rows(tmp_path, "tests") if own["candidate"] == candidate}
+        only = f"only qa right in {values['mcnemar_only_qa']} cases, only chat in {values['mcnemar_only_chat']}"
+        assert only in tests["mcnemar"]["note"]
+        figures(tests["mcnemar"], p=values["mcnemar_p"], n=values["n_clear"])
+        for name, short in (("stuart_maxwell", "sm"), ("bowker", "bowker")):
+            figures(
+                tests[name], statistic=values[name], df=values[f"{short}_df"], p=values[f"{short}_p"], n=values["n_all"]
+            )
+        shift = row(tmp_path, "formats", candidate=candidate, slice="all", measure="shift")
+        figures(shift, difference=values["mean_shift_chat_minus_qa"])
+        joint = [int(own["n"]) for own in rows(tmp_path, "joint") if own["candidate"] == candidate]
+        assert joint == [n for line in values["table_qa_rows"] for n in line]
