@@ -17,7 +17,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -44,6 +44,7 @@ VOTE_COLUMNS = ("case", "physician", "round", "level", "certainty", "note")
 CANNOT_TELL = "cannot-tell"
 MAX_SAMPLE = 9999
 MAX_CASES_OF_A_CELL = 1_000_000
+MAX_KNOWN_ANSWERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,8 @@ class AcuityReader:
     default_format: str = "qa"
     records: AcuityRecords = field(default_factory=AcuityRecords)
     n_files: int = 0
-    _places: dict[tuple[str, str, str, int], int] = field(default_factory=dict)  # their lines
+    _places: dict[tuple[str, str, str, int], tuple[int, int]] = field(default_factory=dict)  # file and line
+    _answers: dict[str, Answer | None] = field(default_factory=dict)
     _missing_rules: Counter[str] = field(default_factory=Counter)
 
     def read(self, path: Path, shape: str = "") -> Faults:
@@ -184,13 +186,13 @@ class AcuityReader:
             run = self._whole(fields, "run_id", MAX_SAMPLE + 1)
             sample = self.n_files if run is None and self.candidate else max(0, (run or 1) - 1)
             text = fields.text("llm_output", required=False)
-            self._add(fields, Reading(line, case, candidate, self.default_format, sample, Answer(State.INVALID), text))
+            self._add(fields, case, candidate, self.default_format, sample, text)
             self._compare_flag(line, case, text, fields.take("correct"))
         self._refuse_labels_without_rule(faults)
 
     def _long_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
         columns = (*CASE, *CANDIDATE, *LEVEL, *REFERENCE, "format", "sample", "confidence")
-        rows: list[tuple[Fields, Reading, float | None]] = []
+        start = len(self.records.readings)
         for line, record in read_table(file, faults, columns=columns):
             fields = Fields(line, record, faults)
             case = fields.key(fields.name_of(*CASE))
@@ -204,10 +206,8 @@ class AcuityReader:
                 sample = self.n_files if self.candidate else 0
             text = fields.text(fields.name_of(*LEVEL), required=False)
             confidence = _number(fields, "confidence")
-            rows.append(
-                (fields, Reading(line, case, candidate, format_, sample, Answer(State.INVALID), text), confidence)
-            )
-        self._add_with_confidence(rows)
+            self._add(fields, case, candidate, format_, sample, text, confidence)
+        self._same_confidences(start, faults)
         self._refuse_labels_without_rule(faults)
 
     def _wide_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
@@ -221,7 +221,7 @@ class AcuityReader:
             for name in record:
                 if name not in known:
                     text = fields.text(name, required=False)
-                    self._add(fields, Reading(line, case, name, self.default_format, 0, Answer(State.INVALID), text))
+                    self._add(fields, case, name, self.default_format, 0, text)
         self._refuse_labels_without_rule(faults)
 
     def _matrix_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
@@ -242,7 +242,7 @@ class AcuityReader:
                 self.records.labels[case] = mapped
                 self.records.source_labels[case] = record["reference"]
                 self.records.datasets[case] = name
-                self._add(fields, Reading(line, case, name, self.default_format, 0, Answer(State.INVALID), text))
+                self._add(fields, case, name, self.default_format, 0, text)
         self._refuse_labels_without_rule(faults)
 
     # Rows
@@ -283,37 +283,51 @@ class AcuityReader:
         self.records.labels.setdefault(case, mapped)
         self.records.datasets.setdefault(case, "")
 
-    def _add(self, fields: Fields, reading: Reading, confidence: float | None = None) -> None:
+    def _add(
+        self,
+        fields: Fields,
+        case: str,
+        candidate: str,
+        format_: str,
+        sample: int,
+        text: str,
+        confidence: float | None = None,
+    ) -> None:
         """Note a reading, unless nothing was given; two of one sample are refused."""
         if not fields.sound:
             return
-        self.records.datasets.setdefault(reading.case, "")
-        answer = answer_of(reading.text, self.scale, self.scheme)
+        self.records.datasets.setdefault(case, "")
+        answer = self._answer(text)
         if answer is None:
             return
-        key = (reading.case, reading.candidate, reading.format, reading.sample)
-        if key in self._places:
-            message = Phrase("The candidate has this sample already, in line %(line)s.", line=self._places[key])
+        line = self._places.setdefault((case, candidate, format_, sample), (self.n_files, fields.line))
+        if line != (self.n_files, fields.line):
+            message = Phrase("The candidate has this sample already, in line %(line)s.", line=line[1])
             fields.fault("sample", message)
             return
-        self._places[key] = reading.line
-        self.records.readings.append(
-            Reading(
-                reading.line, reading.case, reading.candidate, reading.format, reading.sample, answer, reading.text,
-                confidence,
-            )
-        )  # fmt: skip
+        self.records.readings.append(Reading(fields.line, case, candidate, format_, sample, answer, text, confidence))
 
-    def _add_with_confidence(self, rows: list[tuple[Fields, Reading, float | None]]) -> None:
-        """Note readings whose confidence is 0 to 1 or 0 to 100, the same in the whole file."""
-        given = [confidence for _fields, _reading, confidence in rows if confidence is not None]
-        percent = max(given, default=0) > 1
-        for fields, reading, confidence in rows:
-            if confidence is not None and percent and 0 < confidence < 1:
-                fields.fault("confidence", Phrase("The file has confidences from 0 to 1 and from 0 to 100."))
-            if confidence is not None and percent:
-                confidence /= 100
-            self._add(fields, reading, confidence)
+    def _answer(self, text: str) -> Answer | None:
+        """What a text says. Most texts are among a few, which are read once."""
+        if text not in self._answers:
+            if len(self._answers) >= MAX_KNOWN_ANSWERS:
+                return answer_of(text, self.scale, self.scheme)
+            self._answers[text] = answer_of(text, self.scale, self.scheme)
+        return self._answers[text]
+
+    def _same_confidences(self, start: int, faults: Faults) -> None:
+        """Bring the confidences of one file, the readings from ``start`` on, to 0 to 1; two kinds in it are refused."""
+        readings = self.records.readings
+        if not any((reading.confidence or 0) > 1 for reading in readings[start:]):
+            return
+        for place in range(start, len(readings)):
+            confidence = readings[place].confidence
+            if confidence is None:
+                continue
+            if 0 < confidence < 1:
+                message = Phrase("The file has confidences from 0 to 1 and from 0 to 100.")
+                faults.add(readings[place].line, "confidence", message)
+            readings[place] = replace(readings[place], confidence=confidence / 100)
 
     def _compare_flag(self, line: int, case: str, text: str, flag: Any) -> None:
         """Count a stored flag ``correct`` that label and reading do not bear out; it is never used."""
