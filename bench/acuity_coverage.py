@@ -71,10 +71,10 @@ def drawn(model: Model, rng: np.random.Generator, cases: int, studies: int, samp
 
 
 def tables_of(reference: Ints, counts: Array, aggregate: Aggregate) -> CaseTables:
-    weights = weighed(counts, aggregate)
-    tables = np.eye(LEVELS)[reference][..., :, None] * weights[..., None, :]
-    ones = np.ones(reference.shape)
-    return CaseTables(tables, reference[:, 0], ones, ones, single=aggregate is not Aggregate.EXPECTED)
+    at_reference = np.eye(LEVELS)[reference][..., :, None]
+    tables, readings = (at_reference * own[..., None, :] for own in (weighed(counts, aggregate), counts))
+    n = counts.sum(axis=-1)
+    return CaseTables(tables, readings, reference[:, 0], n, n, single=aggregate is not Aggregate.EXPECTED)
 
 
 def truths(model: Model, samples: int, aggregate: Aggregate) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.acuity.measures import KEYS, MEASURES, Price, case_figures, differences_of, measured
+from agreement.acuity.measures import KEYS, MEASURES, Price, case_figures, differences_of, measured, reason_of
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.tables import (
     Aggregate,
@@ -65,8 +65,6 @@ TEXT_COLUMNS = (
     *("candidate", "format", "source", "slice", "aggregate", "level", "reference", "sent_to", "first", "second"),
     *("measure", "note"),
 )
-# A share by Wilson's interval takes readings for independent, which samples of one case are not.
-PAIRED = tuple(measure for measure in MEASURES if measure.key not in ("severe_over", "safety"))
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,7 @@ def _acuity_rows(
         aggregate: measured(parts, aggregate, price, rule=rule) for aggregate, parts in parts_by_aggregate.items()
     }
     for i, (candidate, format_) in enumerate(data.series_names):
-        n_cases = int(data.is_asked()[part.cases, i].sum())
+        n_cases = int(data.is_asked[part.cases, i].sum())
         for aggregate, results in measured_by.items():
             own = {key: results[key][i] for key in KEYS}
             yield _acuity_row(candidate, format_, part, aggregate, n_cases, counts[:, i], own, price)
@@ -135,7 +133,7 @@ def _acuity_rows(
         chosen = np.array([i for i, (_name, own) in enumerate(data.series_names) if own == format_])
         if len(chosen) < 2:
             continue
-        n_cases = int(data.is_asked()[np.ix_(part.cases, chosen)].any(axis=1).sum())
+        n_cases = int(data.is_asked[np.ix_(part.cases, chosen)].any(axis=1).sum())
         for aggregate, parts in parts_by_aggregate.items():
             results = measured(over_candidates(parts, chosen, aggregate), aggregate, price, rule=rule)
             own = {key: results[key][0] for key in KEYS}
@@ -144,7 +142,7 @@ def _acuity_rows(
 
 def _state_counts(data: AcuityData, part: Slice) -> NDArray[np.int64]:
     """Readings on the cases of a slice: all, those in each state, and those missing, (2 + states, series)."""
-    planned = np.where(data.is_asked()[part.cases], data.samples(), 0).sum(axis=0)
+    planned = np.where(data.is_asked[part.cases], data.samples(), 0).sum(axis=0)
     given = data.readings_of()[part.cases].sum(axis=0)
     by_state = [data.readings_of(state)[part.cases].sum(axis=0) for state in State]
     return np.stack([given, *by_state, planned - given])
@@ -191,10 +189,7 @@ def _level_rows(data: AcuityData, parts: CaseTables, i: int, name: Row, rule: In
     f1 = class_f1_values(whole)
     for place, level in enumerate(data.scale.values):
         here = parts.low == place
-        own = CaseTables(
-            tables[here][:, None], parts.low[here], parts.planned[here, i : i + 1], parts.usable[here, i : i + 1],
-            parts.single,
-        )  # fmt: skip
+        own = parts.of_series(np.array([i]), here[:, None])
         recall, over, under = (
             case_figures(own, measure, Price()) for measure in MEASURES if measure.key in ("accuracy", "over", "under")
         )
@@ -315,16 +310,17 @@ def _pairs_of(
     n_cases = shared.sum(axis=0)
     tests = [{}] * len(pairs) if aggregate is not Aggregate.MODE else _tests(data, both, pairs)
     rows: list[list[Row]] = [[] for _ in pairs]
-    for measure in PAIRED:
+    for measure in MEASURES:
         if measure.of_counts and aggregate is Aggregate.EXPECTED:
             continue
         first, second = (case_figures(own, measure, price) for own in both)
         values = first.whole(), second.whole()
+        reasons = [reason_of(own, measure, undefined=False) for own in both]
         differences = differences_of(both, measure, price, rule).attach(
             figures(
                 values[0] - values[1],
                 n_cases,
-                reason=lambda i: Reason.ONE_LEVEL_THROUGHOUT() if n_cases[i] else Reason.NO_SHARED_CASE(),
+                reason=_of_undefined(values[0], *reasons),
             )
         )
         for i, (pair, figure) in enumerate(zip(pairs, differences, strict=True)):
@@ -348,6 +344,13 @@ def _pairs_of(
                 }
             )
     return rows
+
+
+def _of_undefined(
+    first: NDArray[np.float64], why_first: Callable[[int], str], why_second: Callable[[int], str]
+) -> Callable[[int], str]:
+    """The reason of the first figure where it is undefined, else that of the second."""
+    return lambda i: why_first(i) if np.isnan(first[i]) else why_second(i)
 
 
 def _tests(data: AcuityData, both: Sequence[CaseTables], pairs: Sequence[tuple[int, int]]) -> list[Row]:
@@ -390,12 +393,11 @@ def _tests(data: AcuityData, both: Sequence[CaseTables], pairs: Sequence[tuple[i
 def _right_by_sample(data: AcuityData) -> NDArray[np.int8]:
     """1 where a usable reading of a clear case is right, 0 where it is wrong, else -1: (cases, series, samples)."""
     clear = np.asarray(data.status == int(CaseStatus.CLEAR))
-    samples = int(data.sample.max(initial=-1)) + 1
-    right = np.full((len(data.cases), len(data.series_names), samples), -1, dtype=np.int8)
     chosen = data.usable & clear[data.case]
-    right[data.case[chosen], data.series[chosen], data.sample[chosen]] = (
-        data.place[chosen] == data.low[data.case[chosen]]
-    )
+    # Samples may have any numbers.
+    numbers, sample = np.unique(data.sample[chosen], return_inverse=True)
+    right = np.full((len(data.cases), len(data.series_names), len(numbers)), -1, dtype=np.int8)
+    right[data.case[chosen], data.series[chosen], sample] = data.place[chosen] == data.low[data.case[chosen]]
     return right
 
 

@@ -130,11 +130,15 @@ def measured(
         own = case_figures(parts, measure, price)
         undefined = measure.of_counts and aggregate is Aggregate.EXPECTED
         values = np.full(own.n_slices, np.nan) if undefined else own.whole()
-        estimates = figures(values, n, reason=_reason(parts, measure, undefined=undefined))
+        estimates = figures(values, n, reason=reason_of(parts, measure, undefined=undefined))
         results[measure.key] = estimates if rule is None else intervals_of(parts, measure, own, rule).attach(estimates)
     planned = np.rint(parts.planned.sum(axis=0)).astype(np.int64)
     for key, own in _of_everything(parts, price):
-        estimates = figures(own.whole(), planned, reason=lambda i: Reason.NO_CASE_ASKED())
+        # A case whose mode is right may hold refusals, which then would not count.
+        of_mode = aggregate is Aggregate.MODE
+        values = np.full(own.n_slices, np.nan) if of_mode else own.whole()
+        why = Reason.MODE_OF_USABLE() if of_mode else Reason.NO_CASE_ASKED()
+        estimates = figures(values, planned, reason=lambda i, why=why: why)  # type: ignore[misc]
         results[key] = estimates if rule is None else rule.intervals(own).attach(estimates)
     return results
 
@@ -191,27 +195,22 @@ def case_figures(parts: CaseTables, measure: Measure, price: Price) -> CaseFigur
 
 def _of_everything(parts: CaseTables, price: Price) -> Iterator[tuple[str, CaseFigures]]:
     """The measures over everything asked, where an answer without a level is the worst that could be given."""
-    # Weights of a case add up to its usable readings, whatever the aggregate: a case of `expected` weighs 1.
-    weight = parts.tables.sum(axis=(2, 3))
-    readings = np.divide(parts.usable, weight, out=np.zeros_like(weight), where=weight > 0)
     n_levels = parts.n_levels
     right, under, costs = (
-        readings * np.einsum("csij,ij->cs", parts.tables, cells)
+        np.einsum("csij,ij->cs", parts.readings, cells)
         for cells in (confusion.right(n_levels), confusion.under(n_levels), _costs(n_levels, price))
     )
-    worst = worst_costs(parts.low, parts.low, parts.n_levels, price.ratio, price.exponent)[:, None]
+    worst = worst_costs(parts.low, parts.low, n_levels, price.ratio, price.exponent)[:, None]
     all_under = under + parts.unusable * (parts.low > 0)[:, None]
     yield "comprehensiveness", case_ratio(parts.usable, parts.planned, trials=parts.single)
     yield "accuracy_all", case_ratio(right, parts.planned, trials=parts.single)
     yield "safety_all", case_ratio(parts.planned - all_under, parts.planned, trials=parts.single)
     yield "under_all", case_ratio(all_under, parts.planned, trials=parts.single)
-    yield (
-        "cost_all",
-        case_ratio(costs + parts.unusable * worst, parts.planned, bounds=(0.0, price.most(parts.n_levels))),
-    )
+    bounds = (0.0, price.most(n_levels))
+    yield "cost_all", case_ratio(costs + parts.unusable * worst, parts.planned, bounds=bounds)
 
 
-def _reason(parts: CaseTables, measure: Measure, *, undefined: bool) -> Callable[[int], str]:
+def reason_of(parts: CaseTables, measure: Measure, *, undefined: bool) -> Callable[[int], str]:
     weight = parts.tables.sum(axis=(0, 2, 3))
 
     def reason(i: int) -> str:

@@ -41,9 +41,10 @@ _OF_PANEL = {
 class AcuityData:
     """Cases in the order of their keys, and readings in that of case, series and sample, whatever order they came in.
 
-    ``low``, ``high``, ``status`` and ``dataset`` have an entry for each case; ``low`` and ``high`` are -1 without a
-    reference. A series is a candidate in one format; ``series``, ``state``, ``place`` have an entry for each reading,
-    and so has ``confidence``, 0 to 1, NaN where none was given.
+    ``low``, ``high`` and ``status`` have an entry for each case; ``low`` and ``high`` are -1 without a reference.
+    ``is_asked`` (cases, series) says who was asked about what. ``overruled`` counts the cases whose panel gives another
+    reference than their label. A series is a candidate in one format; ``series``, ``state`` and ``place`` have an entry
+    for each reading, and so has ``confidence``, 0 to 1, NaN where none was given.
     """
 
     scale: Scale
@@ -51,7 +52,7 @@ class AcuityData:
     low: Ints
     high: Ints
     status: Ints
-    dataset: Ints
+    is_asked: NDArray[np.bool_]
     series_names: list[tuple[str, str]]
     case: Ints
     series: Ints
@@ -60,6 +61,7 @@ class AcuityData:
     place: Ints
     confidence: NDArray[np.float64]
     panel: Mapping[str, PanelCase] = field(default_factory=dict)
+    overruled: int = 0
 
     @property
     def n_levels(self) -> int:
@@ -71,16 +73,9 @@ class AcuityData:
         return np.asarray(self.state == int(State.LEVEL))
 
     def samples(self) -> Ints:
-        """The number of samples planned for each series: the most that it has on any case."""
+        """The number of samples planned for each series: the most that it has on any case, and at least one."""
         counts = self._counts(np.ones(len(self.case), dtype=bool))
-        return counts.max(axis=0, initial=0)
-
-    def is_asked(self) -> NDArray[np.bool_]:
-        """(cases, series): whether the series was asked about the case: it has a reading in its dataset."""
-        n_datasets = int(self.dataset.max(initial=-1)) + 1
-        present = np.zeros((n_datasets, len(self.series_names)), dtype=bool)
-        present[self.dataset[self.case], self.series] = True
-        return present[self.dataset] if len(self.cases) else np.zeros((0, len(self.series_names)), dtype=bool)
+        return counts.max(axis=0, initial=1)
 
     def _counts(self, chosen: NDArray[np.bool_]) -> Ints:
         """The number of readings that are chosen, by case and series."""
@@ -99,15 +94,23 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
 
     A case's reference is that of its panel, else what its label says directly.
     """
-    panel = panel_cases(records.votes, len(scale))
-    cases = sorted({*records.datasets, *records.labels, *panel})
+    excluded = {case for case, label in records.labels.items() if label.how is How.EXCLUDE}
+    panel = panel_cases((vote for vote in records.votes if vote.case not in excluded), len(scale))
+    datasets = records.datasets
+    cases = sorted({*datasets.of_case, *records.labels, *panel})
     number_of = {case: number for number, case in enumerate(cases)}
-    datasets = sorted(set(records.datasets.values()) | {""})
     low, high, status = (np.full(len(cases), -1, dtype=np.int64) for _ in range(3))
+    overruled = 0
     for case, number in number_of.items():
         low[number], high[number], status[number] = _reference(records, panel.get(case), case, ambiguous)
-    series_names = sorted({(reading.candidate, reading.format) for reading in records.readings}, key=_series_order)
+        label = records.labels.get(case)
+        if label is not None and label.low is not None and low[number] >= 0:
+            overruled += (label.low, label.high) != (int(low[number]), int(high[number]))
+    series_names = sorted(datasets.of_series, key=_series_order)
     series_of = {name: number for number, name in enumerate(series_names)}
+    roots = [{datasets.root(dataset) for dataset in datasets.of_series[name]} for name in series_names]
+    case_roots = [datasets.root(datasets.of_case[case]) if case in datasets.of_case else -1 for case in cases]
+    is_asked = np.array([[root in own for own in roots] for root in case_roots], dtype=bool)
     columns = np.array(
         [
             (
@@ -130,7 +133,7 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
         low=low,
         high=high,
         status=status,
-        dataset=np.array([datasets.index(records.datasets.get(case, "")) for case in cases], dtype=np.int64),
+        is_asked=is_asked.reshape(len(cases), len(series_names)),
         series_names=series_names,
         case=columns[:, 0],
         series=columns[:, 1],
@@ -139,6 +142,7 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
         place=columns[:, 4],
         confidence=np.array(confidence, dtype=np.float64)[order],
         panel=panel,
+        overruled=overruled,
     )
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.acuity.readings import AcuityData, CaseStatus
-from rubrics.parsing.acuity_levels import State
 
 Array = NDArray[np.float64]
 
@@ -64,11 +63,13 @@ def everything(data: AcuityData) -> Slice:
 class CaseTables:
     """One row for each case of a slice: ``tables`` (cases, series, L, L), ``low`` their reference (cases,).
 
-    ``planned`` and ``usable`` (cases, series) are numbers of readings; of the mode each case has one. ``single``: a
-    case with one reading is a single trial, as it is not where readings are weighted.
+    ``readings``, of the same shape as ``tables``, counts usable readings, whatever their weight in ``tables``;
+    ``planned`` and ``usable`` (cases, series) are numbers of readings. ``single``: a case with one reading is a single
+    trial, as it is not where readings are weighted.
     """
 
     tables: Array
+    readings: Array
     low: NDArray[np.int64]
     planned: Array
     usable: Array
@@ -80,9 +81,9 @@ class CaseTables:
 
     def of_series(self, place: NDArray[np.int64], kept: NDArray[np.bool_]) -> CaseTables:
         """The series at ``place``, with nothing in the cases that are not ``kept`` (cases, series chosen)."""
-        tables = np.where(kept[..., None, None], self.tables[:, place], 0.0)
+        tables, readings = (np.where(kept[..., None, None], own[:, place], 0.0) for own in (self.tables, self.readings))
         planned, usable = (np.where(kept, counts[:, place], 0.0) for counts in (self.planned, self.usable))
-        return CaseTables(tables, self.low, planned, usable, self.single)
+        return CaseTables(tables, readings, self.low, planned, usable, self.single)
 
     @property
     def unusable(self) -> Array:
@@ -93,24 +94,23 @@ class CaseTables:
 def case_tables(data: AcuityData, part: Slice, aggregate: Aggregate) -> CaseTables:
     """The tables of a slice; the series of ``data`` come in their order."""
     counts = level_counts(data)[part.cases]
-    weights = weighed(counts, aggregate)
     low = data.low[part.cases]
-    at_reference = np.eye(data.n_levels)[low]
-    tables = at_reference[:, None, :, None] * weights[:, :, None, :]
-    planned = np.where(data.is_asked()[part.cases], data.samples(), 0).astype(np.float64)
-    usable = data.readings_of(State.LEVEL)[part.cases].astype(np.float64)
-    if aggregate is Aggregate.MODE:
-        planned, usable = (planned > 0).astype(np.float64), (usable > 0).astype(np.float64)
-    return CaseTables(tables, low, planned, usable, single=aggregate is not Aggregate.EXPECTED)
+    at_reference = np.eye(data.n_levels)[low][:, None, :, None]
+    return CaseTables(
+        at_reference * weighed(counts, aggregate)[:, :, None, :],
+        at_reference * counts[:, :, None, :],
+        low,
+        np.where(data.is_asked[part.cases], data.samples(), 0).astype(np.float64),
+        counts.sum(axis=-1),
+        single=aggregate is not Aggregate.EXPECTED,
+    )
 
 
 def over_candidates(parts: CaseTables, chosen: NDArray[np.int64], aggregate: Aggregate) -> CaseTables:
     """One series that pools those ``chosen``; of `Aggregate.EXPECTED` a case is the mean of their means."""
-    tables = parts.tables[:, chosen]
+    tables, readings = (own[:, chosen].sum(axis=1) for own in (parts.tables, parts.readings))
     if aggregate is Aggregate.EXPECTED:
-        n = (tables.sum(axis=(2, 3)) > 0).sum(axis=1)
-        pooled = tables.sum(axis=1) / np.maximum(n, 1)[:, None, None]
-    else:
-        pooled = tables.sum(axis=1)
+        n = (parts.tables[:, chosen].sum(axis=(2, 3)) > 0).sum(axis=1)
+        tables = tables / np.maximum(n, 1)[:, None, None]
     planned, usable = (counts[:, chosen].sum(axis=1, keepdims=True) for counts in (parts.planned, parts.usable))
-    return CaseTables(pooled[:, None], parts.low, planned, usable, parts.single)
+    return CaseTables(tables[:, None], readings[:, None], parts.low, planned, usable, parts.single)

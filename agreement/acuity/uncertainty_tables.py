@@ -38,6 +38,7 @@ FIGURES = (
     *("cost", "cost_best", "regret"),
 )
 CEILINGS = ("ceiling_tvd", "ceiling_w1", "ceiling_jsd", "ceiling_rps", "matched_tvd", "matched_w1", "matched_jsd")
+HALVES = tuple(name for name in CEILINGS if name != "ceiling_rps")
 SUBSTITUTION = ("substitution_share", "substitution_shift")
 UNCERTAINTY_COLUMNS = ("candidate", "format", "set", "n_cases", *FIGURES, *CEILINGS, *SUBSTITUTION, "note")
 CASE_COLUMNS = (
@@ -148,14 +149,23 @@ def _summaries(data: AcuityData, cases: list[Row]) -> Iterator[Row]:
             ("panel", own),
         ):
             figures = FIGURES + CEILINGS + (SUBSTITUTION if name == "panel" else ())
+            # Halves of the panel and of readings are compared, so that both are over the cases that have both.
+            matched = [row for row in chosen if row["matched_tvd"] is not None]
             means = {figure: _mean([row[figure] for row in chosen]) for figure in figures}
+            means |= {figure: _mean([row[figure] for row in matched]) for figure in HALVES}
+            few = 0 < len(matched) < len(chosen)
+            below = (means["cdf2_corrected"] or 0) < 0
             yield {
                 "candidate": candidate,
                 "format": format_,
                 "set": name,
                 "n_cases": len(chosen),
                 **means,
-                "note": "" if chosen else Reason.NO_PANEL_CASE(),
+                "note": joined(
+                    "" if chosen else Reason.NO_PANEL_CASE(),
+                    labelled(", ".join(HALVES), Reason.CASES_WITH_HALVES(n=len(matched))) if few else "",
+                    labelled("cdf2_corrected", Reason.LIKE_THE_PANEL()) if below else "",
+                ),
             }
 
 

@@ -60,6 +60,6 @@ def _tested(statistic: float, degrees: int, n: int) -> MarginTest:
     from scipy.special import chdtrc
 
     if not degrees:
-        why = Undefined(Reason.NO_DISCORDANT_PAIR() if n else Reason.NO_PAIRS(), n)
+        why = Undefined(Reason.LEVELS_NEVER_DIFFER() if n else Reason.NO_PAIRS(), n)
         return MarginTest(why, 0, why)
     return MarginTest(Estimate(statistic, n), degrees, Estimate(float(chdtrc(degrees, statistic)), n))

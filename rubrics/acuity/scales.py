@@ -15,6 +15,9 @@ from string import ascii_uppercase
 
 MIN_LEVELS, MAX_LEVELS = 2, 6
 
+# What says that there is no level.
+RESERVED = {"refused", "no-level", "several", "invalid", "cannot-tell", "na", "nan"}
+
 _BETWEEN_WORDS = re.compile(r"[\s_-]+")
 
 
@@ -41,7 +44,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Scale:
-    """2 to 6 levels, the least urgent first; ValueError on another number, or where a value is given twice."""
+    """2 to 6 levels, the least urgent first; ValueError on another number, and on names that are not their own."""
 
     name: str
     levels: tuple[Level, ...]
@@ -49,8 +52,12 @@ class Scale:
     def __post_init__(self) -> None:
         if not MIN_LEVELS <= len(self.levels) <= MAX_LEVELS:
             raise ValueError(f"a scale has {MIN_LEVELS} to {MAX_LEVELS} levels")
-        if len(self._places) != len(self.levels):
-            raise ValueError("two levels of a scale have the same value")
+        names = [{folded_value(level.value), folded_value(level.label_en)} for level in self.levels]
+        if len(set().union(*names)) != sum(map(len, names)):
+            raise ValueError("two levels of a scale have the same name")
+        for name in set().union(*names):
+            if not name or "|" in name or name in RESERVED:
+                raise ValueError(f"{name!r} cannot name a level")
 
     def __len__(self) -> int:
         return len(self.levels)

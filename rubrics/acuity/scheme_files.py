@@ -57,10 +57,16 @@ def scheme_named(name: str, scale: Scale) -> Scheme:
 
 def _content(name: str, what: str, starters: tuple[str, ...]) -> dict[str, Any]:
     path = Path(name)
-    if not path.is_file():
-        raise WrongFile(f"there is no {what} {name!r}, and no file of that name: {', '.join(starters)}")
+    try:
+        is_file = path.is_file()
+    except (OSError, ValueError):
+        is_file = False
+    if not is_file:
+        raise WrongFile(f"there is no {what} {name[:80]!r}, and no file of that name: {', '.join(starters)}")
     try:
         content = strict_json.read_json(path.read_bytes())
+    except OSError as error:
+        raise WrongFile(f"{name}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise WrongFile(f"{name}: is not JSON: {error}") from None
     if not isinstance(content, dict):

@@ -13,6 +13,8 @@ from enum import StrEnum
 
 from rubrics.acuity.scales import FIVE, FOUR, THREE, Scale, folded
 
+DIRECT = "direct"
+
 
 class How(StrEnum):
     """How a source label reaches a scale."""
@@ -42,7 +44,15 @@ class Scheme:
 
     def mapped(self, source_label: str) -> Mapped | None:
         """What the label becomes; None where no rule is for it."""
-        return self.rules.get(folded(source_label))
+        known = self.rules.get(folded(source_label))
+        return known if known is not None or self.name != DIRECT else self._by_places(source_label)
+
+    def _by_places(self, label: str) -> Mapped | None:
+        """A level by its name in any spelling, or two adjacent ones joined by a bar."""
+        places = sorted(-1 if place is None else place for place in map(self.scale.place, label.split("|")))
+        if places[0] < 0 or len(places) > 2 or places[-1] - places[0] != len(places) - 1:
+            return None
+        return _between(places[0], places[-1])
 
 
 class NoScheme(ValueError):
@@ -130,7 +140,7 @@ def _healthbench_emergencies(scale: Scale) -> Rules | None:
 
 
 _STARTERS: Mapping[str, Callable[[Scale], Rules | None]] = {
-    "direct": _direct,
+    DIRECT: _direct,
     "em-ne-sc": _three_labels,
     "portal-1-6": _portal,
     "letters": _letters,

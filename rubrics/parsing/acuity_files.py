@@ -15,15 +15,17 @@ fault: it is what a model said.
 from __future__ import annotations
 
 import csv
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from consilium.core.limits import MAX_KEY_LENGTH
 from consilium.core.phrases import Phrase
-from rubrics.acuity.scales import Scale, folded
+from rubrics.acuity.scales import Scale, folded, folded_value
 from rubrics.acuity.schemes import Mapped, Scheme
 from rubrics.parsing.acuity_levels import Answer, State, answer_of
 from rubrics.parsing.decisions import read_table, starts_with_object
@@ -42,6 +44,7 @@ REFERENCE = ("reference", "Goldstandard_solution", "gold_standard", "true_urgenc
 MATRIX_COLUMNS = ("set", "reference", "level", "n")
 VOTE_COLUMNS = ("case", "physician", "round", "level", "certainty", "note")
 CANNOT_TELL = "cannot-tell"
+ALL = "all"  # the row of all candidates
 MAX_SAMPLE = 9999
 MAX_CASES_OF_A_CELL = 1_000_000
 MAX_KNOWN_ANSWERS = 1000
@@ -75,19 +78,51 @@ class Vote:
 
 
 @dataclass
-class AcuityRecords:
-    """What files say, all of them together. ``datasets`` holds the dataset of each case: a matrix is one of its own.
+class Datasets:
+    """Which candidates were asked about which cases: about all that stand in a dataset with a row of theirs.
 
-    ``labels`` are by case what its source label becomes, ``source_labels`` the label word for word.
+    Each file with readings is a dataset, and files that share a case are one; each set of a matrix is one by itself.
+    Cases that only labels or votes name are in none, and nobody was asked about them.
+    """
+
+    of_case: dict[str, int] = field(default_factory=dict)
+    of_series: dict[tuple[str, str], set[int]] = field(default_factory=dict)
+    _parents: list[int] = field(default_factory=list)
+
+    def new(self) -> int:
+        """A further dataset."""
+        self._parents.append(len(self._parents))
+        return len(self._parents) - 1
+
+    def add(self, case: str, series: tuple[str, str], dataset: int) -> None:
+        """Note a row about a case, whatever it says; a case of another dataset makes both of them one."""
+        known = self.root(self.of_case.setdefault(case, dataset))
+        self._parents[max(known, self.root(dataset))] = min(known, self.root(dataset))
+        self.of_series.setdefault(series, set()).add(dataset)
+
+    def root(self, dataset: int) -> int:
+        """The dataset that it has become part of."""
+        while self._parents[dataset] != dataset:
+            dataset = self._parents[dataset]
+        return dataset
+
+
+@dataclass
+class AcuityRecords:
+    """What files say, all of them together.
+
+    ``labels`` are by case what its source label becomes, ``source_labels`` the label word for word. ``unused`` names
+    the columns that nobody read.
     """
 
     labels: dict[str, Mapped] = field(default_factory=dict)
     source_labels: dict[str, str] = field(default_factory=dict)
-    datasets: dict[str, str] = field(default_factory=dict)
+    datasets: Datasets = field(default_factory=lambda: Datasets())
     readings: list[Reading] = field(default_factory=list)
     votes: list[Vote] = field(default_factory=list)
     contradictions: int = 0  # stored flags such as `correct` that label and level do not bear out
     first_contradictions: list[int] = field(default_factory=list)  # their lines, the first fifty
+    unused: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -95,27 +130,33 @@ class AcuityReader:
     """Reads files into ``records``, and their faults into ``faults`` of each file.
 
     ``candidate`` names the candidate of all files, whose samples they then are. ``default_format`` is that of rows that
-    do not name theirs.
+    do not name theirs. ``raters`` are the columns of candidates in a wide CSV, by default all that have no other
+    meaning.
     """
 
     scale: Scale
     scheme: Scheme
     candidate: str = ""
     default_format: str = "qa"
+    raters: tuple[str, ...] = ()
     records: AcuityRecords = field(default_factory=AcuityRecords)
     n_files: int = 0
     _places: dict[tuple[str, str, str, int], tuple[int, int]] = field(default_factory=dict)  # file and line
     _answers: dict[str, Answer | None] = field(default_factory=dict)
     _missing_rules: Counter[str] = field(default_factory=Counter)
+    _texts: dict[str, bytes] = field(default_factory=dict)  # digests of the texts of cases
+    _files: list[str] = field(default_factory=list)
+    _dataset: int = -1
 
     def read(self, path: Path, shape: str = "") -> Faults:
         """Add one file; ``shape`` is one of `SHAPES`, found by the file's beginning where it is empty."""
         faults = Faults()
-        self._missing_rules = Counter()
+        self._missing_rules, self._dataset = Counter(), self.records.datasets.new()
+        self._files.append(path.name)
         with path.open("rb") as file:
             shape = shape or shape_of(file, faults)
             if shape:
-                own = self.candidate or path.stem
+                own = self.candidate or _name(path.stem.encode("utf-8", "replace").decode())
                 getattr(self, f"_{shape.replace('-', '_')}")(file, faults, own)
         self.n_files += 1
         return faults
@@ -140,12 +181,14 @@ class AcuityReader:
         return faults
 
     def _vote(self, fields: Fields) -> Vote:
-        case, physician = fields.key("case"), fields.text("physician", longest=MAX_KEY_LENGTH)
+        case, physician = _case(fields, "case"), _name(fields.text("physician", longest=MAX_KEY_LENGTH))
+        fields.take("note")
         number = self._whole(fields, "round", 2, default=1)
         if number == 0:
             fields.fault("round", Phrase("Rounds count from 1."))
         text, certainty = fields.text("level"), self._whole(fields, "certainty", 100)
-        if folded(text) == CANNOT_TELL:
+        self.records.unused.update(fields.rest())
+        if folded_value(text) == CANNOT_TELL:
             if certainty is not None:
                 fields.fault("certainty", Phrase("There is none with cannot tell."))
             return Vote(fields.line, case, physician, number or 1, None, None, None)
@@ -173,21 +216,27 @@ class AcuityReader:
     def _vignettes_jsonl(self, file: BinaryIO, faults: Faults, own: str) -> None:
         for number, (line, record) in enumerate(RecordReader(file, faults), start=1):
             fields = Fields(line, record, faults)
-            fields.text("case_description", required=False)
-            self._label(fields, f"D-{number:04d}", "urgency_level")
+            case = f"D-{number:04d}"
+            self._same_text(fields, case, "case_description")
+            fields.take("correct_diagnosis")
+            self._label(fields, case, "urgency_level")
+            self.records.unused.update(fields.rest())
         self._refuse_labels_without_rule(faults)
 
     def _results_jsonl(self, file: BinaryIO, faults: Faults, own: str) -> None:
         for line, record in RecordReader(file, faults):
             fields = Fields(line, record, faults)
-            case = fields.key("case_id")
+            case = _case(fields, "case_id")
             self._label(fields, case, "true_urgency")
             candidate = self._candidate(fields, own)
+            format_ = fields.choice("format", FORMATS, required=False) or self.default_format
             run = self._whole(fields, "run_id", MAX_SAMPLE + 1)
             sample = self.n_files if run is None and self.candidate else max(0, (run or 1) - 1)
-            text = fields.text("llm_output", required=False)
-            self._add(fields, case, candidate, self.default_format, sample, text)
+            text = _text(fields, "llm_output")
+            self._add(fields, case, candidate, format_, sample, text)
             self._compare_flag(line, case, text, fields.take("correct"))
+            fields.take("model")  # metadata, which never names a candidate
+            self.records.unused.update(fields.rest())
         self._refuse_labels_without_rule(faults)
 
     def _long_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
@@ -195,7 +244,7 @@ class AcuityReader:
         start = len(self.records.readings)
         for line, record in read_table(file, faults, columns=columns):
             fields = Fields(line, record, faults)
-            case = fields.key(fields.name_of(*CASE))
+            case = _case(fields, fields.name_of(*CASE))
             reference = fields.name_of(*REFERENCE)
             if record.get(reference) is not None:
                 self._label(fields, case, reference)
@@ -204,55 +253,88 @@ class AcuityReader:
             sample = self._whole(fields, "sample", MAX_SAMPLE)
             if sample is None:
                 sample = self.n_files if self.candidate else 0
-            text = fields.text(fields.name_of(*LEVEL), required=False)
+            text = _text(fields, fields.name_of(*LEVEL))
             confidence = _number(fields, "confidence")
             self._add(fields, case, candidate, format_, sample, text, confidence)
+            self.records.unused.update(fields.rest())
         self._same_confidences(start, faults)
         self._refuse_labels_without_rule(faults)
 
     def _wide_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
-        known = {*CASE, *REFERENCE, "text"}
+        known = {*CASE, *REFERENCE, "text", ""}
+        # A row leaves out empty cells, and a rater who never answered was asked all the same.
+        raters = self.raters or tuple(name for name in _heading(file) if name not in known)
+        file.seek(0)
         for line, record in read_table(file, faults, columns=CASE):
             fields = Fields(line, record, faults)
-            case = fields.key(fields.name_of(*CASE))
+            case = _case(fields, fields.name_of(*CASE))
             reference = fields.name_of(*REFERENCE)
             if record.get(reference) is not None:
                 self._label(fields, case, reference)
-            for name in record:
-                if name not in known:
-                    text = fields.text(name, required=False)
-                    self._add(fields, case, name, self.default_format, 0, text)
+            self._same_text(fields, case, "text")
+            for name in raters:
+                self._add(fields, case, _name(name), self.default_format, 0, _text(fields, name))
+            self.records.unused.update(fields.rest())
         self._refuse_labels_without_rule(faults)
 
     def _matrix_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
-        counted: Counter[str] = Counter()
+        lines: dict[tuple[str, str, str], int] = {}
+        datasets: dict[str, int] = {}
         for line, record in read_table(file, faults, columns=MATRIX_COLUMNS):
             fields = Fields(line, record, faults)
-            name = self.candidate or fields.text("set", longest=MAX_KEY_LENGTH)
+            name = self.candidate or _name(fields.text("set", longest=MAX_KEY_LENGTH))
             n = self._whole(fields, "n", MAX_CASES_OF_A_CELL)
-            if n is None:
+            if n is None and fields.sound:
                 fields.fault("n", Phrase("This field is missing."))
             text = fields.text("level", required=False)
             mapped = self._mapped(fields, "reference")
+            self.records.unused.update(fields.rest())
             if not fields.sound or mapped is None:
                 continue
-            for _ in range(n or 0):
-                counted[name] += 1
-                case = f"{name}-{counted[name]:04d}"
+            label = str(record["reference"])
+            if lines.setdefault((name, folded(label), folded(text)), line) != line:
+                before = lines[name, folded(label), folded(text)]
+                fields.fault("level", Phrase("This cell is in line %(line)s already.", line=before))
+                continue
+            self._dataset = datasets.get(name, -1)
+            if self._dataset < 0:
+                self._dataset = datasets[name] = self.records.datasets.new()
+            for number in range(n or 0):
+                # Named by its cell, so that the order of rows changes nothing.
+                case = f"{name} {folded(label)} {folded(text)} {number + 1}"
                 self.records.labels[case] = mapped
-                self.records.source_labels[case] = record["reference"]
-                self.records.datasets[case] = name
+                self.records.source_labels[case] = label
                 self._add(fields, case, name, self.default_format, 0, text)
         self._refuse_labels_without_rule(faults)
 
     # Rows
 
     def _candidate(self, fields: Fields, own: str) -> str:
-        named = fields.text(fields.name_of(*CANDIDATE), required=False, longest=MAX_KEY_LENGTH)
+        named = _name(fields.text(fields.name_of(*CANDIDATE), required=False, longest=MAX_KEY_LENGTH))
+        if named == ALL:
+            fields.fault("candidate", Phrase("A candidate cannot be called “all”."))
         return self.candidate or named or own
 
+    def _same_text(self, fields: Fields, case: str, name: str) -> None:
+        """Note the text of a case; another one of the same case is refused."""
+        text = fields.text(name, required=False)
+        if text:
+            digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+            if self._texts.setdefault(case, digest) != digest:
+                first, second = (each.hex()[:12] for each in (self._texts[case], digest))
+                message = Phrase(
+                    "The case %(case)s has another text before (SHA-256 %(first)s…, here %(second)s…).",
+                    case=case, first=first, second=second,
+                )  # fmt: skip
+                fields.fault(name, message)
+
     def _mapped(self, fields: Fields, name: str) -> Mapped | None:
-        label = fields.key(name)
+        value = fields.record.get(name)
+        if isinstance(value, float):
+            fields.take(name)
+            label = f"{value:g}"
+        else:
+            label = fields.key(name)
         if not fields.sound:
             return None
         mapped = self.scheme.mapped(label)
@@ -272,16 +354,14 @@ class AcuityReader:
                 faults.add(0, "", Phrase("“%(label)s” stands in %(n)s rows.", label=label, n=n))
 
     def _label(self, fields: Fields, case: str, name: str) -> None:
-        """Note the label of a case; another one than before is refused."""
+        """Note the label of a case; another one than before is refused, unless it means the same."""
         mapped = self._mapped(fields, name)
         if mapped is None:
             return
         label = str(fields.record[name])
         known = self.records.source_labels.setdefault(case, label)
-        if folded(known) != folded(label):
+        if self.records.labels.setdefault(case, mapped) != mapped:
             fields.fault(name, Phrase("The case has another label before: “%(label)s”.", label=known))
-        self.records.labels.setdefault(case, mapped)
-        self.records.datasets.setdefault(case, "")
 
     def _add(
         self,
@@ -296,13 +376,17 @@ class AcuityReader:
         """Note a reading, unless nothing was given; two of one sample are refused."""
         if not fields.sound:
             return
-        self.records.datasets.setdefault(case, "")
+        self.records.datasets.add(case, (candidate, format_), self._dataset)
         answer = self._answer(text)
         if answer is None:
             return
-        line = self._places.setdefault((case, candidate, format_, sample), (self.n_files, fields.line))
-        if line != (self.n_files, fields.line):
-            message = Phrase("The candidate has this sample already, in line %(line)s.", line=line[1])
+        here = self.n_files, fields.line
+        before = self._places.setdefault((case, candidate, format_, sample), here)
+        if before != here:
+            file, line = self._files[before[0]], before[1]
+            message = Phrase(
+                "The candidate has this sample already, in line %(line)s of %(file)s.", line=line, file=file
+            )
             fields.fault("sample", message)
             return
         self.records.readings.append(Reading(fields.line, case, candidate, format_, sample, answer, text, confidence))
@@ -332,7 +416,8 @@ class AcuityReader:
     def _compare_flag(self, line: int, case: str, text: str, flag: Any) -> None:
         """Count a stored flag ``correct`` that label and reading do not bear out; it is never used."""
         mapped, answer = self.records.labels.get(case), answer_of(text, self.scale, self.scheme)
-        if not isinstance(flag, bool) or mapped is None or mapped.low is None or mapped.high is None:
+        flag = {"true": True, "false": False, "1": True, "0": False}.get(folded(str(flag)))
+        if flag is None or mapped is None or mapped.low is None or mapped.high is None:
             return
         right = answer is not None and answer.state is State.LEVEL and mapped.low <= answer.place <= mapped.high
         if right != flag:
@@ -350,11 +435,31 @@ class AcuityReader:
         if isinstance(value, str):
             fields.take(name)
             text = value.strip()
-            if not (text.isascii() and text.isdecimal()) or int(text[:12]) > largest:
+            digits = text.lstrip("0") or "0"
+            if not (text.isascii() and text.isdecimal()) or len(digits) > 12 or int(digits) > largest:
                 fields.fault(name, Phrase("This must be a whole number from 0 to %(largest)s.", largest=largest))
                 return default
-            return int(text)
+            return int(digits)
         return fields.integer(name, low=0, high=largest)
+
+
+def _name(text: str) -> str:
+    """The name of a candidate or physician: NFC, without blanks around it."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _case(fields: Fields, name: str) -> str:
+    """The key of a case in NFC."""
+    return unicodedata.normalize("NFC", fields.key(name))
+
+
+def _text(fields: Fields, name: str) -> str:
+    """What was said, a number as its digits; empty where nothing was."""
+    value = fields.record.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        fields.take(name)
+        return f"{value:g}"
+    return fields.text(name, required=False)
 
 
 def _number(fields: Fields, name: str) -> float | None:
@@ -375,9 +480,13 @@ def _number(fields: Fields, name: str) -> float | None:
 def shape_of(file: BinaryIO, faults: Faults) -> str:
     """The shape of a file by its first object or its heading; empty, with a fault, where none fits."""
     if starts_with_object(file):
-        first = next(iter(RecordReader(file, Faults())), None)
+        own = Faults()
+        first = next(iter(RecordReader(file, own)), None)
         file.seek(0)
-        names: Iterable[str] = first[1] if first else ()
+        if first is None:
+            faults.absorb(own)
+            return ""
+        names: Iterable[str] = first[1]
         for shape, name in ((VIGNETTES, "urgency_level"), (RESULTS, "llm_output"), (RESULTS, "true_urgency")):
             if name in names:
                 return shape

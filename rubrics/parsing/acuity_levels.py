@@ -16,8 +16,10 @@ from rubrics.acuity.schemes import How, Scheme
 NOT_GIVEN = {"", "na", "nan"}
 # The turns with which models decline to answer; the words of another refusal make it invalid, which is counted too.
 _REFUSAL = re.compile(
-    r"(i('m| am) (sorry|unable|not able)|i can('t|not)|i do not|i don't|unable to|cannot|as an ai|sorry)\b"
-    r"|(很?抱歉|对不起|我?无法|我?不能)"
+    r"(sorry|i('m| am) (sorry|unable|not able)|as an ai"
+    r"|(i )?(can('t|not)|won't|do not|don't|am unable to|unable to) (help|assist|provide|give|offer|answer|advise|tell"
+    r"|diagnose|assess|determine|comply|do that))\b"
+    r"|(很?抱歉|对不起|我?(无法|不能)(提供|给出|判断|回答|评估|诊断|帮))"
 )
 
 
@@ -74,4 +76,5 @@ def answer_of(text: str | None, scale: Scale, scheme: Scheme) -> Answer | None:
     parts = [part for part in text.split("|") if part.strip()]
     if len(parts) > 1 and all(scale.place(part) is not None for part in parts):
         return Answer(State.SEVERAL)
-    return Answer(State.REFUSED if _REFUSAL.match(folded(text)) else State.INVALID)
+    turn = folded(text).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return Answer(State.REFUSED if _REFUSAL.match(turn) else State.INVALID)

@@ -29,7 +29,7 @@ def test_two_levels_are_mcnemar_without_correction(b: int, c: int) -> None:
     table = [[5, b], [c, 7]]
     margins, symmetry = stuart_maxwell(table), bowker(table)
     if not b + c:
-        assert margins.statistic.note == symmetry.statistic.note == Reason.NO_DISCORDANT_PAIR()
+        assert margins.statistic.note == symmetry.statistic.note == Reason.LEVELS_NEVER_DIFFER()
         return
     for test in (margins, symmetry):
         assert test.degrees == 1
@@ -45,7 +45,7 @@ def test_a_level_without_difference_takes_no_degree_of_freedom() -> None:
 
 
 def test_nothing_to_test() -> None:
-    assert stuart_maxwell(np.diag([3, 2, 1])).p.note == Reason.NO_DISCORDANT_PAIR()
+    assert stuart_maxwell(np.diag([3, 2, 1])).p.note == Reason.LEVELS_NEVER_DIFFER()
     assert bowker(np.zeros((3, 3))).p.note == Reason.NO_PAIRS()
 
 

@@ -12,6 +12,9 @@ from consilium.core.errors import ImportRefused
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
 
+MAX_RATIO, MAX_GAMMA = 1000, 10
+# Written only with votes, or with both formats.
+OPTIONAL = ("uncertainty", "uncertainty_cases", "panel", "panel_cases", "formats", "joint", "tests")
 SHAPES = ("vignettes-jsonl", "results-jsonl", "long-csv", "wide-csv", "matrix-csv")
 
 
@@ -40,6 +43,7 @@ class Command(BaseCommand):
             default="",
             help="three, four, five, or a JSON file (default: four, and three for the scheme em-ne-sc)",
         )
+        parser.add_argument("--raters", default="", help="columns of candidates in a wide CSV, by commas")
         parser.add_argument("--votes", type=Path, help="CSV of physicians' votes")
         parser.add_argument(
             "--ambiguous",
@@ -67,15 +71,20 @@ class Command(BaseCommand):
         from rubrics.parsing.acuity_files import AcuityReader
 
         rule, ambiguous = rule_of(options), _ambiguous(options["ambiguous"])
-        if options["ratio"] < 0 or options["gamma"] < 0:
-            raise CommandError("--ratio and --gamma must be 0 or more")
+        for name, most in (("ratio", MAX_RATIO), ("gamma", MAX_GAMMA)):
+            if not 0 <= options[name] <= most:  # nan is neither
+                raise CommandError(f"--{name} must be a number from 0 to {most}")
+        candidate = options["candidate"].strip()
+        if candidate == "all" or candidate.encode("utf-8", "ignore").decode() != candidate:
+            raise CommandError("--candidate: no candidate can have that name")
         try:
             scale = scale_named(options["scale"] or ("three" if options["scheme"] == "em-ne-sc" else "four"))
             scheme = scheme_named(options["scheme"], scale)
         except (WrongFile, NoScheme) as error:
             raise CommandError(str(error)) from None
 
-        reader = AcuityReader(scale, scheme, candidate=options["candidate"], default_format=options["asked"])
+        raters = tuple(filter(None, map(str.strip, options["raters"].split(","))))
+        reader = AcuityReader(scale, scheme, candidate=candidate, default_format=options["asked"], raters=raters)
         for path in options["files"]:
             _read(path, lambda path=path: reader.read(path, options["format"]))
         if options["votes"] is not None:
@@ -116,10 +125,27 @@ class Command(BaseCommand):
                 OutTable("panel", uncertainty.PANEL_COLUMNS, spread.panel, text),
                 OutTable("panel_cases", columns, spread.panel_cases, text),
             ]
-        written = OutFolder(options["out"], options["overwrite"]).write(files)
+        settings = {
+            "scale": {"name": scale.name, "levels": list(scale.values)},
+            "scheme": scheme.name,
+            "ambiguous": ambiguous.in_words,
+            "ratio": price.ratio,
+            "gamma": price.exponent,
+            "interval": rule.key,
+            "seed": options["seed"],
+            "files": [path.name for path in options["files"]],
+            "votes": options["votes"].name if options["votes"] else None,
+        }
+        out: Path = options["out"]
+        left = [name for name in OPTIONAL if (out / f"{name}.csv").exists() and name not in {own.name for own in files}]
+        written = OutFolder(out, options["overwrite"]).write(files, {"settings": settings})
         self.stdout.write(_summary(tables.acuity, rule.in_words))
         self.stdout.write(_counted(data, reader.records))
-        self.stdout.write(f"Written to {options['out']}: {written}")
+        if reader.records.unused:
+            self.stdout.write(f"Columns that were not read: {', '.join(sorted(reader.records.unused))}")
+        if left:
+            self.stdout.write(f"From an earlier run, not written now: {', '.join(f'{name}.csv' for name in left)}")
+        self.stdout.write(f"Written to {out}: {written}")
 
 
 def _read(path: Path, read: Any) -> None:
@@ -137,11 +163,15 @@ def _ambiguous(text: str) -> Any:
     from agreement.acuity.panel import AmbiguousBy, AmbiguousRule
 
     name, _colon, number = text.partition(":")
+    most = {AmbiguousBy.DISPERSION: 25.0, AmbiguousBy.ENTROPY: 1.0, AmbiguousBy.MAJORITY: 1.0}
     try:
-        return AmbiguousRule(AmbiguousBy(name), float(number))
+        rule = AmbiguousRule(AmbiguousBy(name), float(number))
     except ValueError:
-        names = ", ".join(f"{by}:X" for by in AmbiguousBy)
-        raise CommandError(f"--ambiguous: {text!r} is none of: {names}, with a number X") from None
+        rule = None
+    if rule is None or not 0 <= rule.threshold <= most[rule.by]:
+        names = ", ".join(f"{by}:X (0 to {end:g})" for by, end in most.items())
+        raise CommandError(f"--ambiguous: {text!r} is none of: {names}")
+    return rule
 
 
 def _summary(rows: list[dict[str, Any]], intervals: str) -> str:
@@ -173,11 +203,17 @@ def _counted(data: Any, records: Any) -> str:
         CaseStatus.BOUNDARY: "between two levels, in boundary.csv",
         CaseStatus.AMBIGUOUS: "ambiguous, in uncertainty.csv",
         CaseStatus.SET_ASIDE: "set aside: more than half cannot tell",
-        CaseStatus.WITHOUT_REFERENCE: "without a reference: no vote, and the label is too coarse or missing",
+        CaseStatus.WITHOUT_REFERENCE: "without a reference: too few votes, and no label that gives a level",
         CaseStatus.EXCLUDED: "excluded by the scheme",
     }
     numbers = {status: int((data.status == int(status)).sum()) for status in CaseStatus}
     lines = [f"{n} {'case' if n == 1 else 'cases'} {words[status]}" for status, n in numbers.items() if n]
+    unread = int((~data.is_asked.any(axis=1)).sum())
+    if unread and data.series_names:
+        is_one = unread == 1
+        lines.append(f"{unread} {'case is' if is_one else 'cases are'} in no file of readings; nobody was asked there")
+    if data.overruled:
+        lines.append(f"The panel gives {data.overruled} of the labelled cases another reference than the label")
     if records.contradictions:
         first = ", ".join(map(str, records.first_contradictions[:10]))
         lines.append(f"{records.contradictions} stored flags contradict label and level (lines {first}); none was used")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from scipy.stats import chi2
 
 pytestmark = pytest.mark.slow
 
@@ -100,7 +101,10 @@ def test_the_three_ways_over_samples(tmp_path: Path) -> None:
     assert own["alpha"] == "" and "alpha: weighted readings" in own["note"]
     # Three samples were asked of each case.
     assert (own["n_missing"], float(own["accuracy_all"])) == ("3", pytest.approx(4 / 9))
-    assert float(row(tmp_path, "acuity", aggregate="mode")["comprehensiveness"]) == 1
+    mode = row(tmp_path, "acuity", aggregate="mode")
+    # Refusals beside a usable reading would not count.
+    assert (mode["comprehensiveness"], mode["accuracy_all"], mode["cost_all"]) == ("", "", "")
+    assert "under_all, cost_all: the mode is that of usable readings" in mode["note"]
 
 
 def test_boundary_references_have_a_table_of_their_own(tmp_path: Path) -> None:
@@ -323,3 +327,195 @@ def test_formats_are_compared_where_a_candidate_has_both(tmp_path: Path) -> None
     alone.mkdir()
     run(alone, long_file(alone, lines[:6]))
     assert not (alone / "out" / "formats.csv").exists()
+
+
+def test_the_row_of_all_candidates_counts_what_each_was_asked(tmp_path: Path) -> None:
+    """A answers all five samples right; B refuses four of five and errs in the fifth. A alone has the third case."""
+    lines = [f"c{n},A,qa,{sample},self-care,self-care" for n in range(3) for sample in range(5)]
+    for n in range(2):
+        lines += [f"c{n},B,qa,0,primary-care,self-care", *(f"c{n},B,qa,{k},refused,self-care" for k in range(1, 5))]
+    run(tmp_path, long_file(tmp_path, lines))
+    own = row(tmp_path, "acuity", candidate="all", aggregate="expected")
+    # By case the mean of the candidates' means: ½, ½, and 1 where only A answered.
+    assert float(own["accuracy"]) == pytest.approx((0.5 + 0.5 + 1) / 3)
+    # Asked were 3 cases × 5 samples of both, B's third case too: 15 right of 30.
+    pooled = row(tmp_path, "acuity", candidate="all", aggregate="pooled")
+    assert float(own["accuracy_all"]) == float(pooled["accuracy_all"]) == pytest.approx(15 / 30)
+    assert float(own["comprehensiveness"]) == pytest.approx(17 / 30)
+    # One step over costs 1 twice, each of the 13 unusable the worst, 3 over.
+    assert float(own["cost_all"]) == pytest.approx((2 + 13 * 3) / 30)
+    assert (own["n_cases"], own["n_missing"]) == ("3", "5")
+
+
+def test_who_was_asked_about_what(tmp_path: Path) -> None:
+    vignettes = write(tmp_path, "v.jsonl", '{"urgency_level": "em", "case_description": "Made up."}\n')
+    message = run(tmp_path, vignettes, results(tmp_path, "m.jsonl", 1), scheme="em-ne-sc")
+    # Nobody has a reading of the vignette.
+    assert row(tmp_path, "acuity", aggregate="pooled")["n_cases"] == "2"
+    assert "1 case is in no file of readings" in message
+    # Two files without a common case are two datasets; with one they are the same.
+    first = long_file(tmp_path, ["c1,M,qa,0,self-care,self-care"], "first.csv")
+    second = long_file(tmp_path, ["c2,N,qa,0,self-care,self-care"], "second.csv")
+    run(tmp_path, first, second)
+    assert [own["n_cases"] for own in rows(tmp_path, "acuity") if own["aggregate"] == "pooled"] == ["1", "1", "2"]
+    third = long_file(tmp_path, ["c1,N,qa,0,self-care,self-care"], "third.csv")
+    run(tmp_path, first, second, third)
+    own = row(tmp_path, "acuity", candidate="N", aggregate="pooled")
+    assert (own["n_cases"], own["n_missing"]) == ("2", "0")
+    own = row(tmp_path, "acuity", candidate="M", aggregate="pooled")
+    assert (own["n_cases"], own["n_missing"]) == ("1", "0")
+
+
+def test_a_candidate_that_never_answers_is_asked_all_the_same(tmp_path: Path) -> None:
+    run(tmp_path, write(tmp_path, "wide.csv", "case,reference,M,N\nc1,emergency,emergency,\nc2,self-care,,\n"))
+    own = row(tmp_path, "acuity", candidate="N", aggregate="pooled")
+    assert (own["n_cases"], own["n_readings"], own["n_missing"], own["accuracy_all"]) == ("2", "0", "2", "0.0")
+
+
+def test_excluded_cases_are_in_no_table(tmp_path: Path) -> None:
+    rules = [
+        {"source_label": "in", "how": "direct", "level": "self-care"},
+        {"source_label": "out", "how": "exclude"},
+    ]
+    scheme = write(tmp_path, "scheme.json", json.dumps({"name": "mine", "rules": rules}))
+    lines = [f"{case},M,qa,{n},self-care,{label}" for case, label in (("c1", "in"), ("c2", "out")) for n in (0, 1)]
+    votes = votes_file(tmp_path, {"c2": ["self-care", "emergency", "self-care"]})
+    message = run(tmp_path, long_file(tmp_path, lines), scheme=str(scheme), votes=votes)
+    assert "1 case excluded by the scheme" in message
+    assert row(tmp_path, "acuity", aggregate="pooled")["n_cases"] == "1"
+    assert not (tmp_path / "out" / "panel.csv").exists()
+
+
+def statuses(folder: Path, levels: list[str], ambiguous: str = "dispersion:0.75", label: str = "") -> str:
+    readings = long_file(folder, [f"c1,M,qa,{n},self-care,{label}" for n in (0, 1)])
+    run(folder, readings, votes=votes_file(folder, {"c1": levels}), ambiguous=ambiguous)
+    return row(folder, "panel_cases", case="c1")["panel_status"]
+
+
+def test_status_at_the_thresholds(tmp_path: Path) -> None:
+    home, care, urgent = "self-care", "primary-care", "urgent-care"
+    # Three, four and one votes on three levels: 12 + 4 pairs one level apart, 3 pairs two apart, of 28.
+    votes = [home] * 3 + [care] * 4 + [urgent]
+    assert statuses(tmp_path, votes, "dispersion:1") == "clear"  # (16 + 12) / 28 is not above 1
+    assert statuses(tmp_path, votes, "dispersion:0.999") == "ambiguous"
+    # u of two levels with half of the votes each is ln 2 / ln 4.
+    assert statuses(tmp_path, [home, home, care, care], "entropy:0.5") == "ambiguous"
+    assert statuses(tmp_path, [home, home, care, care], "entropy:0.50001") == "boundary"
+    # Three of four votes are the majority that is asked for.
+    assert statuses(tmp_path, [home, home, home, care], "majority:0.75") == "clear"
+    assert statuses(tmp_path, [home, home, home, care], "majority:0.76") == "ambiguous"
+    # Half cannot tell: not more than half.
+    assert statuses(tmp_path, [home] * 3 + ["cannot-tell"] * 3) == "clear"
+    assert statuses(tmp_path, [home] * 3 + ["cannot-tell"] * 4) == "set-aside"
+    # With too few votes the label counts.
+    assert statuses(tmp_path, [care, care], label="self-care") == "too-few"
+    assert row(tmp_path, "acuity", aggregate="pooled")["accuracy"] == "1.0"
+
+
+def test_figures_come_from_the_first_round(tmp_path: Path) -> None:
+    first = [f"c1,P{n},1,self-care,50" for n in range(3)]
+    second = [f"c1,P{n},2,emergency,50" for n in range(3)]
+    votes = write(tmp_path, "votes.csv", VOTES + "\n".join([*first, *second]) + "\n")
+    message = run(tmp_path, long_file(tmp_path, ["c1,M,qa,0,self-care,emergency"]), votes=votes)
+    own = row(tmp_path, "panel_cases", case="c1")
+    assert (own["m"], own["low"]) == ("3", "self-care")
+    assert row(tmp_path, "acuity", aggregate="pooled")["accuracy"] == "1.0"
+    assert "The panel gives 1 of the labelled cases another reference than the label" in message
+
+
+def test_a_point_of_the_cost_curve(tmp_path: Path) -> None:
+    # One case two under, one right: at ratio r and γ = 2 the mean is 4r / 2.
+    lines = ["c1,M,qa,0,self-care,urgent-care", "c2,M,qa,0,self-care,self-care"]
+    run(tmp_path, long_file(tmp_path, lines), gamma=2.0)
+    curve = rows(tmp_path, "cost_curve")
+    assert len(curve) == 41 and (float(curve[0]["ratio"]), float(curve[-1]["ratio"])) == pytest.approx((1, 20))
+    for own in curve:
+        assert float(own["cost"]) == pytest.approx(2 * float(own["ratio"]))
+
+
+def test_pairs_rest_on_the_cases_of_both(tmp_path: Path) -> None:
+    lines = [f"c{n},M,qa,0,self-care,self-care" for n in range(4)]
+    lines += [f"c{n},N,qa,0,{'emergency' if n else 'self-care'},self-care" for n in range(3)]
+    run(tmp_path, long_file(tmp_path, [*lines, "c3,N,qa,0,refused,self-care"]))
+    own = row(tmp_path, "pairs", aggregate="pooled", measure="accuracy")
+    assert (own["n_cases"], own["first_value"], float(own["second_value"])) == ("3", "1.0", pytest.approx(1 / 3))
+    assert {"severe_over", "safety"} <= {own["measure"] for own in rows(tmp_path, "pairs")}
+
+
+def test_mcnemar_over_cases_counts_the_samples_of_both(tmp_path: Path) -> None:
+    # In each of 12 cases the first alone is right once; in two of them the second alone is right twice.
+    lines = []
+    for n in range(12):
+        second = ["emergency", "self-care", "self-care"]
+        first = ["self-care", *(["emergency"] * 2 if n < 2 else ["self-care"] * 2)]
+        for name, levels in (("M", first), ("N", second)):
+            lines += [f"c{n},{name},qa,{k},{level},self-care" for k, level in enumerate(levels)]
+    run(tmp_path, long_file(tmp_path, lines))
+    own = row(tmp_path, "pairs", aggregate="mode", measure="accuracy")
+    # b - c is 1 in ten cases and -1 in two: (11/12) · 8² / 12, on one degree of freedom.
+    assert float(own["p_clustered"]) == pytest.approx(chi2.sf(11 / 12 * 64 / 12, 1))
+
+
+def test_macro_f1_needs_five_cases_of_each_level(tmp_path: Path) -> None:
+    for n, shown in ((5, True), (4, False)):
+        lines = [f"a{k},M,qa,0,self-care,self-care" for k in range(8)]
+        lines += [f"b{k},M,qa,0,{'emergency' if k else 'self-care'},emergency" for k in range(n)]
+        run(tmp_path, long_file(tmp_path, lines))
+        own = row(tmp_path, "acuity", aggregate="pooled")
+        assert (own["macro_f1_low"] != "") is shown
+        assert ("macro_f1: no interval: 4 of the 5 cases needed of each level" in own["note"]) is not shown
+
+
+def test_the_settings_are_written_beside_the_tables(tmp_path: Path) -> None:
+    run(tmp_path, long_file(tmp_path, ["c1,M,qa,0,self-care,self-care"]), ratio=3.0)
+    settings = json.loads((tmp_path / "out" / "settings.json").read_text("utf-8"))
+    assert (settings["scale"]["name"], settings["scheme"], settings["ratio"]) == ("four", "direct", 3.0)
+    assert (settings["ambiguous"], settings["interval"]) == ("dispersion:0.75", "jackknife")
+
+
+def test_files_of_an_earlier_run_are_named(tmp_path: Path) -> None:
+    readings = long_file(tmp_path, ["c1,M,qa,0,self-care,self-care"])
+    run(tmp_path, readings, votes=votes_file(tmp_path, {"c1": ["self-care"] * 3}))
+    assert "From an earlier run, not written now: uncertainty.csv" in run(tmp_path, readings)
+
+
+def test_columns_that_were_not_read_are_named(tmp_path: Path) -> None:
+    file = write(tmp_path, "r.csv", "case,candidate,level,refrence\nc1,M,self-care,self-care\n")
+    assert "Columns that were not read: refrence" in run(tmp_path, file)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ratio": float("nan")}, "--ratio must be a number from 0 to 1000"),
+        ({"gamma": float("inf")}, "--gamma must be a number from 0 to 10"),
+        ({"ambiguous": "dispersion:nan"}, "is none of: dispersion:X"),
+        ({"ambiguous": "majority:75"}, "majority:X (0 to 1)"),
+        ({"candidate": "all"}, "no candidate can have that name"),
+        ({"candidate": "\ud800"}, "no candidate can have that name"),
+        ({"scale": "s" * 5000}, "there is no scale"),
+    ],
+)
+def test_options_that_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    assert message in refusal(tmp_path, long_file(tmp_path, ["c1,M,qa,0,self-care,self-care"]), **options)
+
+
+def test_labels_that_mean_the_same_are_one(tmp_path: Path) -> None:
+    run(tmp_path, long_file(tmp_path, ["c1,M,qa,0,self-care,SELF_CARE", "c1,M,qa,1,self-care,Self-care"]))
+    assert row(tmp_path, "acuity", aggregate="pooled")["accuracy"] == "1.0"
+
+
+def test_two_texts_of_one_case_are_refused(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path, f"{n}.jsonl", json.dumps({"urgency_level": "em", "case_description": f"Made up {n}."}) + "\n")
+        for n in (1, 2)
+    ]
+    message = refusal(tmp_path, *files, scheme="em-ne-sc")
+    assert "line 1, case_description: The case D-0001 has another text before (SHA-256" in message
+
+
+def test_a_number_of_many_digits(tmp_path: Path) -> None:
+    heading = "case,candidate,level,sample\n"
+    file = write(tmp_path, "s.csv", f"{heading}c1,M,self-care,{'1' * 5000}\n")
+    assert "must be a whole number" in refusal(tmp_path, file)
+    run(tmp_path, write(tmp_path, "r.csv", f"{heading}c1,M,self-care,{'0' * 5000}1\n"))

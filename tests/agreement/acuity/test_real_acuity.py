@@ -55,7 +55,11 @@ def test_result_files_of_four_candidates(tmp_path: Path) -> None:
         row(tmp_path, "pairs", **both, aggregate="mode", measure="accuracy"), only_first=2, only_second=10,
         p_exact=0.03857421875, bowker=12.0, bowker_df=2, bowker_p=0.0024787521766663, stuart_maxwell=12.0,
         stuart_maxwell_df=2,
+        # The smallest of six: times 6.
+        p_holm=6 * 0.03857421875,
     )  # fmt: skip
+    # 5 of 75 by Wilson (Newcombe 1998, method 3).
+    assert (float(missed["low"]), float(missed["high"])) == pytest.approx((0.0288101, 0.1467506), abs=1e-6)
 
 
 def test_percentile_intervals_of_other_code(tmp_path: Path) -> None:

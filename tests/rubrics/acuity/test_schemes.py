@@ -93,8 +93,13 @@ def test_scales_that_are_none() -> None:
     level = Level("only", "Only", "唯一", "One.", "一。")
     with pytest.raises(ValueError, match="2 to 6 levels"):
         Scale("one", (level,))
-    with pytest.raises(ValueError, match="same value"):
+    with pytest.raises(ValueError, match="same name"):
         Scale("twins", (level, level))
+    for value in ("refused", "NA", "a|b"):
+        with pytest.raises(ValueError, match="cannot name a level"):
+            Scale("reserved", (level, Level(value, "Another", "另一", "", "")))
+    with pytest.raises(ValueError, match="same name"):
+        Scale("crossed", (level, Level("other", "Only", "另一", "", "")))
 
 
 def test_answers() -> None:
@@ -110,6 +115,8 @@ def test_answers() -> None:
         ("self-care|primary-care", State.SEVERAL, -1),
         ("ne", State.SEVERAL, -1),  # primary or urgent care
         ("perhaps tomorrow", State.INVALID, -1),
+        ("I’m sorry, I can’t help with that.", State.REFUSED, -1),
+        ("I cannot rule out an emergency: go to the emergency department.", State.INVALID, -1),
     ):
         answer = answer_of(text, FOUR, scheme)
         assert answer is not None
