@@ -52,8 +52,9 @@ MAX_KNOWN_ANSWERS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a candidate said of a case in one sample; ``confidence`` is 0 to 1."""
+    """What a candidate said of a case in one sample; ``file`` is the number of the file, ``confidence`` is 0 to 1."""
 
+    file: int
     line: int
     case: str
     candidate: str
@@ -123,6 +124,7 @@ class AcuityRecords:
     contradictions: int = 0  # stored flags such as `correct` that label and level do not bear out
     first_contradictions: list[int] = field(default_factory=list)  # their lines, the first fifty
     unused: set[str] = field(default_factory=set)
+    files: list[str] = field(default_factory=list)  # their names, by number
 
 
 @dataclass
@@ -145,14 +147,13 @@ class AcuityReader:
     _answers: dict[str, Answer | None] = field(default_factory=dict)
     _missing_rules: Counter[str] = field(default_factory=Counter)
     _texts: dict[str, bytes] = field(default_factory=dict)  # digests of the texts of cases
-    _files: list[str] = field(default_factory=list)
     _dataset: int = -1
 
     def read(self, path: Path, shape: str = "") -> Faults:
         """Add one file; ``shape`` is one of `SHAPES`, found by the file's beginning where it is empty."""
         faults = Faults()
         self._missing_rules, self._dataset = Counter(), self.records.datasets.new()
-        self._files.append(path.name)
+        self.records.files.append(path.name)
         with path.open("rb") as file:
             shape = shape or shape_of(file, faults)
             if shape:
@@ -383,13 +384,15 @@ class AcuityReader:
         here = self.n_files, fields.line
         before = self._places.setdefault((case, candidate, format_, sample), here)
         if before != here:
-            file, line = self._files[before[0]], before[1]
+            file, line = self.records.files[before[0]], before[1]
             message = Phrase(
                 "The candidate has this sample already, in line %(line)s of %(file)s.", line=line, file=file
             )
             fields.fault("sample", message)
             return
-        self.records.readings.append(Reading(fields.line, case, candidate, format_, sample, answer, text, confidence))
+        self.records.readings.append(
+            Reading(self.n_files, fields.line, case, candidate, format_, sample, answer, text, confidence)
+        )
 
     def _answer(self, text: str) -> Answer | None:
         """What a text says. Most texts are among a few, which are read once."""

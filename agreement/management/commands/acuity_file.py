@@ -66,6 +66,7 @@ class Command(BaseCommand):
         from agreement.acuity import uncertainty_tables as uncertainty
         from agreement.acuity.measures import Price
         from agreement.acuity.readings import data_of
+        from agreement.acuity.unusable_table import TEXT_COLUMNS, UNUSABLE_COLUMNS, unusable_rows
         from rubrics.acuity.scheme_files import WrongFile, scale_named, scheme_named
         from rubrics.acuity.schemes import NoScheme
         from rubrics.parsing.acuity_files import AcuityReader
@@ -108,6 +109,7 @@ class Command(BaseCommand):
         files += [
             OutTable("confidence", confidence.CONFIDENCE_COLUMNS, summaries, confidence.TEXT_COLUMNS),
             OutTable("reliability", confidence.RELIABILITY_COLUMNS, bins, confidence.TEXT_COLUMNS),
+            OutTable("unusable", UNUSABLE_COLUMNS, unusable_rows(reader.records), TEXT_COLUMNS),
         ]
         if {"qa", "chat"} <= {format_ for _candidate, format_ in data.series_names}:
             compared, joint, tests = formats.format_rows(data, price=price, rule=rule)

@@ -81,6 +81,15 @@ def test_states_are_counted_and_never_a_level(tmp_path: Path) -> None:
     for name, value in figures.items():
         assert float(own[name]) == pytest.approx(value), name
     assert "4 cases with a clear reference" in message
+    # Word for word, with their lines; what was not given has none.
+    unusable = [(own["state"], own["text"], own["line"]) for own in rows(tmp_path, "unusable")]
+    assert unusable == [
+        ("refused", "refused", "3"),
+        ("no-level", "no-level", "5"),
+        ("several", "self-care|primary-care", "6"),
+        ("invalid", "whatever", "7"),
+    ]
+    assert {own["file"] for own in rows(tmp_path, "unusable")} == {"readings.csv"}
 
 
 def test_the_three_ways_over_samples(tmp_path: Path) -> None:
