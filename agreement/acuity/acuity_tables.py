@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.acuity.measures import KEYS, MEASURES, Price, case_figures, differences_of, measured, reason_of
+from agreement.acuity.measures import (
+    KEYS,
+    MEASURES,
+    Measure,
+    Price,
+    case_figures,
+    differences_of,
+    everything_figures,
+    measured,
+    reason_of,
+)
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.tables import (
     Aggregate,
@@ -309,22 +319,17 @@ def _pairs_of(
     both = parts.of_series(places[0], shared), parts.of_series(places[1], shared)
     n_cases = shared.sum(axis=0)
     tests = [{}] * len(pairs) if aggregate is not Aggregate.MODE else _tests(data, both, pairs)
+    compared = [
+        (measure.key, n_cases, *_compared(both, measure, price, rule))
+        for measure in MEASURES
+        if not (measure.of_counts and aggregate is Aggregate.EXPECTED)
+    ]
+    if aggregate is not Aggregate.MODE:
+        compared += _compared_over_everything(parts, places, price, rule)
     rows: list[list[Row]] = [[] for _ in pairs]
-    for measure in MEASURES:
-        if measure.of_counts and aggregate is Aggregate.EXPECTED:
-            continue
-        first, second = (case_figures(own, measure, price) for own in both)
-        values = first.whole(), second.whole()
-        reasons = [reason_of(own, measure, undefined=False) for own in both]
-        differences = differences_of(both, measure, price, rule).attach(
-            figures(
-                values[0] - values[1],
-                n_cases,
-                reason=_of_undefined(values[0], *reasons),
-            )
-        )
+    for key, cases, values, differences in compared:
         for i, (pair, figure) in enumerate(zip(pairs, differences, strict=True)):
-            own_tests = tests[i] if measure.key == "accuracy" else {}
+            own_tests = tests[i] if key == "accuracy" else {}
             rows[i].append(
                 {
                     "first": data.series_names[pair[0]][0],
@@ -332,18 +337,46 @@ def _pairs_of(
                     "format": data.series_names[pair[0]][1],
                     "slice": ALL,
                     "aggregate": str(aggregate),
-                    "measure": measure.key,
+                    "measure": key,
                     "first_value": _number(values[0][i]),
                     "second_value": _number(values[1][i]),
                     "difference": figure.value,
                     "difference_low": figure.low,
                     "difference_high": figure.high,
-                    **{key: value for key, value in own_tests.items() if key != "note"},
-                    "n_cases": int(n_cases[i]),
+                    **{name: value for name, value in own_tests.items() if name != "note"},
+                    "n_cases": int(cases[i]),
                     "note": joined(figure.note, own_tests.get("note", "")),
                 }
             )
     return rows
+
+
+Values = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def _compared(
+    both: tuple[CaseTables, CaseTables], measure: Measure, price: Price, rule: IntervalRule
+) -> tuple[Values, list[Figure]]:
+    """A measure of both candidates of each pair, and the first less the second."""
+    first, second = (case_figures(own, measure, price).whole() for own in both)
+    n_cases = (both[0].usable > 0).sum(axis=0)
+    reasons = [reason_of(own, measure, undefined=False) for own in both]
+    apart = figures(first - second, n_cases, reason=_of_undefined(first, *reasons))
+    return (first, second), differences_of(both, measure, price, rule).attach(apart)
+
+
+def _compared_over_everything(
+    parts: CaseTables, places: Sequence[NDArray[np.int64]], price: Price, rule: IntervalRule
+) -> Iterator[tuple[str, NDArray[np.int64], Values, list[Figure]]]:
+    """The measures over everything asked, on the cases about which both were asked."""
+    shared = np.logical_and(*(parts.planned[:, place] > 0 for place in places))
+    n_cases = shared.sum(axis=0)
+    of_both = [dict(everything_figures(parts.of_series(place, shared), price)) for place in places]
+    for key, first in of_both[0].items():
+        second = of_both[1][key]
+        values = first.whole(), second.whole()
+        apart = figures(values[0] - values[1], n_cases, reason=lambda i: Reason.NO_CASE_ASKED())
+        yield key, n_cases, values, rule.differences(first, second).attach(apart)
 
 
 def _of_undefined(

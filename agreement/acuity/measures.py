@@ -133,7 +133,7 @@ def measured(
         estimates = figures(values, n, reason=reason_of(parts, measure, undefined=undefined))
         results[measure.key] = estimates if rule is None else intervals_of(parts, measure, own, rule).attach(estimates)
     planned = np.rint(parts.planned.sum(axis=0)).astype(np.int64)
-    for key, own in _of_everything(parts, price):
+    for key, own in everything_figures(parts, price):
         # A case whose mode is right may hold refusals, which then would not count.
         of_mode = aggregate is Aggregate.MODE
         values = np.full(own.n_slices, np.nan) if of_mode else own.whole()
@@ -193,7 +193,7 @@ def case_figures(parts: CaseTables, measure: Measure, price: Price) -> CaseFigur
     return case_ratio(above, below, bounds=bounds, sizes=counted, trials=measure.is_share and parts.single)
 
 
-def _of_everything(parts: CaseTables, price: Price) -> Iterator[tuple[str, CaseFigures]]:
+def everything_figures(parts: CaseTables, price: Price) -> Iterator[tuple[str, CaseFigures]]:
     """The measures over everything asked, where an answer without a level is the worst that could be given."""
     n_levels = parts.n_levels
     right, under, costs = (

@@ -449,6 +449,10 @@ def test_pairs_rest_on_the_cases_of_both(tmp_path: Path) -> None:
     own = row(tmp_path, "pairs", aggregate="pooled", measure="accuracy")
     assert (own["n_cases"], own["first_value"], float(own["second_value"])) == ("3", "1.0", pytest.approx(1 / 3))
     assert {"severe_over", "safety"} <= {own["measure"] for own in rows(tmp_path, "pairs")}
+    # Over everything asked the refusal counts: 4 of 4 against 1 of 4.
+    own = row(tmp_path, "pairs", aggregate="pooled", measure="accuracy_all")
+    assert (own["n_cases"], own["first_value"], own["second_value"], own["difference"]) == ("4", "1.0", "0.25", "0.75")
+    assert not [own for own in rows(tmp_path, "pairs") if own["aggregate"] == "mode" and own["measure"] == "cost_all"]
 
 
 def test_mcnemar_over_cases_counts_the_samples_of_both(tmp_path: Path) -> None:
