@@ -70,9 +70,9 @@ class Report(Job):
 
         So do those from before there was a choice, but of prediction-powered scores.
         """
-        return (self.interval or self.Interval.PERCENTILE) == self.Interval.PERCENTILE and (
-            self.interval != "" or self.kind != self.Kind.POWERED
-        )
+        if not self.interval:
+            return self.kind != self.Kind.POWERED
+        return self.interval == self.Interval.PERCENTILE
 
     @property
     def section(self) -> str:

@@ -42,12 +42,12 @@ from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
 from consilium.statistics.multiclass_f1 import class_f1_values
 from consilium.statistics.triage_cost import CURVE
 from consilium.statistics.wilson import wilson_interval
+from rubrics.parsing.acuity_files import ALL
 from rubrics.parsing.acuity_levels import State
 
 Row = dict[str, Any]
 
 IMPORTED = "imported"
-ALL = "all"
 
 ACUITY_COLUMNS = (
     *("candidate", "format", "source", "slice", "aggregate", "n_cases", "n_readings", "n_usable"),

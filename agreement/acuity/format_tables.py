@@ -81,12 +81,12 @@ def _measures(data: AcuityData, pair: tuple[int, int], price: Price, rule: Inter
     shared = np.asarray((parts.usable[:, list(pair)] > 0).all(axis=1))[:, None]
     qa, chat = (parts.of_series(np.array([place]), shared) for place in pair)
     n_cases = int(shared.sum())
+    why = Reason.ONE_LEVEL_THROUGHOUT() if n_cases else Reason.NO_SHARED_CASE()
     for measure in MEASURES:
         if measure.of_counts:
             continue
         values = [case_figures(own, measure, price).whole()[0] for own in (qa, chat)]
-        why = Reason.ONE_LEVEL_THROUGHOUT() if n_cases else Reason.NO_SHARED_CASE()
-        apart = figures(np.array([values[1] - values[0]]), [n_cases], reason=lambda i, why=why: why)  # type: ignore[misc]
+        apart = figures(np.array([values[1] - values[0]]), [n_cases], reason=lambda i: why)
         (figure,) = differences_of((chat, qa), measure, price, rule).attach(apart)
         yield _row("all", measure.key, values, figure, n_cases)
 

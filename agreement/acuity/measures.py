@@ -16,7 +16,7 @@ from consilium.statistics.estimate import Figure, figures
 from consilium.statistics.intervals import IntervalRule, Intervals
 from consilium.statistics.multiclass_f1 import multiclass_f1_values
 from consilium.statistics.ordinal_alpha import ordinal_alpha_values
-from consilium.statistics.triage_cost import EXPONENT, RATIO, cost_of_cells, powered, worst_costs
+from consilium.statistics.triage_cost import EXPONENT, RATIO, cost_of_cells, powered, worst_costs, worst_of_cells
 from consilium.statistics.weighted_kappa import weighted_kappa_values
 
 Array = NDArray[np.float64]
@@ -94,9 +94,7 @@ def _costs(n_levels: int, price: Price) -> Array:
 
 
 def _worst(n_levels: int, price: Price) -> Array:
-    level = np.arange(n_levels)
-    worst = worst_costs(level, level, n_levels, price.ratio, price.exponent)
-    return np.broadcast_to(worst[:, None], (n_levels, n_levels))
+    return worst_of_cells(n_levels, price.ratio, price.exponent)
 
 
 MEASURES = (
@@ -133,12 +131,12 @@ def measured(
         estimates = figures(values, n, reason=reason_of(parts, measure, undefined=undefined))
         results[measure.key] = estimates if rule is None else intervals_of(parts, measure, own, rule).attach(estimates)
     planned = np.rint(parts.planned.sum(axis=0)).astype(np.int64)
+    # A case whose mode is right may hold refusals, which then would not count.
+    of_mode = aggregate is Aggregate.MODE
+    why = Reason.MODE_OF_USABLE() if of_mode else Reason.NO_CASE_ASKED()
     for key, own in everything_figures(parts, price):
-        # A case whose mode is right may hold refusals, which then would not count.
-        of_mode = aggregate is Aggregate.MODE
         values = np.full(own.n_slices, np.nan) if of_mode else own.whole()
-        why = Reason.MODE_OF_USABLE() if of_mode else Reason.NO_CASE_ASKED()
-        estimates = figures(values, planned, reason=lambda i, why=why: why)  # type: ignore[misc]
+        estimates = figures(values, planned, reason=lambda i: why)
         results[key] = estimates if rule is None else rule.intervals(own).attach(estimates)
     return results
 
@@ -211,6 +209,7 @@ def everything_figures(parts: CaseTables, price: Price) -> Iterator[tuple[str, C
 
 
 def reason_of(parts: CaseTables, measure: Measure, *, undefined: bool) -> Callable[[int], str]:
+    """Why a series has no figure of the measure; ``undefined``: the measure takes no weighted readings."""
     weight = parts.tables.sum(axis=(0, 2, 3))
 
     def reason(i: int) -> str:

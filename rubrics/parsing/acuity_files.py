@@ -118,7 +118,7 @@ class AcuityRecords:
 
     labels: dict[str, Mapped] = field(default_factory=dict)
     source_labels: dict[str, str] = field(default_factory=dict)
-    datasets: Datasets = field(default_factory=lambda: Datasets())
+    datasets: Datasets = field(default_factory=Datasets)
     readings: list[Reading] = field(default_factory=list)
     votes: list[Vote] = field(default_factory=list)
     contradictions: int = 0  # stored flags such as `correct` that label and level do not bear out
