@@ -34,6 +34,7 @@ class Report(Job):
         ALTERNATIVE = "alternative", _("Alternative annotator test")
         ITEMS = "items", _("Item analysis")
         POWERED = "powered", _("Prediction-powered scores")
+        ACUITY = "acuity", _("Acuity")
 
     class Interval(models.TextChoices):
         """The rule of a report's intervals; empty for a report from before there was a choice."""
@@ -43,7 +44,7 @@ class Report(Job):
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="reports")
-    kind = models.CharField(max_length=12, choices=Kind.choices)
+    kind = models.CharField(max_length=20, choices=Kind.choices)
     parameters = models.JSONField(default=dict)  # raters, k, group, candidate …
     seed = models.BigIntegerField(default=0)
     interval = models.CharField(max_length=12, choices=Interval.choices, default=Interval.JACKKNIFE, blank=True)
@@ -89,6 +90,7 @@ SECTION_OF: dict[str, str] = {
     Report.Kind.ALTERNATIVE: "agreement",
     Report.Kind.ITEMS: "agreement",
     Report.Kind.POWERED: "scores",
+    Report.Kind.ACUITY: "acuity",
 }
 
 

@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from agreement.acuity.acuity_tables import acuity_tables
 from agreement.acuity.measures import Price, measured
-from agreement.acuity.panel import AmbiguousRule
 from agreement.acuity.readings import AcuityData, data_of
 from agreement.acuity.tables import Aggregate, case_tables, everything
+from annotation.acuity.panel import AmbiguousRule
 from consilium.statistics.intervals import DEFAULT_RULE
 from rubrics.acuity.scales import FOUR
 from rubrics.acuity.schemes import scheme_of

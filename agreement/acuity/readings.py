@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.acuity.panel import AmbiguousRule, PanelCase, PanelStatus, panel_cases
+from annotation.acuity.panel import AmbiguousRule, PanelCase, PanelStatus, panel_cases
 from rubrics.acuity.scales import Scale
 from rubrics.acuity.schemes import How
 from rubrics.parsing.acuity_files import AcuityRecords

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.acuity.panel import AmbiguousRule, PanelCase, PanelStatus
 from agreement.acuity.readings import AcuityData
 from agreement.acuity.tables import Aggregate, level_counts, weighed
+from annotation.acuity.panel import AmbiguousRule, PanelCase, PanelStatus
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
 from consilium.statistics.distribution_distance import earth_movers, jensen_shannon, total_variation

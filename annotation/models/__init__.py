@@ -1,5 +1,6 @@
 """Expert groups, batches, assignments, decisions, checks and adjudication; qualification, labels."""
 
+from annotation.models.acuity import ReferenceItem, ReferenceSet
 from annotation.models.groups import ExpertGroup, Membership, Physician
 from annotation.models.labels import LabelAnswer, LabelQuestion, LabelTask
 from annotation.models.outcomes import Outcome, RulingOutcome
@@ -31,6 +32,8 @@ __all__ = [
     "Physician",
     "QualificationAttempt",
     "QualificationRule",
+    "ReferenceItem",
+    "ReferenceSet",
     "Ruling",
     "RulingOutcome",
     "Skip",

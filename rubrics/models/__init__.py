@@ -1,5 +1,6 @@
 """Benchmarks, cases, rubrics and criteria, candidates and their responses."""
 
+from rubrics.models.acuity import AcuityImport, AcuityScale, HowMapped, LabelRule, LabelScheme, SourceLabel
 from rubrics.models.audits import AuditItem, CaseAudit
 from rubrics.models.banks import Bank, BankItem
 from rubrics.models.benchmarks import AuthoringRole, Benchmark, BenchmarkQuerySet, BenchmarkRole, slug_characters
@@ -10,6 +11,8 @@ from rubrics.models.responses import Candidate, Response
 from rubrics.models.revisions import RevisionRequest
 
 __all__ = [
+    "AcuityImport",
+    "AcuityScale",
     "AuditItem",
     "AuthoringRole",
     "AuthoringTime",
@@ -24,7 +27,10 @@ __all__ = [
     "CaseQuerySet",
     "Criterion",
     "Difficulty",
+    "HowMapped",
     "ImportJob",
+    "LabelRule",
+    "LabelScheme",
     "PrivacyWaiver",
     "Register",
     "Response",
@@ -35,5 +41,6 @@ __all__ = [
     "RubricItem",
     "RubricQuerySet",
     "RubricReview",
+    "SourceLabel",
     "slug_characters",
 ]

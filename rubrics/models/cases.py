@@ -36,13 +36,22 @@ class CaseQuerySet(models.QuerySet["Case"]):
         return self.filter(excluded_at=None)
 
 
+class CaseManager(models.Manager.from_queryset(CaseQuerySet)):  # type: ignore[misc]
+    """Cases with a conversation: stubs are left out."""
+
+    def get_queryset(self) -> CaseQuerySet:
+        return CaseQuerySet(self.model, using=self._db).filter(is_stub=False)
+
+
 @audited_fields(
     *("CaseLabelsEvent", "benchmark", "difficulty", "register", "tags", "label_tags", "excluded_at"), in_bulk=True
 )
 class Case(models.Model):
     """One clinical situation. Its content is frozen once a rubric of it is published.
 
-    An excluded case stays on record with the reason, and counts in nothing that is new.
+    An excluded case stays on record with the reason, and counts in nothing that is new. A *stub* stands for a case of
+    which only its key, its labels and what candidates advise are known. It has no conversation, counts in reports on
+    acuity alone, and is in ``Case.with_stubs`` but not in ``Case.objects``.
     """
 
     class Exclusion(models.TextChoices):
@@ -71,6 +80,7 @@ class Case(models.Model):
     edit_version = models.PositiveIntegerField(default=1, db_default=1)  # counts saves; a save names the one it saw
     edit_id = models.UUIDField(null=True, blank=True)  # of the last save, so that a repeated one changes nothing
     edited_at = models.DateTimeField(null=True, blank=True)
+    is_stub = models.BooleanField(default=False, db_default=False)
     excluded_at = models.DateTimeField(null=True, blank=True)
     excluded_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -78,12 +88,16 @@ class Case(models.Model):
     exclusion = models.CharField(max_length=10, choices=Exclusion.choices, blank=True, default="", db_default="")
     exclusion_reason = models.TextField(blank=True, default="", db_default="")
 
-    objects = CaseQuerySet.as_manager()
+    objects = CaseManager()
+    with_stubs = CaseQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(fields=["benchmark", "key"], name="rubrics_case_key_once"),
+            models.CheckConstraint(
+                condition=models.Q(is_stub=False) | models.Q(conversation=[]), name="rubrics_stub_without_conversation"
+            ),
             models.CheckConstraint(
                 condition=models.Q(excluded_at=None) | ~models.Q(exclusion_reason=""), name="rubrics_exclusion_reason"
             ),

@@ -22,6 +22,7 @@ class ImportJob(BaseJob):
         META_EVAL = "meta_eval", _("Meta-evaluation labels")
         BANK = "bank", _("Bank of criteria")
         RUBRICS = "rubrics", _("Rubrics as a table")
+        ACUITY = "acuity", _("Acuity: labels and readings")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="imports")

@@ -61,7 +61,7 @@ MAX_PAGES = 1_000_000  # an address may name any number, but the numbers of the 
 KEPT_S = 60
 # The latest event of a case, the number of cases, and their languages: one step in an index for each language.
 VARIETY = """SELECT (SELECT max(pgh_id) FROM rubrics_caselabelsevent),
-           (SELECT count(*) FROM rubrics_case WHERE benchmark_id = %(benchmark)s),
+           (SELECT count(*) FROM rubrics_case WHERE benchmark_id = %(benchmark)s AND NOT is_stub),
            ARRAY(
                WITH RECURSIVE used AS (
                    (SELECT language FROM rubrics_case WHERE benchmark_id = %(benchmark)s AND language > ''

@@ -162,7 +162,7 @@ def _read(path: Path, read: Any) -> None:
 
 
 def _ambiguous(text: str) -> Any:
-    from agreement.acuity.panel import AmbiguousBy, AmbiguousRule
+    from annotation.acuity.panel import AmbiguousBy, AmbiguousRule
 
     name, _colon, number = text.partition(":")
     most = {AmbiguousBy.DISPERSION: 25.0, AmbiguousBy.ENTROPY: 1.0, AmbiguousBy.MAJORITY: 1.0}

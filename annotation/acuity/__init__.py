@@ -1,0 +1,1 @@
+"""Panels of physicians, their reference levels, and reference sets."""

@@ -1,0 +1,1 @@
+"""Readings of how urgent a case is."""
