@@ -9,6 +9,7 @@ class ScoringConfig(AppConfig):
         """Register the app's navigation entries, overview steps, judge kinds, consequences of rubrics and imports."""
         from rubrics import consequences, imports, overview
         from scoring import navigation, steps
+        from scoring.acuity.importing import import_acuity
         from scoring.judges.kinds import registered  # noqa: F401
         from scoring.runs import continuing
         from scoring.services.verdicts import import_verdicts
@@ -17,3 +18,9 @@ class ScoringConfig(AppConfig):
         overview.register(steps.steps)
         consequences.register(continuing.consequences)
         imports.register("verdicts", import_verdicts, options=["judge", "candidate", "replicate"], required=["judge"])
+        imports.register(
+            "acuity",
+            import_acuity,
+            options=["dataset", "scale", "scheme", "format", "candidate", "asked", "preview"],
+            required=["dataset"],
+        )

@@ -11,28 +11,31 @@ from accounts.models import User
 from consilium.core.jobs import Progress
 from rubrics.models import Benchmark, ImportJob
 
-# {"cases": {"created": 120, "unchanged": 0}, …, "warnings": ["3 responses name their author…"]}
+# {"cases": {"created": 120, "unchanged": 0}, …, "warnings": ["3 responses name their author…"]}; an import that only
+# shows what it would do has {"previews": [{…}]}
 Counts = dict[str, Any]
+LISTS = ("warnings", "previews")  # what counts hold beside numbers
 
 
 def merge_counts(first: Counts, other: Counts, file: str = "") -> Counts:
     """The sum of two counts; ``file``, where it is given, is put before the warnings of ``other``."""
-    merged: Counts = {name: dict(count) for name, count in first.items() if name != "warnings"}
+    merged: Counts = {name: dict(count) for name, count in first.items() if name not in LISTS}
     for name, count in other.items():
-        if name != "warnings":
+        if name not in LISTS:
             known = merged.setdefault(name, {})
             merged[name] = {**known, **{what: known.get(what, 0) + number for what, number in count.items()}}
     before = f"{file}: " if file else ""
     warnings = [*first.get("warnings", []), *(f"{before}{warning}" for warning in other.get("warnings", []))]
-    return {**merged, "warnings": warnings} if warnings else merged
+    previews = [*first.get("previews", []), *other.get("previews", [])]
+    return merged | ({"warnings": warnings} if warnings else {}) | ({"previews": previews} if previews else {})
 
 
 class Handler(Protocol):
     """Reads ``file`` (binary, at its start) into ``benchmark``: everything, or `ImportRefused` and nothing.
 
-    It runs inside a transaction. ``options`` holds the texts that the person gave (only the registered ones); ``by`` is
-    empty on the command line; ``progress`` takes the number of bytes read so far. Returns what it created and what it
-    found unchanged, in the shape of `Counts`.
+    It runs inside a transaction. ``options`` holds the texts that the person gave (only the registered ones) and, as
+    ``file_name``, what the file is called; ``by`` is empty on the command line; ``progress`` takes the number of bytes
+    read so far. Returns what it created and what it found unchanged, in the shape of `Counts`.
     """
 
     def __call__(

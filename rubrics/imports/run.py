@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import BinaryIO
 
 import pghistory
@@ -48,6 +49,7 @@ def run_file(
     """Import ``file`` into the benchmark called ``slug``."""
 
     def work(benchmark: Benchmark) -> Counts:
-        return find(kind).handler(benchmark=benchmark, file=file, options=options, by=by, at=at, progress=progress)
+        given = {**options, "file_name": Path(getattr(file, "name", "")).name}
+        return find(kind).handler(benchmark=benchmark, file=file, options=given, by=by, at=at, progress=progress)
 
     return run_import(kind=kind, slug=slug, work=work)

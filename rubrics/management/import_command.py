@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from consilium.core.errors import DomainError, ImportRefused
-from rubrics.imports import Counts, merge_counts, run_file
+from rubrics.imports import LISTS, Counts, merge_counts, run_file
 from rubrics.models import BenchmarkRole
 
 
@@ -21,6 +21,7 @@ class ImportCommand(BaseCommand):
 
     kind: str
     several_files = False
+    own_options: tuple[str, ...] = ()  # of this kind alone
     requires_system_checks = []  # they would import every page of every app first
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -57,7 +58,7 @@ class ImportCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the files; every fault goes to stderr and nothing is written if there is one."""
-        known = {"format", "candidate", "candidate_kind", "group", "judge", "bank", "licence"}
+        known = {"format", "candidate", "candidate_kind", "group", "judge", "bank", "licence", *self.own_options}
         chosen = {name: value for name, value in options.items() if name in known and value}
         paths: list[Path] = options["file"] if self.several_files else [options["file"]]
         try:
@@ -79,7 +80,7 @@ class ImportCommand(BaseCommand):
     def report(self, counts: Counts) -> None:
         """Print a line for each kind of row, then the warnings."""
         for name, count in counts.items():
-            if name != "warnings":
+            if name not in LISTS:
                 parts = ", ".join(f"{number} {what}" for what, number in count.items())
                 self.stdout.write(f"{name}: {parts}")
         for warning in counts.get("warnings", []):

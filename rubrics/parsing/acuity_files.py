@@ -17,7 +17,7 @@ from __future__ import annotations
 import csv
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -48,6 +48,8 @@ ALL = "all"  # the row of all candidates
 MAX_SAMPLE = 9999
 MAX_CASES_OF_A_CELL = 1_000_000
 MAX_KNOWN_ANSWERS = 1000
+MAX_NUMBER_LENGTH = 9  # of a case that a file numbers
+NUMBERED = "D"  # before the number of a vignette, where no dataset is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,18 @@ class Reading:
     answer: Answer
     text: str
     confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MissingReading:
+    """A row that names a case and a candidate and gives no answer: asked, and not given."""
+
+    file: int
+    line: int
+    case: str
+    candidate: str
+    format: str
+    sample: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +126,21 @@ class Datasets:
 class AcuityRecords:
     """What files say, all of them together.
 
-    ``labels`` are by case what its source label becomes, ``source_labels`` the label word for word. ``unused`` names
-    the columns that nobody read.
+    ``labels`` are by case what its source label becomes, ``source_labels`` the label word for word, ``label_lines`` its
+    first line; ``source_ids`` are the ids of cases in their files. ``without_rule`` gives the first line and the number
+    of rows of each label that no rule is for. ``unused`` names the columns that nobody read.
     """
 
     labels: dict[str, Mapped] = field(default_factory=dict)
     source_labels: dict[str, str] = field(default_factory=dict)
+    label_lines: dict[str, int] = field(default_factory=dict)
+    source_ids: dict[str, str] = field(default_factory=dict)
+    without_rule: dict[str, tuple[int, int]] = field(default_factory=dict)
+    texts: dict[str, tuple[int, str]] = field(default_factory=dict)  # line and text of a case, where they are kept
+    diagnoses: dict[str, str] = field(default_factory=dict)  # never shown
     datasets: Datasets = field(default_factory=Datasets)
     readings: list[Reading] = field(default_factory=list)
+    missing: list[MissingReading] = field(default_factory=list)
     votes: list[Vote] = field(default_factory=list)
     contradictions: int = 0  # stored flags such as `correct` that label and level do not bear out
     first_contradictions: list[int] = field(default_factory=list)  # their lines, the first fifty
@@ -133,7 +154,9 @@ class AcuityReader:
 
     ``candidate`` names the candidate of all files, whose samples they then are. ``default_format`` is that of rows that
     do not name theirs. ``raters`` are the columns of candidates in a wide CSV, by default all that have no other
-    meaning.
+    meaning. A case with the number n in a file is ``DATASET-000n``, where a ``dataset`` is named: so a file of results
+    finds the vignettes, which are numbered by position. With ``keep_texts`` the texts of cases go into the records.
+    Without ``refuse_without_rule`` a label that no rule is for is noted in the records alone.
     """
 
     scale: Scale
@@ -141,8 +164,14 @@ class AcuityReader:
     candidate: str = ""
     default_format: str = "qa"
     raters: tuple[str, ...] = ()
+    dataset: str = ""
+    first_sample: int = 0  # of files whose rows name no sample
+    keep_texts: bool = False
+    refuse_without_rule: bool = True
+    progress: Callable[[int], None] | None = None  # takes the number of bytes read
     records: AcuityRecords = field(default_factory=AcuityRecords)
     n_files: int = 0
+    shape: str = ""  # of the file that was read last
     _places: dict[tuple[str, str, str, int], tuple[int, int]] = field(default_factory=dict)  # file and line
     _answers: dict[str, Answer | None] = field(default_factory=dict)
     _missing_rules: Counter[str] = field(default_factory=Counter)
@@ -151,14 +180,18 @@ class AcuityReader:
 
     def read(self, path: Path, shape: str = "") -> Faults:
         """Add one file; ``shape`` is one of `SHAPES`, found by the file's beginning where it is empty."""
+        with path.open("rb") as file:
+            return self.read_file(file, path.name, shape)
+
+    def read_file(self, file: BinaryIO, name: str, shape: str = "") -> Faults:
+        """As `read`, from an open file at its start; its ``name`` without the ending may name its candidate."""
         faults = Faults()
         self._missing_rules, self._dataset = Counter(), self.records.datasets.new()
-        self.records.files.append(path.name)
-        with path.open("rb") as file:
-            shape = shape or shape_of(file, faults)
-            if shape:
-                own = self.candidate or _name(path.stem.encode("utf-8", "replace").decode())
-                getattr(self, f"_{shape.replace('-', '_')}")(file, faults, own)
+        self.records.files.append(name)
+        self.shape = shape = shape or shape_of(file, faults)
+        if shape:
+            own = self.candidate or _name(Path(name).stem.encode("utf-8", "replace").decode())
+            getattr(self, f"_{shape.replace('-', '_')}")(file, faults, own)
         self.n_files += 1
         return faults
 
@@ -215,24 +248,27 @@ class AcuityReader:
     # Shapes
 
     def _vignettes_jsonl(self, file: BinaryIO, faults: Faults, own: str) -> None:
-        for number, (line, record) in enumerate(RecordReader(file, faults), start=1):
+        for number, (line, record) in enumerate(RecordReader(file, faults, progress=self.progress), start=1):
             fields = Fields(line, record, faults)
-            case = f"D-{number:04d}"
+            case = f"{self.dataset or NUMBERED}-{number:04d}"
+            self.records.source_ids[case] = str(number)
             self._same_text(fields, case, "case_description")
-            fields.take("correct_diagnosis")
+            diagnosis = fields.take("correct_diagnosis")
+            if isinstance(diagnosis, str) and diagnosis.strip():
+                self.records.diagnoses[case] = diagnosis
             self._label(fields, case, "urgency_level")
             self.records.unused.update(fields.rest())
         self._refuse_labels_without_rule(faults)
 
     def _results_jsonl(self, file: BinaryIO, faults: Faults, own: str) -> None:
-        for line, record in RecordReader(file, faults):
+        for line, record in RecordReader(file, faults, progress=self.progress):
             fields = Fields(line, record, faults)
-            case = _case(fields, "case_id")
+            case = self._case(fields, "case_id")
             self._label(fields, case, "true_urgency")
             candidate = self._candidate(fields, own)
             format_ = fields.choice("format", FORMATS, required=False) or self.default_format
             run = self._whole(fields, "run_id", MAX_SAMPLE + 1)
-            sample = self.n_files if run is None and self.candidate else max(0, (run or 1) - 1)
+            sample = self._sample_of_file if run is None else max(0, run - 1)
             text = _text(fields, "llm_output")
             self._add(fields, case, candidate, format_, sample, text)
             self._compare_flag(line, case, text, fields.take("correct"))
@@ -243,9 +279,9 @@ class AcuityReader:
     def _long_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
         columns = (*CASE, *CANDIDATE, *LEVEL, *REFERENCE, "format", "sample", "confidence")
         start = len(self.records.readings)
-        for line, record in read_table(file, faults, columns=columns):
+        for line, record in read_table(file, faults, columns=columns, progress=self.progress):
             fields = Fields(line, record, faults)
-            case = _case(fields, fields.name_of(*CASE))
+            case = self._case(fields, fields.name_of(*CASE))
             reference = fields.name_of(*REFERENCE)
             if record.get(reference) is not None:
                 self._label(fields, case, reference)
@@ -253,7 +289,7 @@ class AcuityReader:
             format_ = fields.choice("format", FORMATS, required=False) or self.default_format
             sample = self._whole(fields, "sample", MAX_SAMPLE)
             if sample is None:
-                sample = self.n_files if self.candidate else 0
+                sample = self._sample_of_file
             text = _text(fields, fields.name_of(*LEVEL))
             confidence = _number(fields, "confidence")
             self._add(fields, case, candidate, format_, sample, text, confidence)
@@ -266,9 +302,9 @@ class AcuityReader:
         # A row leaves out empty cells, and a rater who never answered was asked all the same.
         raters = self.raters or tuple(name for name in _heading(file) if name not in known)
         file.seek(0)
-        for line, record in read_table(file, faults, columns=CASE):
+        for line, record in read_table(file, faults, columns=CASE, progress=self.progress):
             fields = Fields(line, record, faults)
-            case = _case(fields, fields.name_of(*CASE))
+            case = self._case(fields, fields.name_of(*CASE))
             reference = fields.name_of(*REFERENCE)
             if record.get(reference) is not None:
                 self._label(fields, case, reference)
@@ -281,7 +317,7 @@ class AcuityReader:
     def _matrix_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
         lines: dict[tuple[str, str, str], int] = {}
         datasets: dict[str, int] = {}
-        for line, record in read_table(file, faults, columns=MATRIX_COLUMNS):
+        for line, record in read_table(file, faults, columns=MATRIX_COLUMNS, progress=self.progress):
             fields = Fields(line, record, faults)
             name = self.candidate or _name(fields.text("set", longest=MAX_KEY_LENGTH))
             n = self._whole(fields, "n", MAX_CASES_OF_A_CELL)
@@ -292,7 +328,7 @@ class AcuityReader:
             self.records.unused.update(fields.rest())
             if not fields.sound or mapped is None:
                 continue
-            label = str(record["reference"])
+            label = _label_text(record["reference"])
             if lines.setdefault((name, folded(label), folded(text)), line) != line:
                 before = lines[name, folded(label), folded(text)]
                 fields.fault("level", Phrase("This cell is in line %(line)s already.", line=before))
@@ -305,10 +341,27 @@ class AcuityReader:
                 case = f"{name} {folded(label)} {folded(text)} {number + 1}"
                 self.records.labels[case] = mapped
                 self.records.source_labels[case] = label
+                self.records.label_lines[case] = line
+                self.records.source_ids[case] = case
                 self._add(fields, case, name, self.default_format, 0, text)
         self._refuse_labels_without_rule(faults)
 
     # Rows
+
+    @property
+    def _sample_of_file(self) -> int:
+        """The sample of rows that name none: files of one candidate are its samples, in their order."""
+        return self.first_sample + (self.n_files if self.candidate else 0)
+
+    def _case(self, fields: Fields, name: str) -> str:
+        """The key of the case that a row is about."""
+        source_id = _case(fields, name)
+        key = source_id
+        if self.dataset and source_id.isascii() and source_id.isdecimal() and len(source_id) <= MAX_NUMBER_LENGTH:
+            key = f"{self.dataset}-{int(source_id):04d}"
+        if fields.sound:
+            self.records.source_ids[key] = source_id
+        return key
 
     def _candidate(self, fields: Fields, own: str) -> str:
         named = _name(fields.text(fields.name_of(*CANDIDATE), required=False, longest=MAX_KEY_LENGTH))
@@ -320,6 +373,8 @@ class AcuityReader:
         """Note the text of a case; another one of the same case is refused."""
         text = fields.text(name, required=False)
         if text:
+            if self.keep_texts:
+                self.records.texts.setdefault(case, (fields.line, text))
             digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
             if self._texts.setdefault(case, digest) != digest:
                 first, second = (each.hex()[:12] for each in (self._texts[case], digest))
@@ -341,7 +396,9 @@ class AcuityReader:
         mapped = self.scheme.mapped(label)
         if mapped is None:
             self._missing_rules[label] += 1
-            if self._missing_rules[label] == 1:
+            line = self.records.without_rule.get(label, (fields.line, 0))[0]
+            self.records.without_rule[label] = (line, self._missing_rules[label])
+            if self._missing_rules[label] == 1 and self.refuse_without_rule:
                 fields.fault(
                     name,
                     Phrase("The scheme %(scheme)s has no rule for “%(label)s”.", scheme=self.scheme.name, label=label),
@@ -350,6 +407,8 @@ class AcuityReader:
         return mapped
 
     def _refuse_labels_without_rule(self, faults: Faults) -> None:
+        if not self.refuse_without_rule:
+            return
         for label, n in self._missing_rules.items():
             if n > 1:
                 faults.add(0, "", Phrase("“%(label)s” stands in %(n)s rows.", label=label, n=n))
@@ -359,7 +418,8 @@ class AcuityReader:
         mapped = self._mapped(fields, name)
         if mapped is None:
             return
-        label = str(fields.record[name])
+        label = _label_text(fields.record[name])
+        self.records.label_lines.setdefault(case, fields.line)
         known = self.records.source_labels.setdefault(case, label)
         if self.records.labels.setdefault(case, mapped) != mapped:
             fields.fault(name, Phrase("The case has another label before: “%(label)s”.", label=known))
@@ -380,6 +440,7 @@ class AcuityReader:
         self.records.datasets.add(case, (candidate, format_), self._dataset)
         answer = self._answer(text)
         if answer is None:
+            self.records.missing.append(MissingReading(self.n_files, fields.line, case, candidate, format_, sample))
             return
         here = self.n_files, fields.line
         before = self._places.setdefault((case, candidate, format_, sample), here)
@@ -449,6 +510,11 @@ class AcuityReader:
 def _name(text: str) -> str:
     """The name of a candidate or physician: NFC, without blanks around it."""
     return unicodedata.normalize("NFC", text).strip()
+
+
+def _label_text(value: Any) -> str:
+    """A source label word for word; a number as its digits."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _case(fields: Fields, name: str) -> str:

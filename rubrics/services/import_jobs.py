@@ -94,7 +94,7 @@ class ImportJobs(JobKind[ImportJob]):
             counts = imports.find(job.kind).handler(
                 benchmark=job.benchmark,
                 file=cast(BinaryIO, file),
-                options=job.options,
+                options={**job.options, "file_name": job.file_name},
                 by=job.created_by,
                 at=attempt.clock(),
                 progress=attempt.progress,

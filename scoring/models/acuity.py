@@ -50,7 +50,10 @@ class AcuityReading(models.Model):
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["scale", "candidate", "case", "format", "sample"], name="scoring_acuityreading_once"
+                # Several files may have left the same answer out.
+                fields=["scale", "candidate", "case", "format", "sample"],
+                condition=~Q(state="missing"),
+                name="scoring_acuityreading_once",
             ),
             models.CheckConstraint(
                 condition=Q(state="level", level__isnull=False) | (~Q(state="level") & Q(level=None)),

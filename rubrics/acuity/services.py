@@ -1,0 +1,122 @@
+"""Writes to scales of acuity and label schemes. Neither ever changes: a change is a new version."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.core.errors import DomainError
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
+from rubrics.acuity.scales import STARTERS, Scale
+from rubrics.acuity.schemes import SCHEMES, NoScheme, Scheme, scheme_of
+from rubrics.acuity.stored import scale_of
+from rubrics.acuity.stored import scheme_of as stored_scheme
+from rubrics.models import AcuityScale, Benchmark, LabelRule, LabelScheme, slug_characters
+
+MAX_LEVEL_TEXT_LENGTH = 500
+
+
+@transaction.atomic
+def make_scale(*, benchmark: Benchmark, scale: Scale, by: User | None, at: datetime) -> AcuityScale:
+    """The newest version of the scale if it has these levels, else a new version of it."""
+    _refuse_name(scale.name)
+    for level in scale.levels:
+        if any(len(text) > MAX_LEVEL_TEXT_LENGTH for text in asdict(level).values()):
+            raise DomainError(_("A text of a level has at most %(n)s characters.") % {"n": MAX_LEVEL_TEXT_LENGTH})
+        if len(level.value) > MAX_SCALE_NAME_LENGTH:
+            raise DomainError(_("The value of a level has at most %(n)s characters.") % {"n": MAX_SCALE_NAME_LENGTH})
+    _lock(benchmark)
+    newest = AcuityScale.objects.filter(benchmark=benchmark, name=scale.name).order_by("-version").first()
+    if newest is not None and scale_of(newest) == scale:
+        return newest
+    return AcuityScale.objects.create(
+        benchmark=benchmark,
+        name=scale.name,
+        version=newest.version + 1 if newest else 1,
+        levels=[asdict(level) for level in scale.levels],
+        created_by=by,
+        created_at=at,
+    )
+
+
+@transaction.atomic
+def get_or_make_scale(*, benchmark: Benchmark, name: str, by: User | None, at: datetime) -> AcuityScale:
+    """The newest version of the scale of that name; a starter scale is made if it is not there yet."""
+    newest = AcuityScale.objects.filter(benchmark=benchmark, name=name).order_by("-version").first()
+    if newest is not None:
+        return newest
+    if name not in STARTERS:
+        known = sorted({*STARTERS, *AcuityScale.objects.filter(benchmark=benchmark).values_list("name", flat=True)})
+        raise DomainError(
+            _("There is no scale “%(name)s”: %(names)s.") % {"name": name[:80], "names": ", ".join(known)}
+        )
+    return make_scale(benchmark=benchmark, scale=STARTERS[name], by=by, at=at)
+
+
+@transaction.atomic
+def make_scheme(*, scale: AcuityScale, scheme: Scheme, by: User | None, at: datetime) -> LabelScheme:
+    """The newest version of the scheme on the scale if it has these rules, else a new version of it."""
+    _refuse_name(scheme.name)
+    for label in scheme.rules:
+        if not 0 < len(label) <= MAX_KEY_LENGTH:
+            raise DomainError(_("A source label has 1 to %(n)s characters.") % {"n": MAX_KEY_LENGTH})
+    _lock(scale.benchmark)
+    newest = _newest_scheme(scale, scheme.name)
+    if newest is not None and stored_scheme(newest).rules == scheme.rules:
+        return newest
+    row = LabelScheme.objects.create(
+        scale=scale,
+        name=scheme.name,
+        version=newest.version + 1 if newest else 1,
+        created_by=by,
+        created_at=at,
+    )
+    LabelRule.objects.bulk_create(
+        LabelRule(scheme=row, source_label=label, how=mapped.how, low=mapped.low, high=mapped.high)
+        for label, mapped in scheme.rules.items()
+    )
+    return row
+
+
+@transaction.atomic
+def get_or_make_scheme(*, scale: AcuityScale, name: str, by: User | None, at: datetime) -> LabelScheme:
+    """The newest version of the scheme of that name on the scale; a starter is made if it is not there yet."""
+    newest = _newest_scheme(scale, name)
+    if newest is not None:
+        return newest
+    if name not in SCHEMES:
+        known = sorted({*SCHEMES, *LabelScheme.objects.filter(scale=scale).values_list("name", flat=True)})
+        raise DomainError(
+            _("There is no label scheme “%(name)s”: %(names)s.") % {"name": name[:80], "names": ", ".join(known)}
+        )
+    try:
+        starter = scheme_of(name, scale_of(scale))
+    except NoScheme:
+        raise DomainError(
+            _("The label scheme “%(name)s” has no rules for the scale “%(scale)s”.")
+            % {"name": name, "scale": scale.name}
+        ) from None
+    return make_scheme(scale=scale, scheme=starter, by=by, at=at)
+
+
+def _newest_scheme(scale: AcuityScale, name: str) -> LabelScheme | None:
+    return LabelScheme.objects.filter(scale=scale, name=name).order_by("-version").first()
+
+
+def _refuse_name(name: str) -> None:
+    try:
+        slug_characters(name)
+    except ValidationError as error:
+        raise DomainError(error.messages[0]) from error
+    if len(name) > MAX_SCALE_NAME_LENGTH:
+        raise DomainError(_("A name has at most %(n)s characters.") % {"n": MAX_SCALE_NAME_LENGTH})
+
+
+def _lock(benchmark: Benchmark) -> None:
+    """Let one transaction at a time number the scales and schemes of a benchmark."""
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)

@@ -1,0 +1,411 @@
+"""Imports labels of cases and readings of candidates from a file: all of it, or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from psycopg.types.json import Jsonb
+
+from accounts.models import User
+from consilium.core.errors import DomainError
+from consilium.core.identifiers import new_public_id
+from consilium.core.jobs import Progress
+from consilium.core.limits import MAX_DATASET_LENGTH
+from rubrics.acuity import services
+from rubrics.acuity.scales import folded
+from rubrics.acuity.stored import scheme_of
+from rubrics.imports.bulk import check_references_at_once, chunks, copy_rows, reserve_ids
+from rubrics.imports.candidates import Candidates
+from rubrics.imports.registry import Counts
+from rubrics.models import (
+    AcuityImport,
+    AcuityScale,
+    Benchmark,
+    Candidate,
+    Case,
+    LabelScheme,
+    SourceLabel,
+    slug_characters,
+)
+from rubrics.parsing.acuity_files import ALL, FORMATS, SHAPES, AcuityReader, AcuityRecords, MissingReading, Reading
+from rubrics.parsing.faults import Faults
+from scoring.acuity.preview import preview_of
+from scoring.models import AcuityReading
+
+THREE_LABELS = "em-ne-sc"  # the scheme whose labels are the levels of the scale of three
+LOOKUP = 5000
+CASE_COLUMNS = (
+    *("id", "public_id", "benchmark", "key", "conversation", "reference_answer", "difficulty", "register"),
+    *("language", "tags", "label_tags", "metadata", "created_at", "is_stub"),
+)
+LABEL_COLUMNS = ("case", "dataset", "source_id", "label", "scheme", "how", "low", "high", "acuity_import", "line")
+READING_COLUMNS = (
+    *("scale", "case", "candidate", "format", "sample", "source", "acuity_import", "line", "state", "level"),
+    *("confidence", "text"),
+)
+
+
+class _PreviewDone(Exception):
+    """Ends the transaction of a preview, so that nothing of it is kept."""
+
+    def __init__(self, counts: Counts) -> None:
+        super().__init__()
+        self.counts = counts
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The options of an import, checked."""
+
+    dataset: str
+    scheme: str
+    scale: str
+    shape: str
+    candidate: str
+    asked: str
+    file_name: str
+    preview: bool
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> _Options:
+        """`DomainError` on an option that cannot be right."""
+        dataset = given.get("dataset", "").strip()
+        try:
+            slug_characters(dataset)
+        except ValidationError as error:
+            raise DomainError(_("The dataset: %(why)s") % {"why": error.messages[0]}) from error
+        if len(dataset) > MAX_DATASET_LENGTH:
+            raise DomainError(_("The name of a dataset has at most %(n)s characters.") % {"n": MAX_DATASET_LENGTH})
+        shape = given.get("format", "")
+        if shape not in ("", "auto", *SHAPES):
+            raise DomainError(_("The format is one of: %(formats)s.") % {"formats": ", ".join(("auto", *SHAPES))})
+        asked = given.get("asked") or FORMATS[0]
+        if asked not in FORMATS:
+            raise DomainError(_("Candidates are asked in one of: %(formats)s.") % {"formats": ", ".join(FORMATS)})
+        candidate = given.get("candidate", "").strip()
+        if candidate == ALL:
+            raise DomainError(_("A candidate cannot be called “all”."))
+        scheme = given.get("scheme") or "direct"
+        return cls(
+            dataset=dataset,
+            scheme=scheme,
+            scale=given.get("scale") or ("three" if scheme == THREE_LABELS else "four"),
+            shape="" if shape == "auto" else shape,
+            candidate=candidate,
+            asked=asked,
+            file_name=given.get("file_name", ""),
+            preview=bool(given.get("preview")),
+        )
+
+    def stored(self) -> dict[str, str]:
+        """What decides how the same file is read."""
+        return {"candidate": self.candidate, "asked": self.asked}
+
+
+def import_acuity(
+    *,
+    benchmark: Benchmark,
+    file: BinaryIO,
+    options: Mapping[str, str],
+    by: User | None,
+    at: datetime,
+    progress: Progress,
+) -> Counts:
+    """Import labels, readings, or both. `ImportRefused` names every fault, and then nothing is written.
+
+    Options: ``dataset`` names where the cases come from; ``scheme`` what their labels become, on ``scale``; ``format``
+    is the shape of the file; ``candidate`` is the candidate of the whole file; ``asked`` the format of readings that
+    name none. With ``preview`` nothing is written, and the counts have what would be, under ``previews``.
+    """
+    chosen = _Options.of(options)
+    try:
+        with transaction.atomic():
+            counts = _Import(benchmark, chosen, by=by, at=at).run(file, progress)
+            if chosen.preview:
+                raise _PreviewDone(counts)
+    except _PreviewDone as done:
+        return done.counts
+    return counts
+
+
+class _Import:
+    """One file on its way into the database."""
+
+    def __init__(self, benchmark: Benchmark, options: _Options, *, by: User | None, at: datetime) -> None:
+        self.benchmark = benchmark
+        self.options = options
+        self.by = by
+        self.at = at
+        self.scale: AcuityScale = services.get_or_make_scale(benchmark=benchmark, name=options.scale, by=by, at=at)
+        self.scheme: LabelScheme = services.get_or_make_scheme(scale=self.scale, name=options.scheme, by=by, at=at)
+        self.faults = Faults()
+        self.candidates = Candidates(benchmark)
+
+    def run(self, file: BinaryIO, progress: Progress) -> Counts:
+        """Read the file, compare it with what is stored, and write what is new."""
+        check_references_at_once()
+        digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        file.seek(0)
+        earlier = AcuityImport.objects.filter(
+            benchmark=self.benchmark, dataset=self.options.dataset, scheme__scale=self.scale
+        )
+        same_file = earlier.filter(scheme=self.scheme, file_digest=digest, options=self.options.stored()).first()
+        reader = self._reader(earlier if same_file is None else earlier.filter(pk__lt=same_file.pk), progress)
+        self.faults = reader.read_file(file, self.options.file_name, self.options.shape)
+        records = reader.records
+        if self.options.preview and (self.faults.total or records.without_rule):
+            return {"previews": [self._preview(records)]}
+        self.faults.refuse_if_any()
+        if not (records.labels or records.readings or records.missing or records.texts):
+            raise DomainError(_("The file holds no row."))
+        counts = self._write(records, digest, reader.shape)
+        if self.options.preview:
+            return {**counts, "previews": [self._preview(records)]}
+        self.faults.refuse_if_any()
+        return {**counts, "warnings": list(_warnings(records))}
+
+    def _reader(self, earlier: Any, progress: Progress) -> AcuityReader:
+        """The reader; of a named candidate each further file of the dataset is the next sample."""
+        scheme = scheme_of(self.scheme)
+        first_sample = 0
+        if self.options.candidate:
+            first_sample = earlier.filter(options__candidate=self.options.candidate).count()
+        return AcuityReader(
+            scheme.scale,
+            scheme,
+            candidate=self.options.candidate,
+            default_format=self.options.asked,
+            dataset=self.options.dataset,
+            first_sample=first_sample,
+            keep_texts=True,
+            refuse_without_rule=not self.options.preview,
+            progress=progress,
+        )
+
+    def _write(self, records: AcuityRecords, digest: str, shape: str) -> Counts:
+        keys = list(
+            dict.fromkeys(
+                [
+                    *(records.texts or ()),
+                    *records.labels,
+                    *(reading.case for reading in records.readings),
+                    *(missing.case for missing in records.missing),
+                ]
+            )
+        )
+        known = self._known_cases(keys)
+        labels, n_labels_known = self._new_labels(records, known)
+        readings, n_readings_known = self._new_readings(records, known)
+        missing, n_missing_known = self._new_missing(records, known)
+        self._compare_texts(records, known)
+        if self.faults.total:
+            return {}
+        cases, counts = self._write_cases(keys, records, known)
+        if labels or readings or missing or counts["cases"]["created"]:
+            row = AcuityImport.objects.create(
+                benchmark=self.benchmark,
+                dataset=self.options.dataset,
+                scheme=self.scheme,
+                file_name=self.options.file_name[:255],
+                file_digest=digest,
+                shape=shape,
+                options=self.options.stored(),
+                created_by=self.by,
+                created_at=self.at,
+            )
+            copy_rows(SourceLabel, LABEL_COLUMNS, self._label_rows(labels, records, cases, row))
+            names = dict.fromkeys(own.candidate for own in (*readings, *missing))
+            candidates = {name: self.candidates.get(name, Candidate.Kind.MODEL).pk for name in names}
+            copy_rows(AcuityReading, READING_COLUMNS, self._reading_rows(readings, missing, cases, candidates, row))
+        counts["labels"] = {"created": len(labels), "unchanged": n_labels_known}
+        counts["candidates"] = {"created": self.candidates.created, "unchanged": self.candidates.unchanged}
+        counts["readings"] = {"created": len(readings), "unchanged": n_readings_known}
+        counts["missing readings"] = {"created": len(missing), "unchanged": n_missing_known}
+        return {name: count for name, count in counts.items() if any(count.values())}
+
+    def _preview(self, records: AcuityRecords) -> dict[str, Any]:
+        return {"file": self.options.file_name, **preview_of(records, self.scale, self.scheme, self.faults)}
+
+    # Comparing with what is stored
+
+    def _known_cases(self, keys: Iterable[str]) -> dict[str, Case]:
+        cases: dict[str, Case] = {}
+        for some in chunks(keys, LOOKUP):
+            rows = Case.with_stubs.filter(benchmark=self.benchmark, key__in=some)
+            cases.update((case.key, case) for case in rows.only("key", "conversation", "is_stub", "metadata"))
+        return cases
+
+    def _compare_texts(self, records: AcuityRecords, known: Mapping[str, Case]) -> None:
+        """Refuse another text than that of a stored case."""
+        for key, (line, text) in records.texts.items():
+            case = known.get(key)
+            if case is None or case.is_stub or case.conversation == _conversation(text):
+                continue
+            stored, here = (_digest(own)[:12] for own in (_text_of(case.conversation), text))
+            message = _("The case “%(key)s” is stored with another text (SHA-256 %(stored)s…, here %(here)s…).")
+            self.faults.add(line, "text", message % {"key": key[:80], "stored": stored, "here": here})
+
+    def _new_labels(self, records: AcuityRecords, known: Mapping[str, Case]) -> tuple[list[str], int]:
+        """The cases whose labels are not stored yet, and the number of those that are; another label is a fault."""
+        key_of = {case.pk: key for key, case in known.items()}
+        stored: dict[str, str] = {}
+        rows = SourceLabel.objects.filter(dataset=self.options.dataset, scheme=self.scheme)
+        for some in chunks(key_of, LOOKUP):
+            own = rows.filter(case__in=some).values_list("case_id", "label")
+            stored.update((key_of[case], label) for case, label in own)
+        for key, label in stored.items():
+            if key in records.labels and folded(label) != folded(records.source_labels[key]):
+                message = _("The case “%(key)s” has another label in this dataset: “%(label)s”.")
+                line = records.label_lines[key]
+                self.faults.add(line, "label", message % {"key": key[:80], "label": label[:80]})
+        new = [key for key in records.labels if key not in stored]
+        return new, len(records.labels) - len(new)
+
+    def _new_readings(self, records: AcuityRecords, known: Mapping[str, Case]) -> tuple[list[Reading], int]:
+        """The readings that are not stored yet, and the number of those that are; another answer is a fault."""
+        names = {reading.candidate for reading in records.readings}
+        stored: dict[tuple[str, str, str, int], tuple[str, str, int]] = {}
+        rows = AcuityReading.objects.filter(scale=self.scale, candidate__name__in=names).exclude(state="missing")
+        key_of = {case.pk: key for key, case in known.items()}
+        if names and key_of and rows.exists():
+            columns = ("case_id", "candidate__name", "format", "sample", "text", "acuity_import__file_name", "line")
+            for case, name, format_, sample, text, file, line in rows.values_list(*columns):
+                if case in key_of:
+                    stored[key_of[case], name, format_, sample] = (text, file, line)
+        new = []
+        for reading in records.readings:
+            before = stored.get((reading.case, reading.candidate, reading.format, reading.sample))
+            if before is None:
+                new.append(reading)
+            elif before[0] != reading.text:
+                message = _("“%(candidate)s” has another answer in this sample: line %(line)s of %(file)s.")
+                given = {"candidate": reading.candidate[:80], "line": before[2], "file": before[1][:80]}
+                self.faults.add(reading.line, "sample", message % given)
+        return new, len(records.readings) - len(new)
+
+    def _new_missing(self, records: AcuityRecords, known: Mapping[str, Case]) -> tuple[list[MissingReading], int]:
+        """Answers that were asked for and not given, where no other row of the file gives them."""
+        given = {(row.case, row.candidate, row.format, row.sample) for row in records.readings}
+        rows = {(row.case, row.candidate, row.format, row.sample): row for row in records.missing}
+        names = {row.candidate for row in records.missing}
+        key_of = {case.pk: key for key, case in known.items()}
+        stored = set()
+        if names and key_of:
+            own = AcuityReading.objects.filter(scale=self.scale, candidate__name__in=names)
+            columns = ("case_id", "candidate__name", "format", "sample")
+            stored = {(key_of[row[0]], *row[1:]) for row in own.values_list(*columns) if row[0] in key_of}
+        new = [row for place, row in rows.items() if place not in given and place not in stored]
+        return new, sum(place in stored for place in rows if place not in given)
+
+    # Writing
+
+    def _write_cases(
+        self, keys: list[str], records: AcuityRecords, known: dict[str, Case]
+    ) -> tuple[dict[str, int], Counts]:
+        """Write the new cases, stubs where nothing but their key is known; ids by key, and the counts."""
+        new = [key for key in keys if key not in known]
+        ids = dict(zip(new, reserve_ids(Case, len(new)), strict=True))
+        copy_rows(Case, CASE_COLUMNS, (self._case_row(pk, key, records) for key, pk in ids.items()))
+        filled = [case for key, case in known.items() if case.is_stub and key in records.texts]
+        for case in filled:
+            case.conversation, case.is_stub = _conversation(records.texts[case.key][1]), False
+            case.metadata = {**case.metadata, **self._metadata(case.key, records)}
+        Case.with_stubs.bulk_update(filled, ["conversation", "is_stub", "metadata"], batch_size=500)
+        stubs = sum(key not in records.texts for key in new)
+        with_text = len(new) - stubs + len(filled)
+        counts: Counts = {
+            "cases": {"created": with_text, "unchanged": len(records.texts) - with_text},
+            "stubs": {"created": stubs, "unchanged": len(keys) - len(new) - (len(records.texts) - with_text)},
+        }
+        return {**ids, **{key: case.pk for key, case in known.items()}}, counts
+
+    def _case_row(self, pk: int, key: str, records: AcuityRecords) -> tuple[Any, ...]:
+        text = records.texts.get(key)
+        conversation = _conversation(text[1]) if text else []
+        return (
+            *(pk, new_public_id(), self.benchmark.pk, key, Jsonb(conversation), "", "", "", "", "{}", "{}"),
+            *(Jsonb(self._metadata(key, records)), self.at, text is None),
+        )
+
+    def _metadata(self, key: str, records: AcuityRecords) -> dict[str, str]:
+        diagnosis = records.diagnoses.get(key)
+        return {"dataset": self.options.dataset} | ({"correct_diagnosis": diagnosis} if diagnosis else {})
+
+    def _label_rows(
+        self, labels: list[str], records: AcuityRecords, cases: Mapping[str, int], row: AcuityImport
+    ) -> Iterator[tuple[Any, ...]]:
+        for key in labels:
+            mapped = records.labels[key]
+            yield (
+                *(cases[key], self.options.dataset, records.source_ids.get(key, key), records.source_labels[key]),
+                *(self.scheme.pk, mapped.how.value, mapped.low, mapped.high, row.pk, records.label_lines[key]),
+            )
+
+    def _reading_rows(
+        self,
+        readings: list[Reading],
+        missing: list[MissingReading],
+        cases: Mapping[str, int],
+        candidates: Mapping[str, int],
+        row: AcuityImport,
+    ) -> Iterator[tuple[Any, ...]]:
+        imported = AcuityReading.Source.IMPORTED.value
+        for reading in readings:
+            answer = reading.answer
+            yield (
+                *(self.scale.pk, cases[reading.case], candidates[reading.candidate], reading.format, reading.sample),
+                *(imported, row.pk, reading.line, answer.state.word, answer.place if answer.place >= 0 else None),
+                *(reading.confidence, reading.text),
+            )
+        for gap in missing:
+            yield (
+                *(self.scale.pk, cases[gap.case], candidates[gap.candidate], gap.format, gap.sample),
+                *(imported, row.pk, gap.line, AcuityReading.State.MISSING.value, None, None, ""),
+            )
+
+
+def _conversation(text: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text}]
+
+
+def _text_of(conversation: Any) -> str:
+    return "\n\n".join(str(turn.get("content", "")) for turn in conversation)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _warnings(records: AcuityRecords) -> Iterator[str]:
+    """What a person should know of rows that were stored and are not counted, or not used."""
+    states = Counter(reading.answer.state.word for reading in records.readings)
+    names = dict(AcuityReading.State.choices)
+    unusable = {state: n for state, n in states.items() if state != AcuityReading.State.LEVEL}
+    if unusable:
+        number = sum(unusable.values())
+        message = ngettext(
+            "%(n)s reading says no one level (%(states)s); it is kept word for word and counted.",
+            "%(n)s readings say no one level (%(states)s); they are kept word for word and counted.",
+            number,
+        )
+        listed = ", ".join(f"{names[state]}: {n}" for state, n in sorted(unusable.items()))
+        yield message % {"n": number, "states": listed}
+    if records.contradictions:
+        message = ngettext(
+            "%(n)s stored flag contradicts label and level (lines %(lines)s); none was used.",
+            "%(n)s stored flags contradict label and level (lines %(lines)s); none was used.",
+            records.contradictions,
+        )
+        lines = ", ".join(map(str, records.first_contradictions[:10]))
+        yield message % {"n": records.contradictions, "lines": lines}
+    if records.unused:
+        yield _("Columns that were not read: %(names)s.") % {"names": ", ".join(sorted(records.unused))[:300]}

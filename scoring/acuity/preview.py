@@ -1,0 +1,113 @@
+"""What an import would write: each source label with what it becomes, and the readings by candidate."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any
+
+from consilium.core.i18n import translate
+from rubrics.acuity.schemes import How
+from rubrics.acuity.stored import scale_of
+from rubrics.models import AcuityScale, LabelScheme
+from rubrics.parsing.acuity_files import AcuityRecords
+from rubrics.parsing.acuity_levels import State
+from rubrics.parsing.faults import Faults
+
+N_EXAMPLES, N_UNUSABLE = 2, 50
+MAX_EXCERPT = 160
+
+
+def preview_of(records: AcuityRecords, scale: AcuityScale, scheme: LabelScheme, faults: Faults) -> dict[str, Any]:
+    """Plain values for a page; a label without a rule has no ``how``."""
+    levels = scale_of(scale)
+    unusable = [reading for reading in records.readings if reading.answer.state is not State.LEVEL]
+    return {
+        "scale": str(scale),
+        "scheme": str(scheme),
+        "labels": _labels(records, levels.values),
+        "flow": _flow(records),
+        "series": _series(records, levels.values),
+        "unusable": [
+            {
+                "line": reading.line,
+                "candidate": reading.candidate,
+                "case": reading.case,
+                "state": reading.answer.state.word,
+                "text": reading.text[:MAX_EXCERPT],
+            }
+            for reading in unusable[:N_UNUSABLE]
+        ],
+        "n_unusable": len(unusable),
+        "n_missing": len(records.missing),
+        "contradictions": records.contradictions,
+        "contradiction_lines": records.first_contradictions[:10],
+        "unused": sorted(records.unused),
+        "faults": [
+            {"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults.first
+        ],
+        "n_faults": faults.total,
+    }
+
+
+def _labels(records: AcuityRecords, values: tuple[str, ...]) -> list[dict[str, Any]]:
+    """A row for each source label, those without a rule first, then in the order of the file."""
+    rows: list[dict[str, Any]] = [
+        {"label": label, "how": "", "levels": "", "cases": n, "line": line, "examples": []}
+        for label, (line, n) in records.without_rule.items()
+    ]
+    cases: dict[str, list[str]] = defaultdict(list)
+    for case, label in records.source_labels.items():
+        cases[label].append(case)
+    for label, own in cases.items():
+        mapped = records.labels[own[0]]
+        levels = "" if mapped.low is None or mapped.high is None else "|".join(values[mapped.low : mapped.high + 1])
+        rows.append(
+            {
+                "label": label,
+                "how": mapped.how.value,
+                "levels": levels,
+                "cases": len(own),
+                "line": min(records.label_lines[case] for case in own),
+                "examples": [
+                    {"case": case, "text": records.texts.get(case, (0, ""))[1][:MAX_EXCERPT]}
+                    for case in own[:N_EXAMPLES]
+                ],
+            }
+        )
+    return rows
+
+
+def _flow(records: AcuityRecords) -> dict[str, int]:
+    """How many labelled cases the file has, and what becomes of them."""
+    how = Counter(mapped.how.value for mapped in records.labels.values())
+    return {
+        "labelled": len(records.labels),
+        **{each.value: how[each.value] for each in How},
+        "without_rule": sum(n for _line, n in records.without_rule.values()),
+    }
+
+
+def _series(records: AcuityRecords, values: tuple[str, ...]) -> list[dict[str, Any]]:
+    """A row for each candidate in one format."""
+    readings: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    missing: Counter[tuple[str, str]] = Counter((gap.candidate, gap.format) for gap in records.missing)
+    for reading in records.readings:
+        readings[reading.candidate, reading.format].append(reading)
+    rows = []
+    for name in sorted({*readings, *missing}, key=lambda name: (name[0], name[1] != "qa")):
+        own = readings[name]
+        states = Counter(reading.answer.state.word for reading in own)
+        levels = Counter(reading.answer.place for reading in own if reading.answer.state is State.LEVEL)
+        rows.append(
+            {
+                "candidate": name[0],
+                "format": name[1],
+                "cases": len({reading.case for reading in own}),
+                "samples": len({reading.sample for reading in own}),
+                "readings": len(own),
+                **{state.word.replace("-", "_"): states[state.word] for state in State},
+                "missing": missing[name],
+                "levels": [levels[place] for place in range(len(values))],
+            }
+        )
+    return rows
