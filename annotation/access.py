@@ -23,6 +23,7 @@ from annotation.models import (
     LabelTask,
     Membership,
     Part,
+    ReferenceSet,
 )
 from consilium.core.compiled_queries import CompiledQuery
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -307,7 +308,7 @@ def get_administered_label_question(user: AnyUser, slug: str, public_id: str) ->
 
 def _label_question(benchmark: Benchmark, public_id: str) -> LabelQuestion:
     return get_object_or_404(
-        LabelQuestion.objects.select_related("benchmark"), benchmark=benchmark, public_id=public_id
+        LabelQuestion.objects.select_related("benchmark", "scale"), benchmark=benchmark, public_id=public_id
     )
 
 
@@ -319,3 +320,9 @@ def _group(benchmark: Benchmark, public_id: str) -> ExpertGroup:
 def _batch(benchmark: Benchmark, public_id: str) -> Batch:
     rows = Batch.objects.select_related("group__benchmark", "created_by").filter(group__benchmark=benchmark)
     return get_object_or_404(rows, public_id=public_id)
+
+
+def get_reference_set(user: AnyUser, slug: str, number: int) -> ReferenceSet:
+    """A reference set of a benchmark that ``user`` runs."""
+    sets = ReferenceSet.objects.select_related("scale", "benchmark")
+    return get_object_or_404(sets, benchmark=get_benchmark(user, slug), number=number)

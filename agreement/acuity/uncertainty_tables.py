@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from agreement.acuity.readings import AcuityData
 from agreement.acuity.tables import Aggregate, level_counts, weighed
-from annotation.acuity.panel import AmbiguousRule, PanelCase, PanelStatus
+from annotation.acuity.panel import AmbiguousRule, PanelCase, PanelStatus, panel_agreement
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
 from consilium.statistics.distribution_distance import earth_movers, jensen_shannon, total_variation
 from consilium.statistics.estimate import Undefined
-from consilium.statistics.krippendorff_alpha import Level, krippendorff_alpha, value_counts
 from consilium.statistics.panel_ceiling import half_distances, left_out_score, matched_distances
 from consilium.statistics.panel_votes import uncertainty
 from consilium.statistics.ranked_probability import (
@@ -25,7 +24,6 @@ from consilium.statistics.ranked_probability import (
     cumulative_error,
     ranked_probability,
 )
-from consilium.statistics.set_distance_alpha import set_distance_alpha
 from consilium.statistics.triage_cost import answer_costs
 from consilium.statistics.vote_substitution import substitution
 
@@ -47,11 +45,12 @@ CASE_COLUMNS = (
     *CEILINGS,
     *SUBSTITUTION,
 )
+SPREAD_COLUMNS = ("candidate", "format", "case", "level", "q", "f")
 PANEL_COLUMNS = (
     *("set", "n_cases", "n_votes", "n_cannot_tell", "n_boundary_votes", "n_clear", "n_boundary", "n_ambiguous"),
     *("alpha_ordinal_single", "alpha_set", "note"),
 )
-TEXT_COLUMNS = ("candidate", "format", "set", "case", "panel_status", "low", "high", "note")
+TEXT_COLUMNS = ("candidate", "format", "set", "case", "level", "panel_status", "low", "high", "note")
 
 
 @dataclass(frozen=True)
@@ -70,13 +69,15 @@ def panel_case_columns(data: AcuityData) -> tuple[str, ...]:
     return ("case", "m", "low", "high", "panel_status", "dispersion", "entropy", *shares)
 
 
-def uncertainty_tables(data: AcuityData, ambiguous: AmbiguousRule, *, ratio: float, seed: int = 0) -> UncertaintyTables:
+def uncertainty_tables(
+    data: AcuityData, ambiguous: AmbiguousRule, *, ratio: float, seed: int = 0, minimum: int = MINIMUM_VOTES
+) -> UncertaintyTables:
     """All tables.
 
     ``ratio`` is the cost of a level too low over that of a level too high; ``seed`` is that of pairs that are drawn
-    where there are too many.
+    where there are too many. A panel takes ``minimum`` votes.
     """
-    status = {case: votes.status(ambiguous) for case, votes in data.panel.items()}
+    status = {case: votes.status(ambiguous, minimum) for case, votes in data.panel.items()}
     cases = list(_case_rows(data, status, ratio=ratio, seed=seed))
     return UncertaintyTables(
         uncertainty=list(_summaries(data, cases)),
@@ -107,6 +108,18 @@ def _case_rows(data: AcuityData, status: dict[str, PanelStatus], *, ratio: float
                 "n_usable": int(own.sum()),
                 **_figures(votes, own, int(modes[number_of[case], i]), ratio=ratio, seed=seed),
             }
+
+
+def spread_rows(data: AcuityData, cases: list[Row]) -> Iterator[Row]:
+    """The distributions behind the rows of cases: of the panel, ``q``, and of the usable readings, ``f``, by level."""
+    counts = level_counts(data)
+    number_of = {case: number for number, case in enumerate(data.cases)}
+    series_of = {name: number for number, name in enumerate(data.series_names)}
+    for row in cases:
+        own = counts[number_of[row["case"]], series_of[row["candidate"], row["format"]]]
+        shares = zip(data.scale.values, data.panel[row["case"]].q.tolist(), (own / own.sum()).tolist(), strict=True)
+        for level, q, f in shares:
+            yield {**{name: row[name] for name in ("candidate", "format", "case")}, "level": level, "q": q, "f": f}
 
 
 def _figures(votes: PanelCase, counts: NDArray[np.int64], mode: int, *, ratio: float, seed: int) -> Row:
@@ -175,27 +188,20 @@ def _mean(values: list[float | None]) -> float | None:
 
 
 def _panel_row(data: AcuityData, status: dict[str, PanelStatus]) -> Row:
-    votes = [(number, low, high) for number, case in enumerate(data.panel.values())
-             for low, high in zip(case.low.tolist(), case.high.tolist(), strict=True)]  # fmt: skip
-    columns = np.array(votes, dtype=np.int64).reshape(-1, 3)
-    single = columns[columns[:, 1] == columns[:, 2]]
-    ordinal = krippendorff_alpha(
-        value_counts(single[:, 0], single[:, 1], len(data.panel), data.n_levels), Level.ORDINAL
-    )
-    of_sets = set_distance_alpha(columns[:, 0], columns[:, 1], columns[:, 2])
-    reasons = {"alpha_ordinal_single": ordinal, "alpha_set": of_sets}
+    agreement = panel_agreement(data.panel.values(), data.n_levels)
+    reasons = {"alpha_ordinal_single": agreement.single, "alpha_set": agreement.sets}
     held = list(status.values())
     return {
         "set": "panel",
         "n_cases": len(data.panel),
-        "n_votes": len(columns),
+        "n_votes": agreement.n_votes,
         "n_cannot_tell": sum(case.n_cannot_tell for case in data.panel.values()),
-        "n_boundary_votes": int((columns[:, 1] != columns[:, 2]).sum()),
+        "n_boundary_votes": agreement.n_boundary_votes,
         "n_clear": held.count(PanelStatus.CLEAR),
         "n_boundary": held.count(PanelStatus.BOUNDARY),
         "n_ambiguous": held.count(PanelStatus.AMBIGUOUS),
-        "alpha_ordinal_single": ordinal.value,
-        "alpha_set": of_sets.value,
+        "alpha_ordinal_single": agreement.single.value,
+        "alpha_set": agreement.sets.value,
         "note": joined(
             *(labelled(name, figure.reason) for name, figure in reasons.items() if isinstance(figure, Undefined))
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consilium.statistics import panel_votes
+from consilium.statistics.estimate import Figure
+from consilium.statistics.krippendorff_alpha import Level, krippendorff_alpha, value_counts
+from consilium.statistics.set_distance_alpha import set_distance_alpha
 from rubrics.parsing.acuity_files import Vote
 
 MINIMUM_VOTES = 3
@@ -33,6 +36,11 @@ class AmbiguousBy(StrEnum):
     ENTROPY = "entropy"  # at least the threshold
     MAJORITY = "majority"  # no level has that share of the votes
 
+    @property
+    def most(self) -> float:
+        """The largest threshold that means anything."""
+        return 25.0 if self is AmbiguousBy.DISPERSION else 1.0
+
 
 @dataclass(frozen=True)
 class AmbiguousRule:
@@ -40,6 +48,19 @@ class AmbiguousRule:
 
     by: AmbiguousBy = AmbiguousBy.DISPERSION
     threshold: float = 0.75
+
+    @classmethod
+    def of(cls, text: str) -> AmbiguousRule:
+        """The rule of an option such as ``dispersion:0.75``; ValueError with the rules there are on any other text."""
+        name, _colon, number = text.partition(":")
+        try:
+            rule = cls(AmbiguousBy(name), float(number))
+        except ValueError:
+            rule = None
+        if rule is None or not 0 <= rule.threshold <= rule.by.most:
+            names = ", ".join(f"{by}:X (0 to {by.most:g})" for by in AmbiguousBy)
+            raise ValueError(f"{text!r} is none of: {names}")
+        return rule
 
     @property
     def in_words(self) -> str:
@@ -90,15 +111,16 @@ class PanelCase:
 
 def panel_cases(votes: Iterable[Vote], n_levels: int) -> dict[str, PanelCase]:
     """The votes of round 1 by case, sorted by name; later rounds are not independent."""
-    by_case: dict[str, list[Vote]] = {}
+    by_case: dict[str, list[tuple[int | None, int | None]]] = {}
     for vote in votes:
         if vote.round == 1:
-            by_case.setdefault(vote.case, []).append(vote)
-    return {case: _panel_case(case, by_case[case], n_levels) for case in sorted(by_case)}
+            by_case.setdefault(vote.case, []).append((vote.low, vote.high))
+    return {case: panel_case(case, by_case[case], n_levels) for case in sorted(by_case)}
 
 
-def _panel_case(case: str, votes: list[Vote], n_levels: int) -> PanelCase:
-    levels = sorted((vote.low, vote.high) for vote in votes if vote.low is not None and vote.high is not None)
+def panel_case(case: str, votes: Sequence[tuple[int | None, int | None]], n_levels: int) -> PanelCase:
+    """The figures of one case from the low and the high level of each vote, both None where somebody cannot tell."""
+    levels = sorted((low, high) for low, high in votes if low is not None and high is not None)
     low, high = (np.array([level[place] for level in levels], dtype=np.int64) for place in (0, 1))
     q = panel_votes.distribution(low, high, n_levels)
     reference = panel_votes.reference(low, high) if levels else (-1, -1)
@@ -112,4 +134,32 @@ def _panel_case(case: str, votes: list[Vote], n_levels: int) -> PanelCase:
         reference_high=reference[1],
         dispersion=panel_votes.dispersion(low, high),
         entropy=panel_votes.uncertainty(q),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PanelAgreement:
+    """How far the physicians agree over all cases: alpha of the votes for a single level, and of all votes."""
+
+    n_votes: int
+    n_boundary_votes: int
+    single: Figure  # ordinal
+    sets: Figure  # by the distance of the nearest levels
+
+
+def panel_agreement(cases: Collection[PanelCase], n_levels: int) -> PanelAgreement:
+    """The agreement over cases; votes that name no level are no votes here."""
+    votes = [
+        (number, low, high)
+        for number, case in enumerate(cases)
+        for low, high in zip(case.low.tolist(), case.high.tolist(), strict=True)
+    ]
+    columns = np.array(votes, dtype=np.int64).reshape(-1, 3)
+    single = columns[columns[:, 1] == columns[:, 2]]
+    counts = value_counts(single[:, 0], single[:, 1], len(cases), n_levels)
+    return PanelAgreement(
+        n_votes=len(columns),
+        n_boundary_votes=len(columns) - len(single),
+        single=krippendorff_alpha(counts, Level.ORDINAL),
+        sets=set_distance_alpha(columns[:, 0], columns[:, 1], columns[:, 2]),
     )

@@ -1,9 +1,10 @@
-"""Decisions that physicians made elsewhere, as closed batches of an expert group."""
+"""Decisions and votes that physicians made elsewhere, as closed batches of an expert group."""
 
+from annotation.imports.acuity_votes import import_acuity_votes
 from annotation.imports.decisions import import_decisions
 from annotation.imports.meta_eval import import_meta_eval
 
-__all__ = ["import_decisions", "import_meta_eval", "register"]
+__all__ = ["import_acuity_votes", "import_decisions", "import_meta_eval", "register"]
 
 
 def register() -> None:
@@ -12,3 +13,4 @@ def register() -> None:
 
     imports.register("decisions", import_decisions, options=["group"], required=["group"])
     imports.register("meta_eval", import_meta_eval, options=["group"])
+    imports.register("votes", import_acuity_votes, options=["group", "scale"], required=["group"])

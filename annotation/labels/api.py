@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
@@ -17,9 +17,11 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from annotation import access
+from annotation.acuity.panel import PanelStatus
+from annotation.acuity.panel_results import LevelResults, PanelResult
 from annotation.api.serializers import Plain
 from annotation.labels import selectors, services
-from annotation.models import LabelTask
+from annotation.models import LabelAnswer, LabelTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
 from consilium.core.api import StrictSerializer
@@ -61,7 +63,8 @@ class LabelQuestionSerializer(Plain):
     name = serializers.CharField(source="question.name")
     text = serializers.CharField(source="question.text")
     kind = serializers.CharField(source="question.kind")
-    options = OptionSerializer(source="question.options", many=True)
+    options = OptionSerializer(source="question.choices", many=True)
+    scale = serializers.CharField(source="question.scale.name", default="", help_text="Of levels: the scale.")
     threshold = serializers.FloatField(source="question.threshold")
     minimum_answers = serializers.IntegerField(source="question.minimum_answers")
     active = serializers.BooleanField(source="question.active")
@@ -98,6 +101,20 @@ class LabelledCaseSerializer(Plain):
         return selectors.ANSWER_STATES[case.summary.state]
 
 
+def _agreement(results: selectors.QuestionResults | LevelResults) -> list[dict[str, Any]]:
+    return [
+        {
+            "figure": name,
+            "value": figure.value,
+            "low": figure.low,
+            "high": figure.high,
+            "n": figure.n,
+            "note": figure.note,
+        }
+        for name, figure in results.agreement.items()
+    ]
+
+
 class LabelResultsSerializer(Plain):
     """A question, its alpha, and its cases."""
 
@@ -119,17 +136,54 @@ class LabelResultsSerializer(Plain):
     @extend_schema_field(AgreementFigureSerializer(many=True))
     def get_agreement(self, results: selectors.QuestionResults) -> list[dict[str, Any]]:
         """Every figure of agreement over the cases, with its interval where one is due."""
-        return [
-            {
-                "figure": name,
-                "value": figure.value,
-                "low": figure.low,
-                "high": figure.high,
-                "n": figure.n,
-                "note": figure.note,
-            }
-            for name, figure in results.agreement.items()
-        ]
+        return _agreement(results)
+
+
+class PanelCaseSerializer(Plain):
+    """A case and what its votes come to; a figure that is undefined is null."""
+
+    case = serializers.CharField(source="key")
+    asked = serializers.IntegerField(source="n_annotators")
+    m = serializers.IntegerField(source="panel.m", help_text="Votes that name a level.")
+    cannot_tell = serializers.IntegerField(source="panel.n_cannot_tell")
+    q = serializers.ListField(
+        source="shares", child=serializers.FloatField(allow_null=True), help_text="Shares, in the order of the levels."
+    )
+    low = serializers.SerializerMethodField(help_text="The reference; on a border its lower level.")
+    high = serializers.SerializerMethodField(help_text="The reference; on a border its upper level.")
+    dispersion = serializers.FloatField(allow_null=True)
+    entropy = serializers.FloatField(allow_null=True)
+    panel_status = serializers.ChoiceField([str(status) for status in PanelStatus], source="status")
+
+    def get_low(self, case: PanelResult) -> str:
+        """The value of the level; empty without a vote."""
+        return self._value(case, case.panel.reference_low)
+
+    def get_high(self, case: PanelResult) -> str:
+        """The value of the level; empty without a vote."""
+        return self._value(case, case.panel.reference_high)
+
+    def _value(self, case: PanelResult, place: int) -> str:
+        values: tuple[str, ...] = self.context["values"]
+        return values[place] if case.panel.m else ""
+
+
+class LevelResultsSerializer(Plain):
+    """A question on a scale, its agreement, and the panel of each case."""
+
+    id = serializers.CharField(source="question.public_id")
+    name = serializers.CharField(source="question.name")
+    kind = serializers.CharField(source="question.kind")
+    scale = serializers.CharField(source="question.scale.name")
+    options = OptionSerializer(source="question.choices", many=True)
+    answers = serializers.IntegerField()
+    agreement = serializers.SerializerMethodField()
+    cases = PanelCaseSerializer(many=True)
+
+    @extend_schema_field(AgreementFigureSerializer(many=True))
+    def get_agreement(self, results: LevelResults) -> list[dict[str, Any]]:
+        """Alpha of the votes for a single level, and of all votes."""
+        return _agreement(results)
 
 
 class LabelTaskSerializer(Plain):
@@ -146,9 +200,12 @@ class QuestionLineSerializer(Plain):
 
     id = serializers.CharField()
     text = serializers.CharField()
-    acuity = serializers.BooleanField()
+    acuity = serializers.BooleanField(help_text="It asks for a certainty, too.")
+    levels = serializers.BooleanField(help_text="The options are levels of a scale, the least urgent first.")
     options = OptionSerializer(many=True)
     value = serializers.CharField(allow_blank=True)
+    upper = serializers.CharField(allow_blank=True)
+    reason = serializers.CharField(allow_blank=True)
     certainty = serializers.IntegerField(allow_null=True)
     note = serializers.CharField(allow_blank=True)
     version = serializers.IntegerField()
@@ -174,7 +231,18 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
     """The whole state of one answer; ``version`` is the one that you saw, 0 for none."""
 
     question = serializers.CharField(max_length=16)
-    value = serializers.CharField(max_length=MAX_LABEL_VALUE_LENGTH)
+    value = serializers.CharField(
+        max_length=MAX_LABEL_VALUE_LENGTH, help_text="An option; of levels also cannot-tell, without a certainty."
+    )
+    upper = serializers.CharField(
+        max_length=MAX_LABEL_VALUE_LENGTH,
+        allow_blank=True,
+        default="",
+        help_text="Of levels: the next level up, in a vote between the two.",
+    )
+    reason = serializers.ChoiceField(
+        LabelAnswer.Reason.choices, allow_blank=True, default="", help_text="Why somebody cannot tell."
+    )
     certainty = serializers.IntegerField(min_value=0, max_value=100, allow_null=True, default=None)
     note = serializers.CharField(max_length=MAX_NOTE_LENGTH, allow_blank=True, default="")
     version = serializers.IntegerField(min_value=0, max_value=LARGEST_VERSION, default=0)
@@ -189,12 +257,21 @@ def questions(request: Request, slug: str) -> Response:
     return Response(LabelQuestionSerializer(counts, many=True).data)
 
 
-@extend_schema(responses=LabelResultsSerializer)
+@extend_schema(
+    responses=PolymorphicProxySerializer(
+        "LabelResultsOfAKind",
+        serializers=[LabelResultsSerializer, LevelResultsSerializer],
+        resource_type_field_name=None,
+    )
+)
 @api_view(["GET"])
 def question(request: Request, slug: str, public_id: str) -> Response:
     """What the answers to a question come to, case by case."""
-    results = selectors.results_of(access.get_label_question(request.user, slug, public_id))
-    return Response(LabelResultsSerializer(results).data)
+    row = access.get_label_question(request.user, slug, public_id)
+    if row.is_levels:
+        results = selectors.level_results_of(row)
+        return Response(LevelResultsSerializer(results, context={"values": results.scale.values}).data)
+    return Response(LabelResultsSerializer(selectors.results_of(row)).data)
 
 
 def _me(request: Request) -> User:
@@ -235,7 +312,7 @@ def answers(request: Request, public_id: str) -> Response:
     try:
         services.save_answer(task=row, annotator=_me(request), change=change, at=timezone.now())
     except StaleSave as stale:
-        names = ("value", "certainty", "note", "version")
+        names = ("value", "upper", "reason", "certainty", "note", "version")
         current = {name: getattr(stale.current, name) for name in names}
         return Response({"detail": str(stale), "current": current}, status=stale.status_code)
     return Response(_task(row))

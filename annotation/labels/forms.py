@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -22,27 +24,42 @@ from annotation.labels.services import (
     OptionRefused,
     QuestionInput,
 )
-from annotation.models import LabelQuestion
+from annotation.models import LabelQuestion, level_choices
 from annotation.payload import LARGEST_VERSION, Malformed, note_of
 from consilium.core.commands import command_of, form_field
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH, MAX_QUESTION_NAME_LENGTH
+from rubrics.acuity.scales import FOUR
+from rubrics.acuity.scales import STARTERS as STARTER_SCALES
 from rubrics.models import Benchmark, slug_characters
 
 Row = tuple[str, Promise | str, Promise | str]
 
 
 class Starter:
-    """A ready-made question to begin from."""
+    """A ready-made question to begin from; ``scale`` names the starter scale of its levels."""
 
-    def __init__(self, name: str, title: Promise, text: Promise | str, kind: str, options: list[Row]) -> None:
-        self.name, self.title, self.text, self.kind, self.options = name, title, text, kind, options
+    def __init__(
+        self, name: str, title: Promise, text: Promise | str, kind: str, options: list[Row], scale: str = ""
+    ) -> None:
+        self.name, self.title, self.text, self.kind, self._options = name, title, text, kind, options
+        self.scale = scale
+
+    @property
+    def options(self) -> list[Row]:
+        """Value, label and help of each answer."""
+        if not self.scale:
+            return self._options
+        levels = level_choices(asdict(level) for level in STARTER_SCALES[self.scale].levels)
+        return [(level["value"], level["label"], level["help"]) for level in levels]
 
     def initial(self) -> dict[str, Any]:
         """Initial values of the form, in the reader's language; the question then keeps these words."""
-        return {"name": self.name, "text": str(self.text), "kind": self.kind}
+        return {"name": self.name, "text": str(self.text), "kind": self.kind, "scale": self.scale}
 
     def rows(self) -> list[dict[str, str]]:
-        """Initial values of the rows of options."""
+        """Initial values of the rows of options; those of a scale are its own."""
+        if self.scale:
+            return []
         return [{"value": value, "label": str(label), "help": str(help)} for value, label, help in self.options]
 
 
@@ -94,6 +111,14 @@ STARTERS = {
                 ("acuity-immediate", _("Immediate"), _("Needs help at once.")),
             ],
         ),
+        Starter(
+            "level-of-care",
+            _("Level of care"),
+            _("What care does this case need, as it is described, and how soon?"),
+            LabelQuestion.Kind.LEVELS,
+            [],
+            FOUR.name,
+        ),
     )
 }
 
@@ -109,6 +134,7 @@ class QuestionForm(forms.Form):
     )
     text = forms.CharField(label=_("Question"), max_length=2_000, widget=forms.Textarea(attrs={"rows": 2}))
     kind = forms.ChoiceField(label=_("Kind"), choices=LabelQuestion.Kind.choices)
+    scale = forms.ChoiceField(label=_("Scale"), required=False)
     threshold = forms.DecimalField(
         label=_("Agreed from, in percent"),
         min_value=50,
@@ -121,13 +147,25 @@ class QuestionForm(forms.Form):
         label=_("Fewest answers"),
         min_value=1,
         max_value=100,
-        initial=2,
-        help_text=_("A case with fewer counts as not answered yet."),
+        required=False,
+        help_text=_("A case with fewer counts as not answered yet. Left empty: 3 on a scale, else 2."),
     )
 
+    def __init__(self, *args: Any, scales: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        scale = self.fields["scale"]
+        assert isinstance(scale, forms.ChoiceField)
+        scale.choices = [(name, name) for name in scales]
+        scale.required = self.is_levels
+
+    @property
+    def is_levels(self) -> bool:
+        """Whether the form asks for votes on a scale, as far as it was sent."""
+        return bool(self["kind"].value() == LabelQuestion.Kind.LEVELS)
+
     def frozen(self) -> None:
-        """Make text and kind read-only once the question is answered; their values come from the question."""
-        for name in ("text", "kind"):
+        """Make text, kind and scale read-only once the question is answered; their values come from the question."""
+        for name in ("text", "kind", "scale"):
             self.fields[name].disabled = True
 
     def question_input(self, options: list[Option]) -> QuestionInput:
@@ -140,6 +178,7 @@ class QuestionForm(forms.Form):
             options=options,
             threshold=float(data["threshold"] / Decimal(100)),
             minimum_answers=data["minimum_answers"],
+            scale=data["scale"],
         )
 
 
@@ -230,6 +269,10 @@ def answer_of(row: Any) -> AnswerInput:
     try:
         values = dict(row)
         certainty = values.pop("certainty", None)
+        # A browser may have kept an answer since before there were votes on scales.
+        vote = {name: values.pop(name, "") for name in ("upper", "reason")}
+        if any(type(text) is not str for text in vote.values()):
+            raise ValueError
         if set(values) != set(types) or any(type(values[name]) is not types[name] for name in types):
             raise ValueError
         if certainty is not None and type(certainty) is not int:
@@ -243,6 +286,7 @@ def answer_of(row: Any) -> AnswerInput:
             note=note_of(values["note"]),
             version=values["version"],
             client_id=UUID(values["client_id"]),
+            **vote,
         )
     except (KeyError, TypeError, ValueError):
         raise Malformed(_now("This is not what the page sends; load it again.")) from None

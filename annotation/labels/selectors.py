@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -16,12 +16,23 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation import access
+from annotation.acuity.panel_results import LevelResults, agreed_cases, level_results
+from annotation.acuity.votes import votes_by_question
 from annotation.labels.agreement import Certainty, label_agreement
 from annotation.labels.answer_summary import Answer, AnswerState, Summary, summarise
-from annotation.models import Attention, LabelAnswer, LabelQuestion, LabelTask, Physician
+from annotation.models import (
+    CANNOT_TELL,
+    Attention,
+    LabelAnswer,
+    LabelQuestion,
+    LabelTask,
+    Physician,
+    level_choices,
+)
 from annotation.selectors.case_work import CaseWork, case_work
 from consilium.statistics.estimate import Figure
-from rubrics.models import Benchmark, Case
+from rubrics.acuity.scales import STARTERS
+from rubrics.models import AcuityScale, Benchmark, Case
 
 TAG_PREFIX = "physician_agreed_category:"
 
@@ -57,23 +68,35 @@ class OptionLine:
 
 @dataclass(frozen=True, slots=True)
 class QuestionLine:
-    """A question as its annotator sees it, with their own answer so far (``value`` empty: none)."""
+    """A question as its annotator sees it, with their own answer so far (``value`` empty: none).
+
+    ``acuity``: it asks for a certainty, too. ``levels``: the options are levels of a scale.
+    """
 
     id: str
     number: int
     text: str
     acuity: bool
+    levels: bool
     options: tuple[OptionLine, ...]
+    answered: bool = False
     value: str = ""
+    upper: str = ""
+    reason: str = ""
     certainty: int | None = None
     note: str = ""
     version: int = 0
     saved_at: datetime | None = None
 
     @property
-    def answered(self) -> bool:
-        """Whether it is complete; acuity needs a certainty, too."""
-        return bool(self.value) and not (self.acuity and self.certainty is None)
+    def cannot_tell(self) -> bool:
+        """Whether the annotator named no level, because they cannot tell."""
+        return self.levels and self.value == CANNOT_TELL
+
+    @property
+    def reasons(self) -> list[tuple[str, str]]:
+        """Why somebody may not be able to tell: value and label."""
+        return [(str(value), str(label)) for value, label in LabelAnswer.Reason.choices] if self.levels else []
 
     @property
     def heading(self) -> str:
@@ -88,28 +111,37 @@ def question_lines(task: LabelTask) -> list[QuestionLine]:
     if task.status == LabelTask.Status.SUBMITTED:
         condition = Q(pk__in=answers)
     lines = []
-    for number, question in enumerate(LabelQuestion.objects.filter(condition), start=1):
+    for number, question in enumerate(LabelQuestion.objects.filter(condition).select_related("scale"), start=1):
         answer = answers.get(question.pk)
         value = answer.value if answer else ""
         options = tuple(
             OptionLine(key, option["value"], option["label"], option.get("help", ""), option["value"] == value)
-            for key, option in enumerate(question.options, start=1)
+            for key, option in enumerate(question.choices, start=1)
         )
-        lines.append(
-            QuestionLine(
-                question.public_id,
-                number,
-                question.text,
-                question.kind == LabelQuestion.Kind.ACUITY,
-                options,
-                value,
-                answer.certainty if answer else None,
-                answer.note if answer else "",
-                answer.version if answer else 0,
-                answer.updated_at if answer else None,
-            )
+        line = QuestionLine(
+            question.public_id,
+            number,
+            question.text,
+            acuity=question.kind != LabelQuestion.Kind.CHOICE,
+            levels=question.is_levels,
+            options=options,
         )
+        lines.append(_with_answer(line, question, answer) if answer else line)
     return lines
+
+
+def _with_answer(line: QuestionLine, question: LabelQuestion, answer: LabelAnswer) -> QuestionLine:
+    return replace(
+        line,
+        answered=question.is_complete(answer),
+        value=answer.value,
+        upper=answer.upper,
+        reason=answer.reason,
+        certainty=answer.certainty,
+        note=answer.note,
+        version=answer.version,
+        saved_at=answer.updated_at,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +158,17 @@ def label_place(task: LabelTask) -> LabelPlace:
     rows = rows.exclude(status=LabelTask.Status.RELEASED)
     counts = rows.aggregate(total=Count("pk"), place=Count("pk", filter=Q(position__lte=task.position)))
     return LabelPlace(counts["place"], counts["total"])
+
+
+# Scales -------------------------------------------------------------------------------------------------------------
+
+
+def scales_of(benchmark: Benchmark) -> dict[str, list[dict[str, str]]]:
+    """The levels of each scale that a question may be on, by its name: the benchmark's own, and the starters."""
+    levels = {name: [asdict(level) for level in scale.levels] for name, scale in STARTERS.items()}
+    for scale in AcuityScale.objects.filter(benchmark=benchmark).order_by("version"):
+        levels[scale.name] = scale.levels
+    return {name: level_choices(each) for name, each in levels.items()}
 
 
 # For those who run the benchmark ------------------------------------------------------------------------------------
@@ -213,16 +256,22 @@ def _summary(question: LabelQuestion, answers: Iterable[Answer]) -> Summary:
     )
 
 
+def level_results_of(question: LabelQuestion) -> LevelResults:
+    """The results of a question on a scale."""
+    return level_results(question, _annotator_counts(question))
+
+
+def _annotator_counts(question: LabelQuestion) -> dict[int, int]:
+    """How many physicians were asked about each case."""
+    rows = LabelTask.objects.filter(batch__frame__questions__contains=[question.public_id])
+    rows = rows.exclude(status=LabelTask.Status.RELEASED).order_by()
+    return dict(rows.values_list("case").annotate(Count("annotator", distinct=True)))
+
+
 def results_of(question: LabelQuestion) -> QuestionResults:
     """All results that the page of a question shows, in three queries."""
     given = _answers([question]).get(question.pk, {})
-    annotator_counts = dict(
-        LabelTask.objects.filter(batch__frame__questions__contains=[question.public_id])
-        .exclude(status=LabelTask.Status.RELEASED)
-        .order_by()
-        .values_list("case")
-        .annotate(Count("annotator", distinct=True))
-    )
+    annotator_counts = _annotator_counts(question)
     rows = Case.objects.filter(pk__in={*given, *annotator_counts}).order_by("key")
     return QuestionResults(
         question,
@@ -252,11 +301,18 @@ class QuestionCount:
 
 
 def question_counts(benchmark: Benchmark) -> list[QuestionCount]:
-    """The questions of a benchmark in order, active ones first; two queries."""
-    questions = list(LabelQuestion.objects.filter(benchmark=benchmark).order_by("-active", "position", "pk"))
-    given = _answers(questions)
+    """The questions of a benchmark in order, active ones first; three queries."""
+    rows = LabelQuestion.objects.filter(benchmark=benchmark).select_related("scale")
+    questions = list(rows.order_by("-active", "position", "pk"))
+    given = _answers(question for question in questions if not question.is_levels)
+    votes = votes_by_question(question for question in questions if question.is_levels)
     counts = []
     for question in questions:
+        if question.is_levels:
+            own = votes.get(question.pk, [])
+            n_cases = len({vote.case_id for vote in own})
+            counts.append(QuestionCount(question, len(own), n_cases, agreed_cases(question, own)))
+            continue
         cases = [_summary(question, answers.values()) for answers in given.get(question.pk, {}).values()]
         agreed = sum(bool(case.agreed_value) for case in cases)
         counts.append(QuestionCount(question, sum(case.n for case in cases), len(cases), agreed))
@@ -264,8 +320,11 @@ def question_counts(benchmark: Benchmark) -> list[QuestionCount]:
 
 
 def agreed_tags(benchmark: Benchmark) -> dict[int, list[str]]:
-    """Case → tags that its physicians agree on, in the order of the questions; cases without any are left out."""
-    questions = list(LabelQuestion.objects.filter(benchmark=benchmark, active=True))
+    """Case → tags that its physicians agree on, in the order of the questions; cases without any are left out.
+
+    Votes on a scale give no tags: they lead to reference levels.
+    """
+    questions = list(LabelQuestion.objects.filter(benchmark=benchmark, active=True, scale=None))
     given = _answers(questions)
     tags: dict[int, list[str]] = {}
     for question in questions:
@@ -324,7 +383,7 @@ def case_rows(results: QuestionResults) -> Iterator[Sequence[object]]:
 AGREEMENT_COLUMNS = ("question", "figure", "value", "low", "high", "n_cases", "note")
 
 
-def agreement_rows(results: QuestionResults) -> Iterator[Sequence[object]]:
+def agreement_rows(results: QuestionResults | LevelResults) -> Iterator[Sequence[object]]:
     """One row for each figure of agreement; one that is undefined has an empty cell, and its reason in the note."""
     for name, figure in results.agreement.items():
         yield results.question.name, name, figure.value, figure.low, figure.high, figure.n, figure.note

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from annotation.models import LabelAnswer, LabelQuestion, LabelTask
+from annotation.models import CANNOT_TELL, LabelAnswer, LabelQuestion, LabelTask
 from annotation.selectors.case_work import following
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from consilium.core.errors import Conflict, DomainError
@@ -22,11 +22,14 @@ from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.locks import RowLock, lock_exclusive, lock_shared
 from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
-from rubrics.models import Benchmark, slug_characters
+from rubrics.acuity.services import get_or_make_scale
+from rubrics.models import AcuityScale, Benchmark, slug_characters
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 9
 ACUITY_LEVELS = 4
 MAX_LABEL_LENGTH, MAX_HELP_LENGTH = 120, 500
+MIN_ANSWERS, MIN_VOTES = 2, 3  # of a new question, and of one on a scale
+CERTAINTY_STEP = 5  # of a vote
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +47,32 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class QuestionInput:
-    """A question as its admin wants it. ``threshold`` is a share from 0.5 to 1."""
+    """A question as its admin wants it. ``threshold`` is a share from 0.5 to 1.
+
+    A question on a scale has no options of its own; ``scale`` names one of the benchmark's scales, or a starter.
+    """
 
     name: str
     text: str
     kind: str
     options: Sequence[Option]
     threshold: float = 0.75
-    minimum_answers: int = 2
+    minimum_answers: int | None = None  # None: `MIN_VOTES` on a scale, else `MIN_ANSWERS`
+    scale: str = ""
+
+    @property
+    def is_levels(self) -> bool:
+        return self.kind == LabelQuestion.Kind.LEVELS
+
+    @property
+    def minimum(self) -> int:
+        if self.minimum_answers is not None:
+            return self.minimum_answers
+        return MIN_VOTES if self.is_levels else MIN_ANSWERS
+
+    def stored_options(self) -> list[dict[str, str]]:
+        """The options as the question stores them; none on a scale, whose levels they are."""
+        return [] if self.is_levels else [option.stored() for option in self.options]
 
 
 class OptionRefused(DomainError):
@@ -77,7 +98,9 @@ class Unlabelled(DomainError):
 
 
 @transaction.atomic
-def make_question(*, benchmark: Benchmark, question_input: QuestionInput, at: datetime) -> LabelQuestion:
+def make_question(
+    *, benchmark: Benchmark, question_input: QuestionInput, at: datetime, by: User | None = None
+) -> LabelQuestion:
     """Make a question, the last of its benchmark. `OptionRefused` names the row that is not valid."""
     _lock(benchmark)
     _refuse_impossible(benchmark, question_input, None)
@@ -87,23 +110,37 @@ def make_question(*, benchmark: Benchmark, question_input: QuestionInput, at: da
         name=question_input.name,
         text=question_input.text.strip(),
         kind=question_input.kind,
-        options=[option.stored() for option in question_input.options],
+        options=question_input.stored_options(),
+        scale=_scale(benchmark, question_input, by, at),
         threshold=question_input.threshold,
-        minimum_answers=question_input.minimum_answers,
+        minimum_answers=question_input.minimum,
         position=last + 1,
         created_at=at,
     )
 
 
+def _scale(benchmark: Benchmark, question_input: QuestionInput, by: User | None, at: datetime) -> AcuityScale | None:
+    if not question_input.is_levels:
+        return None
+    return get_or_make_scale(benchmark=benchmark, name=question_input.scale, by=by, at=at)
+
+
 @transaction.atomic
-def change_question(*, question: LabelQuestion, question_input: QuestionInput) -> None:
+def change_question(
+    *, question: LabelQuestion, question_input: QuestionInput, at: datetime, by: User | None = None
+) -> None:
     """Change a question. Once it is answered, its words and options are fixed: `Conflict` on a change."""
     _lock(question.benchmark)
     _lock_question_exclusive(question.pk)
     _refuse_impossible(question.benchmark, question_input, question)
-    options = [option.stored() for option in question_input.options]
-    row = LabelQuestion.objects.get(pk=question.pk)
-    meant = (row.text, row.kind, row.options) != (question_input.text.strip(), question_input.kind, options)
+    options = question_input.stored_options()
+    row = LabelQuestion.objects.select_related("scale").get(pk=question.pk)
+    # A question stays on its version of a scale until it is put on another scale.
+    keeps_scale = row.scale is not None and question_input.is_levels and row.scale.name == question_input.scale
+    scale = row.scale if keeps_scale else _scale(question.benchmark, question_input, by, at)
+    meant = (row.text, row.kind, row.options, row.scale) != (
+        question_input.text.strip(), question_input.kind, options, scale,
+    )  # fmt: skip
     if meant and LabelAnswer.objects.filter(question=row).exists():
         raise Conflict(
             _("This question has answers, so its words and its options stand. Retire it, and make another one.")
@@ -111,8 +148,9 @@ def change_question(*, question: LabelQuestion, question_input: QuestionInput) -
     question.name, question.text, question.kind, question.options = (
         question_input.name, question_input.text.strip(), question_input.kind, options,
     )  # fmt: skip
-    question.threshold, question.minimum_answers = question_input.threshold, question_input.minimum_answers
-    question.save(update_fields=["name", "text", "kind", "options", "threshold", "minimum_answers"])
+    question.threshold, question.minimum_answers = question_input.threshold, question_input.minimum
+    question.scale = scale
+    question.save(update_fields=["name", "text", "kind", "options", "scale", "threshold", "minimum_answers"])
 
 
 @transaction.atomic
@@ -150,9 +188,11 @@ def _refuse_impossible(benchmark: Benchmark, question_input: QuestionInput, own:
     if not question_input.text.strip():
         raise DomainError(_("Write what is asked."))
     if question_input.kind not in LabelQuestion.Kind.values:
-        raise DomainError(_("A question is a single choice or an acuity in four levels."))
-    if not 0.5 <= question_input.threshold <= 1 or question_input.minimum_answers < 1:
+        raise DomainError(_("A question is a single choice, an acuity in four levels, or urgency on a scale."))
+    if not 0.5 <= question_input.threshold <= 1 or question_input.minimum < 1:
         raise DomainError(_("A category counts as agreed from a share of 50 to 100%, and from one answer on."))
+    if question_input.is_levels:
+        return
     number = len(question_input.options)
     if question_input.kind == LabelQuestion.Kind.ACUITY and number != ACUITY_LEVELS:
         raise DomainError(_("Acuity has exactly %(number)d levels, the lowest first.") % {"number": ACUITY_LEVELS})
@@ -221,6 +261,8 @@ class AnswerInput:
     note: str = ""
     version: int = 0
     client_id: UUID | None = None
+    upper: str = ""  # the next level up, of a vote between two levels
+    reason: str = ""  # why somebody cannot tell
 
 
 @transaction.atomic
@@ -235,7 +277,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     if question_id is None:
         raise DomainError(_("This question is not asked any more."))
     _hold_question(question_id)
-    question = LabelQuestion.objects.get(pk=question_id)
+    question = LabelQuestion.objects.select_related("scale").get(pk=question_id)
     if not question.active:
         raise DomainError(_("This question is not asked any more."))
     _refuse_impossible_answer(question, change)
@@ -250,6 +292,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
         message = _("This answer was changed elsewhere in the meantime.")
         refuse_stale(change.version, stored=answer.version, current=answer, message=message)
     answer.value, answer.certainty, answer.note = change.value, change.certainty, change.note
+    answer.upper, answer.reason = change.upper, change.reason
     answer.version, answer.client_id, answer.updated_at = change.version + 1, change.client_id, at
     answer.save()
     if row.status == LabelTask.Status.NOT_STARTED:
@@ -266,7 +309,7 @@ def submit_labels(*, task: LabelTask, annotator: User, at: datetime) -> None:
     missing = []
     for question in questions_of_task(row):
         answer = given.get(question.pk)
-        if answer is None or (question.kind == LabelQuestion.Kind.ACUITY and answer.certainty is None):
+        if answer is None or not question.is_complete(answer):
             missing.append(question.public_id)
     if missing:
         raise Unlabelled(missing)
@@ -303,10 +346,14 @@ def _locked(task: LabelTask, annotator: User) -> LabelTask:
 
 
 def _refuse_impossible_answer(question: LabelQuestion, change: AnswerInput) -> None:
-    if change.value not in {option["value"] for option in question.options}:
+    if question.is_levels:
+        _refuse_impossible_vote(question, change)
+    elif change.upper or change.reason:
+        raise DomainError(_("Only votes on a scale are between two levels, or have a reason."))
+    elif change.value not in {option["value"] for option in question.options}:
         raise DomainError(_("This is none of the options."))
     if change.certainty is not None:
-        if question.kind != LabelQuestion.Kind.ACUITY:
+        if question.kind == LabelQuestion.Kind.CHOICE:
             raise DomainError(_("Only acuity is answered with a certainty."))
         if not 0 <= change.certainty <= 100:
             raise DomainError(_("Certainty is a number from 0 to 100."))
@@ -314,3 +361,21 @@ def _refuse_impossible_answer(question: LabelQuestion, change: AnswerInput) -> N
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
     if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
         raise DomainError(_("A note cannot hold a NUL character or half of a character."))
+
+
+def _refuse_impossible_vote(question: LabelQuestion, change: AnswerInput) -> None:
+    if change.value == CANNOT_TELL:
+        if change.certainty is not None or change.upper:
+            raise DomainError(_("Who cannot tell names no level and no certainty."))
+        if change.reason and change.reason not in LabelAnswer.Reason.values:
+            raise DomainError(_("This is none of the reasons."))
+        return
+    values = [level["value"] for level in question.choices]
+    if change.value not in values:
+        raise DomainError(_("This is none of the levels."))
+    if change.upper and change.upper not in values[values.index(change.value) + 1 :][:1]:
+        raise DomainError(_("A vote between two levels is for a level and the next one up."))
+    if change.reason:
+        raise DomainError(_("A reason belongs to “cannot tell” alone."))
+    if change.certainty is not None and change.certainty % CERTAINTY_STEP:
+        raise DomainError(_("Certainty goes in steps of %(step)d.") % {"step": CERTAINTY_STEP})

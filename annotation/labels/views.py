@@ -15,6 +15,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access
+from annotation.acuity.panel import PanelStatus
+from annotation.acuity.panel_results import case_columns, case_rows
+from annotation.acuity.votes import VOTE_COLUMNS, VOTE_TEXT, cast_votes, vote_rows
 from annotation.dashboard.views import csv_file
 from annotation.labels import batches, selectors, services
 from annotation.labels.answer_summary import AnswerState
@@ -26,6 +29,7 @@ from annotation.views.previews import to_existing_batch
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
+from rubrics.acuity.stored import scale_of
 from rubrics.models import Benchmark, Case
 from rubrics.selectors.lists import tag_counts
 
@@ -33,6 +37,7 @@ LIST, FORM, RESULTS, NEW = (
     "annotation/labels/labels.html", "annotation/labels/form.html", "annotation/labels/results.html",
     "annotation/labels/new_batch.html",
 )  # fmt: skip
+LEVEL_RESULTS = "annotation/labels/level_results.html"
 PER_PAGE = 50
 # Titles and explanations of the figures of agreement.
 _FIGURES = {
@@ -44,6 +49,15 @@ _FIGURES = {
     "icc1k": ("ICC(1,k)", _lazy("Mean certainty, any physicians on each case")),
     "icc2k": ("ICC(2,k)", _lazy("Mean certainty, the same physicians on each case: agreement")),
     "icc3k": ("ICC(3,k)", _lazy("Mean certainty, the same physicians on each case: consistency")),
+    "alpha_ordinal_single": (_lazy("Krippendorff’s α, ordinal"), _lazy("Votes for a single level alone")),
+    "alpha_set": (_lazy("α of sets"), _lazy("All votes, by the distance of their nearest levels")),
+}
+_STATUSES = {
+    PanelStatus.CLEAR: _lazy("Clear"),
+    PanelStatus.BOUNDARY: _lazy("Between two levels"),
+    PanelStatus.AMBIGUOUS: _lazy("Ambiguous"),
+    PanelStatus.SET_ASIDE: _lazy("Set aside"),
+    PanelStatus.TOO_FEW: _lazy("Too few votes"),
 }
 EMPTY_ROW = {"value": "", "label": "", "help": ""}
 
@@ -88,7 +102,7 @@ def new(request: SignedInRequest, slug: str) -> HttpResponse:
         return _post(request, benchmark, None)
     starter = STARTERS.get(request.GET.get("from", ""))
     rows = starter.rows() if starter else [EMPTY_ROW, EMPTY_ROW]
-    form = QuestionForm(initial=starter.initial() if starter else {})
+    form = QuestionForm(initial=starter.initial() if starter else {}, scales=list(selectors.scales_of(benchmark)))
     return _form(request, benchmark, None, form, OptionRows(rows, bound=False))
 
 
@@ -100,7 +114,7 @@ def edit(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     if request.method == "POST":
         return _post(request, question.benchmark, question)
     frozen = _answered(question)
-    form = QuestionForm(initial=_initial(question))
+    form = QuestionForm(initial=_initial(question), scales=list(selectors.scales_of(question.benchmark)))
     if frozen:
         form.frozen()
     return _form(request, question.benchmark, question, form, OptionRows(question.options, bound=False, frozen=frozen))
@@ -115,6 +129,7 @@ def _initial(question: LabelQuestion) -> dict[str, Any]:
         "name": question.name,
         "text": question.text,
         "kind": question.kind,
+        "scale": question.scale.name if question.scale else "",
         "threshold": f"{question.threshold * 100:.2f}".rstrip("0").rstrip("."),
         "minimum_answers": question.minimum_answers,
     }
@@ -125,19 +140,21 @@ def _post(request: SignedInRequest, benchmark: Benchmark, question: LabelQuestio
     sent = OptionRows.sent(request.POST)
     if not frozen and ("add" in request.POST or "remove" in request.POST):
         return _with_other_rows(request, benchmark, question, sent)
-    form = QuestionForm(request.POST, initial=_initial(question) if question else None)
+    scales = list(selectors.scales_of(benchmark))
+    form = QuestionForm(request.POST, initial=_initial(question) if question else None, scales=scales)
     rows = OptionRows(question.options if question and frozen else sent, bound=True, frozen=frozen)
     if frozen:
         form.frozen()
     status = 422
-    # Show all errors at once: validate both.
-    if all([form.is_valid(), rows.is_valid()]):
+    # Show all errors at once: validate both. A question on a scale has no rows of its own.
+    if all([form.is_valid(), form.is_levels or rows.is_valid()]):
         try:
-            question_input = form.question_input(rows.options())
+            question_input = form.question_input([] if form.is_levels else rows.options())
+            by, at = request.user, timezone.now()
             if question is None:
-                services.make_question(benchmark=benchmark, question_input=question_input, at=timezone.now())
+                services.make_question(benchmark=benchmark, question_input=question_input, by=by, at=at)
             else:
-                services.change_question(question=question, question_input=question_input)
+                services.change_question(question=question, question_input=question_input, by=by, at=at)
         except services.OptionRefused as refused:
             rows.refuse(refused)
         except DomainError as refused:
@@ -160,7 +177,8 @@ def _with_other_rows(
         focus = max(0, int(removed) - 1)
     elif "add" in request.POST and len(rows) < services.MAX_OPTIONS:
         rows.append(dict(EMPTY_ROW))
-    form = QuestionForm(initial={name: request.POST.get(name, "") for name in QuestionForm.base_fields})
+    initial = {name: request.POST.get(name, "") for name in QuestionForm.base_fields}
+    form = QuestionForm(initial=initial, scales=list(selectors.scales_of(benchmark)))
     option_rows = OptionRows(rows, bound=False)
     if option_rows.forms:
         option_rows.forms[min(focus, len(option_rows.forms) - 1)].fields["value"].widget.attrs["autofocus"] = True
@@ -175,6 +193,8 @@ def _form(
     rows: OptionRows,
     status: int = 200,
 ) -> HttpResponse:
+    # A question may be on an older version of its scale.
+    own_scale = {question.scale.name: question.choices} if question and question.scale else {}
     context = {
         "benchmark": benchmark,
         "question": question,
@@ -183,6 +203,7 @@ def _form(
         "frozen": question is not None and form.fields["text"].disabled,
         "starters": STARTERS.values(),
         "prefix": selectors.TAG_PREFIX,
+        "scales": selectors.scales_of(benchmark) | own_scale,
     }
     return render(request, FORM, context, status=status)
 
@@ -221,6 +242,8 @@ def restore(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
 def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The results of one question, case by case."""
     question = access.get_label_question(request.user, slug, public_id)
+    if question.is_levels:
+        return _level_results(request, question)
     question_results = selectors.results_of(question)
     show = request.GET.get("show", "")
     if show not in {*AnswerState}:
@@ -246,11 +269,37 @@ def results(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     return render(request, RESULTS, context)
 
 
+def _level_results(request: SignedInRequest, question: LabelQuestion) -> HttpResponse:
+    level_results = selectors.level_results_of(question)
+    show = request.GET.get("show", "")
+    if show not in {*PanelStatus}:
+        show = ""
+    chosen = [case for case in level_results.cases if not show or case.status == show]
+    page = Paginator(chosen, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "benchmark": question.benchmark,
+        "question": question,
+        "results": level_results,
+        "alpha": level_results.alpha,
+        "agreement": [(*_FIGURES[name], figure) for name, figure in level_results.agreement.items()],
+        "show": show,
+        "states": [(str(status), label, level_results.state_counts[status]) for status, label in _STATUSES.items()],
+        "page_obj": page,
+        "lines": [(case, level_results.reference(case), _STATUSES[case.status]) for case in page.object_list],
+        "administers": is_admin(request.user, question.benchmark),
+    }
+    return render(request, LEVEL_RESULTS, context)
+
+
 @require_safe
 @signed_in
 def cases_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """The table of cases as CSV, all of them."""
     question = access.get_label_question(request.user, slug, public_id)
+    if question.is_levels:
+        level_results = selectors.level_results_of(question)
+        columns, rows = case_columns(level_results.scale), case_rows(level_results)
+        return csv_file(f"{slug}-{question.name}-cases", columns, rows, ("case", "low", "high"))
     rows = selectors.case_rows(selectors.results_of(question))
     return csv_file(
         f"{slug}-{question.name}-cases",
@@ -265,7 +314,8 @@ def cases_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingH
 def agreement_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """How far the physicians agree, as CSV."""
     question = access.get_label_question(request.user, slug, public_id)
-    rows = selectors.agreement_rows(selectors.results_of(question))
+    results = selectors.level_results_of(question) if question.is_levels else selectors.results_of(question)
+    rows = selectors.agreement_rows(results)
     return csv_file(
         f"{slug}-{question.name}-agreement", selectors.AGREEMENT_COLUMNS, rows, ("question", "figure", "note")
     )
@@ -274,8 +324,11 @@ def agreement_csv(request: SignedInRequest, slug: str, public_id: str) -> Stream
 @require_safe
 @signed_in
 def answers_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
-    """Every answer that was handed in as CSV, under pseudonyms."""
+    """Every answer that was handed in as CSV, under pseudonyms; of levels, as ``import_votes`` takes it."""
     question = access.get_label_question(request.user, slug, public_id)
+    if question.scale is not None:
+        rows = vote_rows(cast_votes([question]), question.benchmark, scale_of(question.scale))
+        return csv_file(f"{slug}-{question.name}-votes", VOTE_COLUMNS, rows, VOTE_TEXT)
     return csv_file(
         f"{slug}-{question.name}-answers",
         selectors.ANSWER_COLUMNS,

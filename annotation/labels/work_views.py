@@ -25,6 +25,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 
 PAGE = "annotation/labels/labelling.html"
+CERTAINTY_KEYS = (("A", 25), ("S", 50), ("D", 75), ("F", 100))
 
 
 @require_safe
@@ -112,6 +113,8 @@ def _refusal(refused: DomainError) -> JsonResponse:
 def _stored(saved: LabelAnswer) -> dict[str, Any]:
     return {
         "value": saved.value,
+        "upper": saved.upper,
+        "reason": saved.reason,
         "certainty": saved.certainty,
         "note": saved.note,
         "version": saved.version,
@@ -128,6 +131,8 @@ def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
         "benchmark": task.batch.group.benchmark,
         "reading": reading_pages.reading_of(task.case, ""),
         "lines": lines,
+        "votes": any(line.levels for line in lines),
+        "certainty_keys": CERTAINTY_KEYS,
         "done": sum(line.answered for line in lines),
         "place": selectors.label_place(task),
         "writable": task.status in LabelTask.OPEN and task.batch.status == Batch.Status.OPEN,

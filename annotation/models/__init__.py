@@ -2,7 +2,7 @@
 
 from annotation.models.acuity import ReferenceItem, ReferenceSet
 from annotation.models.groups import ExpertGroup, Membership, Physician
-from annotation.models.labels import LabelAnswer, LabelQuestion, LabelTask
+from annotation.models.labels import CANNOT_TELL, LabelAnswer, LabelQuestion, LabelTask, level_choices
 from annotation.models.outcomes import Outcome, RulingOutcome
 from annotation.models.qualification import KeyedDecision, KeyedResponse, QualificationAttempt, QualificationRule
 from annotation.models.review import Adjudication, Amendment, Attention, Check, Ruling
@@ -10,6 +10,7 @@ from annotation.models.work import Assignment, Batch, BatchItem, Comment, Decisi
 from annotation.models.writing import WritingTask, WritingTerms
 
 __all__ = [
+    "CANNOT_TELL",
     "Adjudication",
     "Amendment",
     "Assignment",
@@ -40,4 +41,5 @@ __all__ = [
     "Slot",
     "WritingTask",
     "WritingTerms",
+    "level_choices",
 ]

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import pgtrigger
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.work import Batch, CaseWorkStatus
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_QUESTION_NAME_LENGTH
-from rubrics.models import Benchmark, Case, slug_characters
+from rubrics.models import AcuityScale, Benchmark, Case, slug_characters
+
+CANNOT_TELL = "cannot-tell"  # the value of a vote that names no level
+
+
+def level_choices(levels: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Levels of a scale as answers of a question, in the reader's language."""
+    language = "zh" if (get_language() or "").startswith("zh") else "en"
+    return [
+        {"value": level["value"], "label": level[f"label_{language}"], "help": level[f"definition_{language}"]}
+        for level in levels
+    ]
 
 
 class LabelQuestion(models.Model):
@@ -22,14 +36,19 @@ class LabelQuestion(models.Model):
     class Kind(models.TextChoices):
         CHOICE = "choice", _("Single choice")
         ACUITY = "acuity", _("Acuity in four levels, with certainty")
+        LEVELS = "levels", _("Urgency on a scale")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="label_questions")
     name = models.CharField(_("short name"), max_length=MAX_QUESTION_NAME_LENGTH, validators=[slug_characters])
     text = models.TextField(_("question"))
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices, default=Kind.CHOICE)
-    # [{"value": "emergent", "label": "Emergent", "help": "…"}], 2 to 9 options; exactly 4 for acuity, lowest first
-    options = models.JSONField(_("options"), default=list)
+    # [{"value": "emergent", "label": "Emergent", "help": "…"}], 2 to 9 options; exactly 4 for acuity, lowest first;
+    # none on a scale, whose levels they are
+    options = models.JSONField(_("options"), default=list, blank=True)
+    scale = models.ForeignKey(
+        AcuityScale, null=True, blank=True, on_delete=models.PROTECT, related_name="label_questions"
+    )
     threshold = models.FloatField(
         _("counts as agreed from"),
         default=0.75,
@@ -51,10 +70,30 @@ class LabelQuestion(models.Model):
             models.CheckConstraint(
                 condition=Q(threshold__gte=0.5, threshold__lte=1), name="annotation_question_threshold"
             ),
+            models.CheckConstraint(
+                condition=Q(kind="levels", scale__isnull=False) | (~Q(kind="levels") & Q(scale=None)),
+                name="annotation_question_scale",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def is_levels(self) -> bool:
+        """Whether its answers are votes for a level of a scale."""
+        return bool(self.kind == LabelQuestion.Kind.LEVELS)
+
+    @property
+    def choices(self) -> list[dict[str, str]]:
+        """What may be answered: the options, or the levels of the scale in the reader's language."""
+        return level_choices(self.scale.levels) if self.scale else list(self.options)
+
+    def is_complete(self, answer: LabelAnswer) -> bool:
+        """Whether an answer can be handed in: a level has a certainty, and who cannot tell says why."""
+        if self.is_levels and answer.value == CANNOT_TELL:
+            return bool(answer.reason)
+        return answer.certainty is not None or self.kind == LabelQuestion.Kind.CHOICE
 
 
 @audited
@@ -83,6 +122,15 @@ class LabelTask(models.Model):
             models.UniqueConstraint(fields=["batch", "case", "annotator"], name="annotation_labeltask_once"),
         ]
         indexes = [models.Index(fields=["annotator", "status", "position"], name="annotation_label_queue")]
+        triggers = [
+            pgtrigger.Trigger(
+                name="handed_in_stands",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__status="submitted") & ~pgtrigger.Q(new__status="submitted"),
+                func="RAISE EXCEPTION 'Answers that were handed in stay handed in';",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.case} for {self.annotator}"
@@ -90,12 +138,26 @@ class LabelTask(models.Model):
 
 @audited
 class LabelAnswer(models.Model):
-    """What a physician answers to one question about one case."""
+    """What a physician answers to one question about one case.
+
+    On a scale it is a vote: for the level ``value``, for the border of ``value`` and the next level ``upper``, or
+    `CANNOT_TELL` with a reason. Votes are frozen once their task is handed in.
+    """
+
+    class Reason(models.TextChoices):
+        """Why somebody cannot tell."""
+
+        MISSING_FACT = "missing-fact", _("A fact is missing")
+        SEVERAL_PROBLEMS = "several-problems", _("More than one problem")
+        NO_REQUEST = "no-request", _("Not a request for care")
+        OTHER = "other", _("Another reason")
 
     task = models.ForeignKey(LabelTask, on_delete=models.PROTECT, related_name="answers")
     question = models.ForeignKey(LabelQuestion, on_delete=models.PROTECT, related_name="answers")
     value = models.CharField(max_length=MAX_LABEL_VALUE_LENGTH)
-    certainty = models.PositiveSmallIntegerField(null=True, blank=True)  # 0 to 100, of acuity only
+    upper = models.CharField(max_length=MAX_LABEL_VALUE_LENGTH, blank=True, default="")
+    reason = models.CharField(max_length=20, choices=Reason.choices, blank=True, default="")
+    certainty = models.PositiveSmallIntegerField(null=True, blank=True)  # 0 to 100, of acuity and of levels
     note = models.TextField(blank=True)
     version = models.PositiveIntegerField(default=1)
     client_id = models.UUIDField(null=True, blank=True)
@@ -108,8 +170,54 @@ class LabelAnswer(models.Model):
             models.CheckConstraint(
                 condition=Q(certainty=None) | Q(certainty__lte=100), name="annotation_labelanswer_certainty"
             ),
+            models.CheckConstraint(
+                condition=~Q(value=CANNOT_TELL) | Q(certainty=None, upper=""),
+                name="annotation_labelanswer_cannot_tell",
+            ),
+            models.CheckConstraint(
+                condition=Q(reason="") | Q(value=CANNOT_TELL),
+                name="annotation_labelanswer_reason",
+            ),
         ]
-        triggers = [pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete)]
+        triggers = [
+            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.Trigger(
+                name="votes",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.Update,
+                declare=[("levels", "JSONB"), ("place", "INTEGER")],
+                func="""
+                    SELECT s.levels INTO levels
+                    FROM annotation_labelquestion q JOIN rubrics_acuityscale s ON s.id = q.scale_id
+                    WHERE q.id = NEW.question_id;
+                    IF NOT FOUND THEN
+                        IF NEW.upper <> '' OR NEW.reason <> '' THEN
+                            RAISE EXCEPTION 'Only votes on a scale have an upper level or a reason';
+                        END IF;
+                        RETURN NEW;
+                    END IF;
+                    IF EXISTS (
+                        SELECT 1 FROM annotation_labeltask t
+                        WHERE t.id IN (NEW.task_id, CASE TG_OP WHEN 'UPDATE' THEN OLD.task_id END)
+                        AND t.status = 'submitted'
+                    ) THEN
+                        RAISE EXCEPTION 'A vote that was handed in never changes';
+                    END IF;
+                    IF NEW.value <> 'cannot-tell' THEN
+                        SELECT level.place INTO place
+                        FROM jsonb_array_elements(levels) WITH ORDINALITY AS level(level, place)
+                        WHERE level.level->>'value' = NEW.value;
+                        IF NOT FOUND THEN
+                            RAISE EXCEPTION 'A vote is for a level of the scale';
+                        END IF;
+                        IF NEW.upper <> '' AND levels->place->>'value' IS DISTINCT FROM NEW.upper THEN
+                            RAISE EXCEPTION 'A vote between two levels is for a level and the next one up';
+                        END IF;
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.question_id}: {self.value}"

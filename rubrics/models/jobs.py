@@ -23,6 +23,7 @@ class ImportJob(BaseJob):
         BANK = "bank", _("Bank of criteria")
         RUBRICS = "rubrics", _("Rubrics as a table")
         ACUITY = "acuity", _("Acuity: labels and readings")
+        VOTES = "votes", _("Acuity: physicians’ votes")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="imports")

@@ -17,13 +17,13 @@ from __future__ import annotations
 import csv
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from consilium.core.limits import MAX_KEY_LENGTH
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.acuity.scales import Scale, folded, folded_value
 from rubrics.acuity.schemes import Mapped, Scheme
@@ -90,6 +90,7 @@ class Vote:
     low: int | None
     high: int | None
     certainty: int | None
+    note: str = ""
 
 
 @dataclass
@@ -195,54 +196,78 @@ class AcuityReader:
         self.n_files += 1
         return faults
 
-    def read_votes(self, path: Path) -> Faults:
-        """Add the votes of a CSV: case, physician, round, level, certainty, note."""
+    def read_votes(self, source: Path | BinaryIO, shape: str = "") -> Faults:
+        """Add the votes of a CSV, from a path or an open file at its start.
+
+        A row is a vote (case, physician, round, level, certainty, note), or in a wide CSV a case with a column for each
+        physician; ``shape`` is `WIDE` or `LONG`, found by the heading where it is empty.
+        """
+        if isinstance(source, Path):
+            with source.open("rb") as file:
+                return self.read_votes(file, shape)
         faults = Faults()
+        names = _heading(source)
+        source.seek(0)
+        is_wide = shape == WIDE or (not shape and not {"physician", "level"} & set(names))
         first: dict[tuple[str, str, int], int] = {}
-        with path.open("rb") as file:
-            for line, record in read_table(file, faults, columns=VOTE_COLUMNS):
-                fields = Fields(line, record, faults)
-                vote = self._vote(fields)
-                key = (vote.case, vote.physician, vote.round)
-                if first.setdefault(key, line) != line:
-                    fields.fault("physician", Phrase("This vote is in line %(line)s already.", line=first[key]))
-                if fields.sound:
-                    self.records.votes.append(vote)
+        for fields, field_name, vote in (
+            self._wide_votes(source, names, faults) if is_wide else self._votes(source, faults)
+        ):
+            key = (vote.case, vote.physician, vote.round)
+            if first.setdefault(key, vote.line) != vote.line:
+                fields.fault(field_name, Phrase("This vote is in line %(line)s already.", line=first[key]))
+            if fields.sound:
+                self.records.votes.append(vote)
         rounds = {(case, physician): line for (case, physician, number), line in first.items() if number == 1}
         for (case, physician, number), line in first.items():
             if number > 1 and (case, physician) not in rounds:
                 faults.add(line, "round", Phrase("There is no vote of round 1 before this one."))
         return faults
 
+    def _votes(self, file: BinaryIO, faults: Faults) -> Iterator[tuple[Fields, str, Vote]]:
+        for line, record in read_table(file, faults, columns=VOTE_COLUMNS, progress=self.progress):
+            fields = Fields(line, record, faults)
+            yield fields, "physician", self._vote(fields)
+
+    def _wide_votes(self, file: BinaryIO, names: list[str], faults: Faults) -> Iterator[tuple[Fields, str, Vote]]:
+        physicians = [name for name in names if name not in {*CASE, *REFERENCE, "text", ""}]
+        for line, record in read_table(file, faults, columns=CASE, progress=self.progress):
+            fields = Fields(line, record, faults)
+            case = _case(fields, fields.name_of(*CASE))
+            self.records.unused.update({*fields.rest()} - {*physicians})
+            for name in physicians:
+                text = fields.text(name, required=False) if isinstance(record.get(name), str) else _text(fields, name)
+                if text.strip():
+                    low, high = self._vote_levels(fields, text, name)
+                    yield fields, name, Vote(line, case, _name(name), 1, low, high, None)
+
     def _vote(self, fields: Fields) -> Vote:
         case, physician = _case(fields, "case"), _name(fields.text("physician", longest=MAX_KEY_LENGTH))
-        fields.take("note")
+        note = fields.text("note", required=False, longest=MAX_NOTE_LENGTH)
         number = self._whole(fields, "round", 2, default=1)
         if number == 0:
             fields.fault("round", Phrase("Rounds count from 1."))
         text, certainty = fields.text("level"), self._whole(fields, "certainty", 100)
         self.records.unused.update(fields.rest())
-        if folded_value(text) == CANNOT_TELL:
-            if certainty is not None:
-                fields.fault("certainty", Phrase("There is none with cannot tell."))
-            return Vote(fields.line, case, physician, number or 1, None, None, None)
-        low, high = self._levels(fields, text)
-        return Vote(fields.line, case, physician, number or 1, low, high, certainty)
+        low, high = self._vote_levels(fields, text, "level")
+        if low is None and certainty is not None and fields.sound:
+            fields.fault("certainty", Phrase("There is none with cannot tell."))
+        return Vote(fields.line, case, physician, number or 1, low, high, certainty, note)
 
-    def _levels(self, fields: Fields, text: str) -> tuple[int, int]:
-        """The levels of a vote: one, or two adjacent ones joined by a bar."""
+    def _vote_levels(self, fields: Fields, text: str, name: str) -> tuple[int, int] | tuple[None, None]:
+        """The levels of a vote: one, or two adjacent ones joined by a bar; None with cannot tell."""
+        if folded_value(text) == CANNOT_TELL:
+            return None, None
         places = [self.scale.place(part) for part in text.split("|")]
         if not fields.sound:
             return 0, 0
         if any(place is None for place in places) or len(places) > 2:
             names = ", ".join(self.scale.values)
-            fields.fault("level", Phrase("“%(value)s” is no level of the scale: %(names)s.", value=text, names=names))
+            fields.fault(name, Phrase("“%(value)s” is no level of the scale: %(names)s.", value=text, names=names))
             return 0, 0
         known = sorted(place for place in places if place is not None)
         if len(known) == 2 and known[1] - known[0] != 1:
-            fields.fault(
-                "level", Phrase("A vote between two levels needs levels side by side: “%(value)s”.", value=text)
-            )
+            fields.fault(name, Phrase("A vote between two levels needs levels side by side: “%(value)s”.", value=text))
         return known[0], known[-1]
 
     # Shapes
@@ -386,11 +411,11 @@ class AcuityReader:
 
     def _mapped(self, fields: Fields, name: str) -> Mapped | None:
         value = fields.record.get(name)
-        if isinstance(value, float):
+        if isinstance(value, int | float) and not isinstance(value, bool):
             fields.take(name)
-            label = f"{value:g}"
+            label = _label_text(value)
         else:
-            label = fields.key(name)
+            label = fields.text(name, longest=MAX_KEY_LENGTH)
         if not fields.sound:
             return None
         mapped = self.scheme.mapped(label)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import BytesIO
 
 from django.core.files.base import ContentFile
+from django.db import connection
 
 from accounts.models import Invitation, Notification, User
 from agreement import services as agreement_services
@@ -46,12 +48,17 @@ from annotation.services import (
 )
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.writing_plan import WritingFilter, WritingOrder
+from consilium.core.jobs import no_progress
 from releases.models import Release
+from rubrics.acuity.schemes import How, Mapped, Scheme
+from rubrics.acuity.services import get_or_make_scale, make_scheme
+from rubrics.acuity.stored import scale_of
 from rubrics.audits.services import AuditTerms, create_audit, take_case
 from rubrics.editor.drafting import DraftItem
 from rubrics.models import Bank, BankItem, Benchmark, Candidate, Case, ImportJob, PrivacyWaiver, Response, Rubric
 from rubrics.services import give_authoring_role
 from rubrics.services.drafts import open_draft, save_draft
+from scoring.acuity.importing import import_acuity
 from scoring.models import (
     GenerationRun,
     Judge,
@@ -74,6 +81,25 @@ ROLES = (
     "annotator", "second_annotator", "checker", "adjudicator", "group_b_annotator", "left",
     "author", "auditor",
 )  # fmt: skip
+
+
+def import_levels(case: Case, candidate: Candidate, label: str, reading: str) -> None:
+    """Import how urgent a case is by others, and what a candidate says of it, which is no level."""
+    scale = get_or_make_scale(benchmark=case.benchmark, name="four", by=None, at=AT)
+    make_scheme(
+        scale=scale, scheme=Scheme("elsewhere", scale_of(scale), {label: Mapped(How.DIRECT, 3, 3)}), by=None, at=AT
+    )
+    import_acuity(
+        benchmark=case.benchmark,
+        file=BytesIO(f"case,candidate,level,reference\n{case.key},{candidate.name},{reading},{label}\n".encode()),
+        options={"dataset": "elsewhere", "scheme": "elsewhere", "file_name": "levels.csv"},
+        by=None,
+        at=AT,
+        progress=no_progress,
+    )
+    with connection.cursor() as cursor:
+        # An import checks references at once, and the world is made in one transaction with all that is done in it.
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
 @dataclass
@@ -135,6 +161,8 @@ def build_world(suffix: str = "") -> World:
         "external id": f"zqexternal{suffix}",
         "candidate's metadata": f"zqcandmeta{suffix}",
         "response's metadata": f"zqrespmeta{suffix}",
+        "label from elsewhere": f"zqlabel{suffix}",
+        "reading": f"zqreading{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
         "group B": f"zqgroupb{suffix}",
@@ -244,8 +272,12 @@ def build_world(suffix: str = "") -> World:
             "urgency", "How urgent is it?", "choice", [Option("urgent", "Urgent"), Option("calm", "Calm")]
         ),
     )  # fmt: skip
+    care = make_question(
+        benchmark=benchmark, at=AT,
+        question_input=QuestionInput("care", "What care, how soon?", "levels", [], scale="four"),
+    )  # fmt: skip
     label_plan = plan_labels(
-        group=groups["A"], questions=[question], filter=CaseFilter(),
+        group=groups["A"], questions=[question, care], filter=CaseFilter(),
         terms=LabelTerms(title="Urgency of the cases", annotators_per_case=2, seed=5),
     )  # fmt: skip
     labels = create_label_batch(plan=label_plan, by=users["admin"], at=AT)
@@ -253,6 +285,10 @@ def build_world(suffix: str = "") -> World:
     theirs = LabelTask.objects.get(batch=labels, annotator=second, case=label_task.case)
     answer = AnswerInput(question=question.public_id, value="calm", note=canaries["second annotator's note"])
     save_answer(task=theirs, annotator=second, change=answer, at=AT)
+    vote = AnswerInput(
+        question=care.public_id, value="cannot-tell", reason="other", note=canaries["second annotator's note"]
+    )
+    save_answer(task=theirs, annotator=second, change=vote, at=AT)
     submit_labels(task=theirs, annotator=second, at=AT)
 
     # Beside the editor stand both candidates' answers, under letters.
@@ -349,6 +385,7 @@ def build_world(suffix: str = "") -> World:
         created_at=AT, facts={"rules": "", "at_least": 2},
     )  # fmt: skip
     ScreenedCase.objects.create(screening=screening, case=cases[0], score=0.75, n_responses=2, flagged=True)
+    import_levels(cases[0], candidates[0], canaries["label from elsewhere"], canaries["reading"])
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)
     return World(

@@ -17,7 +17,7 @@ from annotation.labels.services import (
     save_answer,
     submit_labels,
 )
-from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask
+from annotation.models import Batch, ExpertGroup, LabelAnswer, LabelQuestion, LabelTask
 from rubrics.models import Benchmark
 from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, UserFactory
 
@@ -60,6 +60,10 @@ class Ward:
                 submit_labels(task=task, annotator=task.annotator, at=timezone.now())
 
 
+def level_question(benchmark: Benchmark, name: str = "care", scale: str = "four", **terms: Any) -> LabelQuestion:
+    return question(benchmark, name, kind="levels", options=[], scale=scale, text="What care, how soon?", **terms)
+
+
 def give_out(group: ExpertGroup, *questions: LabelQuestion, annotators: int = 3, seed: int = 5, **chosen: Any) -> Batch:
     terms = LabelTerms("Labels", annotators, seed)
     plan = plan_labels(group=group, questions=questions, terms=terms, filter=CaseFilter(**chosen))
@@ -76,3 +80,47 @@ def build_ward() -> Ward:
     urgency = question(benchmark)
     acuity = question(benchmark, "acuity", kind="acuity", options=LEVELS)
     return Ward(benchmark, admin, group, urgency, acuity, give_out(group, urgency, acuity))
+
+
+@dataclass
+class Panel:
+    benchmark: Benchmark
+    admin: User
+    group: ExpertGroup
+    question: LabelQuestion
+    batch: Batch
+
+    @property
+    def people(self) -> list[User]:
+        return self.group.people["annotator"]  # type: ignore[attr-defined, no-any-return]
+
+    def tasks(self, case: str) -> list[LabelTask]:
+        rows = LabelTask.objects.filter(batch=self.batch, case__key=case).select_related("annotator", "batch")
+        return list(rows.order_by("annotator"))
+
+    def vote(self, task: LabelTask, level: str, certainty: int | None = 50, **more: Any) -> None:
+        """Save a vote: a level, two joined by a bar, or ``cannot-tell`` with a reason."""
+        value, _bar, upper = level.partition("|")
+        version = LabelAnswer.objects.filter(task=task).values_list("version", flat=True).first() or 0
+        change = AnswerInput(self.question.public_id, value, certainty, version=version, upper=upper, **more)
+        save_answer(task=task, annotator=task.annotator, change=change, at=timezone.now())
+
+    def say(self, case: str, *levels: str) -> None:
+        """A vote of each physician, in their order, handed in."""
+        for task, level in zip(self.tasks(case), levels, strict=False):
+            if level == "cannot-tell":
+                self.vote(task, level, None, reason="missing-fact")
+            else:
+                self.vote(task, level)
+            submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+
+
+def build_panel() -> Panel:
+    """Four cases, each for all five physicians of the group, voted for on the scale of four levels."""
+    admin = UserFactory()
+    benchmark = BenchmarkFactory(slug="panel", admin=admin)
+    for key in "abcd":
+        CaseFactory(benchmark=benchmark, key=key)
+    group = ExpertGroupFactory(benchmark=benchmark, annotators=5)
+    care = level_question(benchmark)
+    return Panel(benchmark, admin, group, care, give_out(group, care, annotators=5))

@@ -71,18 +71,24 @@ def signed_in(user: User) -> Client:
 
 def test_options_are_fixed_once_answered_and_the_question_can_be_retired(ward: Ward) -> None:
     question_input = QuestionInput("urgency", "How urgent?", "choice", URGENCY[:2], 0.6, 3)
-    change_question(question=ward.urgency, question_input=question_input)  # nobody has answered yet
+    change_question(question=ward.urgency, question_input=question_input, at=timezone.now())  # nobody has answered yet
     ward.say("a", "emergent", submit=False)
     with pytest.raises(Conflict, match="stand"):
         change_question(
-            question=ward.urgency, question_input=QuestionInput("urgency", "How urgent?", "choice", URGENCY, 0.6, 3)
+            question=ward.urgency,
+            question_input=QuestionInput("urgency", "How urgent?", "choice", URGENCY, 0.6, 3),
+            at=timezone.now(),
         )
     with pytest.raises(Conflict, match="stand"):
         change_question(
-            question=ward.urgency, question_input=QuestionInput("urgency", "Other words", "choice", URGENCY[:2], 0.6, 3)
+            question=ward.urgency,
+            question_input=QuestionInput("urgency", "Other words", "choice", URGENCY[:2], 0.6, 3),
+            at=timezone.now(),
         )
     change_question(
-        question=ward.urgency, question_input=QuestionInput("now", "How urgent?", "choice", URGENCY[:2], 1.0, 1)
+        question=ward.urgency,
+        question_input=QuestionInput("now", "How urgent?", "choice", URGENCY[:2], 1.0, 1),
+        at=timezone.now(),
     )
     retire_question(question=ward.urgency)
     with pytest.raises(DomainError, match="not asked any more"):

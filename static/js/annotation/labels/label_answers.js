@@ -4,6 +4,8 @@
 /**
  * @typedef {object} LabelState
  * @property {string} value the chosen option, empty where none is chosen
+ * @property {string} [upper] the next level up, of a vote between two levels
+ * @property {string} [reason] why somebody cannot tell
  * @property {number | null} certainty
  * @property {string} note
  */
@@ -11,14 +13,26 @@
 /** @typedef {LabelEntry & { at: string }} StoredLabel as the server has it */
 
 const NEVER_TAKEN = [400, 422];
+export const CANNOT_TELL = "cannot-tell";
 
 /**
  * @param {LabelState} state
- * @param {boolean} isAcuity a level of acuity needs a certainty, too
+ * @param {{ isAcuity: boolean, isLevels?: boolean }} question a level needs a certainty, too, and cannot tell a reason
  * @returns {boolean}
  */
-export function isComplete(state, isAcuity) {
+export function isComplete(state, { isAcuity, isLevels = false }) {
+  if (isLevels && state.value === CANNOT_TELL) return Boolean(state.reason);
   return Boolean(state.value) && !(isAcuity && state.certainty === null);
+}
+
+/**
+ * A vote as it may be sent: a certainty and an upper level belong to a level, a reason to cannot tell.
+ * @param {LabelState} state
+ * @returns {LabelState}
+ */
+export function asVote(state) {
+  if (state.value === CANNOT_TELL) return { ...state, upper: "", certainty: null };
+  return { ...state, reason: "" };
 }
 
 /**
@@ -27,7 +41,8 @@ export function isComplete(state, isAcuity) {
  * @returns {boolean}
  */
 export function sameState(state, other) {
-  return state.value === other.value && state.certainty === other.certainty && state.note === other.note;
+  const isSameVote = (state.upper ?? "") === (other.upper ?? "") && (state.reason ?? "") === (other.reason ?? "");
+  return isSameVote && state.value === other.value && state.certainty === other.certainty && state.note === other.note;
 }
 
 /**
@@ -38,7 +53,7 @@ export function sameState(state, other) {
  * @returns {LabelState}
  */
 export function withKept(kept, shown) {
-  return { value: shown.value, certainty: shown.certainty ?? kept.certainty, note: shown.note || kept.note };
+  return { ...shown, certainty: shown.certainty ?? kept.certainty, note: shown.note || kept.note };
 }
 
 /**
@@ -46,8 +61,8 @@ export function withKept(kept, shown) {
  * @param {string} question
  * @param {LabelEntry} entry
  */
-export function labelPayload(question, { value, certainty, note, version, client_id }) {
-  return { question, value, certainty, note, version, client_id };
+export function labelPayload(question, { value, upper = "", reason = "", certainty, note, version, client_id }) {
+  return { question, value, upper, reason, certainty, note, version, client_id };
 }
 
 /** @param {string} who the author */
@@ -81,6 +96,15 @@ export function parseKey(key, who) {
  */
 export function answersFirst(entries) {
   return [...entries].sort(([, entry], [, other]) => Number(Boolean(other.value)) - Number(Boolean(entry.value)));
+}
+
+/**
+ * The value of an answer as files name it.
+ * @param {LabelState} state
+ * @returns {string}
+ */
+export function levelValue({ value, upper }) {
+  return upper ? `${value}|${upper}` : value;
 }
 
 /**

@@ -5,7 +5,18 @@ import { neighbour, nextThatFits } from "../../core/neighbour.js";
 import { element, find, optionalElement, targetWithin } from "../../core/page.js";
 import { ask, session } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
-import { isAcuity, isAnswered, labelOf, radiosOf, rangeOf, showCertainty } from "./label_rows.js";
+import { CANNOT_TELL } from "./label_answers.js";
+import {
+  betweenOf,
+  isAcuity,
+  isAnswered,
+  labelOf,
+  radiosOf,
+  rangeOf,
+  reasonsOf,
+  showCertainty,
+  stateOf,
+} from "./label_rows.js";
 import {
   allRows,
   openSheet,
@@ -25,6 +36,8 @@ import {
  * @property {string} work the address of the page of all work
  */
 /** @typedef {{ reason?: string, detail?: string, missing?: string[] } | null} RefusedBody */
+
+const CERTAINTY_STEP = 5;
 
 const text = wordsOf("labelling-words");
 
@@ -126,7 +139,11 @@ document.getElementById("submit-form")?.addEventListener("submit", (event) => {
 
 document.addEventListener("change", (event) => {
   const row = targetWithin(event, "[data-question]");
-  if (row && targetWithin(event, "input[type=radio], [data-note]") === event.target) put(row);
+  if (row && targetWithin(event, "input[type=radio], [data-between], [data-note]") === event.target) put(row);
+});
+document.addEventListener("click", (event) => {
+  const button = targetWithin(event, "[data-certain]");
+  if (button) beCertain(Number(button.dataset.certain));
 });
 document.addEventListener("input", (event) => {
   const row = targetWithin(event, "[data-question]");
@@ -141,10 +158,14 @@ document.addEventListener("focusin", (event) => {
   if (row && row !== current) select(row);
 });
 
-/** @param {number} number of the option, counted from one */
-function choose(number) {
-  const radio = current && radiosOf(current)[number - 1];
+/** @param {string} key of the option */
+function choose(key) {
+  const radio = current && radiosOf(current).find((option) => option.dataset.option === key);
   if (!current || !radio) return;
+  if (radio.value === CANNOT_TELL) {
+    cannotTell(radio);
+    return;
+  }
   radio.checked = true;
   announce(labelOf(radio));
   put(current);
@@ -152,12 +173,69 @@ function choose(number) {
   else selectOpen();
 }
 
+/** @param {HTMLInputElement} radio whose second press is for the next reason */
+function cannotTell(radio) {
+  if (!current) return;
+  const reasons = reasonsOf(current);
+  const place = reasons.findIndex((reason) => reason.checked);
+  const reason = reasons[radio.checked ? (place + 1) % reasons.length : Math.max(place, 0)];
+  if (radio.checked) reason.checked = true;
+  radio.checked = true;
+  announce(radio.checked && reason.checked ? `${labelOf(radio)}: ${labelOf(reason)}` : labelOf(radio));
+  put(current);
+  reason.focus();
+}
+
+/* Between the chosen level and the next one up, or for the level alone again. */
+function toggleBetween() {
+  const box = current && betweenOf(current);
+  if (!current || !box) return;
+  if (box.disabled) {
+    announce(text(stateOf(current).value ? "top" : "first"));
+    return;
+  }
+  box.checked = !box.checked;
+  put(current);
+}
+
 /** @param {HTMLInputElement} range its value is taken, though it was not moved */
 function takeCertainty(range) {
+  beCertain(Number(range.value));
+}
+
+/** @param {number} certainty taken for the current question, and on to the next one */
+function beCertain(certainty) {
   if (!current) return;
-  showCertainty(current, Number(range.value));
+  showCertainty(current, certainty);
+  announce(`${text("certain")} ${certainty}`);
   put(current);
   selectOpen();
+}
+
+/**
+ * @param {HTMLInputElement} range
+ * @param {number} step
+ */
+function changeCertainty(range, step) {
+  if (!current) return;
+  showCertainty(current, Math.min(100, Math.max(0, Number(range.value) + step)));
+  announce(`${text("certain")} ${range.value}`);
+  putLater(current);
+}
+
+/**
+ * @param {string} key
+ * @returns {boolean} whether it sets the certainty of the current question
+ */
+function pressCertainty(key) {
+  const range = current && rangeOf(current);
+  if (!current || !range || stateOf(current).value === CANNOT_TELL) return false;
+  const quarter = current.querySelector(`[data-certain][data-key="${CSS.escape(key.toUpperCase())}"]`);
+  if (quarter instanceof HTMLElement) beCertain(Number(quarter.dataset.certain));
+  else if (key === "+" || key === "=") changeCertainty(range, CERTAINTY_STEP);
+  else if (key === "-" || key === "−") changeCertainty(range, -CERTAINTY_STEP);
+  else return false;
+  return true;
 }
 
 /** @returns {boolean} whether there is a note to write */
@@ -180,13 +258,14 @@ function press(key, target) {
   const arrows = !target.matches("[data-certainty-range], input[type=radio], .pane");
   if (key === "?") element("keys", HTMLDialogElement).showModal();
   else if (!sheet.writable && !/^[jk]$/i.test(key)) return false;
-  else if (/^[1-9]$/.test(key)) choose(Number(key));
+  else if (/^[0-9]$/.test(key)) choose(key);
   else if (key === "j" || key === "J" || (arrows && key === "ArrowDown")) move(1);
   else if (key === "k" || key === "K" || (arrows && key === "ArrowUp")) move(-1);
   else if (range && key === " ") takeCertainty(range);
   else if (range && key === "Enter") selectOpen();
   else if (key === "t" || key === "T") return openNote();
-  else return false;
+  else if (key === "b" || key === "B") toggleBetween();
+  else return pressCertainty(key);
   return true;
 }
 

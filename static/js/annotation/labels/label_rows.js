@@ -1,7 +1,7 @@
 // @ts-check
 /* The questions about a case on the page: one fieldset each. */
 import { element, find, findAll } from "../../core/page.js";
-import { isComplete } from "./label_answers.js";
+import { asVote, CANNOT_TELL, isComplete } from "./label_answers.js";
 
 /** @typedef {import("./label_answers.js").LabelState} LabelState */
 
@@ -34,9 +34,39 @@ export function isAcuity(row) {
   return row.dataset.acuity === "1";
 }
 
+/** @param {HTMLElement} row whether the options are levels of a scale */
+export function isLevels(row) {
+  return row.dataset.levels === "1";
+}
+
 /** @param {HTMLElement} row */
 export function radiosOf(row) {
-  return findAll(row, "input[type=radio]", HTMLInputElement);
+  return findAll(row, "input[data-option]", HTMLInputElement);
+}
+
+/** @param {HTMLElement} row */
+export function reasonsOf(row) {
+  return findAll(row, "input[data-reason]", HTMLInputElement);
+}
+
+/**
+ * @param {HTMLElement} row
+ * @returns {HTMLInputElement | null} where a vote may be between two levels
+ */
+export function betweenOf(row) {
+  const box = row.querySelector("[data-between]");
+  return box instanceof HTMLInputElement ? box : null;
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {string} value of an option
+ * @returns {HTMLInputElement | undefined} the next option, where it is a level
+ */
+export function nextLevel(row, value) {
+  const levels = radiosOf(row).filter((radio) => radio.value !== CANNOT_TELL);
+  const place = levels.findIndex((radio) => radio.value === value);
+  return place < 0 ? undefined : levels[place + 1];
 }
 
 /**
@@ -50,7 +80,8 @@ export function rangeOf(row) {
 
 /** @param {HTMLInputElement} radio */
 export function labelOf(radio) {
-  return radio.closest("label")?.querySelector("b")?.textContent ?? "";
+  const label = radio.closest("label");
+  return (label?.querySelector("b") ?? label?.querySelector("span"))?.textContent ?? "";
 }
 
 /**
@@ -58,16 +89,20 @@ export function labelOf(radio) {
  * @returns {LabelState}
  */
 export function stateOf(row) {
-  return {
-    value: radiosOf(row).find((radio) => radio.checked)?.value ?? "",
+  const value = radiosOf(row).find((radio) => radio.checked)?.value ?? "";
+  const state = {
+    value,
+    upper: betweenOf(row)?.checked ? (nextLevel(row, value)?.value ?? "") : "",
+    reason: reasonsOf(row).find((radio) => radio.checked)?.value ?? "",
     certainty: row.dataset.certainty === "" ? null : Number(row.dataset.certainty),
     note: find(row, "[data-note]", HTMLTextAreaElement).value.trim(),
   };
+  return isLevels(row) ? asVote(state) : state;
 }
 
 /** @param {HTMLElement} row */
 export function isAnswered(row) {
-  return isComplete(stateOf(row), isAcuity(row));
+  return isComplete(stateOf(row), { isAcuity: isAcuity(row), isLevels: isLevels(row) });
 }
 
 /**
@@ -78,7 +113,32 @@ export function showState(row, state) {
   for (const radio of radiosOf(row)) radio.checked = radio.value === state.value;
   find(row, "[data-note]", HTMLTextAreaElement).value = state.note;
   if (state.note) find(row, "details.note", HTMLDetailsElement).open = true;
+  for (const radio of reasonsOf(row)) radio.checked = radio.value === state.reason;
+  const between = betweenOf(row);
+  if (between) between.checked = Boolean(state.upper);
   showCertainty(row, state.certainty);
+}
+
+/**
+ * Shows what belongs to the chosen level, or to cannot tell.
+ * @param {HTMLElement} row
+ * @param {(low: string, high: string) => string} words for a vote between two levels
+ */
+export function showVote(row, words) {
+  const between = betweenOf(row);
+  if (!between) return;
+  const { value, upper } = stateOf(row);
+  const cannotTell = value === CANNOT_TELL;
+  find(row, ".reasons", HTMLElement).hidden = !cannotTell;
+  find(row, ".certainty", HTMLElement).hidden = cannotTell;
+  between.disabled = !nextLevel(row, value);
+  if (between.disabled) between.checked = false;
+  for (const radio of radiosOf(row)) {
+    radio.closest("label")?.classList.toggle("chosen", radio.value === value || radio.value === upper);
+  }
+  const [low, high] = [value, upper].map((each) => radiosOf(row).find((radio) => radio.value === each));
+  find(row, "[data-between-shown]", HTMLElement).textContent =
+    upper && low && high ? words(labelOf(low), labelOf(high)) : "";
 }
 
 /**

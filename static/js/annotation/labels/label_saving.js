@@ -9,8 +9,20 @@ import { showSaving as showStatus } from "../../core/save_status.js";
 import { SaveStore } from "../../core/save_store.js";
 import { save } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
-import { describe, labelPayload, resultsOf, sameState, storageKey, withKept } from "./label_answers.js";
-import { isAnswered, labelOf, questionOf, radiosOf, rowOf, rowsOf, showState, stateOf } from "./label_rows.js";
+import { asVote, describe, labelPayload, resultsOf, sameState, storageKey, withKept } from "./label_answers.js";
+import {
+  isAnswered,
+  isLevels,
+  labelOf,
+  questionOf,
+  radiosOf,
+  reasonsOf,
+  rowOf,
+  rowsOf,
+  showState,
+  showVote,
+  stateOf,
+} from "./label_rows.js";
 
 /**
  * @typedef {import("./label_answers.js").LabelState} LabelState
@@ -94,6 +106,7 @@ export function summarise() {
   const rows = allRows();
   const done = rows.filter(isAnswered).length;
   for (const row of rows) {
+    showVote(row, between);
     row.classList.toggle("decided", isAnswered(row));
     find(row, "[data-early]", HTMLElement).hidden = !sheet.early.has(questionOf(row));
   }
@@ -143,8 +156,21 @@ function showHalt(halt, { body }) {
  * @param {LabelState} state
  */
 function inWords(row, state) {
-  const radio = radiosOf(row).find((option) => option.value === state.value);
-  return describe(radio && labelOf(radio), state, text("certain"));
+  /** @param {string | undefined} value */
+  const labelled = (value) => [...radiosOf(row), ...reasonsOf(row)].find((radio) => value && radio.value === value);
+  const [option, upper, reason] = [state.value, state.upper, state.reason].map(labelled);
+  const label = option && upper ? between(labelOf(option), labelOf(upper)) : option && labelOf(option);
+  const why = reason && labelOf(reason);
+  return describe(why ? `${label} (${why})` : label, state, text("certain"));
+}
+
+/**
+ * @param {string} low
+ * @param {string} high
+ * @returns {string} a vote between two levels
+ */
+function between(low, high) {
+  return text("between").replace("LOW", low).replace("HIGH", high);
 }
 
 /* Kept in this browser until the server has it */
@@ -160,7 +186,9 @@ export function restore(row) {
   const shown = stateOf(row);
   if (!entry.value && shown.value) {
     // Answered elsewhere in the meantime: that answer is kept, and the waiting note fills an empty one.
-    entry = { ...withKept(entry, shown), version: Number(row.dataset.version), client_id: newId() };
+    const filled = withKept(entry, shown);
+    const completed = isLevels(row) ? asVote(filled) : filled;
+    entry = { ...completed, version: Number(row.dataset.version), client_id: newId() };
     if (sameState(/** @type {any} */ (entry), shown)) {
       queue.store.remove(question);
       return;

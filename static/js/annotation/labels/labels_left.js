@@ -7,7 +7,7 @@ import { SaveStore } from "../../core/save_store.js";
 import { ask } from "../../core/server.js";
 import { toast } from "../../core/toast.js";
 import { wordsOf } from "../../core/words.js";
-import { answersFirst, describe, labelPayload, parseKey, prefixOf } from "./label_answers.js";
+import { answersFirst, describe, labelPayload, parseKey, prefixOf, levelValue } from "./label_answers.js";
 
 /**
  * @typedef {import("./label_answers.js").LabelEntry} LabelEntry
@@ -122,7 +122,7 @@ function noticeOf(left) {
   const list = document.createElement("ul");
   for (const entry of left.entries.values()) {
     const item = list.appendChild(document.createElement("li"));
-    item.textContent = describe(entry.value, entry, text("certain"));
+    item.textContent = describe(levelValue(entry), entry, text("certain"));
   }
   const button = document.createElement("button");
   button.type = "button";

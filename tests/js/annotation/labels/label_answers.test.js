@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   answersFirst,
+  asVote,
   describe,
   isComplete,
+  labelPayload,
+  levelValue,
   parseKey,
   resultsOf,
   sameState,
@@ -14,10 +17,46 @@ import {
 const state = (value, certainty = null, note = "") => ({ value, certainty, note });
 
 test("an answer is complete with a choice, and a level of acuity with a certainty, too", () => {
-  assert.equal(isComplete(state("emergent"), false), true);
-  assert.equal(isComplete(state("", 40, "note"), false), false);
-  assert.equal(isComplete(state("level-4"), true), false);
-  assert.equal(isComplete(state("level-4", 0), true), true);
+  assert.equal(isComplete(state("emergent"), { isAcuity: false }), true);
+  assert.equal(isComplete(state("", 40, "note"), { isAcuity: false }), false);
+  assert.equal(isComplete(state("level-4"), { isAcuity: true }), false);
+  assert.equal(isComplete(state("level-4", 0), { isAcuity: true }), true);
+});
+
+test("on a scale, cannot tell is complete with a reason and needs no certainty", () => {
+  const levels = { isAcuity: true, isLevels: true };
+  assert.equal(isComplete(state("cannot-tell"), levels), false);
+  assert.equal(isComplete({ ...state("cannot-tell"), reason: "other" }, levels), true);
+  assert.equal(isComplete(state("self-care"), levels), false);
+  assert.equal(isComplete({ ...state("self-care", 5), upper: "primary-care" }, levels), true);
+});
+
+test("a certainty and an upper level belong to a level, and a reason to cannot tell", () => {
+  const full = { upper: "primary-care", reason: "other" };
+  assert.deepEqual(asVote({ ...state("cannot-tell", 5, "n"), ...full }), {
+    ...state("cannot-tell", null, "n"),
+    upper: "",
+    reason: "other",
+  });
+  assert.deepEqual(asVote({ ...state("self-care", 5, "n"), ...full }), {
+    ...state("self-care", 5, "n"),
+    upper: "primary-care",
+    reason: "",
+  });
+});
+
+test("a vote between two levels is named by both, and is another one than for the lower", () => {
+  const between = { ...state("self-care", 5), upper: "primary-care" };
+  assert.equal(levelValue(between), "self-care|primary-care");
+  assert.equal(levelValue(state("self-care", 5)), "self-care");
+  assert.equal(sameState(between, state("self-care", 5)), false);
+  assert.equal(sameState({ ...state("self-care", 5), upper: "" }, state("self-care", 5)), true);
+  assert.equal(sameState({ ...state("cannot-tell"), reason: "other" }, state("cannot-tell")), false);
+});
+
+test("an entry from before there were votes is sent without an upper level and a reason", () => {
+  const payload = labelPayload("q", { ...state("a", 5), version: 1, client_id: "c" });
+  assert.deepEqual([payload.upper, payload.reason], ["", ""]);
 });
 
 test("two states are the same with the same choice, certainty and note", () => {

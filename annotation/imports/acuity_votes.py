@@ -1,0 +1,197 @@
+"""``import_votes``: physicians' votes on how urgent cases are, made elsewhere, as a closed batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import BinaryIO
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from annotation.acuity.votes import CastVote, cast_votes, questions_on
+from annotation.imports.decisions import group_called
+from annotation.imports.raters import Raters
+from annotation.labels.services import QuestionInput, make_question
+from annotation.models import CANNOT_TELL, Batch, ExpertGroup, LabelAnswer, LabelQuestion, LabelTask, Membership
+from consilium.core.errors import DomainError
+from consilium.core.identifiers import new_public_id
+from consilium.core.jobs import Progress
+from consilium.core.limits import MAX_QUESTION_NAME_LENGTH
+from rubrics.acuity.scales import FOUR, Scale
+from rubrics.acuity.schemes import Scheme
+from rubrics.acuity.services import get_or_make_scale
+from rubrics.acuity.stored import scale_of
+from rubrics.imports.bulk import check_references_at_once, chunks, copy_rows, reserve_ids
+from rubrics.imports.registry import Counts
+from rubrics.models import AcuityScale, Benchmark, Case
+from rubrics.parsing.acuity_files import LONG, WIDE, AcuityReader, Vote
+from rubrics.parsing.faults import Faults
+
+CHUNK = 5000
+SHAPES = (LONG, WIDE)
+
+
+@transaction.atomic
+def import_acuity_votes(
+    *,
+    benchmark: Benchmark,
+    file: BinaryIO,
+    options: Mapping[str, str],
+    by: User | None,
+    at: datetime,
+    progress: Progress,
+) -> Counts:
+    """Import the votes of one expert group (option ``group``, made if missing) on a ``scale`` as a closed batch.
+
+    ``format`` is one of `SHAPES`, found by the heading where it is empty. A vote that is stored already is left alone.
+    `ImportRefused` names every fault; nothing is written then.
+    """
+    check_references_at_once()
+    shape = options.get("format", "")
+    if shape and shape not in SHAPES:
+        raise DomainError(_("Votes come as %(names)s.") % {"names": ", ".join(SHAPES)})
+    # One import at a time: each compares its votes with those that are stored.
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    group, group_created = group_called(benchmark, options.get("group", ""))
+    name = options.get("scale", "").strip() or only_scale(benchmark)
+    scale = get_or_make_scale(benchmark=benchmark, name=name, by=by, at=at)
+    levels = scale_of(scale)
+    reader = AcuityReader(levels, Scheme("direct", levels, {}), progress=progress)
+    faults = reader.read_votes(file, shape)
+    votes = _new_votes(benchmark, group, scale, reader.records.votes, faults)
+    faults.refuse_if_any()
+    raters = Raters(group, faults)
+    raters.enrol({vote.physician: {Membership.Role.ANNOTATOR} for vote in reader.records.votes})
+    if votes:
+        _write(_question_on(benchmark, scale, by, at), group, votes, levels, raters.users, by=by, at=at)
+    counts: Counts = {
+        "groups": {"created": int(group_created), "unchanged": int(not group_created)},
+        "physicians": {"created": raters.created},
+        "votes": {"created": len(votes), "unchanged": len(reader.records.votes) - len(votes)},
+    }
+    if reader.records.unused:
+        names = ", ".join(sorted(reader.records.unused)[:10])
+        counts["warnings"] = [_("Columns that were not read: %(names)s.") % {"names": names}]
+    return counts
+
+
+def only_scale(benchmark: Benchmark) -> str:
+    """The name of the benchmark's scale; the starter of four levels where it has none."""
+    names = sorted(set(AcuityScale.objects.filter(benchmark=benchmark).values_list("name", flat=True)))
+    if len(names) > 1:
+        raise DomainError(_("Name the scale of the votes: %(names)s.") % {"names": ", ".join(names)})
+    return names[0] if names else FOUR.name
+
+
+def _new_votes(
+    benchmark: Benchmark, group: ExpertGroup, scale: AcuityScale, votes: Sequence[Vote], faults: Faults
+) -> list[tuple[int, Vote]]:
+    """The votes that are not stored yet, with the ids of their cases; what cannot be stored is a fault."""
+    cases: dict[str, int] = {}
+    for some in chunks(sorted({vote.case for vote in votes}), CHUNK):
+        rows = Case.with_stubs.filter(benchmark=benchmark, key__in=list(some))
+        cases.update(rows.values_list("key", "pk"))
+    stored = {(vote.case_id, vote.physician): vote for vote in cast_votes(questions_on(benchmark, scale))}
+    raters = Raters(group, faults)
+    sound: dict[str, bool] = {}
+    new = []
+    for vote in votes:
+        if vote.round > 1:
+            faults.add(vote.line, "round", _("Only votes of round 1 can be imported."))
+        if vote.case not in cases:
+            message = _("There is no case “%(key)s” in this benchmark.")
+            faults.add(vote.line, "case", message % {"key": vote.case[:80]})
+            continue
+        if vote.physician not in sound:
+            sound[vote.physician] = raters.sound(vote.physician, vote.line, "physician")
+        before = stored.get((cases[vote.case], raters.users.get(vote.physician, 0)))
+        if before is None:
+            new.append((cases[vote.case], vote))
+        elif not _is_same(vote, before):
+            message = _("The physician “%(name)s” has voted differently on this case already.")
+            faults.add(vote.line, "level", message % {"name": vote.physician[:80]})
+    return new
+
+
+def _is_same(vote: Vote, before: CastVote) -> bool:
+    """Whether a vote is the stored one; a certainty and a note that the file leaves out are not compared."""
+    if (vote.low, vote.high) != (before.low, before.high):
+        return False
+    return vote.certainty in (None, before.certainty) and vote.note in ("", before.note)
+
+
+def _question_on(benchmark: Benchmark, scale: AcuityScale, by: User | None, at: datetime) -> LabelQuestion:
+    """The question that votes on the scale answer: one that is asked, else a retired one, else a new one."""
+    rows = LabelQuestion.objects.filter(benchmark=benchmark, scale=scale).order_by("-active", "position", "pk")
+    question = rows.first()
+    if question is not None:
+        return question
+    taken = set(LabelQuestion.objects.filter(benchmark=benchmark).values_list("name", flat=True))
+    base = f"votes-{scale.name}"[: MAX_QUESTION_NAME_LENGTH - 4]
+    names = (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3)))
+    question_input = QuestionInput(
+        name=next(name for name in names if name not in taken),
+        text=_("What care does this case need, as it is described, and how soon?"),
+        kind=LabelQuestion.Kind.LEVELS,
+        options=[],
+        scale=scale.name,
+    )
+    return make_question(benchmark=benchmark, question_input=question_input, by=by, at=at)
+
+
+def _write(
+    question: LabelQuestion,
+    group: ExpertGroup,
+    votes: Sequence[tuple[int, Vote]],
+    scale: Scale,
+    users: Mapping[str, int],
+    *,
+    by: User | None,
+    at: datetime,
+) -> None:
+    """The closed batch with a task for each vote. A vote is frozen once its task is handed in, so that comes last."""
+    batch = Batch.objects.create(
+        group=group,
+        title=_("Imported votes"),
+        kind=Batch.Kind.LABEL,
+        status=Batch.Status.CLOSED,
+        imported=True,
+        order=Batch.Order.SHUFFLED,
+        annotators_per_item=max(Counter(case for case, _vote in votes).values()),
+        check_policy=Batch.CheckPolicy.NONE,
+        check_fraction=0.0,
+        seed=0,
+        frame={"imported": True, "questions": [question.public_id]},
+        created_by=by,
+        created_at=at,
+        closed_at=at,
+    )
+    ids = reserve_ids(LabelTask, len(votes))
+    copy_rows(
+        LabelTask,
+        ("id", "public_id", "batch", "case", "annotator", "status", "position", "started_at"),
+        (
+            (pk, new_public_id(), batch.pk, case, users[vote.physician], LabelTask.Status.DRAFT.value, position, at)
+            for position, (pk, (case, vote)) in enumerate(zip(ids, votes, strict=True), start=1)
+        ),
+    )
+    columns = ("task", "question", "value", "upper", "reason", "certainty", "note", "version")
+    copy_rows(
+        LabelAnswer,
+        (*columns, "created_at", "updated_at"),
+        (
+            (pk, question.pk, *_level(vote, scale), "", vote.certainty, vote.note, 1, at, at)
+            for pk, (_case, vote) in zip(ids, votes, strict=True)
+        ),
+    )
+    LabelTask.objects.filter(batch=batch).update(status=LabelTask.Status.SUBMITTED, submitted_at=at)
+
+
+def _level(vote: Vote, scale: Scale) -> tuple[str, str]:
+    """The level of a vote, and the next one up where it is between the two."""
+    if vote.low is None or vote.high is None:
+        return CANNOT_TELL, ""
+    return scale.values[vote.low], scale.values[vote.high] if vote.high > vote.low else ""

@@ -1,0 +1,150 @@
+"""Voting on a scale in a real browser: by the keyboard alone, offline, and with another tab."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, Route, expect
+
+from annotation.labels.services import AnswerInput, save_answer
+from annotation.models import LabelAnswer, LabelTask
+from tests.annotation.labels.labels_world import Panel, build_panel
+from tests.axe import axe_violations
+from tests.conftest import Watch
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewPage = Callable[..., Page]
+SAVED = re.compile(r"^Saved \d\d:\d\d:\d\d$")
+
+
+@pytest.fixture
+def panel(transactional_db: None) -> Panel:
+    return build_panel()
+
+
+def votes(task: LabelTask) -> list[tuple[object, ...]]:
+    return [*LabelAnswer.objects.filter(task=task).values_list("value", "upper", "reason", "certainty", "note")]
+
+
+def test_a_physician_votes_with_the_keyboard_alone(new_page: NewPage, panel: Panel, watch: Watch) -> None:
+    watch.allow("status of 422")
+    user = panel.people[0]
+    tasks = list(LabelTask.objects.filter(annotator=user).order_by("position"))
+    page = new_page(user, reduced_motion="reduce", viewport={"width": 1280, "height": 900})
+    page.goto(f"/work/labels/{tasks[0].public_id}/")
+    expect(page.locator(".question.current")).to_have_count(1)
+    # The first case: a level, between it and the next one, certainty by key and in steps, a note.
+    page.keyboard.press("b")
+    expect(page.locator("#announce")).to_have_text("Choose a level first.")
+    page.keyboard.press("5")  # the scale has four levels
+    expect(page.locator(".options :checked")).to_have_count(0)
+    page.keyboard.press("3")
+    expect(page.locator("[data-certainty-range]")).to_be_focused()
+    page.keyboard.press("b")
+    expect(page.locator("[data-between-shown]")).to_have_text("between Urgent care and Emergency")
+    expect(page.locator(".options label.chosen")).to_have_count(2)
+    page.keyboard.press("d")
+    expect(page.locator("[data-certainty-shown]")).to_have_text("75")
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    page.keyboard.press("-")
+    expect(page.locator("[data-certainty-shown]")).to_have_text("80")
+    page.keyboard.press("t")
+    page.keyboard.type("b 0 3 are letters here")
+    page.keyboard.press("Escape")
+    expect(page.locator("#saved")).to_have_text(SAVED)
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        assert axe_violations(page) == []
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#place")).to_have_text("Case 2 of 4")
+    assert votes(tasks[0]) == [("urgent-care", "emergency", "", 80, "b 0 3 are letters here")]
+    # The second: B is taken back, and the highest level has none above it.
+    page.keyboard.press("1")
+    page.keyboard.press("b")
+    page.keyboard.press("b")
+    expect(page.locator("[data-between]")).not_to_be_checked()
+    page.keyboard.press("b")
+    page.keyboard.press("4")
+    expect(page.locator("[data-between]")).to_be_disabled()
+    page.keyboard.press("b")
+    expect(page.locator("#announce")).to_have_text("No level is above this one.")
+    page.keyboard.press("a")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#place")).to_have_text("Case 3 of 4")
+    assert votes(tasks[1]) == [("emergency", "", "", 25, "")]
+    # The third: cannot tell takes the certainty away and asks why.
+    page.keyboard.press("2")
+    page.keyboard.press("f")
+    page.keyboard.press("0")
+    expect(page.locator(".certainty")).to_be_hidden()
+    expect(page.get_by_role("radiogroup", name="Why not")).to_be_visible()
+    expect(page.locator("#answered-text")).to_have_text("0 / 1")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#refusal")).to_contain_text("1 question is not answered yet.")
+    page.keyboard.press("0")
+    page.keyboard.press("0")
+    expect(page.locator("#announce")).to_have_text("Cannot tell: More than one problem")
+    expect(page.locator("#answered-text")).to_have_text("1 / 1")
+    assert axe_violations(page) == []
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#place")).to_have_text("Case 4 of 4")
+    assert votes(tasks[2]) == [("cannot-tell", "", "several-problems", None, "")]
+    # From cannot tell back to a level.
+    page.keyboard.press("0")
+    page.keyboard.press("0")
+    page.keyboard.press("1")
+    page.keyboard.press("s")
+    expect(page.locator("#saved")).to_have_text(SAVED)
+    expect(page.locator("#answered-text")).to_have_text("1 / 1")
+    assert votes(tasks[3]) == [("self-care", "", "", 50, "")]
+
+
+def test_a_vote_waits_offline_and_overwrites_nothing(new_page: NewPage, panel: Panel, watch: Watch) -> None:
+    watch.allow("ERR_FAILED", "status of 409")
+    task = panel.tasks("a")[0]
+    page = new_page(task.annotator)
+    page.goto(f"/work/labels/{task.public_id}/")
+    expect(page.locator(".question.current")).to_have_count(1)
+
+    def cut(route: Route) -> None:
+        route.abort()
+
+    page.route("**/answers/", cut)
+    page.keyboard.press("2")
+    page.keyboard.press("b")
+    page.keyboard.press("d")
+    expect(page.locator("#saved")).to_have_text("1 waiting, offline")
+    assert not LabelAnswer.objects.exists()
+    page.unroute("**/answers/", cut)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    expect(page.locator("#saved")).to_have_text(SAVED)
+    expect(page.locator("[data-between]")).to_be_checked()
+    assert votes(task) == [("primary-care", "urgent-care", "", 75, "")]
+    version = LabelAnswer.objects.get().version
+    elsewhere = AnswerInput(panel.question.public_id, "cannot-tell", None, version=version, reason="no-request")
+    save_answer(task=task, annotator=task.annotator, change=elsewhere, at=timezone.now())
+    page.keyboard.press("b")
+    expect(page.locator("#choice")).to_be_visible()
+    expect(page.locator("#choice")).to_contain_text("Cannot tell (Not a request for care)")
+    expect(page.locator("#choice")).to_contain_text("Primary care · certainty 75")
+    page.locator("[data-take-saved]").click()
+    expect(page.locator("#choice")).to_be_hidden()
+    expect(page.locator(".certainty")).to_be_hidden()
+    expect(page.locator("[data-reason][value=no-request]")).to_be_checked()
+    assert votes(task) == [("cannot-tell", "", "no-request", None, "")]
+
+
+@pytest.mark.parametrize("width", [768, 1280])
+def test_a_vote_fits_on_one_screen(new_page: NewPage, panel: Panel, width: int) -> None:
+    task = panel.tasks("a")[0]
+    page = new_page(task.annotator, viewport={"width": width, "height": 1024 if width == 768 else 900})
+    page.goto(f"/work/labels/{task.public_id}/")
+    page.keyboard.press("1")
+    for part in (".question .options", ".vote", ".certainty", ".pane"):
+        expect(page.locator(part).first).to_be_in_viewport(ratio=0.99 if part != ".pane" else 0.5)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
