@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from annotation.api import management, work
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("annotation.acuity.api_urls")),
     path("", include("annotation.labels.api_urls")),
     path("", include("annotation.regrading.api_urls")),
     path("", include("annotation.writing.api_urls")),

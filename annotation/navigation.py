@@ -146,6 +146,9 @@ def register() -> None:
         also=["annotation:regrading"],
     )
     navigation.register(label=_("Case labels"), view="annotation:labels", section="work", roles=runs, order=52)
+    navigation.register(
+        label=_("Reference sets"), view="annotation:reference-sets", section="work", roles=runs, order=53
+    )
     navigation.register(label=_("Conflicts"), view="annotation:conflicts", section="work", roles=runs, order=55)
     navigation.register(
         label=_("Quality"),

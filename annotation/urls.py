@@ -6,6 +6,7 @@ from annotation.views import adjudications, batches, checks, comments, grading, 
 
 app_name = "annotation"
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("annotation.acuity.urls")),
     path("", include("annotation.contributions.urls")),
     path("", include("annotation.dashboard.urls")),
     path("", include("annotation.labels.urls")),

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.acuity.panel import AmbiguousBy, AmbiguousRule
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_REASON_LENGTH
 from rubrics.models import AcuityScale, Benchmark, Case
 
@@ -29,6 +30,7 @@ class ReferenceSet(models.Model):
     datasets = ArrayField(models.CharField(max_length=60))  # whose labels count
     ambiguous_rule = models.CharField(max_length=12, default="dispersion")
     ambiguous_threshold = models.FloatField(default=0.75)
+    minimum_votes = models.PositiveSmallIntegerField(default=3)  # of a panel that gives a reference
     note = models.TextField(_("note"), max_length=MAX_REASON_LENGTH, blank=True)
     digest = models.CharField(max_length=64)  # SHA-256 of its items
     signed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -45,6 +47,11 @@ class ReferenceSet(models.Model):
 
     def __str__(self) -> str:
         return f"Reference set {self.number}"
+
+    @property
+    def ambiguous(self) -> AmbiguousRule:
+        """The rule by which a case of a panel is ambiguous."""
+        return AmbiguousRule(AmbiguousBy(self.ambiguous_rule), self.ambiguous_threshold)
 
 
 class ReferenceItem(models.Model):
@@ -69,6 +76,11 @@ class ReferenceItem(models.Model):
     source = models.CharField(max_length=10, choices=Source.choices, blank=True)
     low = models.PositiveSmallIntegerField(null=True)
     high = models.PositiveSmallIntegerField(null=True)
+    # The panel's votes of round 1 in ascending order, without names: low + high of each, so that 3 is a vote between
+    # the places 1 and 2.
+    votes = ArrayField(models.PositiveSmallIntegerField(), default=list)
+    n_cannot_tell = models.PositiveSmallIntegerField(default=0)
+    certainty = models.FloatField(null=True)  # the median of the votes, 0 to 100
 
     class Meta:
         ordering = ["pk"]
