@@ -135,6 +135,22 @@ def _rubric_row(number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _result(number: int) -> dict[str, Any]:
+    return {"case_id": f"a-{number}", "true_urgency": "em", "llm_output": "ne", "run_id": 1}
+
+
+def _vignette(number: int) -> dict[str, Any]:
+    return {"urgency_level": "em", "case_description": f"Cough for {number} days.", "correct_diagnosis": "Cold."}
+
+
+def _reading(number: int) -> dict[str, Any]:
+    return {
+        "case": f"a-{number}", "candidate": "m", "format": "qa", "sample": 0, "level": "emergency", "confidence": 50,
+        "reference": "emergency",
+    }  # fmt: skip
+
+
+READING_COLUMNS = ("case", "candidate", "format", "sample", "level", "confidence", "reference")
 DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "note")
 BANK_COLUMNS = ("key", "section", "text_en", "points")
 RUBRIC_COLUMNS = ("case", "position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
@@ -184,6 +200,18 @@ IMPORTERS = [
     Importer(
         "rubrics (CSV)", "rubrics", _rubric_row, (), ("criterion",), ("points",), ("case",),
         (("tags",), ("source",), ("element",), ("expectation",)), columns=RUBRIC_COLUMNS, once=False,
+    ),
+    Importer(
+        "acuity (results)", "acuity", _result, ("case_id",), ("llm_output",), ("run_id",), ("true_urgency",),
+        (("case_id",),), options={"dataset": "d", "scheme": "em-ne-sc", "candidate": "m"},
+    ),
+    Importer(
+        "acuity (vignettes)", "acuity", _vignette, (), ("case_description",), ("weight",), ("urgency_level",),
+        (("correct_diagnosis",),), options={"dataset": "d", "scheme": "em-ne-sc"}, once=False,
+    ),
+    Importer(
+        "acuity (CSV)", "acuity", _reading, ("case",), ("level",), ("sample",), ("case",), (("candidate",),),
+        options={"dataset": "d"}, columns=READING_COLUMNS,
     ),
 ]  # fmt: skip
 

@@ -18,6 +18,7 @@ from consilium.core.limits import (
     MAX_KEY_LENGTH,
     MAX_LICENCE_LENGTH,
     MAX_PERSON_NAME_LENGTH,
+    MAX_SCALE_NAME_LENGTH,
     MAX_SLUG_LENGTH,
     MAX_TITLE_LENGTH,
 )
@@ -244,7 +245,17 @@ class ImportForm(forms.Form):
         label=_("Written by"), required=False, help_text=_("Who wrote the rubrics. Another physician approves them.")
     )
 
-    OPTIONS = ("format", "candidate", "candidate_kind", "group", "judge", "replicate", "bank", "licence", "author")
+    scale = forms.CharField(
+        label=_("Scale"),
+        max_length=MAX_SCALE_NAME_LENGTH,
+        required=False,
+        help_text=_("three, four, five or a scale of the benchmark. Left empty: its only one, or four."),
+    )
+
+    OPTIONS = (
+        *("format", "candidate", "candidate_kind", "group", "judge", "replicate", "bank", "licence", "author"),
+        "scale",
+    )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -253,7 +264,7 @@ class ImportForm(forms.Form):
         roles = AuthoringRole.objects.filter(benchmark=benchmark, role=AuthoringRole.Role.AUTHOR, active=True)
         people = User.objects.filter(pk__in=roles.values("user")).order_by("name", "email")
         author.choices = [("", _("Whoever imports them")), *((person.email, str(person)) for person in people)]
-        known = imports.kinds()
+        known = [each for each in imports.kinds() if not each.page]
         field = self.fields["kind"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(each.kind, each.label) for each in known]

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from scoring.api import judgements, judges
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("scoring.acuity.api_urls")),
     path("", include("scoring.generation.api_urls")),
     path("", include("scoring.screening.api_urls")),
     path("", include("scoring.supervision.api_urls")),

@@ -23,4 +23,5 @@ class ScoringConfig(AppConfig):
             import_acuity,
             options=["dataset", "scale", "scheme", "format", "candidate", "asked", "preview"],
             required=["dataset"],
+            page="scoring:acuity-import",
         )

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from consilium.core.endpoints import PAGED, only, page_of, valid
 from rubrics import access, models, services
 from rubrics.api import serializers
-from rubrics.forms import CaseFilters, ImportForm
+from rubrics.forms import CaseFilters
 from rubrics.selectors import lists
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def imports(request: Request, slug: str) -> Response:
         kind=payload["kind"],
         file=payload["file"],
         file_name=payload["file"].name or "",
-        options={name: payload[name] for name in ImportForm.OPTIONS if name in payload},
+        options={name: value for name, value in payload.items() if name not in ("kind", "file")},
         by=me(request),
     )
     return Response(serializers.ImportSerializer(job).data, status=status.HTTP_201_CREATED)

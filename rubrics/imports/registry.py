@@ -52,12 +52,16 @@ class Handler(Protocol):
 
 @dataclass(frozen=True)
 class ImportKind:
-    """A kind of file: its handler, the options that it takes, and those that it requires."""
+    """A kind of file: its handler, the options that it takes, and those that it requires.
+
+    ``page`` names the view of the kind's own page, where people import such files instead of on the page *Imports*.
+    """
 
     kind: str
     handler: Handler
     options: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    page: str = ""
 
     @property
     def label(self) -> str:
@@ -68,11 +72,14 @@ class ImportKind:
 _kinds: dict[str, ImportKind] = {}
 
 
-def register(kind: str, handler: Handler, *, options: Sequence[str] = (), required: Sequence[str] = ()) -> None:
+def register(
+    kind: str, handler: Handler, *, options: Sequence[str] = (), required: Sequence[str] = (), page: str = ""
+) -> None:
     """Let files of ``kind`` (one of `ImportJob.Kind`) be imported. Known options: format, candidate, candidate_kind,
-    group, judge, replicate, bank, licence, author; a new one also needs a field in `rubrics.forms.ImportForm`.
+    group, judge, replicate, bank, licence, author, scale; a new one also needs a field in `rubrics.forms.ImportForm`,
+    unless the kind has its own ``page``.
     """
-    _kinds[kind] = ImportKind(ImportJob.Kind(kind).value, handler, tuple(options), tuple(required))
+    _kinds[kind] = ImportKind(ImportJob.Kind(kind).value, handler, tuple(options), tuple(required), page)
 
 
 def find(kind: str) -> ImportKind:

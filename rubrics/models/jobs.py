@@ -50,3 +50,8 @@ class ImportJob(BaseJob):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.file_name}"
+
+    @property
+    def repetition(self) -> ImportJob | None:
+        """The job that reads the stored file once more; each upload has a file of its own."""
+        return ImportJob.objects.filter(file=self.file.name).exclude(pk=self.pk).first()

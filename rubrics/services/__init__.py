@@ -8,7 +8,7 @@ from rubrics.services.benchmarks import (
     update_benchmark,
 )
 from rubrics.services.import_cases import import_cases
-from rubrics.services.import_jobs import create_import, restart_import
+from rubrics.services.import_jobs import create_import, repeat_import, restart_import
 from rubrics.services.import_responses import import_responses
 from rubrics.services.import_rubrics import import_rubrics
 from rubrics.services.revisions import dismiss_revisions, request_revision, withdraw_revision
@@ -24,6 +24,7 @@ __all__ = [
     "import_cases",
     "import_responses",
     "import_rubrics",
+    "repeat_import",
     "replace_maps",
     "request_revision",
     "restart_import",

@@ -61,6 +61,27 @@ def create_import(
 
 
 @transaction.atomic
+def repeat_import(*, job: ImportJob, without: str, by: User) -> ImportJob:
+    """Import the stored file of a job once more, without one of its options; however often it is called, once."""
+    job = ImportJob.objects.select_for_update(no_key=True).get(pk=job.pk)
+    options = {name: value for name, value in job.options.items() if name != without}
+    repeated = job.repetition
+    if repeated is not None:
+        return repeated
+    repeated = ImportJob.objects.create(
+        benchmark=job.benchmark,
+        kind=job.kind,
+        file=job.file.name,
+        file_name=job.file_name,
+        options=options,
+        bytes_total=job.bytes_total,
+        created_by=by,
+    )
+    IMPORTS.enqueue(repeated)
+    return repeated
+
+
+@transaction.atomic
 def restart_import(*, job: ImportJob) -> None:
     """Try a refused or failed import again, say after the cases that it names were imported."""
     IMPORTS.restart(job)

@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -17,6 +18,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
 from rubrics import access, services
 from rubrics.forms import ImportForm
+from rubrics.imports import LISTS, kinds
 from rubrics.models import ImportJob
 from rubrics.views.benchmarks import csv_response
 
@@ -55,7 +57,12 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(
         request,
         "rubrics/imports/imports.html",
-        {"benchmark": benchmark, "form": form, "page_obj": Paginator(jobs, PER_PAGE).get_page(request.GET.get("page"))},
+        {
+            "benchmark": benchmark,
+            "form": form,
+            "page_obj": Paginator(jobs, PER_PAGE).get_page(request.GET.get("page")),
+            "own_pages": [(kind.label, reverse(kind.page, args=[slug])) for kind in kinds() if kind.page],
+        },
         status=status,
     )
 
@@ -63,10 +70,14 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
 # In the order of the page, since JSON in the database keeps no order.
 COUNTED = {
     "cases": _("Cases"),
+    "stubs": _("Cases without a text"),
+    "labels": _("Labels"),
     "drafts": _("Drafts of rubrics"),
     "criteria": _("Criteria"),
     "candidates": _("Candidates"),
     "responses": _("Responses"),
+    "readings": _("Readings"),
+    "missing readings": _("Missing readings"),
     "groups": _("Expert groups"),
     "physicians": _("Physicians"),
     "decisions": _("Decisions"),
@@ -80,7 +91,7 @@ COUNTED = {
 
 
 def _context(job: ImportJob) -> dict[str, object]:
-    names = [*(name for name in COUNTED if name in job.counts), *(set(job.counts) - {*COUNTED, "warnings"})]
+    names = [*(name for name in COUNTED if name in job.counts), *(set(job.counts) - {*COUNTED, *LISTS})]
     counts = [(COUNTED.get(name, name), job.counts[name]) for name in names]
     created = sum(count.get("created", 0) for _label, count in counts)
     return {
@@ -88,6 +99,9 @@ def _context(job: ImportJob) -> dict[str, object]:
         "job": job,
         "counts": counts,
         "warnings": job.counts.get("warnings", []),
+        "is_preview": "preview" in job.options,
+        "previews": job.counts.get("previews", []),
+        "confirmed": job.repetition if job.counts.get("previews") else None,
         "nothing_new": job.status == JobStatus.DONE and not created,
         "is_open": job.status in (JobStatus.PENDING, JobStatus.RUNNING),
         "may_restart": job.status in (JobStatus.REFUSED, JobStatus.FAILED),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any, BinaryIO
 
 from django.core.exceptions import ValidationError
@@ -19,7 +20,7 @@ from accounts.models import User
 from consilium.core.errors import DomainError
 from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Progress
-from consilium.core.limits import MAX_DATASET_LENGTH
+from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH
 from rubrics.acuity import services
 from rubrics.acuity.scales import folded
 from rubrics.acuity.stored import scheme_of
@@ -37,6 +38,7 @@ from rubrics.models import (
     slug_characters,
 )
 from rubrics.parsing.acuity_files import ALL, FORMATS, SHAPES, AcuityReader, AcuityRecords, MissingReading, Reading
+from rubrics.parsing.acuity_levels import State
 from rubrics.parsing.faults import Faults
 from scoring.acuity.preview import preview_of
 from scoring.models import AcuityReading
@@ -60,6 +62,25 @@ class _PreviewDone(Exception):
     def __init__(self, counts: Counts) -> None:
         super().__init__()
         self.counts = counts
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredReading:
+    """A reading that is stored, and where it came from."""
+
+    state: str
+    level: int | None
+    confidence: float | None
+    text: str
+    file: str
+    line: int
+
+    def is_same_answer(self, reading: Reading) -> bool:
+        """Whether the level is the same in any words, or the words of no level; a state's own word stands for them."""
+        answer = reading.answer
+        if answer.state is State.LEVEL:
+            return self.state == answer.state.word and self.level == answer.place
+        return self.state == answer.state.word and reading.text in (self.text, answer.state.word)
 
 
 @dataclass(frozen=True)
@@ -162,6 +183,7 @@ class _Import:
         reader = self._reader(earlier if same_file is None else earlier.filter(pk__lt=same_file.pk), progress)
         self.faults = reader.read_file(file, self.options.file_name, self.options.shape)
         records = reader.records
+        self._refuse_names(records)
         if self.options.preview and (self.faults.total or records.without_rule):
             return {"previews": [self._preview(records)]}
         self.faults.refuse_if_any()
@@ -174,11 +196,11 @@ class _Import:
         return {**counts, "warnings": list(_warnings(records))}
 
     def _reader(self, earlier: Any, progress: Progress) -> AcuityReader:
-        """The reader; of a named candidate each further file of the dataset is the next sample."""
+        """The reader; of a named candidate each further file of the dataset in one format is the next sample."""
         scheme = scheme_of(self.scheme)
         first_sample = 0
         if self.options.candidate:
-            first_sample = earlier.filter(options__candidate=self.options.candidate).count()
+            first_sample = earlier.filter(options=self.options.stored()).count()
         return AcuityReader(
             scheme.scale,
             scheme,
@@ -223,7 +245,8 @@ class _Import:
                 created_at=self.at,
             )
             copy_rows(SourceLabel, LABEL_COLUMNS, self._label_rows(labels, records, cases, row))
-            names = dict.fromkeys(own.candidate for own in (*readings, *missing))
+            rows: list[Reading | MissingReading] = [*readings, *missing]
+            names = dict.fromkeys(own.candidate for own in rows)
             candidates = {name: self.candidates.get(name, Candidate.Kind.MODEL).pk for name in names}
             copy_rows(AcuityReading, READING_COLUMNS, self._reading_rows(readings, missing, cases, candidates, row))
         counts["labels"] = {"created": len(labels), "unchanged": n_labels_known}
@@ -234,6 +257,21 @@ class _Import:
 
     def _preview(self, records: AcuityRecords) -> dict[str, Any]:
         return {"file": self.options.file_name, **preview_of(records, self.scale, self.scheme, self.faults)}
+
+    def _refuse_names(self, records: AcuityRecords) -> None:
+        """Refuse names that no field held within its limits: of files, of columns, and those made of several fields."""
+        refused: set[str] = set()
+        rows: Iterable[Reading | MissingReading] = chain(records.readings, records.missing)
+        for row in rows:
+            for field, name in (("candidate", row.candidate), ("case", row.case)):
+                if name in refused or not (len(name) > MAX_KEY_LENGTH or (name == ALL and field == "candidate")):
+                    continue
+                refused.add(name)
+                if name == ALL:
+                    self.faults.add(row.line, field, _("A candidate cannot be called “all”."))
+                else:
+                    message = _("A name has at most %(n)s characters: “%(name)s…”.")
+                    self.faults.add(row.line, field, message % {"n": MAX_KEY_LENGTH, "name": name[:40]})
 
     # Comparing with what is stored
 
@@ -273,23 +311,32 @@ class _Import:
     def _new_readings(self, records: AcuityRecords, known: Mapping[str, Case]) -> tuple[list[Reading], int]:
         """The readings that are not stored yet, and the number of those that are; another answer is a fault."""
         names = {reading.candidate for reading in records.readings}
-        stored: dict[tuple[str, str, str, int], tuple[str, str, int]] = {}
+        stored: dict[tuple[str, str, str, int], _StoredReading] = {}
         rows = AcuityReading.objects.filter(scale=self.scale, candidate__name__in=names).exclude(state="missing")
         key_of = {case.pk: key for key, case in known.items()}
         if names and key_of and rows.exists():
-            columns = ("case_id", "candidate__name", "format", "sample", "text", "acuity_import__file_name", "line")
-            for case, name, format_, sample, text, file, line in rows.values_list(*columns):
+            columns = ("case_id", "candidate__name", "format", "sample", "state", "level", "confidence", "text")
+            for case, *place, state, level, confidence, text, file, line in rows.values_list(
+                *columns, "acuity_import__file_name", "line"
+            ):
                 if case in key_of:
-                    stored[key_of[case], name, format_, sample] = (text, file, line)
+                    name, format_, sample = place
+                    stored[key_of[case], name, format_, sample] = _StoredReading(
+                        state, level, confidence, text, file, line
+                    )
         new = []
         for reading in records.readings:
             before = stored.get((reading.case, reading.candidate, reading.format, reading.sample))
             if before is None:
                 new.append(reading)
-            elif before[0] != reading.text:
+                continue
+            given = {"candidate": reading.candidate[:80], "line": before.line, "file": before.file[:80]}
+            if not before.is_same_answer(reading):
                 message = _("“%(candidate)s” has another answer in this sample: line %(line)s of %(file)s.")
-                given = {"candidate": reading.candidate[:80], "line": before[2], "file": before[1][:80]}
                 self.faults.add(reading.line, "sample", message % given)
+            elif reading.confidence is not None and reading.confidence != before.confidence:
+                message = _("“%(candidate)s” has another confidence in this sample: line %(line)s of %(file)s.")
+                self.faults.add(reading.line, "confidence", message % given)
         return new, len(records.readings) - len(new)
 
     def _new_missing(self, records: AcuityRecords, known: Mapping[str, Case]) -> tuple[list[MissingReading], int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ TEXT = [
     ("ink", "mark"),
     ("ink", "not-soft"),
     *(("ink", f"d{i}") for i in range(1, 8)),
+    *(("ink", f"acuity-{i}") for i in range(6)),
 ]
 # Borders of controls and marks of charts need 3 : 1.
 MARKS = [
@@ -73,6 +75,14 @@ def test_controls_and_chart_marks_have_contrast(theme: str) -> None:
     tokens = blocks()[theme]
     low = {pair: round(value, 2) for pair in MARKS if (value := contrast(tokens[pair[0]], tokens[pair[1]])) < 3}
     assert low == {}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_levels_of_acuity_are_one_ramp(theme: str) -> None:
+    tokens = blocks()[theme]
+    against_card = [contrast(tokens[f"acuity-{i}"], tokens["card"]) for i in range(6)]
+    assert against_card == sorted(against_card)
+    assert min(high / low for low, high in pairwise(against_card)) > 1.1
 
 
 def test_a_chosen_dark_theme_is_the_one_that_the_system_gives() -> None:

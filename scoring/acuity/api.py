@@ -1,0 +1,280 @@
+"""API endpoints of acuity, for those who run the benchmark: scales, schemes, labels of cases, readings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from consilium.core.api import StrictSerializer
+from consilium.core.endpoints import PAGED, only, page_of, valid
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
+from rubrics.access import get_benchmark
+from rubrics.acuity.scales import MAX_LEVELS, MIN_LEVELS, Level, Scale, folded
+from rubrics.acuity.schemes import How, Mapped, Scheme
+from rubrics.acuity.services import MAX_LEVEL_TEXT_LENGTH
+from rubrics.models import AcuityScale, HowMapped, LabelScheme, SourceLabel
+from scoring.acuity import selectors, services
+from scoring.acuity.forms import MAX_RULES
+from scoring.models import AcuityReading
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+Plain = serializers.Serializer[Any]
+Name = serializers.CharField
+
+
+def _level_text(*, required: bool = True) -> serializers.CharField:
+    return serializers.CharField(max_length=MAX_LEVEL_TEXT_LENGTH, required=required, allow_blank=not required)
+
+
+class AcuityLevelSerializer(StrictSerializer, Plain):
+    """A level; without a Chinese text it has the English one."""
+
+    value = Name(max_length=MAX_SCALE_NAME_LENGTH)
+    label_en = _level_text()
+    label_zh = _level_text(required=False)
+    definition_en = _level_text(required=False)
+    definition_zh = _level_text(required=False)
+
+
+class AcuityScaleSerializer(StrictSerializer, Plain):
+    """A scale with 2 to 6 levels, the least urgent first. The name of a scale that is there makes a new version."""
+
+    name = Name(max_length=MAX_SCALE_NAME_LENGTH)
+    version = serializers.IntegerField(read_only=True)
+    levels = serializers.ListField(child=AcuityLevelSerializer(), min_length=MIN_LEVELS, max_length=MAX_LEVELS)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+class AcuityRuleSerializer(StrictSerializer, Plain):
+    """What a label becomes: ``low`` and ``high`` are values of levels, the same for direct, none for panel, exclude."""
+
+    source_label = Name(max_length=MAX_KEY_LENGTH)
+    how = serializers.ChoiceField(choices=HowMapped.choices)
+    low = Name(max_length=MAX_SCALE_NAME_LENGTH, allow_null=True, default=None)
+    high = Name(max_length=MAX_SCALE_NAME_LENGTH, allow_null=True, default=None)
+
+
+class AcuitySchemeSerializer(StrictSerializer, Plain):
+    """Rules for source labels on a scale, which is given by name. The name of a scheme makes a new version of it."""
+
+    name = Name(max_length=MAX_SCALE_NAME_LENGTH)
+    version = serializers.IntegerField(read_only=True)
+    scale = Name(max_length=MAX_SCALE_NAME_LENGTH)
+    scale_version = serializers.IntegerField(read_only=True)
+    rules = serializers.ListField(child=AcuityRuleSerializer(), min_length=1, max_length=MAX_RULES)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+class AcuitySourceLabelSerializer(Plain):
+    """The label of a case word for word, what a scheme makes of it, and where it stands."""
+
+    case = serializers.CharField()
+    dataset = serializers.CharField()
+    source_id = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    scale = serializers.CharField()
+    scheme = serializers.CharField()
+    version = serializers.IntegerField()
+    how = serializers.ChoiceField(choices=HowMapped.choices)
+    low = serializers.CharField(allow_null=True)
+    high = serializers.CharField(allow_null=True)
+    file = serializers.CharField()
+    digest = serializers.CharField()
+    line = serializers.IntegerField()
+
+    def to_representation(self, instance: SourceLabel) -> dict[str, Any]:
+        """The row with its levels by value."""
+        levels = instance.scheme.scale.levels
+        return {
+            "case": instance.case.key,
+            "dataset": instance.dataset,
+            "source_id": instance.source_id,
+            "label": instance.label,
+            "scale": instance.scheme.scale.name,
+            "scheme": instance.scheme.name,
+            "version": instance.scheme.version,
+            "how": instance.how,
+            "low": _value(levels, instance.low),
+            "high": _value(levels, instance.high),
+            "file": instance.acuity_import.file_name,
+            "digest": instance.acuity_import.file_digest,
+            "line": instance.line,
+        }
+
+
+class AcuityReadingSerializer(Plain):
+    """What a candidate said of a case in one sample; ``level`` is null in any other state than level."""
+
+    case = serializers.CharField()
+    candidate = serializers.CharField()
+    format = serializers.ChoiceField(choices=AcuityReading.Format.choices)
+    sample = serializers.IntegerField()
+    source = serializers.ChoiceField(choices=AcuityReading.Source.choices)  # type: ignore[assignment]
+    scale = serializers.CharField()
+    version = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=AcuityReading.State.choices)
+    level = serializers.CharField(allow_null=True)
+    confidence = serializers.FloatField(allow_null=True)
+    text = serializers.CharField()
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+
+    def to_representation(self, instance: AcuityReading) -> dict[str, Any]:
+        """The row with its level by value."""
+        return {
+            "case": instance.case.key,
+            "candidate": instance.candidate.name,
+            "format": instance.format,
+            "sample": instance.sample,
+            "source": instance.source,
+            "scale": instance.scale.name,
+            "version": instance.scale.version,
+            "state": instance.state,
+            "level": _value(instance.scale.levels, instance.level),
+            "confidence": instance.confidence,
+            "text": instance.text,
+            "file": instance.acuity_import.file_name,
+            "line": instance.line,
+        }
+
+
+def _value(levels: list[dict[str, str]], place: int | None) -> str | None:
+    return None if place is None else levels[place]["value"]
+
+
+def _shown_scheme(scheme: LabelScheme) -> dict[str, Any]:
+    levels = scheme.scale.levels
+    return {
+        "name": scheme.name,
+        "version": scheme.version,
+        "scale": scheme.scale.name,
+        "scale_version": scheme.scale.version,
+        "rules": [
+            {
+                "source_label": rule.source_label,
+                "how": rule.how,
+                "low": _value(levels, rule.low),
+                "high": _value(levels, rule.high),
+            }
+            for rule in scheme.rules.all()
+        ],
+        "created_at": scheme.created_at,
+    }
+
+
+class _StoredScheme(AcuitySchemeSerializer):
+    def to_representation(self, instance: LabelScheme) -> dict[str, Any]:
+        """The row with the levels of its rules by value."""
+        return dict(super().to_representation(_shown_scheme(instance)))
+
+
+@extend_schema(
+    methods=["GET"], responses=AcuityScaleSerializer(many=True), parameters=PAGED, operation_id="acuity_scales_list"
+)
+@extend_schema(
+    methods=["POST"],
+    request=AcuityScaleSerializer,
+    responses={201: AcuityScaleSerializer},
+    operation_id="acuity_scales_create",
+)
+@api_view(["GET", "POST"])
+def scales(request: Request, slug: str) -> Response:
+    """List the scales, or make one; the same levels once more are the version that is there."""
+    benchmark = get_benchmark(request.user, slug)
+    if request.method == "GET":
+        only(request)
+        rows = AcuityScale.objects.filter(benchmark=benchmark).order_by("name", "-version")
+        return page_of(request, rows, AcuityScaleSerializer)
+    payload = valid(AcuityScaleSerializer(data=request.data))
+    try:
+        scale = Scale(payload["name"], tuple(_level(level) for level in payload["levels"]))
+    except ValueError as error:
+        raise ValidationError({"levels": [str(error)]}) from error
+    by, at = cast("User", request.user), timezone.now()
+    row = services.save_scale(benchmark=benchmark, scale=scale, by=by, at=at)
+    return Response(AcuityScaleSerializer(row).data, status=status.HTTP_201_CREATED)
+
+
+def _level(sent: dict[str, str]) -> Level:
+    label, definition = sent["label_en"], sent.get("definition_en", "")
+    chinese = sent.get("label_zh") or label, sent.get("definition_zh") or definition
+    return Level(sent["value"], label, chinese[0], definition, chinese[1])
+
+
+@extend_schema(
+    methods=["GET"], responses=AcuitySchemeSerializer(many=True), parameters=PAGED, operation_id="acuity_schemes_list"
+)
+@extend_schema(
+    methods=["POST"],
+    request=AcuitySchemeSerializer,
+    responses={201: AcuitySchemeSerializer},
+    operation_id="acuity_schemes_create",
+)
+@api_view(["GET", "POST"])
+def schemes(request: Request, slug: str) -> Response:
+    """List the label schemes, or make one on the newest version of a scale."""
+    benchmark = get_benchmark(request.user, slug)
+    if request.method == "GET":
+        only(request)
+        return page_of(request, selectors.schemes(benchmark), _StoredScheme)
+    payload = valid(AcuitySchemeSerializer(data=request.data))
+    scale = selectors.scale_called(benchmark, payload["scale"])
+    if scale is None:
+        raise ValidationError({"scale": [f"there is no scale {payload['scale']!r}"]})
+    scheme = Scheme(payload["name"], scale, _rules(payload["rules"], scale))
+    by, at = cast("User", request.user), timezone.now()
+    row = services.save_scheme(benchmark=benchmark, scheme=scheme, by=by, at=at)
+    return Response(_StoredScheme(row).data, status=status.HTTP_201_CREATED)
+
+
+def _rules(sent: list[dict[str, Any]], scale: Scale) -> dict[str, Mapped]:
+    """The rules by label; `ValidationError` names the rule that is none."""
+    rules: dict[str, Mapped] = {}
+    for number, rule in enumerate(sent):
+        low, high = (None if rule[name] is None else scale.place(rule[name]) for name in ("low", "high"))
+        how, label = How(rule["how"]), folded(rule["source_label"])
+        steps = None if low is None or high is None else high - low
+        expected = {How.DIRECT: 0, How.BOUNDARY: 1}.get(how)
+        if label in rules:
+            raise ValidationError({"rules": [f"{number}: there is a rule for {rule['source_label']!r} before"]})
+        if steps != expected or (expected is None and (rule["low"], rule["high"]) != (None, None)):
+            levels = ", ".join(scale.values)
+            raise ValidationError(
+                {
+                    "rules": [
+                        f"{number}: direct has low and high the same, boundary high next above low, the others none "
+                        f"of them; levels are {levels}"
+                    ]
+                }
+            )
+        rules[label] = Mapped(how, low, high)
+    return rules
+
+
+@extend_schema(
+    responses=AcuitySourceLabelSerializer(many=True), parameters=PAGED, operation_id="acuity_source_labels_list"
+)
+@api_view(["GET"])
+def source_labels(request: Request, slug: str) -> Response:
+    """List the labels of cases, in the order in which they were imported."""
+    benchmark = get_benchmark(request.user, slug)
+    only(request)
+    return page_of(request, selectors.source_labels(benchmark), AcuitySourceLabelSerializer)
+
+
+@extend_schema(responses=AcuityReadingSerializer(many=True), parameters=PAGED, operation_id="acuity_readings_list")
+@api_view(["GET"])
+def readings(request: Request, slug: str) -> Response:
+    """List the readings, also those that were asked for and not given, in the order in which they were imported."""
+    benchmark = get_benchmark(request.user, slug)
+    only(request)
+    return page_of(request, selectors.readings(benchmark), AcuityReadingSerializer)

@@ -1,0 +1,343 @@
+"""The pages about acuity for staff: the import with its preview, what is there, scales and schemes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from rubrics.acuity.scales import FOUR
+from rubrics.models import AcuityScale, Benchmark, Case, ImportJob, LabelScheme, SourceLabel
+from scoring.models import AcuityReading
+from tests.scoring.acuity.acuity_files import VIGNETTES, jsonl, preview, result, table, table_sizes, work
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+ACUITY, IMPORT, SCALES = (f"/b/bench/case-acuity/{place}" for place in ("", "import/", "scales/"))
+NEW_SCALE, NEW_SCHEME = f"{SCALES}new/", "/b/bench/case-acuity/schemes/new/"
+
+
+def text(client: Client, path: str) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def confirm(client: Client, job: ImportJob) -> ImportJob:
+    answer = client.post(f"/b/bench/case-acuity/imports/{job.public_id}/confirm/")
+    assert answer.status_code == 302
+    return ImportJob.objects.get(public_id=answer.url.split("/")[-2])  # type: ignore[attr-defined]
+
+
+def test_an_empty_benchmark_says_what_this_is_for(staff: Client) -> None:
+    page = text(staff, ACUITY)
+    assert "No labels and no readings yet" in page
+    assert f'href="{IMPORT}"' in page
+
+
+def test_from_the_form_over_the_preview_into_the_benchmark(staff: Client) -> None:
+    rows = [
+        result(1, "em", "em", correct=True),
+        result(2, "ne", "I cannot help with that.", correct=True),
+        result(3, "sc", "", note="aside"),
+    ]
+    before = table_sizes(ImportJob._meta.db_table)
+    job, page = preview(staff, jsonl(*rows))
+    assert table_sizes(ImportJob._meta.db_table) == before
+    assert (job.status, job.options["preview"]) == ("done", "1")
+    assert "Preview: nothing is written yet" in page
+    assert "I cannot help with that." in page
+    assert "1 stored flag contradicts label and level (lines 2)" in page
+    assert "Columns that are not read: note." in page
+    assert "previews" not in page
+    # The label, what it becomes, its cases and an example.
+    cells = page[page.index("What each label becomes</h2>") :]
+    assert cells.index(">em<") < cells.index("emergency") < cells.index("d-0001")
+
+    second = confirm(staff, job)
+    assert confirm(staff, job) == second, "pressed twice, it is one import"
+    page = text(staff, f"/b/bench/imports/{job.public_id}/")
+    assert f'href="/b/bench/imports/{second.public_id}/">To the import' in page
+    assert "nothing is written yet" not in page
+    assert ImportJob.objects.count() == 2
+    assert (second.file.name, second.options) == (
+        job.file.name,
+        {name: value for name, value in job.options.items() if name != "preview"},
+    )
+    assert work(second).status == "done"
+    assert confirm(staff, job) == second
+    page = text(staff, f"/b/bench/imports/{second.public_id}/")
+    assert f'href="{ACUITY}"' in page
+    assert "Cases without a text" in page
+    assert "1 reading says no one level (Refused: 1)" in page
+    assert SourceLabel.objects.count() == 3
+    assert AcuityReading.objects.count() == 3
+    assert Case.with_stubs.filter(is_stub=True).count() == 3
+
+    page = text(staff, ACUITY)
+    assert "results.jsonl" in page
+    assert table(staff, "flow.csv")[1:] == [["d", "em-ne-sc", "1", "three", "1", "3", "3", "0", "0", "0"]]
+    assert table(staff, "candidates.csv")[1:] == [
+        ["three", "1", "results", "qa", "3", "2", "1", "1", "0", "0", "0", "1"]
+    ]
+    assert table(staff, "readings.csv") == [
+        ["case", "candidate", "format", "sample", "level", "confidence"],
+        ["d-0001", "results", "qa", "0", "emergency", ""],
+        ["d-0002", "results", "qa", "0", "refused", ""],
+        ["d-0003", "results", "qa", "0", "", ""],
+    ]
+    assert table(staff, "unusable.csv") == [
+        ["candidate", "format", "case", "sample", "state", "text", "file", "line"],
+        ["results", "qa", "d-0002", "0", "refused", "I cannot help with that.", "results.jsonl", "2"],
+    ]
+    labels = table(staff, "source_labels.csv")
+    assert labels[0] == (
+        ["case", "dataset", "source_id", "label", "scheme", "version", "how", "low", "high", "file", "digest", "line"]
+    )
+    assert labels[2][:9] == ["d-0002", "d", "2", "ne", "em-ne-sc", "1", "direct", "non-emergency", "non-emergency"]
+    assert labels[2][-1] == "2"
+    assert table(staff, "labels.csv")[1] == [*("d", "em-ne-sc", "1", "em", "direct", "emergency", "emergency", "1")]
+    assert len(table(staff, "imports.csv")) == 2
+    assert len(table(staff, "scales/scales.csv")) == 4
+    # em-ne-sc has two names for each of three labels.
+    assert len(table(staff, "scales/rules.csv")) == 7
+
+
+def test_the_same_file_again_changes_nothing(staff: Client) -> None:
+    content = jsonl(result(1, "em", "em"), result(2, "ne", ""))
+    work(confirm(staff, preview(staff, content)[0]))
+    jobs = ImportJob._meta.db_table
+    before = table_sizes(jobs)
+    job, page = preview(staff, content)
+    assert "Everything in this file is there already" in page
+    again = work(confirm(staff, job))
+    assert again.counts["readings"] == {"created": 0, "unchanged": 1}
+    assert table_sizes(jobs) == before
+
+
+def test_a_label_without_a_rule_leads_to_a_new_version_of_the_scheme(staff: Client) -> None:
+    content = jsonl(result(1, "em", "em"), result(2, "urgent <b>", "em"), result(3, "urgent <b>", "em"))
+    job, page = preview(staff, content)
+    assert "the labels of 2 rows have no rule" in page
+    assert "first in line 2" in page
+    assert page.index("urgent &lt;b&gt;") < page.index(">em<"), "labels without a rule come first"
+    assert 'class="primary">Import' not in page
+    assert confirm(staff, job) == job, "it cannot be imported"
+    assert ImportJob.objects.count() == 1
+
+    form = f"{NEW_SCHEME}?preview={job.public_id}"
+    page = text(staff, form)
+    assert page.index('value="urgent &lt;b&gt;"') < page.index('value="em"')
+    rows = {"row-0-source_label": "Urgent <B>", "row-0-becomes": "level-2", "row-1-source_label": "em"}
+    answer = staff.post(form, {"name": "em-ne-sc", "scale": "three", **rows, "row-1-becomes": "level-2", "save": "1"})
+    assert answer.status_code == 302, answer.content.decode()
+    own = LabelScheme.objects.get(version=2)
+    assert list(own.rules.values_list("source_label", "how", "low")) == [
+        ("urgent <b>", "direct", 2),
+        ("em", "direct", 2),
+    ]
+    assert LabelScheme.objects.get(version=1).rules.count() == 6, "version 1 is the starter's"
+
+    # Back in the form the file is kept, and what was entered.
+    back = answer.url  # type: ignore[attr-defined]
+    page = text(staff, back)
+    assert "Without another file, results.jsonl is used again." in page
+    assert '<option value="em-ne-sc" selected>' in page
+    terms = {"dataset": "d", "scale": "three", "scheme": "em-ne-sc", "asked": "qa", "format": "auto"}
+    assert staff.post(back, terms).status_code == 302
+    second = work(ImportJob.objects.order_by("pk").last())  # type: ignore[arg-type]
+    assert second.counts["previews"][0]["flow"]["without_rule"] == 0
+    assert second.counts["previews"][0]["scheme"] == "em-ne-sc 2"
+    assert work(confirm(staff, second)).status == "done"
+    assert SourceLabel.objects.filter(label="urgent <b>", low=2).count() == 2
+
+
+def test_a_newer_scheme_asks_for_another_preview(staff: Client, benchmark: Benchmark) -> None:
+    job, _page = preview(staff, jsonl(result(1, "em", "em")))
+    rules = {"row-0-source_label": "em", "row-0-becomes": "level-1", "save": "1"}
+    assert staff.post(NEW_SCHEME, {"name": "em-ne-sc", "scale": "three", **rules}).status_code == 302
+    assert confirm(staff, job) == job
+    assert "has a new version since this preview" in text(staff, f"/b/bench/imports/{job.public_id}/")
+    assert not SourceLabel.objects.exists()
+
+
+def test_faults_of_a_preview_stand_by_line_and_field(staff: Client) -> None:
+    job, page = preview(staff, jsonl(result(1, "em", "em"), result(1, "em", "ne")))
+    assert "its faults are listed below" in page
+    assert "The candidate has this sample already" in page
+    assert confirm(staff, job) == job
+    assert ImportJob.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"scheme": "portal-1-6"}, "The label scheme “portal-1-6” has no rules for the scale “three”."),
+        ({"dataset": "a b"}, "id_dataset_error"),
+        ({"candidate": "all"}, "A candidate cannot be called “all”."),
+        ({"scale": "seven"}, "id_scale_error"),
+        ({"format": "xls"}, "id_format_error"),
+        ({"asked": "both"}, "id_asked_error"),
+        ({"file": ""}, "id_file_error"),
+    ],
+)
+def test_a_form_that_cannot_be_right(staff: Client, fields: dict[str, Any], message: str) -> None:
+    terms = {"dataset": "d", "scale": "three", "scheme": "em-ne-sc", "asked": "qa", "format": "auto"}
+    file = SimpleUploadedFile("f.jsonl", jsonl(result(1, "em", "em")))
+    answer = staff.post(IMPORT, {"file": file, **terms, **fields})
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+    assert not ImportJob.objects.exists()
+
+
+def test_the_page_of_imports_leads_here_and_does_not_take_the_kind(staff: Client) -> None:
+    page = text(staff, "/b/bench/imports/")
+    assert f'href="{IMPORT}"' in page
+    assert 'value="acuity"' not in page
+    file = SimpleUploadedFile("f.jsonl", jsonl(result(1, "em", "em")))
+    assert staff.post("/b/bench/imports/", {"kind": "acuity", "dataset": "d", "file": file}).status_code == 422
+
+
+def test_only_a_preview_can_be_confirmed(staff: Client, benchmark: Benchmark) -> None:
+    job = work(confirm(staff, preview(staff, jsonl(result(1, "em", "em")))[0]))
+    assert confirm(staff, job) == job
+    assert ImportJob.objects.count() == 2
+    cases = ImportJob.objects.create(benchmark=benchmark, kind="cases", created_by=benchmark.roles.get().user)
+    assert staff.get(f"{IMPORT}?from={cases.public_id}").status_code == 404
+    assert staff.get(f"{IMPORT}?from=nothing").status_code == 404
+
+
+def test_several_scales_have_a_file_each(staff: Client) -> None:
+    content = jsonl(result(1, "em", "em"))
+    work(confirm(staff, preview(staff, content)[0]))
+    work(confirm(staff, preview(staff, content, scale="four")[0]))
+    page = text(staff, ACUITY)
+    assert "readings.csv?scale=three&amp;version=1" in page
+    assert table(staff, "readings.csv?scale=three")[1][4] == "emergency"
+    assert staff.get(f"{ACUITY}readings.csv?scale=five").status_code == 404
+
+
+def test_the_page_takes_as_many_queries_for_many_rows(staff: Client) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            text(staff, ACUITY)
+        return len(captured)
+
+    work(confirm(staff, preview(staff, jsonl(result(1, "em", "em")))[0]))
+    queries()
+    first = queries()
+    for name in ("two.jsonl", "three.jsonl"):
+        work(confirm(staff, preview(staff, jsonl(result(1, "em", "em"), result(9, "ne", "x")), name=name)[0]))
+    assert queries() == first
+
+
+# Scales and schemes --------------------------------------------------------------------------------------------------
+
+
+def level_rows(*values: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for number, value in enumerate(values):
+        fields |= {f"row-{number}-value": value, f"row-{number}-label_en": value.title()}
+        fields |= {f"row-{number}-label_zh": "", f"row-{number}-definition_zh": ""}
+        fields |= {f"row-{number}-definition_en": f"What {value} means."}
+    return fields
+
+
+def test_a_scale_is_made_and_a_change_is_a_new_version(staff: Client, benchmark: Benchmark) -> None:
+    page = text(staff, f"{NEW_SCALE}?from=four")
+    assert 'value="urgent-care"' in page
+    assert page.count('<span class="acuity-level at-') == 4
+    answer = staff.post(NEW_SCALE, {"name": "ours", **level_rows("later", "now"), "save": "1"})
+    assert answer.status_code == 302
+    scale = AcuityScale.objects.get()
+    assert (scale.version, scale.levels[1]) == (
+        1,
+        {
+            "value": "now",
+            "label_en": "Now",
+            "label_zh": "Now",
+            "definition_en": "What now means.",
+            "definition_zh": "What now means.",
+        },
+    )
+    staff.post(NEW_SCALE, {"name": "ours", **level_rows("later", "now"), "save": "1"})
+    assert AcuityScale.objects.count() == 1, "the same levels are the same version"
+    staff.post(NEW_SCALE, {"name": "ours", **level_rows("later", "soon", "now"), "save": "1"})
+    assert list(AcuityScale.objects.order_by("version").values_list("version", flat=True)) == [1, 2]
+    page = text(staff, SCALES)
+    assert "a newer one is used now" in page
+    assert "What soon means." in page
+
+
+def test_a_scale_with_a_starters_name_follows_the_starter(staff: Client) -> None:
+    staff.post(NEW_SCALE, {"name": "four", **level_rows("later", "now"), "save": "1"})
+    first, second = AcuityScale.objects.order_by("version")
+    assert [level["value"] for level in first.levels] == list(FOUR.values)
+    assert [level["value"] for level in second.levels] == ["later", "now"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (level_rows("only"), "A scale has 2 to 6 levels."),
+        (level_rows("a", "b", "c", "d", "e", "f", "g"), "A scale has 2 to 6 levels."),
+        (level_rows("a", "a"), "Another level has this name."),
+        (level_rows("a", "cannot-tell"), "This cannot name a level."),
+        (level_rows("a", ""), "row-1-value_error"),
+    ],
+)
+def test_a_scale_that_cannot_be(staff: Client, rows: dict[str, str], message: str) -> None:
+    answer = staff.post(NEW_SCALE, {"name": "ours", **rows, "save": "1"})
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+    assert not AcuityScale.objects.exists()
+
+
+def test_rows_of_levels_are_added_and_removed_without_saving(staff: Client) -> None:
+    page = staff.post(NEW_SCALE, {"name": "ours", **level_rows("a", "b"), "add": "1"}).content.decode()
+    assert 'name="row-2-value"' in page
+    assert 'value="ours"' in page
+    page = staff.post(NEW_SCALE, {"name": "ours", **level_rows("a", "b", "c"), "remove": "0"}).content.decode()
+    assert 'value="a"' not in page
+    assert 'name="row-1-value" value="c"' in page
+    assert not AcuityScale.objects.exists()
+
+
+def test_a_scheme_has_levels_borders_the_panel_and_what_is_left_out(staff: Client) -> None:
+    rules = [("Red", "level-3"), ("orange", "between-2"), ("grey", "panel"), ("test", "exclude")]
+    rows: dict[str, str] = {}
+    for number, (label, becomes) in enumerate(rules):
+        rows |= {f"row-{number}-source_label": label, f"row-{number}-becomes": becomes}
+    assert staff.post(NEW_SCHEME, {"name": "colours", "scale": "four", **rows, "save": "1"}).status_code == 302
+    scheme = LabelScheme.objects.get()
+    assert list(scheme.rules.values_list("source_label", "how", "low", "high")) == [
+        ("red", "direct", 3, 3),
+        ("orange", "boundary", 2, 3),
+        ("grey", "panel", None, None),
+        ("test", "exclude", None, None),
+    ]
+    page = text(staff, f"{NEW_SCHEME}?scale=four&from=colours")
+    assert '<option value="between-2" selected>' in page
+    content = jsonl(*({**VIGNETTES[0], "urgency_level": label, "case_description": label} for label, _to in rules))
+    job, _page = preview(staff, content, scale="four", scheme="colours")
+    assert job.counts["previews"][0]["flow"] == (
+        {"labelled": 4, "direct": 1, "boundary": 1, "panel": 1, "exclude": 1, "without_rule": 0}
+    )
+    work(confirm(staff, job))
+    assert table(staff, "flow.csv")[1] == ["d", "colours", "1", "four", "1", "4", "1", "1", "1", "1"]
+
+
+def test_two_rules_for_one_label_are_refused(staff: Client) -> None:
+    rows = {f"row-{number}-{name}": value for number, label in enumerate(("Red", " red"))
+            for name, value in (("source_label", label), ("becomes", "panel"))}  # fmt: skip
+    answer = staff.post(NEW_SCHEME, {"name": "colours", "scale": "four", **rows, "save": "1"})
+    assert answer.status_code == 422
+    assert "There is a rule for this label before." in answer.content.decode()
+    assert staff.post(NEW_SCHEME, {"name": "colours", "scale": "four", "save": "1"}).status_code == 422
+    assert not LabelScheme.objects.exists()
