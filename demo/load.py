@@ -6,7 +6,7 @@ import io
 import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -20,11 +20,16 @@ from accounts.models import PhysicianProfile, User
 from agreement.models import Report
 from agreement.services import create_report
 from annotation import services as annotation_services
-from annotation.models import Adjudication, Batch, ExpertGroup, Membership
+from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule
+from annotation.acuity.services import sign_reference_set
+from annotation.imports.acuity_votes import import_acuity_votes
+from annotation.labels.batches import CaseFilter, LabelTerms, make_label_batch
+from annotation.models import Adjudication, Batch, ExpertGroup, LabelQuestion, Membership
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.writing_plan import WritingFilter, WritingOrder
+from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
-from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, benchmark
+from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, acuity, benchmark
 from demo.cases import DemoCase, read_cases
 from demo.physician_work import PhysicianWork, Task
 from demo.responses import DemoResponse, case_row, compose_all
@@ -33,9 +38,10 @@ from demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, ending
 from rubrics import services as rubric_services
 from rubrics.editor.drafting import DraftItem, items_of
 from rubrics.imports.bulk import refresh_statistics
-from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
+from rubrics.models import AcuityScale, AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import send_to_review
+from scoring.acuity.importing import import_acuity
 from scoring.judges import services as judge_services
 from scoring.models import RunSlice, TrainedModel
 from scoring.runs import services as run_services
@@ -70,6 +76,7 @@ def load_demo(*, at: datetime) -> bool:
         _open_batch(work, group, SEED + 10 * number + 2)
     _writing_batch(groups[0], calendar.days_ago(1))
     _drafts(demo, people, calendar)
+    _panel(demo, people, groups[0], calendar)
     refresh_statistics()
     _judge(demo, people["researcher@example.org"], at)
     _reports(demo, people["researcher@example.org"], at)
@@ -309,6 +316,40 @@ def _writing_batch(group: ExpertGroup, at: datetime) -> None:
     create_writing_batch(order=order, filter=WritingFilter(draw=4), by=None, at=at)
 
 
+def _panel(demo: Benchmark, people: dict[str, User], group: ExpertGroup, calendar: Calendar) -> None:
+    """Labels, votes and readings on how urgent 40 messages are, a signed reference set, and cases to vote on."""
+    admin, at = people["admin@example.org"], calendar.days_ago(6)
+    common: dict[str, Any] = {"benchmark": demo, "by": admin, "at": at, "progress": lambda _read: None}
+    readings = {"dataset": acuity.DATASET, "scheme": "letters", "file_name": "made-up-readings.csv"}
+    import_acuity(file=_csv(acuity.reading_rows(SEED)), options=readings, **common)
+    votes = {"group": "Panel", "scale": "four", "file_name": "made-up-votes.csv"}
+    import_acuity_votes(file=_csv(acuity.vote_rows(SEED)), options=votes, **common)
+    scale = AcuityScale.objects.get(benchmark=demo)
+    sign_reference_set(
+        scale=scale,
+        datasets=[acuity.DATASET],
+        ambiguous=AmbiguousRule(),
+        minimum_votes=MINIMUM_VOTES,
+        note="Made up, like all of this benchmark.",
+        seen=None,
+        by=admin,
+        at=calendar.days_ago(5),
+    )
+    make_label_batch(
+        group=group,
+        questions=[LabelQuestion.objects.get(benchmark=demo, scale=scale)],
+        terms=LabelTerms(title="How urgent is this?", annotators_per_case=3, seed=SEED),
+        filter=CaseFilter(),
+        by=admin,
+        at=calendar.days_ago(1),
+    )
+
+
+def _csv(rows: Iterable[Mapping[str, object]]) -> io.BytesIO:
+    listed = list(rows)
+    return io.BytesIO("".join(stream_csv(list(listed[0]), listed)).encode())
+
+
 def _drafts(demo: Benchmark, people: dict[str, User], calendar: Calendar) -> None:
     """Two new versions of rubrics: one is being written, one waits for a second physician."""
     first, second = people["author-1@example.org"], people["author-2@example.org"]
@@ -368,6 +409,8 @@ def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:
         (Report.Kind.SCORES, {"rater": JUDGE, "k": 10}),
         (Report.Kind.ITEMS, {"rater_a": f"{first}@checked", "rater_b": f"{other}@checked"}),
         (Report.Kind.ALTERNATIVE, {"judge": JUDGE, "group": "all"}),
+        (Report.Kind.ACUITY, {}),
+        (Report.Kind.ACUITY_UNCERTAINTY, {}),
     ]
     for kind, parameters in reports:
         create_report(benchmark=demo, kind=kind, parameters=parameters, by=researcher, at=at)

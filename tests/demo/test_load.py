@@ -21,13 +21,24 @@ from agreement.kinds.agreement import compute as agreement
 from agreement.models import Report
 from agreement.services import run
 from annotation import access
-from annotation.models import Adjudication, Assignment, Batch, Decision, ExpertGroup, Membership, Ruling
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Batch,
+    Decision,
+    ExpertGroup,
+    LabelQuestion,
+    LabelTask,
+    Membership,
+    ReferenceSet,
+    Ruling,
+)
 from annotation.selectors.ratings import STAGES, group_ratings
 from consilium.core.ratings import shared
 from consilium.statistics.outcomes import Outcome
 from demo import GROUPS, PEOPLE, SIGN_INS
 from rubrics.models import Benchmark, Case, Response, RubricItem
-from scoring.models import JudgeRun, TrainedModel, Verdict
+from scoring.models import AcuityReading, JudgeRun, TrainedModel, Verdict
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -110,7 +121,7 @@ def test_everybody_has_something_to_do(letter: str) -> None:
 
 
 def test_two_thirds_of_the_candidates_responses_are_settled() -> None:
-    for group in ExpertGroup.objects.filter(benchmark__slug="demo"):
+    for group in ExpertGroup.objects.filter(benchmark__slug="demo", name__in=GROUPS):
         closed = Assignment.objects.filter(batch__group=group, batch__status="closed")
         assert set(closed.values_list("status", flat=True)) == {"accepted"}
         models = closed.filter(response__candidate__kind="model").values("response").distinct().count()
@@ -153,7 +164,7 @@ def test_a_trained_judge_has_a_finished_run_and_reports_wait_for_a_worker() -> N
     assert run.status == "finished"
     assert run.verdicts.count() == run.expected == 72 * 30
     assert set(Report.objects.values_list("status", flat=True)) == {"pending"}
-    assert Report.objects.values("kind").distinct().count() == 6
+    assert Report.objects.values("kind").distinct().count() == 8
 
 
 def test_the_judge_beats_its_baselines_on_the_candidate_that_it_never_saw() -> None:
@@ -184,4 +195,31 @@ def test_a_report_says_which_candidates_the_judge_learned_from(client: Client) -
 
 def test_nobody_sits_on_both_sides() -> None:
     assert not Membership.objects.filter(user__benchmark_roles__benchmark__slug="demo").exists()
-    assert Membership.objects.count() == sum(bool(person.group) for person in PEOPLE)
+    members = Membership.objects.filter(group__name__in=GROUPS)
+    assert members.count() == sum(bool(person.group) for person in PEOPLE)
+
+
+def test_a_panel_has_voted_on_how_urgent_messages_are() -> None:
+    reference_set = ReferenceSet.objects.get()
+    statuses = Counter(reference_set.items.values_list("status", flat=True))
+    assert sum(statuses.values()) == 40
+    assert statuses["clear"] >= 20
+    assert statuses["ambiguous"] >= 5
+    assert set(AcuityReading.objects.values_list("candidate__name", "format").distinct()) == {
+        (name, format_) for name in ("Aster-7B", "Borage-chat") for format_ in ("qa", "chat")
+    }
+    assert set(AcuityReading.objects.values_list("state", flat=True)) == {"level", "refused", "no-level"}
+
+
+def test_a_physician_has_cases_to_vote_on() -> None:
+    tasks = LabelTask.objects.filter(annotator=user("annotator-a1"), status="not_started")
+    assert tasks.exists()
+    assert {question.kind for question in LabelQuestion.objects.all()} == {"levels"}
+
+
+@pytest.mark.parametrize("kind", ["acuity", "acuity_uncertainty"])
+def test_reports_on_urgency_can_be_computed(kind: str) -> None:
+    report = Report.objects.get(kind=kind)
+    run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done"

@@ -1,0 +1,106 @@
+"""Draws a made-up panel and made-up readings: how urgent 40 made-up messages are, and what two candidates advise.
+
+Each message has a true urgency from 0 to 3 in levels. A physician reads it with a leaning of their own and some
+scatter, and votes for the nearest level, or for two levels where the reading lies between them. A candidate reads it
+likewise, once for each sample; as to a patient it leans towards less urgent advice, and sometimes gives none.
+
+Every draw comes from a generator seeded with the names of what is drawn, so that no draw depends on another.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rubrics.acuity.scales import FOUR
+
+DATASET = "made-up-messages"
+N_MESSAGES, N_SAMPLES = 40, 5
+PHYSICIANS = {"Panel 1": -0.15, "Panel 2": 0.0, "Panel 3": 0.1, "Panel 4": 0.25, "Panel 5": -0.05}  # their leanings
+SCATTER = 0.35  # of a physician's reading, in levels
+HARD_SCATTER = 1.2  # of messages that say little
+HARD_SHARE = 0.4
+BETWEEN = 0.06  # a reading this close to the border of two levels is a vote for both
+CANNOT_TELL_RATE = 0.03
+LABELLED = 30  # messages with a label from elsewhere, the first ones
+LETTERS = "ABCD"
+
+
+@dataclass(frozen=True)
+class DemoReader:
+    """A made-up candidate: its leaning in both formats and its scatter, in levels, and how often it gives no level."""
+
+    name: str
+    leaning: float
+    leaning_chat: float
+    scatter: float
+    unusable: float
+
+
+READERS = (DemoReader("Aster-7B", -0.2, -0.5, 0.4, 0.06), DemoReader("Borage-chat", 0.25, 0.1, 0.25, 0.02))
+
+
+def _draw(seed: int, *names: object) -> random.Random:
+    return random.Random("/".join(map(str, (seed, *names))))
+
+
+def _key(number: int) -> str:
+    return f"message-{number:02d}"
+
+
+def _urgency(seed: int, number: int) -> float:
+    return _draw(seed, "urgency", number).uniform(-0.4, 3.4)
+
+
+def _scatter(seed: int, number: int) -> float:
+    return HARD_SCATTER if _draw(seed, "hard", number).random() < HARD_SHARE else SCATTER
+
+
+def _place(reading: float) -> int:
+    return min(len(FOUR) - 1, max(0, round(reading)))
+
+
+def vote_rows(seed: int) -> Iterator[dict[str, object]]:
+    """Rows of a file of votes: case, physician, round, level, certainty."""
+    for number in range(1, N_MESSAGES + 1):
+        for physician, leaning in PHYSICIANS.items():
+            draw = _draw(seed, "vote", number, physician)
+            row: dict[str, object] = {"case": _key(number), "physician": physician, "round": 1}
+            if draw.random() < CANNOT_TELL_RATE:
+                yield {**row, "level": "cannot-tell", "certainty": ""}
+                continue
+            reading = _urgency(seed, number) + leaning + draw.gauss(0, _scatter(seed, number))
+            below, rest = divmod(reading, 1)
+            low = high = _place(reading)
+            if abs(rest - 0.5) < BETWEEN and 0 <= below < len(FOUR) - 1:
+                low, high = int(below), int(below) + 1
+            certainty = 5 * draw.randint(10, 20) - (20 if low != high else 0)
+            yield {**row, "level": FOUR.named(low, high), "certainty": certainty}
+
+
+def reading_rows(seed: int) -> Iterator[dict[str, object]]:
+    """Rows of a long CSV: case, candidate, format, sample, level, confidence, reference."""
+    for number in range(1, N_MESSAGES + 1):
+        label = LETTERS[_place(_urgency(seed, number))] if number <= LABELLED else ""
+        for reader in READERS:
+            for format_, leaning in (("qa", reader.leaning), ("chat", reader.leaning_chat)):
+                for sample in range(N_SAMPLES):
+                    draw = _draw(seed, "reading", number, reader.name, format_, sample)
+                    level = _level(_urgency(seed, number) + leaning, reader, format_, draw)
+                    usable = level in FOUR.values
+                    yield {
+                        "case": _key(number),
+                        "candidate": reader.name,
+                        "format": format_,
+                        "sample": sample,
+                        "level": level,
+                        "confidence": draw.randint(50, 99) if usable and format_ == "qa" else "",
+                        "reference": label,
+                    }
+
+
+def _level(urgency: float, reader: DemoReader, format_: str, draw: random.Random) -> str:
+    if draw.random() < reader.unusable:
+        return "refused" if format_ == "qa" else "no-level"
+    return FOUR.values[_place(urgency + draw.gauss(0, reader.scatter))]
