@@ -35,6 +35,7 @@ class Report(Job):
         ITEMS = "items", _("Item analysis")
         POWERED = "powered", _("Prediction-powered scores")
         ACUITY = "acuity", _("Acuity")
+        ACUITY_UNCERTAINTY = "acuity_uncertainty", _("Where physicians disagree")
 
     class Interval(models.TextChoices):
         """The rule of a report's intervals; empty for a report from before there was a choice."""
@@ -91,6 +92,7 @@ SECTION_OF: dict[str, str] = {
     Report.Kind.ITEMS: "agreement",
     Report.Kind.POWERED: "scores",
     Report.Kind.ACUITY: "acuity",
+    Report.Kind.ACUITY_UNCERTAINTY: "acuity",
 }
 
 

@@ -13,5 +13,6 @@ def register() -> None:
     """Fill the registry."""
     navigation.register(label=_("Agreement"), view="agreement:reports", section="results", roles=STAFF, order=70)
     navigation.register(label=_("Scores"), view="agreement:scores", section="results", roles=STAFF, order=80)
+    navigation.register(label=_("Acuity"), view="agreement:acuity", section="results", roles=STAFF, order=82)
     navigation.register(label=_("Calibration"), view="agreement:calibration", section="results", roles=STAFF, order=85)
     navigation.register(label=_("Planning"), view="agreement:planning", section="results", roles=STAFF, order=86)

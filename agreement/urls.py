@@ -1,4 +1,4 @@
-"""Routes of agreement, scores and calibration."""
+"""Routes of agreement, scores, acuity and calibration."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

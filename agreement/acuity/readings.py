@@ -106,7 +106,7 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
         label = records.labels.get(case)
         if label is not None and label.low is not None and low[number] >= 0:
             overruled += (label.low, label.high) != (int(low[number]), int(high[number]))
-    series_names = sorted(datasets.of_series, key=_series_order)
+    series_names = sorted(datasets.of_series, key=series_order)
     series_of = {name: number for number, name in enumerate(series_names)}
     roots = [{datasets.root(dataset) for dataset in datasets.of_series[name]} for name in series_names]
     case_roots = [datasets.root(datasets.of_case[case]) if case in datasets.of_case else -1 for case in cases]
@@ -146,7 +146,7 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
     )
 
 
-def _series_order(name: tuple[str, str]) -> tuple[str, bool]:
+def series_order(name: tuple[str, str]) -> tuple[str, bool]:
     """Candidates by name, the forced choice before the chat."""
     return name[0], name[1] != "qa"
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from agreement.kinds import agreement, alternative, calibration, comparison, fidelity, items, powered, scores
+from agreement.kinds import (
+    acuity,
+    acuity_uncertainty,
+    agreement,
+    alternative,
+    calibration,
+    comparison,
+    fidelity,
+    items,
+    powered,
+    scores,
+)
 from agreement.kinds.kind import Figure, Kind
 from agreement.models import Report
 
@@ -19,6 +30,8 @@ KINDS: dict[str, Kind] = {
         calibration.KIND,
         scores.KIND,
         powered.KIND,
+        acuity.KIND,
+        acuity_uncertainty.KIND,
     )
 }
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from agreement.reports.tables import Row, Table
+from consilium.core.out_folder import OutTable
 from scoring.selectors import provenance
 from scoring.selectors.raters import Rater
 
@@ -11,6 +14,18 @@ def judged_by(*raters: Rater) -> str:
     """Which kind of judge may have left pairs undecided, as an argument of `compare.compare`."""
     kinds = {rater.undecided_by for rater in raters} - {"group"}
     return "judge or jury" if len(kinds) > 1 else next(iter(kinds), "judge")
+
+
+def tables_of(files: Iterable[OutTable]) -> dict[str, Table]:
+    """The tables of a report from those that its command writes; a cell that a row leaves out is empty."""
+    return {
+        file.name: Table.of(
+            file.columns,
+            [{name: row.get(name) for name in file.columns} for row in file.rows if isinstance(row, Mapping)],
+            tuple(name for name in file.text_columns if name in file.columns),
+        )
+        for file in files
+    }
 
 
 def raters_table(*raters: Rater) -> Table:

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='report',
             name='kind',
-            field=models.CharField(choices=[('agreement', 'Agreement'), ('fidelity', 'Judge fidelity'), ('scores', 'Scores'), ('calibration', 'Calibration'), ('comparison', 'Two judges'), ('alternative', 'Alternative annotator test'), ('items', 'Item analysis'), ('powered', 'Prediction-powered scores'), ('acuity', 'Acuity')], max_length=20),
+            field=models.CharField(choices=[('agreement', 'Agreement'), ('fidelity', 'Judge fidelity'), ('scores', 'Scores'), ('calibration', 'Calibration'), ('comparison', 'Two judges'), ('alternative', 'Alternative annotator test'), ('items', 'Item analysis'), ('powered', 'Prediction-powered scores'), ('acuity', 'Acuity'), ('acuity_uncertainty', 'Where physicians disagree')], max_length=20),
         ),
     ]

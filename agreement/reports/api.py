@@ -43,7 +43,8 @@ class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
     ``judge``, ``group_a``, ``group_b``, ``margin``; comparison ``reference``, ``judge_a``, ``judge_b``; alternative
     ``judge``, ``group`` (or all), ``epsilon``, ``minimum``; calibration ``group``, ``candidate``, ``include_aided``,
     ``judges``; scores ``rater``, ``k``, ``also`` (raters whose ranks are set beside), ``subsets`` (named slices);
-    powered ``judge``, ``reference``, ``k``.
+    powered ``judge``, ``reference``, ``k``; acuity ``reference_set`` (its number), ``candidates``, ``ratio``,
+    ``gamma``, all of them optional.
     """
 
     kind = serializers.ChoiceField(choices=Report.Kind.choices)

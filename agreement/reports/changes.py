@@ -35,11 +35,12 @@ class Change:
 
 @dataclass(frozen=True)
 class RestsOn:
-    """The sources of a report's figures: expert groups by id, and the runs of judges, then and now."""
+    """The sources of a report's figures: expert groups by id, the runs of judges, then and now, or readings."""
 
     groups: list[int]
     runs_then: frozenset[str]
     runs_now: tuple[JudgeRun, ...]
+    readings: bool = False
 
 
 # Changes of one report --------------------------------------------------------------------------------------------
@@ -117,6 +118,10 @@ _RUBRICS = """
     SELECT count(DISTINCT e.pgh_obj_id) FROM rubrics_rubricevent e JOIN rubrics_case c ON c.id = e.case_id
     WHERE e.pgh_created_at > %(since)s AND e.status = 'published' AND c.benchmark_id = %(benchmark)s
 """
+_READINGS = """
+    SELECT count(*) FROM scoring_acuityreading r JOIN rubrics_acuityimport i ON i.id = r.acuity_import_id
+    WHERE i.created_at > %(since)s AND i.benchmark_id = %(benchmark)s
+"""
 # Each case that was edited since: its current labels and exclusion, beside the earlier ones.
 _OF_CASE = "(c.difficulty, c.register, c.tags, c.label_tags)"
 _CASES = f"""
@@ -176,6 +181,8 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
             yield Change("newer_run", 1, _("the judge %(judge)s has a newer run") % {"judge": run.judge.name})
     (rubrics,) = _counts(_RUBRICS, given)
     yield _change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
+    (readings,) = _counts(_READINGS, given) if rests.readings else (0,)
+    yield _change("readings", readings, ngettext("%(n)s reading imported", "%(n)s readings imported", readings))
     excluded, restored, labels = _counts(_CASES, given)
     yield _change("cases_excluded", excluded, ngettext("%(n)s case excluded", "%(n)s cases excluded", excluded))
     taken_back = ngettext("%(n)s excluded case taken back in", "%(n)s excluded cases taken back in", restored)
@@ -207,6 +214,7 @@ def _rests_on(report: Report) -> RestsOn:
         groups=sorted(pk for name, pk in groups.items() if name in named),
         runs_then=frozenset(report.result.get("facts", {}).get("runs") or ()),
         runs_now=tuple({run.pk: run for rater in raters for run in rater.runs}.values()),
+        readings=report.kind == Report.Kind.ACUITY,
     )
 
 
@@ -214,7 +222,7 @@ def _raters(report: Report) -> Iterator[Rater]:
     """The raters that the parameters name, as they resolve now; one that no longer exists is skipped."""
     for name, value in report.parameters.items():
         for text in value if isinstance(value, list) else [value]:
-            if not isinstance(text, str) or not text or name == "candidate":
+            if not isinstance(text, str) or not text or name in ("candidate", "candidates"):
                 continue
             # The parameters of a calibration name its group without the prefix of the kind.
             for label in (text, f"group:{text}"):
@@ -263,12 +271,15 @@ _LAST = f"""
     UNION ALL
     SELECT 'benchmark', '', max(e.pgh_created_at) FROM rubrics_caselabelsevent e
     WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND e.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'acuity', '', max(i.created_at) FROM rubrics_acuityimport i
+    WHERE i.created_at > %(since)s AND i.benchmark_id = %(benchmark)s
 """
 
 
 @dataclass(frozen=True)
 class LastChanges:
-    """When a change to each group, each judge and the benchmark itself was last recorded."""
+    """When a change to each group, each judge, the readings of acuity and the benchmark itself was last recorded."""
 
     of: Mapping[tuple[str, str], datetime]
 
@@ -278,13 +289,17 @@ class LastChanges:
         Without raters every change counts, since the inputs of the report are not known.
         """
         rows = list(raters)
-        return any(at > since and (not rows or _concerns(key, rows)) for key, at in self.of.items())
+        return any(
+            at > since and (_concerns(key, rows) if rows or key[0] == "acuity" else True) for key, at in self.of.items()
+        )
 
 
 def _concerns(key: tuple[str, str], raters: Iterable[Row]) -> bool:
     kind, name = key
     for row in raters:
         if kind == "benchmark" or (kind == "judge" and row["judge"] == name):
+            return True
+        if kind == "acuity" and row["kind"] == kind:
             return True
         if kind == "group" and row["kind"] in ("consensus", "physician"):
             return True

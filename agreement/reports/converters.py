@@ -9,7 +9,7 @@ from agreement.reports import files
 class SectionConverter(StringConverter):
     """The section of a benchmark's pages that shows reports of some kinds."""
 
-    regex = "agreement|scores|calibration"
+    regex = "agreement|scores|calibration|acuity"
 
 
 class TableEnding(StringConverter):

@@ -34,11 +34,15 @@ SOURCES = {
     "arXiv 2501.10970.",
     "Carter et al. 2017": "Carter, Schnepel, Steigerwald 2017: Asymptotic behavior of a t-test robust to cluster "
     "heterogeneity. Review of Economics and Statistics 99.",
+    "Cohen 1968": "Cohen 1968: Weighted kappa: Nominal scale agreement with provision for scaled disagreement or "
+    "partial credit. Psychological Bulletin 70.",
     "Efron and Tibshirani 1993": "Efron, Tibshirani 1993: An Introduction to the Bootstrap, chapter 13.",
     "Fagerland et al. 2013": "Fagerland, Lydersen, Laake 2013: The McNemar test for binary matched-pairs data: mid-p "
     "and asymptotic are better than exact conditional. BMC Medical Research Methodology 13.",
     "Fleiss 1971": "Fleiss 1971: Measuring nominal scale agreement among many raters. Psychological Bulletin 76.",
     "Kendall 1945": "Kendall 1945: The treatment of ties in ranking problems. Biometrika 33.",
+    "Kopka et al. 2023": "Kopka, Feufel, Berner, Schmieding 2023: How suitable are clinical vignettes for the "
+    "evaluation of symptom checker apps? A test theoretical perspective. Digital Health 9.",
     "Holm 1979": "Holm 1979: A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
     "Statistics 6.",
     "Lancaster 1961": "Lancaster 1961: Significance tests in discrete distributions. Journal of the American "
@@ -79,6 +83,7 @@ _SIZES: dict[str, str] = {
     Report.Kind.SCORES: sentences.SIZES_OF_SCORES,
     Report.Kind.POWERED: sentences.SIZES_OF_POWERED,
     Report.Kind.CALIBRATION: sentences.SIZES_OF_HITS,
+    Report.Kind.ACUITY: sentences.SIZES_OF_ACUITY,
 }
 # The figures that take account of chance where cases have few pairs, with their verb.
 _FEW_PAIRS: dict[str, str] = {

@@ -35,6 +35,7 @@ class Shown:
     name: str
     title: str
     caption: str
+    table_name: str
     svg: SafeString
     csv_url: str
     urls: dict[str, str]  # of the figure itself, by format
@@ -103,6 +104,8 @@ def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
     # A scoreboard also counts the work of all physicians on its candidates, whoever its rater is.
     if report.kind == Report.Kind.SCORES:
         return []
+    if report.kind == Report.Kind.ACUITY:  # readings and which cases count; no rater
+        return [{"rater": "", "kind": "acuity", "judge": ""}]
     if report.kind == Report.Kind.ALTERNATIVE:  # its table of raters has only the judge, and not the physicians
         group = str(report.parameters["group"])
         return [*raters, {"rater": f"{group}@first", "kind": "group", "judge": ""}] if ":" in group else []
@@ -133,6 +136,7 @@ def _shown(report: Report) -> Iterable[Shown]:
             name=figure.name,
             title=figure.title,
             caption=figure.caption,
+            table_name=figure.table,
             svg=inline(report, figure),
             csv_url=reverse("agreement:table-csv", args=[*place, figure.table]),
             urls={

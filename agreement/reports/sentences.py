@@ -218,6 +218,11 @@ SIZES_OF_HITS = (
     "over the pairs of each case."
 )
 
+SIZES_OF_ACUITY = (
+    "A case is as large as its readings that count in the measure. Shares lie between 0 and 1, QWK and alpha between "
+    "−1 and 1, bias between the most levels down and up, and costs between 0 and the dearest error."
+)
+
 
 def few_pairs(figures: str) -> str:
     """What ``figures``, coefficients that take account of chance, need where cases have few pairs."""

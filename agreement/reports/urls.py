@@ -7,6 +7,7 @@ from agreement.reports import decision_views, download_views, freshness_views, v
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/agreement/", views.section, {"section": "agreement"}, name="reports"),
     path("b/<slug:slug>/scores/", views.section, {"section": "scores"}, name="scores"),
+    path("b/<slug:slug>/acuity/", views.section, {"section": "acuity"}, name="acuity"),
     path("b/<slug:slug>/calibration/", views.section, {"section": "calibration"}, name="calibration"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/", views.report, name="report"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/progress", views.progress, name="progress"),

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from agreement import access, services
+from agreement.acuity.inputs import missing_inputs
 from agreement.calibration.page import signing
 from agreement.exports.forms import ExportForm
 from agreement.forms import ReportForm
@@ -92,6 +93,8 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
             context |= presentation.body(newest, sort=request.GET.get("sort", ""), part=request.GET.get("slice", ""))
         elif section == "calibration":
             context |= signing(benchmark)
+        elif section == "acuity":
+            context["missing"] = missing_inputs(benchmark)
     return render(request, f"agreement/reports/{section}.html", context, status=status)
 
 

@@ -99,7 +99,9 @@ class PanelCase:
         return len(self.low)
 
     def status(self, rule: AmbiguousRule, minimum: int = MINIMUM_VOTES) -> PanelStatus:
-        """The panel status by the votes."""
+        """The panel status by the votes; a case is set aside only where a panel of ``minimum`` physicians voted."""
+        if self.m + self.n_cannot_tell < minimum:
+            return PanelStatus.TOO_FEW
         if self.n_cannot_tell > (self.m + self.n_cannot_tell) / 2:
             return PanelStatus.SET_ASIDE
         if self.m < minimum:

@@ -121,7 +121,7 @@ def fetch_ratings(query: str, params: Sequence[Any] | Mapping[str, Any] = (), *,
     ``within`` reads the pairs of some responses only.
     """
     chosen = f"WHERE q.a BETWEEN {within.first:d} AND {within.last:d}" if within else ""
-    response, criterion, outcome = _fetch_arrays(
+    response, criterion, outcome = fetch_arrays(
         f"SELECT q.a::int8 AS a, q.b::int8 AS b, q.c::int2 AS c FROM ({query}) AS q(a, b, c) {chosen} ORDER BY 1, 2",
         params,
         types={"a": "int8", "b": "int8", "c": "int2"},
@@ -132,10 +132,10 @@ def fetch_ratings(query: str, params: Sequence[Any] | Mapping[str, Any] = (), *,
     return ratings if bool((keys[1:] > keys[:-1]).all()) else Ratings.of(response, criterion, outcome)
 
 
-def _fetch_arrays(
+def fetch_arrays(
     query: str, params: Sequence[Any] | Mapping[str, Any], *, types: Mapping[str, str]
 ) -> list[npt.NDArray[Any]]:
-    """The columns of ``query``, each fetched as one PostgreSQL array.
+    """The columns of ``query`` with their types, each fetched as one PostgreSQL array; no value may be NULL.
 
     COPY would cost a call for every row, which is half the time of reading decisions. A value holds up to 1 GB, some
     85 million rows.

@@ -32,11 +32,11 @@ def powered(levels: ArrayLike, exponent: float = EXPONENT) -> Array:
 
 def cost_of_cells(n_levels: int, ratio: float = RATIO, exponent: float = EXPONENT) -> Array:
     """The cost of each cell of a table (L, L), the reference's level in the rows."""
-    under, over = _parts(n_levels, exponent)
+    under, over = cost_parts_of_cells(n_levels, exponent)
     return ratio * under + over
 
 
-def _parts(n_levels: int, exponent: float) -> tuple[Array, Array]:
+def cost_parts_of_cells(n_levels: int, exponent: float = EXPONENT) -> tuple[Array, Array]:
     """d^γ and o^γ of each cell, (L, L)."""
     apart = steps(n_levels)
     return powered(np.maximum(-apart, 0), exponent), powered(np.maximum(apart, 0), exponent)
@@ -49,7 +49,7 @@ def cost_values(tables: Array, ratio: float = RATIO, exponent: float = EXPONENT)
 
 def cost_parts(tables: Array, exponent: float = EXPONENT) -> tuple[Array, Array]:
     """The mean of d^γ and the mean of o^γ of each table: the cost at a ratio r is r times the first plus the second."""
-    under, over = _parts(tables.shape[-1], exponent)
+    under, over = cost_parts_of_cells(tables.shape[-1], exponent)
     return mean_of(tables, under), mean_of(tables, over)
 
 
@@ -87,3 +87,25 @@ def crossing(first: tuple[float, float], second: tuple[float, float]) -> float |
         return None
     ratio = cheaper_over / dearer_under
     return ratio if ratio > 0 else None
+
+
+def cheapest(parts: ArrayLike, start: float, end: float) -> list[tuple[float, int]]:
+    """Which candidate costs the least from which ratio on, from ``start`` to ``end``, by `cost_parts` (candidates, 2).
+
+    Of several that cost the same, the one that costs the least at greater ratios counts, then the first.
+    """
+    lines = np.asarray(parts, dtype=np.float64)
+    costs = start * lines[:, 0] + lines[:, 1]
+    least = np.flatnonzero(np.isclose(costs, costs.min(), rtol=0, atol=1e-12))
+    place = int(least[np.argmin(lines[least, 0])])
+    steps_of = [(start, place)]
+    while True:
+        later = [
+            (ratio, lines[other, 0], other)
+            for other in np.flatnonzero(lines[:, 0] < lines[place, 0]).tolist()
+            if (ratio := crossing(tuple(lines[place]), tuple(lines[other]))) is not None and steps_of[-1][0] < ratio
+        ]
+        if not later or min(later)[0] > end:
+            return steps_of
+        ratio, _under, place = min(later)
+        steps_of.append((float(ratio), place))

@@ -299,12 +299,23 @@ ENDPOINTS |= {
 
 # Case labels -----------------------------------------------------------------------------------------------------
 a_question = of(public_id=lambda world: world.question.public_id)
+a_reference_set = of(number=lambda world: 1)
+two_reference_sets = of(number=lambda world: 1, earlier=lambda world: 1)
 label_task = bare(public_id=lambda world: world.label_task.public_id)
 ENDPOINTS |= {
     "annotation:label": Endpoint(ANNOTATOR, label_task),
     "annotation:label-answer": Endpoint(ANNOTATOR, label_task, writes_only=True),
     "annotation:label-submit": Endpoint(ANNOTATOR, label_task, writes_only=True),
     "annotation:label-time": Endpoint(ANNOTATOR, label_task, writes_only=True),
+    "annotation:reference-sets": Endpoint(STAFF, slug),
+    "annotation:reference-sets-csv": Endpoint(STAFF, slug),
+    "annotation:reference-set-new": Endpoint(ADMIN, slug),
+    "annotation:reference-set-preview": Endpoint(ADMIN, slug),
+    "annotation:reference-set": Endpoint(STAFF, a_reference_set),
+    "annotation:reference-set-csv": Endpoint(STAFF, a_reference_set),
+    "annotation:reference-set-difference": Endpoint(STAFF, two_reference_sets),
+    "api:api-reference-sets": Endpoint(STAFF, slug),
+    "api:api-reference-items": Endpoint(STAFF, a_reference_set),
     "annotation:labels": Endpoint(STAFF, slug),
     "annotation:label-new": Endpoint(ADMIN, slug),
     "annotation:label-batch-new": Endpoint(ADMIN, slug),
@@ -338,6 +349,7 @@ def of_report(name: str) -> Arguments:
 ENDPOINTS |= {
     "agreement:reports": Endpoint(STAFF, slug),
     "agreement:scores": Endpoint(STAFF, slug),
+    "agreement:acuity": Endpoint(STAFF, slug),
     "agreement:calibration": Endpoint(STAFF, slug),
     "agreement:planning": Endpoint(STAFF, slug),
     "agreement:planning-csv": Endpoint(STAFF, of(name=lambda world: "budget")),
@@ -543,6 +555,19 @@ ENDPOINTS |= {
 # Screening -------------------------------------------------------------------------------------------------------
 a_screening = of(public_id=lambda world: world.benchmark.screenings.get().public_id)
 ENDPOINTS |= {
+    **{
+        f"scoring:acuity{name}": Endpoint(STAFF, slug)
+        for name in (
+            *("", "-flow-csv", "-labels-csv", "-source-labels-csv", "-candidates-csv", "-readings-csv"),
+            *("-unusable-csv", "-imports-csv", "-import", "-scales", "-scales-csv", "-rules-csv", "-scale-new"),
+            "-scheme-new",
+        )
+    },
+    "scoring:acuity-confirm": Endpoint(STAFF, a_job, writes_only=True),
+    "api:api-acuity-scales": Endpoint(STAFF, slug),
+    "api:api-acuity-schemes": Endpoint(STAFF, slug),
+    "api:api-acuity-source-labels": Endpoint(STAFF, slug),
+    "api:api-acuity-readings": Endpoint(STAFF, slug),
     "scoring:screenings": Endpoint(STAFF, slug),
     "scoring:screening-new": Endpoint(STAFF, slug),
     "scoring:screening": Endpoint(STAFF, a_screening),

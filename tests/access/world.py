@@ -13,6 +13,8 @@ from accounts.models import Invitation, Notification, User
 from agreement import services as agreement_services
 from agreement.models import NamedSlice, Report
 from annotation.access import open_adjudications, waiting_checks
+from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule
+from annotation.acuity.services import sign_reference_set
 from annotation.labels.batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
 from annotation.labels.services import AnswerInput, Option, QuestionInput, make_question, save_answer, submit_labels
 from annotation.models import (
@@ -55,7 +57,18 @@ from rubrics.acuity.services import get_or_make_scale, make_scheme
 from rubrics.acuity.stored import scale_of
 from rubrics.audits.services import AuditTerms, create_audit, take_case
 from rubrics.editor.drafting import DraftItem
-from rubrics.models import Bank, BankItem, Benchmark, Candidate, Case, ImportJob, PrivacyWaiver, Response, Rubric
+from rubrics.models import (
+    AcuityScale,
+    Bank,
+    BankItem,
+    Benchmark,
+    Candidate,
+    Case,
+    ImportJob,
+    PrivacyWaiver,
+    Response,
+    Rubric,
+)
 from rubrics.services import give_authoring_role
 from rubrics.services.drafts import open_draft, save_draft
 from scoring.acuity.importing import import_acuity
@@ -81,6 +94,20 @@ ROLES = (
     "annotator", "second_annotator", "checker", "adjudicator", "group_b_annotator", "left",
     "author", "auditor",
 )  # fmt: skip
+
+
+def sign_references(benchmark: Benchmark, note: str) -> None:
+    """A signed reference set of what the labels say."""
+    sign_reference_set(
+        scale=AcuityScale.objects.get(benchmark=benchmark),
+        datasets=["elsewhere"],
+        ambiguous=AmbiguousRule(),
+        minimum_votes=MINIMUM_VOTES,
+        note=note,
+        seen=None,
+        by=None,
+        at=AT,
+    )
 
 
 def import_levels(case: Case, candidate: Candidate, label: str, reading: str) -> None:
@@ -156,6 +183,7 @@ def build_world(suffix: str = "") -> World:
     superuser.refresh_from_db()
 
     canaries = {
+        "reference set": f"zqreferenceset{suffix}",
         "candidate": f"zqcandidate{suffix}",
         "other candidate": f"zqothercand{suffix}",
         "external id": f"zqexternal{suffix}",
@@ -386,6 +414,7 @@ def build_world(suffix: str = "") -> World:
     )  # fmt: skip
     ScreenedCase.objects.create(screening=screening, case=cases[0], score=0.75, n_responses=2, flagged=True)
     import_levels(cases[0], candidates[0], canaries["label from elsewhere"], canaries["reading"])
+    sign_references(benchmark, canaries["reference set"])
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)
     return World(

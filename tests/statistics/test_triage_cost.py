@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from consilium.statistics.triage_cost import (
     answer_costs,
+    cheapest,
     cost_parts,
     cost_values,
     crossing,
@@ -59,6 +60,28 @@ def test_costs_are_the_same_where_they_cross(numbers: list[int]) -> None:
 def test_published_crossing() -> None:
     # Of 225 readings: over 64 and under 6, against over 12 and under 16, each by one level: alike at 5.2.
     assert crossing((6, 64), (16, 12)) == pytest.approx(5.2)
+
+
+def test_who_is_the_cheapest_by_hand() -> None:
+    # At r = 1: 28, 70, 44. The first costs 12 + 16 r, and meets 64 + 6 r at 5.2, before 30 + 14 r at 9.
+    assert cheapest([(16, 12), (6, 64), (14, 30)], 1, 20) == [(1, 0), (pytest.approx(5.2), 1)]
+    assert cheapest([(16, 12), (6, 64), (14, 30)], 6, 20) == [(6, 1)]
+    assert cheapest([(16, 12), (6, 64)], 1, 5) == [(1, 0)]
+    # Alike at the start: the one that costs less later. Alike throughout: the first.
+    assert cheapest([(3, 1), (2, 2)], 1, 20) == [(1, 1)]
+    assert cheapest([(3, 1), (3, 1)], 1, 20) == [(1, 0)]
+    # Three that cross at one ratio: 3 r, 2 r + 2 and r + 4 at 2.
+    assert cheapest([(3, 0), (2, 2), (1, 4)], 1, 20) == [(1, 0), (2, 2)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=6))
+def test_nobody_costs_less_than_the_cheapest(parts: list[tuple[int, int]]) -> None:
+    steps = cheapest(parts, 1, 20)
+    assert [ratio for ratio, _place in steps] == sorted({ratio for ratio, _place in steps})
+    for ratio in np.linspace(1, 20, 39):
+        place = [place for start, place in steps if start <= ratio + 1e-9][-1]
+        costs = [under * ratio + over for under, over in parts]
+        assert costs[place] == pytest.approx(min(costs))
 
 
 def test_answers_where_the_panel_is_split() -> None:

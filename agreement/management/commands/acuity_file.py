@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +59,12 @@ class Command(BaseCommand):
         add_interval_arguments(parser, drawn="the bootstrap, and of pairs of votes where there are too many")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from agreement.acuity import acuity_tables as acuity
-        from agreement.acuity import confidence_tables as confidence
-        from agreement.acuity import format_tables as formats
         from agreement.acuity import uncertainty_tables as uncertainty
         from agreement.acuity.measures import Price
         from agreement.acuity.readings import data_of
-        from agreement.acuity.unusable_table import TEXT_COLUMNS, UNUSABLE_COLUMNS, unusable_rows
+        from agreement.acuity.report_tables import report_tables
+        from agreement.acuity.summary import leading_figures
+        from agreement.acuity.unusable_table import unusable_of
         from rubrics.acuity.scheme_files import WrongFile, scale_named, scheme_named
         from rubrics.acuity.schemes import NoScheme
         from rubrics.parsing.acuity_files import AcuityReader
@@ -95,29 +93,7 @@ class Command(BaseCommand):
             raise CommandError("no file holds a reading or a vote: nothing was written")
 
         price = Price(options["ratio"], options["gamma"])
-        tables = acuity.acuity_tables(data, price=price, rule=rule)
-        files = [
-            OutTable("acuity", acuity.ACUITY_COLUMNS, tables.acuity, acuity.TEXT_COLUMNS),
-            OutTable("levels", acuity.LEVEL_COLUMNS, tables.levels, acuity.TEXT_COLUMNS),
-            OutTable("confusion", acuity.CONFUSION_COLUMNS, tables.confusion, acuity.TEXT_COLUMNS),
-            OutTable("boundary", acuity.BOUNDARY_COLUMNS, tables.boundary, acuity.TEXT_COLUMNS),
-            OutTable("missed", acuity.MISSED_COLUMNS, tables.missed, acuity.TEXT_COLUMNS),
-            OutTable("cost_curve", acuity.CURVE_COLUMNS, tables.cost_curve, acuity.TEXT_COLUMNS),
-            OutTable("pairs", acuity.PAIR_COLUMNS, tables.pairs, acuity.TEXT_COLUMNS),
-        ]
-        summaries, bins = confidence.confidence_rows(data)
-        files += [
-            OutTable("confidence", confidence.CONFIDENCE_COLUMNS, summaries, confidence.TEXT_COLUMNS),
-            OutTable("reliability", confidence.RELIABILITY_COLUMNS, bins, confidence.TEXT_COLUMNS),
-            OutTable("unusable", UNUSABLE_COLUMNS, unusable_rows(reader.records), TEXT_COLUMNS),
-        ]
-        if {"qa", "chat"} <= {format_ for _candidate, format_ in data.series_names}:
-            compared, joint, tests = formats.format_rows(data, price=price, rule=rule)
-            files += [
-                OutTable("formats", formats.FORMAT_COLUMNS, compared, formats.TEXT_COLUMNS),
-                OutTable("joint", formats.JOINT_COLUMNS, joint, formats.JOINT_TEXT),
-                OutTable("tests", formats.TEST_COLUMNS, tests, formats.TEXT_COLUMNS),
-            ]
+        files = report_tables(data, unusable_of(reader.records), price=price, rule=rule)
         if data.panel:
             spread = uncertainty.uncertainty_tables(data, ambiguous, ratio=options["ratio"], seed=options["seed"])
             text, columns = uncertainty.TEXT_COLUMNS, uncertainty.panel_case_columns(data)
@@ -141,7 +117,7 @@ class Command(BaseCommand):
         out: Path = options["out"]
         left = [name for name in OPTIONAL if (out / f"{name}.csv").exists() and name not in {own.name for own in files}]
         written = OutFolder(out, options["overwrite"]).write(files, {"settings": settings})
-        self.stdout.write(_summary(tables.acuity, rule.in_words))
+        self.stdout.write(leading_figures(files[0].rows, rule.in_words))
         self.stdout.write(_counted(data, reader.records))
         if reader.records.unused:
             self.stdout.write(f"Columns that were not read: {', '.join(sorted(reader.records.unused))}")
@@ -162,38 +138,12 @@ def _read(path: Path, read: Any) -> None:
 
 
 def _ambiguous(text: str) -> Any:
-    from annotation.acuity.panel import AmbiguousBy, AmbiguousRule
+    from annotation.acuity.panel import AmbiguousRule
 
-    name, _colon, number = text.partition(":")
-    most = {AmbiguousBy.DISPERSION: 25.0, AmbiguousBy.ENTROPY: 1.0, AmbiguousBy.MAJORITY: 1.0}
     try:
-        rule = AmbiguousRule(AmbiguousBy(name), float(number))
-    except ValueError:
-        rule = None
-    if rule is None or not 0 <= rule.threshold <= most[rule.by]:
-        names = ", ".join(f"{by}:X (0 to {end:g})" for by, end in most.items())
-        raise CommandError(f"--ambiguous: {text!r} is none of: {names}")
-    return rule
-
-
-def _summary(rows: list[dict[str, Any]], intervals: str) -> str:
-    """The leading figures of each candidate, each case counting 1."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="Each case counts 1 (expected)", title_justify="left")
-    shown = ("accuracy", "over", "under", "qwk", "cost", "cost_all")
-    for heading in ("candidate", "format", "cases", *shown):
-        table.add_column(heading, justify="left" if heading in ("candidate", "format") else "right")
-    for row in rows:
-        if row["aggregate"] == "expected":
-            figures = ("–" if row[name] is None else f"{row[name]:.4f}" for name in shown)
-            table.add_row(row["candidate"], row["format"], str(row["n_cases"]), *figures)
-    text = io.StringIO()
-    console = Console(file=text, width=120, markup=False, highlight=False)
-    console.print(table)
-    console.print(f"Intervals: {intervals}.", soft_wrap=True)
-    return text.getvalue()
+        return AmbiguousRule.of(text)
+    except ValueError as error:
+        raise CommandError(f"--ambiguous: {error}") from None
 
 
 def _counted(data: Any, records: Any) -> str:

@@ -81,6 +81,32 @@ def test_labels_for_the_panel_give_no_reference_before_it_votes(benchmark: Bench
     assert references() == {"d": ("without", "", None, None), "e": ("clear", "direct", 3, 3)}
 
 
+def vote(path: Path, *rows: str) -> None:
+    path.write_text("\n".join(["case,physician,round,level,certainty", *rows, ""]), encoding="utf-8")
+    call_command("import_votes", str(path), "--benchmark", "bench", "--group", "Panel", stdout=io.StringIO())
+
+
+def test_three_votes_come_before_the_label_and_two_do_not(benchmark: Benchmark, tmp_path: Path) -> None:
+    levels = {"P1": "urgent-care", "P2": "emergency", "P3": "emergency"}
+    rows = [f"c,{physician},1,{level},80" for physician, level in levels.items()]
+    vote(tmp_path / "two.csv", *rows[:2], "a,P1,1,primary-care,60", "a,P2,1,primary-care,70")
+    sign()
+    assert references()["a"] == ("clear", "direct", 0, 0)
+    vote(tmp_path / "three.csv", "a,P3,1,primary-care,90", rows[2])
+    sign()
+    assert references(2)["a"] == ("clear", "panel", 1, 1)
+    assert references(2)["c"] == ("clear", "panel", 3, 3)
+    item = ReferenceItem.objects.get(reference_set__number=2, case__key="a")
+    assert (item.votes, item.n_cannot_tell, item.certainty) == ([2, 2, 2], 0, 70)
+
+
+def test_one_who_cannot_tell_sets_no_case_aside(benchmark: Benchmark, tmp_path: Path) -> None:
+    vote(tmp_path / "votes.csv", "a,P1,1,cannot-tell,", *(f"c,P{n},1,cannot-tell," for n in (1, 2, 3)))
+    sign()
+    assert references()["a"] == ("clear", "direct", 0, 0)
+    assert references()["c"] == ("set-aside", "panel", None, None)
+
+
 def test_what_is_left_out_is_recorded_as_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
     from django.utils import timezone
 

@@ -1,0 +1,90 @@
+"""The parameters that reports on acuity share, checked; and how their pages name things."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from agreement.acuity.inputs import candidates_with_readings
+from agreement.reports.parameters import WrongParameters
+from annotation.models import ReferenceSet
+from consilium.statistics.triage_cost import RATIO
+from rubrics.models import Benchmark
+
+MAX_RATIO = 1000
+MAX_TITLE_NAMES = 3
+
+
+def finite_number(given: Any) -> float | None:
+    """The number that was given; None for anything else, and for what is not finite."""
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    try:
+        number = float(given)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def chosen_ratio(parameters: Mapping[str, Any]) -> float:
+    """The price of a level too low over that of a level too high."""
+    ratio = finite_number(parameters.get("ratio", RATIO))
+    if ratio is None or not 0 < ratio <= MAX_RATIO:
+        raise WrongParameters(_("“ratio” is a number above 0, at most %(most)s.") % {"most": MAX_RATIO})
+    return ratio
+
+
+def reference_set_of(benchmark: Benchmark, given: Any) -> ReferenceSet:
+    """The set of that number; the newest where none is named."""
+    sets = ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale", "benchmark").order_by("-number")
+    if given is None:
+        newest = sets.first()
+        if newest is None:
+            raise WrongParameters(_("No reference set is signed: sign one first."))
+        return newest
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise WrongParameters(_("“reference_set” is the number of a reference set."))
+    known = list(sets.values_list("number", flat=True))
+    if given not in known:
+        raise WrongParameters(
+            _("There is no reference set %(number)s: %(known)s.")
+            % {"number": given, "known": ", ".join(map(str, sorted(known))) or _("none is signed")}
+        )
+    return sets.get(number=given)
+
+
+def chosen_candidates(reference_set: ReferenceSet, given: Any) -> list[str]:
+    """The candidates by name, in order; all that were asked about the cases of the set where none is named."""
+    known = candidates_with_readings(reference_set)
+    if given is None:
+        if not known:
+            raise WrongParameters(
+                _("No candidate has a reading on the cases of reference set %(number)s.")
+                % {"number": reference_set.number}
+            )
+        return known
+    if not isinstance(given, list) or not given or not all(isinstance(name, str) for name in given):
+        raise WrongParameters(_("“candidates” is a list of names of candidates."))
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise WrongParameters(
+            _("No candidate of this name has a reading on the cases of reference set %(number)s: %(names)s.")
+            % {"number": reference_set.number, "names": ", ".join(unknown)}
+        )
+    return sorted(set(given))
+
+
+def title_names(names: Sequence[str]) -> str:
+    """The first candidates of a report, and how many more there are."""
+    shown = ", ".join(names[:MAX_TITLE_NAMES])
+    more = len(names) - MAX_TITLE_NAMES
+    return _("%(names)s and %(n)s more") % {"names": shown, "n": more} if more > 0 else shown
+
+
+def level_label(level: Mapping[str, str]) -> str:
+    """The label of a level in the reader's language."""
+    return level["label_zh" if (get_language() or "en").startswith("zh") else "label_en"]

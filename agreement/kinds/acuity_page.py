@@ -1,0 +1,424 @@
+"""The page of a report of acuity: who costs the least, how everybody errs, and what was not answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from string import ascii_uppercase
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from agreement.acuity.parameters import level_label
+from agreement.kinds.kind import Context
+from agreement.models import Report
+from agreement.reports.numbers import Number, PValue, Tile, number
+from agreement.reports.stored import table_names, table_of
+from agreement.reports.tables import Row
+from consilium.core.i18n import translate_remark
+from consilium.statistics.estimate import nearly_equal
+from consilium.statistics.triage_cost import CURVE
+from rubrics.parsing.acuity_files import ALL
+
+FORMATS = ("qa", "chat")
+# The page shows at most so many pairs; the file has all of them.
+SHOWN_PAIRS = 60
+STATES = ("n_refused", "n_no_level", "n_several", "n_invalid", "n_missing")
+BOARD = ("accuracy", "over", "under", "severe_under", "cost", "cost_all", "qwk")
+PAIRED = ("accuracy", "over", "under", "cost_all")
+COMPARED = ("accuracy", "over", "under", "cost", "shift")
+
+
+def format_label(format_: str) -> str:
+    """A format as pages and figures call it."""
+    return {"qa": _("Forced choice"), "chat": _("As to a patient")}.get(format_, format_)
+
+
+def level_names(report: Report) -> dict[str, str]:
+    """By its value, each level with its letter: ``A Self-care``."""
+    levels = report.result["facts"]["levels"]
+    return {
+        level["value"]: f"{letter} {level_label(level)}" for letter, level in zip(ascii_uppercase, levels, strict=False)
+    }
+
+
+def leading(rows: Iterable[Row]) -> Row | None:
+    """The candidate that costs the least over everything asked, each case counting 1, in the first format."""
+    expected = _ranked_rows(rows)
+    for format_ in FORMATS:
+        own = [row for row in expected if row["format"] == format_]
+        if own:
+            return min(own, key=lambda row: (row["cost_all"], row["candidate"]))
+    return None
+
+
+def _ranked_rows(rows: Iterable[Row]) -> list[Row]:
+    return [
+        row
+        for row in rows
+        if row["aggregate"] == "expected" and row["candidate"] != ALL and row["cost_all"] is not None
+    ]
+
+
+def ranks_by(rows: Sequence[Row], name: str) -> dict[tuple[str, str], int]:
+    """The rank of each candidate within its format, 1 for the least; equal figures share the best rank."""
+    given = [row for row in rows if row[name] is not None]
+    return {
+        (row["candidate"], row["format"]): 1
+        + sum(
+            other["format"] == row["format"]
+            and other[name] < row[name]
+            and not bool(nearly_equal(other[name], row[name]))
+            for other in given
+        )
+        for row in given
+    }
+
+
+def in_order(report: Report) -> list[tuple[str, str]]:
+    """The candidates with their formats: the forced choice first, in each those that cost the least over everything
+    asked; those without such a figure last.
+    """
+    rows = [row for row in table_of(report, "acuity").dicts() if row["aggregate"] == "expected"]
+    own = [row for row in rows if row["candidate"] != ALL]
+
+    def place(row: Row) -> tuple[Any, ...]:
+        cost = row["cost_all"]
+        return FORMATS.index(row["format"]), cost is None, cost or 0.0, row["candidate"]
+
+    return [(row["candidate"], row["format"]) for row in sorted(own, key=place)]
+
+
+def body(report: Report, sort: str) -> Context:
+    facts = report.result["facts"]
+    rows = table_of(report, "acuity").dicts()
+    best = leading(rows)
+    order = in_order(report)
+    names = level_names(report)
+    several = len({format_ for _name, format_ in order}) > 1
+    page = {
+        "price": f"{facts['ratio']:g} : 1",
+        "levels": list(names.values()),
+        "highest": list(names.values())[-1],
+        "several_formats": several,
+        "finding": _finding(report, rows, best),
+        "best": {"candidate": best["candidate"], "format": format_label(best["format"])} if best else None,
+        "tiles": _tiles(report, best) if best else [],
+        "board": _board(rows, order),
+        "any_rank_differs": False,
+        "statuses": _statuses(facts),
+        "levels_rows": _level_rows(report, order, names),
+        "missed": _missed(report, order, names),
+        "boundary": _boundary(report, order, names),
+        **_pairs(report),
+        **_crossings(report),
+        "confidence": _confidence(report, order),
+        "both_formats": _both_formats(report),
+        "unusable": _unusable(report),
+    }
+    page["any_rank_differs"] = any(group["any_rank_differs"] for group in page["board"])
+    return page
+
+
+def _statuses(facts: Mapping[str, Any]) -> list[str]:
+    """How many cases count, and why others do not."""
+    counts = facts["statuses"]
+    words = {
+        "clear": _("with one clear level, in the main figures"),
+        "boundary": _("between two levels, in a table of their own"),
+        "ambiguous": _("ambiguous"),
+        "set_aside": _("set aside"),
+        "without_reference": _("without a reference"),
+    }
+    return [
+        ngettext("%(n)s case %(status)s", "%(n)s cases %(status)s", counts[status])
+        % {"n": f"{counts[status]:,}", "status": word}
+        for status, word in words.items()
+        if counts[status]
+    ]
+
+
+def _finding(report: Report, rows: Sequence[Row], best: Row | None) -> str:
+    facts = report.result["facts"]
+    if best is None or not facts["n_cases"]:
+        return ""
+    given = {
+        "candidate": best["candidate"],
+        "cost": Number(best["cost_all"], digits=2).shown,
+        "price": f"{facts['ratio']:g} : 1",
+    }
+    others = [row for row in _ranked_rows(rows) if row["format"] == best["format"] and row is not best]
+    if not others:
+        return _("%(candidate)s costs %(cost)s a case over everything asked, at %(price)s.") % given
+    unclear = _not_apart(report, best, others)
+    least = _("%(candidate)s costs the least over everything asked: %(cost)s a case, at %(price)s.") % given
+    if not unclear:
+        return " ".join([least, _("On these cases it costs less than each other candidate.")])
+    more = ngettext(
+        "On these cases %(n)s other candidate is not told apart from it: %(names)s.",
+        "On these cases %(n)s other candidates are not told apart from it: %(names)s.",
+        len(unclear),
+    )
+    return " ".join([least, more % {"n": len(unclear), "names": ", ".join(unclear)}])
+
+
+def _not_apart(report: Report, best: Row, others: Sequence[Row]) -> list[str]:
+    """The candidates whose cost over everything asked has no interval of the difference that leaves out 0."""
+    apart = set()
+    for row in table_of(report, "pairs").dicts():
+        if (row["measure"], row["aggregate"], row["format"]) != ("cost_all", "expected", best["format"]):
+            continue
+        pair = {row["first"], row["second"]}
+        low, high = row["difference_low"], row["difference_high"]
+        if best["candidate"] in pair and low is not None and (low > 0 or high < 0):
+            apart |= pair
+    return [row["candidate"] for row in others if row["candidate"] not in apart]
+
+
+def _share(row: Row, name: str) -> Number:
+    return number(row, name, scale=100, digits=1, unit="%")
+
+
+def _tiles(report: Report, best: Row) -> list[Tile]:
+    missed = [row for row in _whole_missed(report) if _same(row, (best["candidate"], best["format"]))]
+    tiles = [
+        Tile(_("Accuracy"), _share(best, "accuracy")),
+        Tile(_("Too high"), _share(best, "over")),
+        Tile(_("Too low"), _share(best, "under")),
+        Tile(_("Too low by two levels"), _share(best, "severe_under")),
+    ]
+    if missed and missed[0]["n"]:
+        of_all = _("%(k)s of %(n)s readings") % {"k": f"{missed[0]['missed']:,}", "n": f"{missed[0]['n']:,}"}
+        tiles.append(Tile(_("Emergencies missed"), missed[0]["number"], detail=of_all))
+    else:
+        tiles.append(Tile(_("Emergencies missed"), text="–", detail=_("no case of the highest level")))
+    tiles.append(Tile(_("Cost a case"), number(best, "cost")))
+    return tiles
+
+
+def _same(row: Row, series: tuple[str, str]) -> bool:
+    return (row["candidate"], row["format"]) == series
+
+
+def _board(rows: Sequence[Row], order: Sequence[tuple[str, str]]) -> list[Context]:
+    """A group of rows for each format, with the pooled row of all candidates at its end."""
+    expected = {(row["candidate"], row["format"]): row for row in rows if row["aggregate"] == "expected"}
+    own = [expected[series] for series in order]
+    of_all, of_usable = ranks_by(own, "cost_all"), ranks_by(own, "cost")
+    groups = []
+    for format_ in FORMATS:
+        series = [name for name in order if name[1] == format_]
+        if not series:
+            continue
+        shown = [_board_row(expected[name], of_all.get(name), of_usable.get(name)) for name in series]
+        if (ALL, format_) in expected:
+            shown.append({**_board_row(expected[ALL, format_], None, None), "is_all": True})
+        groups.append(
+            {
+                "format": format_label(format_),
+                "rows": shown,
+                "any_rank_differs": any(row["rank_differs"] for row in shown),
+            }
+        )
+    return groups
+
+
+def _board_row(row: Row, rank: int | None, usable_rank: int | None) -> Context:
+    shares = ("accuracy", "over", "under", "severe_under")
+    return {
+        **row,
+        "rank": rank,
+        "usable_rank": usable_rank,
+        "rank_differs": None not in (rank, usable_rank) and rank != usable_rank,
+        "figures": {name: _share(row, name) if name in shares else number(row, name) for name in BOARD},
+        "states": [row[state] for state in STATES],
+    }
+
+
+def _level_rows(report: Report, order: Sequence[tuple[str, str]], names: Mapping[str, str]) -> list[Context]:
+    rows = [row for row in table_of(report, "levels").dicts() if row["aggregate"] == "expected"]
+    return [
+        {
+            **row,
+            "first": place == 0,
+            "span": len(names),
+            "format_label": format_label(row["format"]),
+            "label": names[row["level"]],
+            "recall_number": _share(row, "recall"),
+            "over_number": Number(row["over"], scale=100, digits=1, unit="%"),
+            "under_number": Number(row["under"], scale=100, digits=1, unit="%"),
+            "f1_number": Number(row["f1"]),
+        }
+        for series in order
+        for place, row in enumerate(row for row in rows if _same(row, series))
+    ]
+
+
+def _whole_missed(report: Report) -> list[Row]:
+    """The rows of all emergencies missed, each reading counting 1, with their share as a number."""
+    return [
+        {
+            **row,
+            "number": Number(row["share"], row["low"], row["high"], scale=100, digits=1, unit="%"),
+        }
+        for row in table_of(report, "missed").dicts()
+        if row["aggregate"] == "pooled" and not row["sent_to"]
+    ]
+
+
+def _missed(report: Report, order: Sequence[tuple[str, str]], names: Mapping[str, str]) -> list[Context]:
+    sent = [row for row in table_of(report, "missed").dicts() if row["aggregate"] == "pooled" and row["sent_to"]]
+    return [
+        {
+            **row,
+            "format_label": format_label(row["format"]),
+            "sent": [
+                {"label": names[part["sent_to"]], "n": part["n_sent"]}
+                for part in sent
+                if _same(part, series) and part["n_sent"]
+            ],
+        }
+        for series in order
+        for row in _whole_missed(report)
+        if _same(row, series) and row["n"]
+    ]
+
+
+def _boundary(report: Report, order: Sequence[tuple[str, str]], names: Mapping[str, str]) -> list[Context]:
+    rows = [row for row in table_of(report, "boundary").dicts() if row["aggregate"] == "pooled"]
+    return [
+        {
+            **row,
+            "format_label": format_label(row["format"]),
+            "label": " | ".join(names[value] for value in row["reference"].split("|")),
+        }
+        for series in order
+        for row in rows
+        if _same(row, series)
+    ]
+
+
+def _pairs(report: Report) -> Context:
+    """A row for each two candidates: differences of the leading measures, and the tests of their modes."""
+    by_pair: dict[tuple[str, str, str], dict[tuple[str, str], Row]] = {}
+    for row in table_of(report, "pairs").dicts():
+        pair = row["first"], row["second"], row["format"]
+        by_pair.setdefault(pair, {})[row["aggregate"], row["measure"]] = row
+    shown = []
+    for (first, second, format_), rows in list(by_pair.items())[:SHOWN_PAIRS]:
+        tests = rows["mode", "accuracy"]
+        shown.append(
+            {
+                "first": first,
+                "second": second,
+                "format_label": format_label(format_),
+                "n_cases": rows["expected", "accuracy"]["n_cases"],
+                "differences": [_difference(rows["expected", name], name) for name in PAIRED],
+                "only_first": tests["only_first"],
+                "only_second": tests["only_second"],
+                "p": [_p(tests, name) for name in ("p_exact", "p_holm", "bowker_p", "stuart_maxwell_p")],
+            }
+        )
+    return {"pairs": shown, "more_pairs": len(by_pair) - len(shown)}
+
+
+def _difference(row: Row, measure: str) -> Number:
+    """A difference of costs as it is, of shares in percentage points."""
+    return number(row, "difference") if measure == "cost_all" else number(row, "difference", scale=100, digits=1)
+
+
+def _p(row: Row, name: str) -> PValue:
+    # Remarks name the test, not the column of its p.
+    return PValue(row[name], reason="" if row[name] is not None else translate_remark(row["note"]))
+
+
+def _crossings(report: Report) -> Context:
+    crossings = [
+        {
+            **row,
+            "format_label": format_label(row["format"]),
+            "ratio_shown": Number(row["ratio"], digits=2).shown,
+            "share": Number(row["share_below"], scale=100, digits=0, unit="%").shown,
+            "remark": translate_remark(row["note"]),
+        }
+        for row in table_of(report, "crossings").dicts()
+    ]
+    cheapest = table_of(report, "cheapest").dicts()
+    groups = [[row for row in cheapest if row["format"] == format_] for format_ in FORMATS]
+    return {
+        "crossings": crossings,
+        "cheapest": [{"format": format_label(rows[0]["format"]), "words": _cheapest(rows)} for rows in groups if rows],
+    }
+
+
+def _cheapest(rows: Sequence[Row]) -> str:
+    """Who costs the least, from the first ratio of the curve to its last."""
+    first, *later = rows
+    span = {"candidate": first["candidate"], "start": f"{CURVE[0]:g}", "end": f"{CURVE[-1]:g}"}
+    if not later:
+        return _("%(candidate)s costs the least at every price from %(start)s to %(end)s.") % span
+    steps = [
+        _("from %(ratio)s on %(candidate)s") % {"ratio": f"{row['from_ratio']:.2f}", "candidate": row["candidate"]}
+        for row in later
+    ]
+    return _("At a price of %(start)s %(candidate)s costs the least, %(steps)s.") % {**span, "steps": ", ".join(steps)}
+
+
+def _confidence(report: Report, order: Sequence[tuple[str, str]]) -> list[Context]:
+    labels = {"stated": _("Stated"), "samples": _("Share of the mode")}
+    rows = table_of(report, "confidence").dicts()
+    figures = ("ece_mass", "ece_width", "brier", "auroc")
+    return [
+        {
+            **row,
+            "format_label": format_label(row["format"]),
+            "source": labels.get(row["confidence_source"], ""),
+            "remark": "" if row["confidence_source"] else translate_remark(row["note"]),
+            "accuracy_number": Number(row["accuracy"], scale=100, digits=1, unit="%"),
+            "mean_number": Number(row["mean_confidence"], scale=100, digits=1, unit="%"),
+            "numbers": [number(row, name) for name in figures],
+        }
+        for series in order
+        for row in rows
+        if _same(row, series)
+    ]
+
+
+def _both_formats(report: Report) -> list[Context]:
+    """Each candidate in both formats: the leading measures, and who is right on which cases."""
+    if "formats" not in table_names(report):
+        return []
+    labels = {
+        "accuracy": _("Accuracy"),
+        "over": _("Too high"),
+        "under": _("Too low"),
+        "cost": _("Cost a case"),
+        "shift": _("Mean level, from 0"),
+    }
+    rows = [row for row in table_of(report, "formats").dicts() if row["slice"] == ALL and row["measure"] in COMPARED]
+    return [
+        {
+            **row,
+            "label": labels[row["measure"]],
+            "first": row["measure"] == COMPARED[0],
+            "span": len(COMPARED),
+            "qa_number": Number(row["qa"]),
+            "chat_number": Number(row["chat"]),
+            "difference_number": number(row, "difference"),
+        }
+        for row in rows
+    ]
+
+
+def _unusable(report: Report) -> list[tuple[str, int]]:
+    """How many readings say no one level, by what they are."""
+    labels = {
+        "refused": _("refused"),
+        "no-level": _("without a level"),
+        "several": _("with several levels"),
+        "invalid": _("unreadable"),
+    }
+    counts = dict.fromkeys(labels, 0)
+    for row in table_of(report, "unusable").dicts():
+        counts[row["state"]] += 1
+    return [(labels[state], n) for state, n in counts.items() if n]

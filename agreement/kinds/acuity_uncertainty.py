@@ -1,0 +1,351 @@
+"""Where physicians disagree: the spread of candidates' readings beside that of the votes of a reference set."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agreement.acuity.inputs import read_inputs
+from agreement.acuity.panel_inputs import with_panel
+from agreement.acuity.parameters import (
+    chosen_candidates,
+    chosen_ratio,
+    level_label,
+    reference_set_of,
+    title_names,
+)
+from agreement.acuity.readings import AcuityData
+from agreement.acuity.uncertainty_tables import (
+    CASE_COLUMNS,
+    PANEL_COLUMNS,
+    SPREAD_COLUMNS,
+    TEXT_COLUMNS,
+    UNCERTAINTY_COLUMNS,
+    panel_case_columns,
+    spread_rows,
+    uncertainty_tables,
+)
+from agreement.kinds.acuity import AcuityForm
+from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters
+from agreement.kinds.shared import tables_of
+from agreement.models import Report
+from agreement.reports.numbers import Tile, number
+from agreement.reports.parameters import WrongParameters
+from agreement.reports.sentences import counted, listed
+from agreement.reports.stored import table_of
+from agreement.reports.tables import Result, Row
+from annotation.models import ReferenceSet
+from consilium.core.jobs import Progress, no_progress
+from consilium.core.out_folder import OutTable
+from consilium.figures.spread import ScoreParts, Spread, spread_dots, stacked_scores
+from consilium.figures.style import Palette
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
+from rubrics.models import Benchmark
+from scoring.models import AcuityReading
+
+AMBIGUOUS, PANEL = "ambiguous", "panel"  # the cases that a row of the summary is over
+MAX_CASES_DRAWN, MAX_SERIES_DRAWN = 20, 2
+MAX_CASES_SHOWN = 60
+_FORMATS = dict(AcuityReading.Format.choices)
+
+
+class UncertaintyForm(AcuityForm):
+    """A reference set with votes, candidates, and the price of a level too low."""
+
+    field_order = ["reference_set", "ratio", "candidates", "seed"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["gamma"], self.fields["interval"]
+
+    def offer(self, benchmark: Benchmark) -> None:
+        super().offer(benchmark)
+        with_votes = _sets_with_votes(benchmark)
+        field = self.fields["reference_set"]
+        field.choices = [choice for choice in field.choices if choice[0] in with_votes]  # type: ignore[attr-defined]
+        self.ready = self.ready and bool(with_votes)
+
+
+def _sets_with_votes(benchmark: Benchmark) -> set[int]:
+    sets = ReferenceSet.objects.filter(benchmark=benchmark, items__votes__len__gt=0)
+    return set(sets.order_by().values_list("number", flat=True).distinct())
+
+
+def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    reference_set = reference_set_of(benchmark, parameters.get("reference_set"))
+    if reference_set.number not in _sets_with_votes(benchmark):
+        raise WrongParameters(
+            _("Reference set %(number)s holds no vote of a physician.") % {"number": reference_set.number}
+        )
+    return {
+        "reference_set": reference_set.number,
+        "candidates": chosen_candidates(reference_set, parameters.get("candidates")),
+        "ratio": chosen_ratio(parameters),
+    }
+
+
+def inputs_of(reference_set: ReferenceSet, candidates: Sequence[str]) -> tuple[AcuityData, str]:
+    """Readings with the frozen votes, and the digest of both."""
+    inputs = read_inputs(reference_set, candidates)
+    digest = hashlib.sha256(f"{inputs.digest} {reference_set.digest}".encode()).hexdigest()
+    return with_panel(inputs.data, reference_set), digest
+
+
+def uncertainty_files(data: AcuityData, reference_set: ReferenceSet, *, ratio: float, seed: int) -> list[OutTable]:
+    """The tables of the command ``acuity_uncertainty``, and the distributions behind them."""
+    tables = uncertainty_tables(
+        data, reference_set.ambiguous, ratio=ratio, seed=seed, minimum=reference_set.minimum_votes
+    )
+    return [
+        OutTable("uncertainty", UNCERTAINTY_COLUMNS, tables.uncertainty, TEXT_COLUMNS),
+        OutTable("uncertainty_cases", CASE_COLUMNS, tables.cases, TEXT_COLUMNS),
+        OutTable("panel", PANEL_COLUMNS, tables.panel, TEXT_COLUMNS),
+        OutTable("panel_cases", panel_case_columns(data), tables.panel_cases, TEXT_COLUMNS),
+        OutTable("spread", SPREAD_COLUMNS, list(spread_rows(data, tables.cases)), TEXT_COLUMNS),
+    ]
+
+
+def compute(
+    benchmark: Benchmark,
+    *,
+    reference_set: int,
+    candidates: Sequence[str],
+    ratio: float,
+    rule: IntervalRule = DEFAULT_RULE,
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> Result:
+    """The tables of the command ``acuity_uncertainty``. The seed is that of the pairs of halves that are drawn."""
+    chosen = reference_set_of(benchmark, reference_set)
+    data, digest = inputs_of(chosen, candidates)
+    progress(0.2)
+    tables = tables_of(uncertainty_files(data, chosen, ratio=ratio, seed=seed))
+    best = _closest(tables["uncertainty"].dicts())
+    facts = {
+        "reference_set": chosen.number,
+        "set_digest": chosen.digest,
+        "signed_at": f"{chosen.signed_at:%Y-%m-%d}",
+        "scale": str(chosen.scale),
+        "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
+        "ambiguous": chosen.ambiguous.in_words,
+        "minimum_votes": chosen.minimum_votes,
+        "ratio": ratio,
+        **({"headline": {"value": best["rps"], "low": None, "high": None, "reason": ""}} if best else {}),
+    }
+    return Result(tables=tables, facts=facts, digest=digest)
+
+
+def _closest(rows: Sequence[Row]) -> Row | None:
+    """The row of the ambiguous cases with the lowest score."""
+    own = [row for row in rows if row["set"] == AMBIGUOUS and row["rps"] is not None]
+    return min(own, key=lambda row: row["rps"], default=None)
+
+
+def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
+    """What a report of this kind is called."""
+    return _("Where physicians disagree: %(names)s, reference set %(number)s") % {
+        "names": title_names(given["candidates"]),
+        "number": given["reference_set"],
+    }
+
+
+def digest(benchmark: Benchmark, given: Parameters) -> str:
+    """Of what `compute` would read now."""
+    return inputs_of(reference_set_of(benchmark, given["reference_set"]), given["candidates"])[1]
+
+
+def body(report: Report, sort: str) -> Context:
+    rows = table_of(report, "uncertainty").dicts()
+    (panel,) = table_of(report, "panel").dicts()
+    cases = table_of(report, "uncertainty_cases").dicts()
+    ambiguous = [row for row in rows if row["set"] == AMBIGUOUS]
+    by_distance = sorted((row for row in cases if row["panel_status"] == AMBIGUOUS), key=lambda row: -row["w1"])
+    return {
+        "finding": finding(ambiguous),
+        "tiles": [
+            Tile(_("Panel cases"), text=f"{panel['n_cases']:,}", detail=_votes_in_words(panel)),
+            Tile(
+                _("Ambiguous"),
+                text=f"{panel['n_ambiguous']:,}",
+                detail=_("%(clear)s clear, %(boundary)s between two levels")
+                % {"clear": f"{panel['n_clear']:,}", "boundary": f"{panel['n_boundary']:,}"},
+            ),
+            Tile(_("Ordinal alpha, single levels"), number(panel, "alpha_ordinal_single")),
+            Tile(_("Alpha with votes for two levels"), number(panel, "alpha_set")),
+        ],
+        "parts": [
+            {"name": AMBIGUOUS, "label": _("Ambiguous cases"), "rows": [_shown(row) for row in ambiguous]},
+            {
+                "name": PANEL,
+                "label": _("All panel cases"),
+                "rows": [_shown(row) for row in rows if row["set"] == PANEL],
+            },
+        ],
+        "cases": [_shown(row) for row in by_distance[:MAX_CASES_SHOWN]],
+        "n_more": max(0, len(by_distance) - MAX_CASES_SHOWN),
+    }
+
+
+def _votes_in_words(panel: Row) -> str:
+    return _("%(votes)s votes, %(two)s of them for two levels; %(none)s cannot tell") % {
+        "votes": f"{panel['n_votes']:,}",
+        "two": f"{panel['n_boundary_votes']:,}",
+        "none": f"{panel['n_cannot_tell']:,}",
+    }
+
+
+def _shown(row: Row) -> Context:
+    figures = {name: number(row, name) for name, value in row.items() if value is None or isinstance(value, float)}
+    return {**row, "format_label": _FORMATS[row["format"]], "figures": figures}
+
+
+def finding(rows: Sequence[Row]) -> str:
+    """The conclusion from the ambiguous cases, in a sentence."""
+    best = _closest(rows)
+    if best is None:
+        return _("No ambiguous case has three votes and two usable readings, so there is nothing to compare.")
+    shown = {
+        "name": best["candidate"],
+        "format": _FORMATS[best["format"]],
+        "score": f"{best['rps']:.3f}",
+        "ceiling": f"{best['ceiling_rps']:.3f}",
+        "n": best["n_cases"],
+    }
+    if best["rps"] > best["ceiling_rps"]:
+        return (
+            _(
+                "On %(n)s ambiguous cases %(name)s (%(format)s) comes closest to the physicians’ votes: %(score)s, "
+                "where one physician is at %(ceiling)s from the others. Less is closer."
+            )
+            % shown
+        )
+    return (
+        _(
+            "On %(n)s ambiguous cases %(name)s (%(format)s) is as close to the physicians’ votes (%(score)s) as one "
+            "physician is to the others (%(ceiling)s)."
+        )
+        % shown
+    )
+
+
+def figures(report: Report) -> Iterator[Figure]:
+    yield from _scores(report)
+    yield from _spreads(report)
+
+
+def _scores(report: Report) -> Iterator[Figure]:
+    rows = [row for row in table_of(report, "uncertainty").dicts() if row["set"] == AMBIGUOUS]
+    rows = [row for row in rows if row["rps"] is not None]
+    if not rows:
+        return
+
+    def drawing(palette: Palette) -> object:
+        parts = [
+            ScoreParts(_series_label(row), row["cdf2"], row["rps"] - row["cdf2"], row["ceiling_rps"]) for row in rows
+        ]
+        return stacked_scores(
+            parts,
+            palette,
+            x_title=_("Ranked probability score on ambiguous cases"),
+            description=_("Ranked probability score in two parts, a bar for each candidate; less is closer."),
+        )
+
+    yield Figure(
+        "scores",
+        _("Error beside the panel’s own spread"),
+        _("The line across a bar is where one physician is from the others: nobody can be expected to do better."),
+        "uncertainty",
+        drawing,
+    )
+
+
+def _series_label(row: Row) -> str:
+    return f"{row['candidate']}, {_FORMATS[row['format']]}"
+
+
+def _spreads(report: Report) -> Iterator[Figure]:
+    cases = [row for row in table_of(report, "uncertainty_cases").dicts() if row["panel_status"] == AMBIGUOUS]
+    best = _closest(table_of(report, "uncertainty").dicts())
+    if not cases or best is None:
+        return
+    names = list(dict.fromkeys((row["candidate"], row["format"]) for row in cases))
+    first = (best["candidate"], best["format"])
+    drawn = [first, *(name for name in names if name != first)][:MAX_SERIES_DRAWN]
+    farthest = sorted((row for row in cases if (row["candidate"], row["format"]) == first), key=lambda row: -row["w1"])
+    keys = [row["case"] for row in farthest[:MAX_CASES_DRAWN]]
+    levels = [level_label(level) for level in report.result["facts"]["levels"]]
+
+    def drawing(palette: Palette) -> object:
+        spread: dict[tuple[str, tuple[str, str]], list[Row]] = {}
+        for row in table_of(report, "spread").dicts():
+            spread.setdefault((row["case"], (row["candidate"], row["format"])), []).append(row)
+        rows = []
+        for key in keys:
+            rows.append(Spread(key, _("Panel"), [row["q"] for row in spread[key, first]]))
+            for name in drawn:
+                if (key, name) in spread:
+                    label = f"{name[0]}, {_FORMATS[name[1]]}"
+                    rows.append(Spread(key, label, [row["f"] for row in spread[key, name]]))
+        return spread_dots(
+            rows,
+            levels,
+            palette,
+            x_title=_("Level"),
+            description=_("Shares of the levels in ambiguous cases: votes of the panel, then readings of candidates."),
+        )
+
+    yield Figure(
+        "spread",
+        _("Votes and readings case by case"),
+        _("The larger a dot, the larger the share of its level. The cases with the largest distance come first."),
+        "spread",
+        drawing,
+    )
+
+
+def methods(report: Report) -> list[str]:
+    facts = report.result["facts"]
+    (panel,) = table_of(report, "panel").dicts()
+    names = sorted({row["candidate"] for row in table_of(report, "uncertainty").dicts()})
+    return [
+        f"The spread of the readings of {counted(len(names), 'candidate')} ({listed(names)}) of the benchmark "
+        f"{report.benchmark.title} was compared with the votes of physicians in reference set "
+        f"{facts['reference_set']}, signed on {facts['signed_at']}, on the scale {facts['scale']}.",
+        f"{counted(panel['n_cases'], 'case')} had {panel['n_votes']:,} votes of independent physicians, "
+        f"{panel['n_boundary_votes']:,} of them for two adjacent levels, which count half for each; in "
+        f"{panel['n_cannot_tell']:,} further ones the physician could not tell. A panel took {facts['minimum_votes']} "
+        f"votes; {panel['n_ambiguous']:,} cases were ambiguous by the rule {facts['ambiguous']}.",
+        "Distances are the total variation, the earth mover’s distance in levels, the Jensen–Shannon divergence "
+        "(natural logarithm) and the ranked probability score (Epstein 1969), means over cases with three votes and "
+        "two usable readings; the corrected error is unbiased for finite panels and samples (Ferro 2014).",
+        "The ceiling of the ranked probability score is that of each vote by the others of its case; the other "
+        "distances are compared at matched sizes, two halves of a panel beside half of the readings and half of the "
+        f"votes (seed {report.seed}).",
+        f"Costs take a level too low for {facts['ratio']:g} times as dear as a level too high; regret is the cost "
+        "above that of the best single answer.",
+    ]
+
+
+KIND = Kind(
+    value=Report.Kind.ACUITY_UNCERTAINTY,
+    parameters=frozenset({"reference_set", "candidates", "ratio"}),
+    complete=complete,
+    compute=compute,
+    title=title,
+    form=UncertaintyForm,
+    invitation=Invitation(
+        gettext_lazy("Where physicians disagree"),
+        gettext_lazy("The spread of a candidate’s readings beside that of physicians’ votes."),
+        gettext_lazy("This takes a reference set with physicians’ votes, and several samples of a candidate."),
+    ),
+    template="agreement/kinds/acuity_uncertainty.html",
+    body=body,
+    figures=figures,
+    headline=(gettext_lazy("Ranked probability score"), 3),
+    methods=methods,
+    digest=digest,
+)

@@ -1,0 +1,77 @@
+"""`acuity --benchmark S [--candidate NAME …] [--reference-set N] --out D`: figures of acuity of stored readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from agreement.acuity.measures import Price
+from agreement.acuity.readings import AcuityData, CaseStatus
+from agreement.acuity.summary import leading_figures
+from agreement.kinds.acuity import acuity_files, complete, read
+from consilium.core.errors import DomainError
+from consilium.core.out_folder import OutFolder, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
+from consilium.statistics.triage_cost import EXPONENT, RATIO
+from rubrics.management.lookups import benchmark_called
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare the urgency that candidates advise with a signed reference set. Writes acuity.csv and its tables, as "
+        "acuity_file does of files, with crossings.csv and cheapest.csv."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
+        parser.add_argument(
+            "--candidate", action="append", metavar="NAME", help="may be repeated (default: all with readings)"
+        )
+        parser.add_argument(
+            "--reference-set", type=int, metavar="N", help="number of a reference set (default: newest)"
+        )
+        parser.add_argument("--ratio", type=float, default=RATIO, help="cost of a level too low (default 5)")
+        parser.add_argument("--gamma", type=float, default=EXPONENT, help="power of the levels in the cost (default 1)")
+        add_out_arguments(parser)
+        add_interval_arguments(parser, drawn="the bootstrap")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        rule = rule_of(options)
+        benchmark = benchmark_called(options["benchmark"])
+        given = {"ratio": options["ratio"], "gamma": options["gamma"]}
+        given |= {"reference_set": options["reference_set"], "candidates": options["candidate"]}
+        try:
+            chosen = complete(benchmark, {name: value for name, value in given.items() if value is not None})
+            inputs = read(benchmark, chosen["reference_set"], chosen["candidates"])
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        price = Price(chosen["ratio"], chosen["gamma"])
+        files = acuity_files(inputs, price=price, rule=rule, seed=options["seed"])
+        out: Path = options["out"]
+        settings = {**chosen, "interval": rule.key, "seed": options["seed"], "input_digest": inputs.digest}
+        written = OutFolder(out, options["overwrite"]).write(files, {"settings": settings})
+        self.stdout.write(leading_figures(files[0].rows, rule.in_words))
+        self.stdout.write("\n".join(_counted(inputs.data)))
+        self.stdout.write(f"Written to {out}: {written}")
+
+
+def _counted(data: AcuityData) -> Iterator[str]:
+    """How many cases count, and why others do not."""
+    words = {
+        CaseStatus.CLEAR: "with a clear reference, in the main figures",
+        CaseStatus.BOUNDARY: "between two levels, in boundary.csv",
+        CaseStatus.AMBIGUOUS: "ambiguous",
+        CaseStatus.SET_ASIDE: "set aside: more than half cannot tell",
+        CaseStatus.WITHOUT_REFERENCE: "without a reference",
+        CaseStatus.EXCLUDED: "excluded by a scheme",
+    }
+    for status in CaseStatus:
+        n = int((data.status == int(status)).sum())
+        if n:
+            yield f"{n} {'case' if n == 1 else 'cases'} {words[status]}"
+    not_asked = int((~data.is_asked.any(axis=1)).sum())
+    if not_asked:
+        yield f"{not_asked} of them: nobody was asked"

@@ -1,0 +1,104 @@
+"""Time and memory of `import_acuity` and of a report on acuity from the database.
+
+    .venv/bin/python bench/acuity_database.py [--cases 914] [--candidates 12] [--samples 5] [--repeats 3]
+
+The same made-up readings as in `acuity.py`. Beside the import: reading the file with `csv` and a bare COPY of the same
+rows into a table without keys, constraints or triggers. Beside the report: the tables from the file's arrays, without a
+database. All run against the same server, in turn; printed are medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import resource
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from scratch import Clock, scratch_product
+
+
+def bare_copy(path: Path) -> float:
+    """Seconds to read the file and COPY its rows into a bare table."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS bare_reading")
+        cursor.execute(
+            'CREATE TABLE bare_reading ("case" text, candidate text, format text, sample int, level text,'
+            " reference text)"
+        )
+    clock = Clock()
+    with (
+        path.open(encoding="utf-8", newline="") as file,
+        connection.connection.cursor() as cursor,
+        cursor.copy("COPY bare_reading FROM STDIN") as copy,
+    ):
+        rows = csv.reader(file)
+        next(rows)
+        for row in rows:
+            copy.write_row(row)
+    return clock.seconds
+
+
+def imported(path: Path, slug: str) -> float:
+    """Seconds of the command, for a benchmark of its own."""
+    from django.core.management import call_command
+
+    clock = Clock()
+    call_command("import_acuity", str(path), "--benchmark", slug, "--dataset", "bench", stdout=io.StringIO())
+    return clock.seconds
+
+
+def report(slug: str) -> tuple[float, float]:
+    """Seconds to read the inputs, and to compute the whole report."""
+    from agreement.acuity.inputs import read_inputs
+    from agreement.kinds import KINDS
+    from annotation.models import ReferenceSet
+    from rubrics.models import Benchmark
+
+    benchmark = Benchmark.objects.get(slug=slug)
+    kind = KINDS["acuity"]
+    parameters = kind.complete(benchmark, {})
+    clock = Clock()
+    read_inputs(ReferenceSet.objects.get(benchmark=benchmark), parameters["candidates"])
+    reading = clock.seconds
+    clock = Clock()
+    kind.compute(benchmark, **parameters)
+    return reading, clock.seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in (("cases", 914), ("candidates", 12), ("samples", 5), ("repeats", 3)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options = parser.parse_args()
+    with scratch_product() as home:
+        from acuity import write
+        from django.core.management import call_command
+
+        path = home / "readings.csv"
+        write(path, options.cases, options.candidates, options.samples)
+        times: dict[str, list[Any]] = {"copy": [], "import": [], "reading": [], "report": []}
+        for repeat in range(options.repeats):
+            slug = f"bench-{repeat}"
+            times["copy"].append(bare_copy(path))
+            times["import"].append(imported(path, slug))
+            call_command("reference_set", "--benchmark", slug, stdout=io.StringIO())
+            reading, whole = report(slug)
+            times["reading"].append(reading)
+            times["report"].append(whole)
+        n = options.cases * options.candidates * options.samples * 2
+        print(f"{n:,} readings on {options.cases:,} cases")
+        seconds = {name: median(values) for name, values in times.items()}
+        print(f"{seconds['copy']:8.3f} s  csv and a bare COPY")
+        print(f"{seconds['import']:8.3f} s  import_acuity, {seconds['import'] / seconds['copy']:.1f} times as long")
+        print(f"{seconds['reading']:8.3f} s  inputs of a report")
+        print(f"{seconds['report']:8.3f} s  the report with all its tables, inputs included")
+        print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:8.0f} MiB at the most, import included")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""The report *Where physicians disagree* on the made-up panel, against figures that other code computed of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from agreement.models import Report
+from agreement.reports.parameters import WrongParameters
+from agreement.services import create_report, run
+from rubrics.models import Benchmark
+from tests.agreement.acuity.test_acuity_file import rows as rows_of_file
+from tests.agreement.acuity.test_acuity_file import run as run_file
+from tests.factories import BenchmarkFactory, BenchmarkRoleFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+DATA = Path(os.environ["CONSILIUM_REAL_DATA"]) / "acuity"
+EXACT = 1e-9
+
+
+def command(*arguments: object) -> None:
+    call_command(*map(str, arguments), stdout=io.StringIO(), stderr=io.StringIO())
+
+
+@pytest.fixture
+def benchmark() -> Benchmark:
+    benchmark = BenchmarkFactory(slug="panel")
+    command("import_acuity", DATA / "readings.csv", "--benchmark", "panel", "--dataset", "fixture")
+    return benchmark
+
+
+@pytest.fixture
+def voted(benchmark: Benchmark) -> Benchmark:
+    command("import_votes", DATA / "votes.csv", "--benchmark", "panel", "--group", "Panel")
+    command("reference_set", "--benchmark", "panel")
+    return benchmark
+
+
+@pytest.fixture
+def report(voted: Benchmark) -> Report:
+    kind = Report.Kind.ACUITY_UNCERTAINTY
+    new = create_report(benchmark=voted, kind=kind, parameters={}, at=timezone.now())
+    run(report_id=new.pk, clock=timezone.now)
+    new.refresh_from_db()
+    assert new.status == "done", new.error
+    return new
+
+
+@pytest.fixture
+def staff(voted: Benchmark, client: Client) -> Client:
+    client.force_login(BenchmarkRoleFactory(benchmark=voted, role="researcher").user)
+    return client
+
+
+def table(staff: Client, report: Report, name: str) -> list[dict[str, str]]:
+    answer = staff.get(f"/b/panel/acuity/{report.public_id}/tables/{name}.csv")
+    return list(csv.DictReader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))  # type: ignore[attr-defined]
+
+
+def summary(rows: list[dict[str, str]], **which: str) -> dict[str, str]:
+    (own,) = [row for row in rows if all(row[name] == value for name, value in which.items())]
+    return own
+
+
+def test_the_figures_are_those_of_other_code(report: Report, staff: Client) -> None:
+    own = summary(table(staff, report, "uncertainty"), candidate="Model A", format="qa", set="ambiguous")
+    expected = {
+        "tvd": 0.525, "w1": 0.745, "jsd": 0.2640030087389268, "rps": 0.25633333333333336, "cdf2": 0.10808333333333335,
+        "cdf2_corrected": 0.06705555555555556, "uncertainty_error": 0.6042705653054944, "cost": 1.901,
+        "cost_best": 0.995, "regret": 0.906, "ceiling_rps": 0.2319675925925926, "ceiling_tvd": 0.5566666666666668,
+        "ceiling_w1": 0.8766666666666667, "ceiling_jsd": 0.34364597166532923,
+    }  # fmt: skip
+    assert {name: float(own[name]) for name in expected} == pytest.approx(expected, abs=EXACT)
+    (panel,) = table(staff, report, "panel")
+    assert (panel["n_clear"], panel["n_boundary"], panel["n_ambiguous"]) == ("29", "1", "10")
+    assert float(panel["alpha_ordinal_single"]) == pytest.approx(0.7100872054488576, abs=EXACT)
+    assert float(panel["alpha_set"]) == pytest.approx(0.7297059201621258, abs=EXACT)
+
+
+def test_every_table_is_that_of_the_files(report: Report, staff: Client, tmp_path: Path) -> None:
+    run_file(tmp_path, DATA / "readings.csv", votes=DATA / "votes.csv")
+    for name in ("uncertainty", "uncertainty_cases", "panel", "panel_cases"):
+        assert table(staff, report, name) == rows_of_file(tmp_path, name), name
+
+
+def test_the_distributions_behind_it_are_those_of_the_panel(report: Report, staff: Client) -> None:
+    cases: dict[str, Any] = json.loads((DATA / "expected.json").read_text("utf-8"))["cases"]
+    spread: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
+    for row in table(staff, report, "spread"):
+        key = row["case"], row["candidate"], row["format"]
+        spread.setdefault(key, []).append((float(row["q"]), float(row["f"])))
+    assert spread
+    for (case, _candidate, _format), shares in spread.items():
+        assert [q for q, _f in shares] == pytest.approx(cases[case]["distribution"], abs=EXACT)
+        assert sum(f for _q, f in shares) == pytest.approx(1)
+
+
+def test_the_page_shows_them(report: Report, staff: Client) -> None:
+    page = staff.get(f"/b/panel/acuity/{report.public_id}/").content.decode()
+    assert "On 10 ambiguous cases" in page
+    for shown in ("0.256", "0.232", "0.710", "0.730"):
+        assert shown in page
+    assert "Error beside the panel’s own spread" in page
+    methods = staff.get(f"/b/panel/acuity/{report.public_id}/methods.txt").content.decode()
+    assert "10 cases were ambiguous by the rule dispersion:0.75" in methods
+
+
+def test_it_is_fresh_until_somebody_reads_something_else(report: Report, voted: Benchmark, tmp_path: Path) -> None:
+    from agreement.kinds import KINDS
+
+    kind = KINDS[report.kind]
+    assert kind.digest is not None
+    assert kind.digest(voted, report.parameters) == report.input_digest
+    more = tmp_path / "more.csv"
+    more.write_text("case,candidate,format,sample,level\ncase-01,Model A,qa,5,emergency\n", encoding="utf-8")
+    command("import_acuity", more, "--benchmark", "panel", "--dataset", "fixture")
+    assert kind.digest(voted, report.parameters) != report.input_digest
+
+
+def test_a_set_without_votes_is_refused(benchmark: Benchmark, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("case,candidate,level,reference\ncase-01,Model C,emergency,emergency\n", encoding="utf-8")
+    command("import_acuity", labels, "--benchmark", "panel", "--dataset", "labels")
+    command("reference_set", "--benchmark", "panel")
+    with pytest.raises(WrongParameters, match="Reference set 1 holds no vote of a physician"):
+        create_report(benchmark=benchmark, kind=Report.Kind.ACUITY_UNCERTAINTY, parameters={}, at=timezone.now())
+
+
+def test_the_command_writes_the_tables_of_the_report(report: Report, staff: Client, tmp_path: Path) -> None:
+    command("acuity_uncertainty", "--benchmark", "panel", "--out", tmp_path / "out")
+    for name in ("uncertainty", "uncertainty_cases", "panel", "panel_cases", "spread"):
+        assert table(staff, report, name) == rows_of_file(tmp_path, name), name
