@@ -21,7 +21,7 @@ class ScoringConfig(AppConfig):
         imports.register(
             "acuity",
             import_acuity,
-            options=["dataset", "scale", "scheme", "format", "candidate", "asked", "preview"],
+            options=["dataset", "scale", "scheme", "format", "candidate", "reading_format", "preview"],
             required=["dataset"],
             page="scoring:acuity-import",
         )

@@ -154,8 +154,8 @@ def compute(
 
 def _effective(data: AcuityData) -> float | None:
     """The least number of effective cases behind a cost over everything asked."""
-    asked = np.where(data.is_asked[everything(data).cases], data.samples(), 0).astype(np.float64)
-    behind = [float(cases) for cases in effective_cases(asked) if cases > 0]
+    planned = np.where(data.is_asked[everything(data).cases], data.samples(), 0).astype(np.float64)
+    behind = [float(cases) for cases in effective_cases(planned) if cases > 0]
     return min(behind, default=None)
 
 

@@ -126,19 +126,19 @@ class LevelResults:
         return " / ".join(labels[place] for place in dict.fromkeys(ends))
 
 
-def level_results(question: LabelQuestion, asked: dict[int, int]) -> LevelResults:
-    """The results of a question on a scale; ``asked`` has how many physicians each case was given to."""
+def level_results(question: LabelQuestion, n_annotators: dict[int, int]) -> LevelResults:
+    """The results of a question on a scale; ``n_annotators`` has how many physicians each case was given to."""
     assert question.scale is not None
     scale = scale_of(question.scale)
     votes = cast_votes([question])
     panels = panels_of(votes, len(scale))
-    rows = Case.with_stubs.filter(pk__in={*asked, *panels}).order_by("key")
+    rows = Case.with_stubs.filter(pk__in={*n_annotators, *panels}).order_by("key")
     rule = AmbiguousRule()
     cases = []
     for pk, key, public_id, is_stub in rows.values_list("pk", "key", "public_id", "is_stub"):
         panel = panels.get(pk) or panel_case(key, [], len(scale))
         status = panel.status(rule, question.minimum_answers)
-        cases.append(PanelResult(pk, key, public_id, is_stub, asked.get(pk, 0), panel, status))
+        cases.append(PanelResult(pk, key, public_id, is_stub, n_annotators.get(pk, 0), panel, status))
     return LevelResults(question, scale, cases, votes, rule)
 
 

@@ -186,8 +186,8 @@ class NewImportSerializer(StrictSerializer, Plain):
     """A file to be imported. Which options a kind takes: cases ``format``; responses ``candidate``,
     ``candidate_kind``; decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``, ``replicate`` (0, 1, …);
     bank ``bank``, ``licence``; rubrics ``author`` (the address of the author who wrote them); acuity ``dataset``,
-    ``scale``, ``scheme``, ``format``, ``candidate``, ``asked`` (qa or chat), ``preview`` (1: nothing is written, and
-    ``counts.previews`` has what would be); votes ``group``, ``scale``.
+    ``scale``, ``scheme``, ``format``, ``candidate``, ``reading_format`` (qa or chat), ``preview`` (1: nothing is
+    written, and ``counts.previews`` has what would be); votes ``group``, ``scale``.
     """
 
     kind = serializers.ChoiceField(choices=models.ImportJob.Kind.choices)
@@ -204,5 +204,5 @@ class NewImportSerializer(StrictSerializer, Plain):
     dataset = serializers.CharField(required=False)
     scale = serializers.CharField(required=False)
     scheme = serializers.CharField(required=False)
-    asked = serializers.CharField(required=False)
+    reading_format = serializers.CharField(required=False)
     preview = serializers.CharField(required=False)

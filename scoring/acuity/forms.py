@@ -70,12 +70,12 @@ class AcuityImportForm(forms.Form):
         required=False,
         help_text=_("Without it: the column candidate, else the file’s name. Several files of one are its samples."),
     )
-    asked = forms.ChoiceField(label=_("Readings without a format are"), choices=AcuityReading.Format.choices)
+    reading_format = forms.ChoiceField(label=_("Readings without a format are"), choices=AcuityReading.Format.choices)
     format = forms.ChoiceField(
         label=_("Shape of the file"), choices=[("auto", _("By its beginning")), *((name, name) for name in SHAPES)]
     )
 
-    OPTIONS = ("dataset", "scale", "scheme", "candidate", "asked", "format")
+    OPTIONS = ("dataset", "scale", "scheme", "candidate", "reading_format", "format")
 
     def __init__(self, *args: Any, benchmark: Benchmark, earlier: ImportJob | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -301,7 +301,9 @@ class RuleRows(Rows[RuleForm]):
 def targets_of(scale: Scale) -> list[tuple[str, str, Mapped]]:
     """What a label may become on a scale: key, label and rule."""
     levels = shown_levels(scale)
-    one = [(f"level-{at}", f"{own.letter} · {own.label}", Mapped(How.DIRECT, at, at)) for at, own in enumerate(levels)]
+    single = [
+        (f"level-{at}", f"{own.letter} · {own.label}", Mapped(How.DIRECT, at, at)) for at, own in enumerate(levels)
+    ]
     between = [
         (
             f"between-{at}",
@@ -311,7 +313,7 @@ def targets_of(scale: Scale) -> list[tuple[str, str, Mapped]]:
         for at in range(len(levels) - 1)
     ]
     others = [(str(how), str(HowMapped(how).label), Mapped(how)) for how in (How.PANEL, How.EXCLUDE)]
-    return [*one, *between, *others]
+    return [*single, *between, *others]
 
 
 def rows_of_scheme(scheme: Scheme) -> list[Row]:

@@ -92,7 +92,7 @@ class _Options:
     scale: str
     shape: str
     candidate: str
-    asked: str
+    reading_format: str
     file_name: str
     preview: bool
 
@@ -109,8 +109,8 @@ class _Options:
         shape = given.get("format", "")
         if shape not in ("", "auto", *SHAPES):
             raise DomainError(_("The format is one of: %(formats)s.") % {"formats": ", ".join(("auto", *SHAPES))})
-        asked = given.get("asked") or FORMATS[0]
-        if asked not in FORMATS:
+        reading_format = given.get("reading_format") or FORMATS[0]
+        if reading_format not in FORMATS:
             raise DomainError(_("Candidates are asked in one of: %(formats)s.") % {"formats": ", ".join(FORMATS)})
         candidate = given.get("candidate", "").strip()
         if candidate == ALL:
@@ -122,14 +122,14 @@ class _Options:
             scale=given.get("scale") or ("three" if scheme == THREE_LABELS else "four"),
             shape="" if shape == "auto" else shape,
             candidate=candidate,
-            asked=asked,
+            reading_format=reading_format,
             file_name=given.get("file_name", ""),
             preview=bool(given.get("preview")),
         )
 
     def stored(self) -> dict[str, str]:
         """What decides how the same file is read."""
-        return {"candidate": self.candidate, "asked": self.asked}
+        return {"candidate": self.candidate, "reading_format": self.reading_format}
 
 
 def import_acuity(
@@ -144,7 +144,7 @@ def import_acuity(
     """Import labels, readings, or both. `ImportRefused` names every fault, and then nothing is written.
 
     Options: ``dataset`` names where the cases come from; ``scheme`` what their labels become, on ``scale``; ``format``
-    is the shape of the file; ``candidate`` is the candidate of the whole file; ``asked`` the format of readings that
+    is the shape of the file; ``candidate`` is the candidate of the whole file; ``reading_format`` that of readings that
     name none. With ``preview`` nothing is written, and the counts have what would be, under ``previews``.
     """
     chosen = _Options.of(options)
@@ -205,7 +205,7 @@ class _Import:
             scheme.scale,
             scheme,
             candidate=self.options.candidate,
-            default_format=self.options.asked,
+            default_format=self.options.reading_format,
             dataset=self.options.dataset,
             first_sample=first_sample,
             keep_texts=True,

@@ -33,7 +33,9 @@ SERIES_COLUMNS = (
 )
 READING_COLUMNS = ("case", "candidate", "format", "sample", "level", "confidence")
 UNUSABLE_COLUMNS = ("candidate", "format", "case", "sample", "state", "text", "file", "line")
-IMPORT_COLUMNS = ("file", "digest", "shape", "dataset", "scheme", "version", "candidate", "asked", "imported_at", "by")
+IMPORT_COLUMNS = (
+    *("file", "digest", "shape", "dataset", "scheme", "version", "candidate", "reading_format", "imported_at", "by"),
+)
 LEVEL_COLUMNS = (*("scale", "version", "letter", "value", "label_en", "label_zh", "definition_en", "definition_zh"),)
 RULE_COLUMNS = ("scale", "scale_version", "scheme", "version", "source_label", "how", "low", "high")
 TEXT_COLUMNS = (
@@ -293,7 +295,7 @@ def imports_csv(benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
     for row in imports(benchmark).iterator(chunk_size=CHUNK):
         yield (
             *(row.file_name, row.file_digest, row.shape, row.dataset, row.scheme.name, row.scheme.version),
-            *(row.options.get("candidate", ""), row.options.get("asked", ""), row.created_at.isoformat()),
+            *(row.options.get("candidate", ""), row.options.get("reading_format", ""), row.created_at.isoformat()),
             str(row.created_by or ""),
         )
 

@@ -23,7 +23,7 @@ class Command(ImportCommand):
     )
     kind = "acuity"
     several_files = True
-    own_options = ("dataset", "scheme", "scale", "asked", "preview")
+    own_options = ("dataset", "scheme", "scale", "reading_format", "preview")
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Where the cases come from, and how the files are read."""
@@ -36,7 +36,7 @@ class Command(ImportCommand):
         parser.add_argument(
             "--candidate", metavar="NAME", help="candidate of all files, which are then its samples in their order"
         )
-        parser.add_argument("--asked", choices=FORMATS, help="format of readings that name none (default: qa)")
+        parser.add_argument("--reading-format", choices=FORMATS, help="format of readings that name none (default: qa)")
         parser.add_argument(
             "--preview", action="store_const", const="1", help="write nothing; show what each source label becomes"
         )

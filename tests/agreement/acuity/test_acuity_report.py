@@ -255,7 +255,7 @@ def test_who_was_asked_depends_on_the_files_and_not_on_who_is_chosen(benchmark: 
     import_files(benchmark, second, dataset="one")
     scale = import_files(benchmark, third, dataset="other")
     whole, part = sign(scale), sign(scale, "one")
-    asked = {
+    n_cases_by_set = {
         name: dict(zip(inputs.data.series_names, inputs.data.is_asked.sum(axis=0).tolist(), strict=True))
         for name, inputs in (
             ("all", read_inputs(whole, ["M", "N"])),
@@ -263,10 +263,10 @@ def test_who_was_asked_depends_on_the_files_and_not_on_who_is_chosen(benchmark: 
             ("part", read_inputs(part, ["M", "N"])),
         )
     }
-    assert asked["all"] == {("M", "qa"): 9, ("N", "qa"): 5}
-    assert asked["M"] == {("M", "qa"): 9}
+    assert n_cases_by_set["all"] == {("M", "qa"): 9, ("N", "qa"): 5}
+    assert n_cases_by_set["M"] == {("M", "qa"): 9}
     # The samples of a dataset that is no part of the set are none of its figures.
-    assert asked["part"] == {("M", "qa"): 5, ("N", "qa"): 5}
+    assert n_cases_by_set["part"] == {("M", "qa"): 5, ("N", "qa"): 5}
     own = chosen(table_of(reported(benchmark, reference_set=2), "acuity").dicts(), candidate="M", aggregate="pooled")
     assert (own["n_readings"], own["n_missing"]) == (3, 2)
 

@@ -72,7 +72,7 @@ def work(job: ImportJob) -> ImportJob:
 
 def preview(client: Client, content: bytes, name: str = "results.jsonl", **fields: str) -> tuple[ImportJob, str]:
     """Send the form, work on the preview, and look at its page."""
-    terms = {"dataset": "d", "scale": "three", "scheme": "em-ne-sc", "asked": "qa", "format": "auto"}
+    terms = {"dataset": "d", "scale": "three", "scheme": "em-ne-sc", "reading_format": "qa", "format": "auto"}
     file = SimpleUploadedFile(name, content)
     answer = client.post("/b/bench/case-acuity/import/", {"file": file, **terms, **fields})
     assert answer.status_code == 302, answer.content.decode()

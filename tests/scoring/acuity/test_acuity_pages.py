@@ -147,7 +147,7 @@ def test_a_label_without_a_rule_leads_to_a_new_version_of_the_scheme(staff: Clie
     page = text(staff, back)
     assert "Without another file, results.jsonl is used again." in page
     assert '<option value="em-ne-sc" selected>' in page
-    terms = {"dataset": "d", "scale": "three", "scheme": "em-ne-sc", "asked": "qa", "format": "auto"}
+    terms = {"dataset": "d", "scale": "three", "scheme": "em-ne-sc", "reading_format": "qa", "format": "auto"}
     assert staff.post(back, terms).status_code == 302
     second = work(ImportJob.objects.order_by("pk").last())  # type: ignore[arg-type]
     assert second.counts["previews"][0]["flow"]["without_rule"] == 0
@@ -181,12 +181,12 @@ def test_faults_of_a_preview_stand_by_line_and_field(staff: Client) -> None:
         ({"candidate": "all"}, "A candidate cannot be called “all”."),
         ({"scale": "seven"}, "id_scale_error"),
         ({"format": "xls"}, "id_format_error"),
-        ({"asked": "both"}, "id_asked_error"),
+        ({"reading_format": "both"}, "id_reading_format_error"),
         ({"file": ""}, "id_file_error"),
     ],
 )
 def test_a_form_that_cannot_be_right(staff: Client, fields: dict[str, Any], message: str) -> None:
-    terms = {"dataset": "d", "scale": "three", "scheme": "em-ne-sc", "asked": "qa", "format": "auto"}
+    terms = {"dataset": "d", "scale": "three", "scheme": "em-ne-sc", "reading_format": "qa", "format": "auto"}
     file = SimpleUploadedFile("f.jsonl", jsonl(result(1, "em", "em")))
     answer = staff.post(IMPORT, {"file": file, **terms, **fields})
     assert answer.status_code == 422

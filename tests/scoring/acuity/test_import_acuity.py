@@ -133,7 +133,7 @@ def test_files_of_one_candidate_are_its_samples_in_each_format(tmp_path: Path) -
         ("M", "d-0001", 1, "level", 1),
         ("M", "d-0001", 2, "level", 0),
     ]
-    command(write(tmp_path, "chat.jsonl", jsonl(result(1, "em", "ne"))), candidate="M", asked="chat", **THREE)
+    command(write(tmp_path, "chat.jsonl", jsonl(result(1, "em", "ne"))), candidate="M", reading_format="chat", **THREE)
     assert AcuityReading.objects.get(format="chat").sample == 0
     before = table_sizes()
     command(first, second, third, candidate="M", **THREE)
