@@ -257,7 +257,7 @@ def _scores(report: Report) -> Iterator[Figure]:
     yield Figure(
         "scores",
         _("Error beside the panel’s own spread"),
-        _("The line across a bar is where one physician is from the others: nobody can be expected to do better."),
+        _("The line across a bar is the score of one physician by the votes of the others."),
         "uncertainty",
         drawing,
     )

@@ -47,14 +47,14 @@ def stacked_scores(rows: Sequence[ScoreParts], palette: Palette, *, x_title: str
         alt.Chart(alt.Data(values=values))
         .mark_bar()
         .encode(
-            x=alt.X("from:Q", title=x_title),
+            x=alt.X("from:Q", title=x_title, axis=alt.Axis(tickCount=7)),
             x2="to:Q",
             y=y,
             color=alt.Color(
                 "kind:N",
                 sort=None,
                 scale=alt.Scale(domain=list(names.values()), range=[colours[kind] for kind in names]),
-                legend=alt.Legend(symbolType="square", symbolStrokeWidth=0),
+                legend=alt.Legend(symbolType="square", symbolStrokeWidth=0, columnPadding=24),
             ),
             description="words:N",
         )
@@ -69,12 +69,18 @@ def stacked_scores(rows: Sequence[ScoreParts], palette: Palette, *, x_title: str
         .mark_tick(thickness=3, size=ROW * 0.75, color=palette.ink)
         .encode(x=alt.X("at:Q", title=x_title), y=y, description="words:N")
     )
+    # Beside the bar or the line, whichever ends last.
     sums = [
-        {"label": row.label, "at": row.spread + row.error, "shown": f"{row.spread + row.error:.3f}"} for row in rows
+        {
+            "label": row.label,
+            "at": max(row.spread + row.error, row.ceiling or 0.0),
+            "shown": f"{row.spread + row.error:.3f}",
+        }
+        for row in rows
     ]
     numbers = (
         alt.Chart(alt.Data(values=sums))
-        .mark_text(align="left", dx=6, color=palette.text, fontSize=11, aria=False)
+        .mark_text(align="left", dx=8, color=palette.text, fontSize=11, aria=False)
         .encode(x=alt.X("at:Q", title=x_title), y=y, text="shown:N")
     )
     chart = alt.layer(bars, ticks, numbers).properties(
