@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from annotation.acuity.panel import AmbiguousBy, AmbiguousRule
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_REASON_LENGTH
@@ -58,7 +59,7 @@ class ReferenceItem(models.Model):
     """The reference of one case; levels are places on the scale, 0 for the least urgent."""
 
     class Status(models.TextChoices):
-        CLEAR = "clear", _("Clear")
+        CLEAR = "clear", pgettext_lazy("reference", "Clear")
         BOUNDARY = "boundary", _("Between two levels")
         AMBIGUOUS = "ambiguous", _("Ambiguous")
         SET_ASIDE = "set-aside", _("Set aside")

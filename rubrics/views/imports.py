@@ -10,6 +10,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from consilium.core.csvfile import stream_csv
@@ -76,7 +77,7 @@ COUNTED = {
     "criteria": _("Criteria"),
     "candidates": _("Candidates"),
     "responses": _("Responses"),
-    "readings": _("Readings"),
+    "readings": pgettext_lazy("of a candidate", "Readings"),
     "missing readings": _("Missing readings"),
     "groups": _("Expert groups"),
     "physicians": _("Physicians"),
@@ -85,6 +86,7 @@ COUNTED = {
     "judges": _("Judges"),
     "runs": _("Runs"),
     "verdicts": _("Verdicts"),
+    "votes": _("Votes"),
     "banks": _("Banks"),
     "bank items": _("Criteria of the bank"),
 }
