@@ -178,16 +178,18 @@ def body(report: Report, sort: str) -> Context:
             Tile(_("Alpha with votes for two levels"), number(panel, "alpha_set")),
         ],
         "parts": [
-            {"name": AMBIGUOUS, "label": _("Ambiguous cases"), "rows": [_shown(row) for row in ambiguous]},
-            {
-                "name": PANEL,
-                "label": _("All panel cases"),
-                "rows": [_shown(row) for row in rows if row["set"] == PANEL],
-            },
+            _part(AMBIGUOUS, _("Ambiguous cases"), ambiguous),
+            _part(PANEL, _("All panel cases"), [row for row in rows if row["set"] == PANEL]),
         ],
+        "n_ambiguous": panel["n_ambiguous"],
         "cases": [_shown(row) for row in by_distance[:MAX_CASES_SHOWN]],
         "n_more": max(0, len(by_distance) - MAX_CASES_SHOWN),
     }
+
+
+def _part(name: str, label: str, rows: Sequence[Row]) -> Context:
+    compared = any(row["n_cases"] for row in rows)
+    return {"name": name, "label": label, "rows": [_shown(row) for row in rows], "is_compared": compared}
 
 
 def _votes_in_words(panel: Row) -> str:

@@ -58,7 +58,8 @@ class Answer:
 def answer_of(text: str | None, scale: Scale, scheme: Scheme) -> Answer | None:
     """What a candidate's answer says; None where nothing was given.
 
-    A label that the scheme sends to several levels, or to the physicians, is `State.SEVERAL`: it is no one level.
+    A label that the scheme sends to several levels, or to the physicians, is `State.SEVERAL`: it is no one level. So
+    are levels, or labels of the scheme, joined by ``|``.
     """
     if text is None or folded(text) in NOT_GIVEN:
         return None
@@ -74,7 +75,7 @@ def answer_of(text: str | None, scale: Scale, scheme: Scheme) -> Answer | None:
     if place is not None:
         return Answer(State.LEVEL, place)
     parts = [part for part in text.split("|") if part.strip()]
-    if len(parts) > 1 and all(scale.place(part) is not None for part in parts):
+    if len(parts) > 1 and all(scale.place(part) is not None or scheme.mapped(part) is not None for part in parts):
         return Answer(State.SEVERAL)
     turn = folded(text).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     return Answer(State.REFUSED if _REFUSAL.match(turn) else State.INVALID)

@@ -111,8 +111,25 @@ def test_the_page_shows_them(report: Report, staff: Client) -> None:
     for shown in ("0.256", "0.232", "0.710", "0.730"):
         assert shown in page
     assert "Error beside the panel’s own spread" in page
+    assert "No ambiguous case to compare" not in page
     methods = staff.get(f"/b/panel/acuity/{report.public_id}/methods.txt").content.decode()
     assert "10 cases were ambiguous by the rule dispersion:0.75" in methods
+
+
+def test_a_set_without_ambiguous_cases_says_what_to_do(voted: Benchmark, staff: Client) -> None:
+    command("reference_set", "--benchmark", "panel", "--ambiguous", "dispersion:9")
+    report = create_report(
+        benchmark=voted,
+        kind=Report.Kind.ACUITY_UNCERTAINTY,
+        parameters={"reference_set": 2},
+        at=timezone.now(),
+    )
+    run(report_id=report.pk, clock=timezone.now)
+    page = staff.get(f"/b/panel/acuity/{report.public_id}/").content.decode()
+    assert "Reference set 2 calls no case with a panel ambiguous." in page
+    assert 'href="/b/panel/reference-sets/"' in page
+    assert "undefined" not in page
+    assert "All panel cases" in page
 
 
 def test_it_is_fresh_until_somebody_reads_something_else(report: Report, voted: Benchmark, tmp_path: Path) -> None:

@@ -191,7 +191,9 @@ def test_a_share_above_one_is_refused_at_its_field(benchmark: Benchmark, admin: 
 def test_a_researcher_sees_sets_and_cannot_sign(benchmark: Benchmark, client: Client) -> None:
     sign()
     client.force_login(BenchmarkRoleFactory(benchmark=benchmark, role="researcher").user)
-    assert client.get("/b/bench/reference-sets/1/").status_code == 200
+    page = client.get("/b/bench/reference-sets/1/")
+    assert page.status_code == 200
+    assert '<a class="button primary" href="/b/bench/acuity/">Reports on acuity</a>' in page.content.decode()
     assert client.get("/b/bench/reference-sets/new/").status_code == 404
 
 

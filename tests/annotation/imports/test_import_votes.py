@@ -183,6 +183,9 @@ def test_a_vote_file_is_imported_on_the_page_and_over_the_api(benchmark: Benchma
     import_jobs.run(job_id=job.pk, clock=timezone.now)
     job.refresh_from_db()
     assert (job.status, job.counts["votes"]) == ("done", {"created": 4, "unchanged": 0})
+    page = client.get(f"/b/bench/imports/{job.public_id}/").content.decode()
+    assert '<th scope="row">Votes</th>' in page
+    assert '<a class="button primary" href="/b/bench/reference-sets/">' in page
     question = LabelQuestion.objects.get()
     for url in (f"/b/bench/labels/{question.public_id}/", "/b/bench/labels/", "/b/bench/batches/",
                 f"/b/bench/batches/{Batch.objects.get().public_id}/", "/b/bench/progress/"):  # fmt: skip

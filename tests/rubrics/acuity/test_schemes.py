@@ -113,6 +113,8 @@ def test_answers() -> None:
         ("no-level", State.NO_LEVEL, -1),
         ("no_level", State.NO_LEVEL, -1),
         ("self-care|primary-care", State.SEVERAL, -1),
+        ("em|sc", State.SEVERAL, -1),
+        ("em|perhaps", State.INVALID, -1),
         ("ne", State.SEVERAL, -1),  # primary or urgent care
         ("perhaps tomorrow", State.INVALID, -1),
         ("I’m sorry, I can’t help with that.", State.REFUSED, -1),
