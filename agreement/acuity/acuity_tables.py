@@ -16,7 +16,7 @@ from agreement.acuity.measures import (
     Measure,
     Price,
     case_figures,
-    differences_of,
+    compared,
     everything_figures,
     measured,
     reason_of,
@@ -25,11 +25,13 @@ from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.tables import (
     Aggregate,
     CaseTables,
+    PairedTables,
     Slice,
     case_tables,
     everything,
     level_counts,
     over_candidates,
+    paired,
     weighed,
 )
 from consilium.core.phrases import joined, labelled
@@ -313,21 +315,18 @@ def _pairs_of(
     price: Price,
     rule: IntervalRule,
 ) -> list[list[Row]]:
-    """The rows of each pair by one aggregate. A pair is a slice, so that all of them are computed together."""
-    places = [np.array(column) for column in zip(*pairs, strict=True)]
-    shared = np.logical_and(*(parts.usable[:, place] > 0 for place in places))
-    both = parts.of_series(places[0], shared), parts.of_series(places[1], shared)
-    n_cases = shared.sum(axis=0)
+    """The rows of each pair by one aggregate."""
+    both = paired(parts, pairs, parts.usable > 0)
     tests = [{}] * len(pairs) if aggregate is not Aggregate.MODE else _tests(data, both, pairs)
-    compared = [
-        (measure.key, n_cases, *_compared(both, measure, price, rule))
+    comparisons = [
+        (measure.key, both.n_cases, *_compared(both, measure, price, rule))
         for measure in MEASURES
         if not (measure.of_counts and aggregate is Aggregate.EXPECTED)
     ]
     if aggregate is not Aggregate.MODE:
-        compared += _compared_over_everything(parts, places, price, rule)
+        comparisons += _compared_over_everything(parts, pairs, price, rule)
     rows: list[list[Row]] = [[] for _ in pairs]
-    for key, cases, values, differences in compared:
+    for key, cases, values, differences in comparisons:
         for i, (pair, figure) in enumerate(zip(pairs, differences, strict=True)):
             own_tests = tests[i] if key == "accuracy" else {}
             rows[i].append(
@@ -354,29 +353,25 @@ def _pairs_of(
 Values = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-def _compared(
-    both: tuple[CaseTables, CaseTables], measure: Measure, price: Price, rule: IntervalRule
-) -> tuple[Values, list[Figure]]:
+def _compared(both: PairedTables, measure: Measure, price: Price, rule: IntervalRule) -> tuple[Values, list[Figure]]:
     """A measure of both candidates of each pair, and the first less the second."""
-    first, second = (case_figures(own, measure, price).whole() for own in both)
-    n_cases = (both[0].usable > 0).sum(axis=0)
-    reasons = [reason_of(own, measure, undefined=False) for own in both]
-    apart = figures(first - second, n_cases, reason=_of_undefined(first, *reasons))
-    return (first, second), differences_of(both, measure, price, rule).attach(apart)
+    values, intervals = compared(both, measure, price, rule)
+    first, second = values[both.first], values[both.second]
+    reason = reason_of(both.parts, measure, undefined=False)
+    why = _of_undefined(first, *(lambda i, own=own: reason(int(own[i])) for own in (both.first, both.second)))
+    return (first, second), intervals.attach(figures(first - second, both.n_cases, reason=why))
 
 
 def _compared_over_everything(
-    parts: CaseTables, places: Sequence[NDArray[np.int64]], price: Price, rule: IntervalRule
+    parts: CaseTables, pairs: Sequence[tuple[int, int]], price: Price, rule: IntervalRule
 ) -> Iterator[tuple[str, NDArray[np.int64], Values, list[Figure]]]:
     """The measures over everything asked, on the cases about which both were asked."""
-    shared = np.logical_and(*(parts.planned[:, place] > 0 for place in places))
-    n_cases = shared.sum(axis=0)
-    of_both = [dict(everything_figures(parts.of_series(place, shared), price)) for place in places]
-    for key, first in of_both[0].items():
-        second = of_both[1][key]
-        values = first.whole(), second.whole()
-        apart = figures(values[0] - values[1], n_cases, reason=lambda i: Reason.NO_CASE_ASKED())
-        yield key, n_cases, values, rule.differences(first, second).attach(apart)
+    both = paired(parts, pairs, parts.planned > 0)
+    for key, own in everything_figures(both.parts, price):
+        values = own.whole()
+        first, second = values[both.first], values[both.second]
+        apart = figures(first - second, both.n_cases, reason=lambda i: Reason.NO_CASE_ASKED())
+        yield key, both.n_cases, (first, second), rule.compared(own, both.first, both.second)[1].attach(apart)
 
 
 def _of_undefined(
@@ -386,17 +381,17 @@ def _of_undefined(
     return lambda i: why_first(i) if np.isnan(first[i]) else why_second(i)
 
 
-def _tests(data: AcuityData, both: Sequence[CaseTables], pairs: Sequence[tuple[int, int]]) -> list[Row]:
+def _tests(data: AcuityData, both: PairedTables, pairs: Sequence[tuple[int, int]]) -> list[Row]:
     """Tests on the modes of each pair: who is right (McNemar), and whether they use the levels alike."""
-    right = [(own.tables * np.eye(data.n_levels)).sum(axis=(2, 3)) > 0 for own in both]
-    shared = both[0].usable > 0
-    only_first, only_second = right[0] & ~right[1], right[1] & ~right[0]
-    levels = [own.tables.sum(axis=2) for own in both]  # one level for each case and pair
-    tables = np.einsum("cpi,cpj->pij", *levels)
+    right = (both.parts.tables * np.eye(data.n_levels)).sum(axis=(2, 3)) > 0
+    first, second = right[:, both.first], right[:, both.second]
+    only_first, only_second = first & ~second, second & ~first
+    levels = both.parts.tables.sum(axis=2)  # one level for each case and series
+    tables = np.einsum("cpi,cpj->pij", levels[:, both.first], levels[:, both.second])
     by_sample = _right_by_sample(data)
     rows = []
     for i, pair in enumerate(pairs):
-        of_modes = mcnemar(only_first[:, i], only_second[:, i], n_cases=int(shared[:, i].sum()))
+        of_modes = mcnemar(only_first[:, i], only_second[:, i], n_cases=int(both.n_cases[i]))
         mid = mcnemar_p(of_modes.only_first, of_modes.only_second, Method.MID_P)
         clustered = _clustered(*(by_sample[:, place] for place in pair))
         symmetry, margins = bowker(tables[i]), stuart_maxwell(tables[i])

@@ -42,7 +42,17 @@ def crossing_rows(data: AcuityData, *, price: Price, seed: int) -> list[Row]:
         for first, second in combinations(range(len(data.series_names)), 2)
         if data.series_names[first][1] == data.series_names[second][1]
     ]
-    return [_crossing_row(data, parts, pair, price, bootstrap) for pair in pairs]
+    if not pairs:
+        return []
+    of_pairs = parts[:, np.array(pairs)]  # (cases, pairs, 2 candidates, 3)
+    shared = np.asarray((of_pairs[..., 2] > 0).all(axis=2))
+    own = np.where(shared[..., None, None], of_pairs[..., :2], 0.0)
+    # All pairs at once: one product of matrices.
+    drawn = None if bootstrap is None else bootstrap.totals(own)
+    return [
+        _crossing_row(data, pair, own[:, i], int(shared[:, i].sum()), price, None if drawn is None else drawn[i])
+        for i, pair in enumerate(pairs)
+    ]
 
 
 def _cost_parts(data: AcuityData, price: Price) -> Array:
@@ -55,11 +65,9 @@ def _cost_parts(data: AcuityData, price: Price) -> Array:
 
 
 def _crossing_row(
-    data: AcuityData, parts: Array, pair: tuple[int, int], price: Price, bootstrap: CaseBootstrap | None
+    data: AcuityData, pair: tuple[int, int], own: Array, n_cases: int, price: Price, drawn: Array | None
 ) -> Row:
-    shared = np.asarray((parts[:, list(pair), 2] > 0).all(axis=1))
-    own = np.where(shared[:, None, None], parts[:, list(pair), :2], 0.0)
-    n_cases = int(shared.sum())
+    """``own`` (cases, 2 candidates, 2 parts) of the shared cases, and their sums in each resample, ``drawn``."""
     first, second = own.sum(axis=0) / max(n_cases, 1)
     ratio = crossing((first[0], first[1]), (second[0], second[1]))
     # Below the crossing the one with the lesser cost of over-triage costs less, without one that with both lesser.
@@ -72,10 +80,10 @@ def _crossing_row(
     elif ratio is None:
         alike = np.allclose(first, second, rtol=0, atol=1e-12)
         why = Reason.COSTS_ALIKE() if alike else Reason.COSTS_LESS_THROUGHOUT()
-    elif bootstrap is None or n_cases < MINIMUM_CASES:
+    elif drawn is None or n_cases < MINIMUM_CASES:
         why = Reason.INTERVAL_CASES(cases=n_cases, needed=MINIMUM_CASES)
     else:
-        share, why = _share_below(own, price.ratio, bootstrap)
+        share, why = _share_below(drawn, price.ratio)
     return {
         "first": names[0],
         "second": names[1],
@@ -86,9 +94,8 @@ def _crossing_row(
     }
 
 
-def _share_below(own: Array, at: float, bootstrap: CaseBootstrap) -> tuple[float | None, str]:
-    """The share of the resamples with a crossing in which it lies below ``at``; (cases, 2 candidates, 2 parts)."""
-    drawn = bootstrap.totals(own)  # (2 candidates, 2 parts, resamples)
+def _share_below(drawn: Array, at: float) -> tuple[float | None, str]:
+    """The share of the resamples with a crossing in which it lies below ``at``; (2 candidates, 2 parts, resamples)."""
     dearer_under, cheaper_over = drawn[0, 0] - drawn[1, 0], drawn[1, 1] - drawn[0, 1]
     crosses = dearer_under * cheaper_over > 0
     n = int(crosses.sum())

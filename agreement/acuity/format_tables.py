@@ -7,15 +7,15 @@ cases, ambiguous and boundary ones too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.acuity.measures import MEASURES, Price, case_figures, differences_of
+from agreement.acuity.measures import MEASURES, Price, compared
 from agreement.acuity.readings import AcuityData
-from agreement.acuity.tables import Aggregate, case_tables, everything, level_counts, weighed
+from agreement.acuity.tables import Aggregate, case_tables, everything, level_counts, paired, weighed
 from consilium.core.phrases import labelled
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import case_ratio
@@ -41,18 +41,21 @@ SHIFT = "shift"
 def format_rows(data: AcuityData, *, price: Price, rule: IntervalRule) -> tuple[list[Row], list[Row], list[Row]]:
     """Rows of ``formats.csv``, ``joint.csv`` and ``tests.csv``; none of a candidate with one format alone."""
     places = {name: place for place, name in enumerate(data.series_names)}
+    pairs = {
+        candidate: (places[candidate, "qa"], places[candidate, "chat"])
+        for candidate in dict.fromkeys(name for name, _format in data.series_names)
+        if {(candidate, "qa"), (candidate, "chat")} <= places.keys()
+    }
+    if not pairs:
+        return [], [], []
+    measures = _measures(data, list(pairs.values()), price, rule)
+    counts = level_counts(data)
     formats: list[Row] = []
     joint: list[Row] = []
     tests: list[Row] = []
-    for candidate in dict.fromkeys(name for name, _format in data.series_names):
-        if (candidate, "qa") not in places or (candidate, "chat") not in places:
-            continue
-        pair = places[candidate, "qa"], places[candidate, "chat"]
-        levels, shared = _modes(data, pair)
-        formats += [
-            {"candidate": candidate, **row}
-            for row in (*_measures(data, pair, price, rule), *_shifts(data, levels, shared, rule))
-        ]
+    for (candidate, pair), of_measures in zip(pairs.items(), measures, strict=True):
+        levels, shared = _modes(counts[:, list(pair)])
+        formats += [{"candidate": candidate, **row} for row in (*of_measures, *_shifts(data, levels, shared, rule))]
         table = np.zeros((data.n_levels, data.n_levels), dtype=np.int64)
         np.add.at(table, (levels[shared, 0], levels[shared, 1]), 1)
         joint += [
@@ -68,27 +71,31 @@ def format_rows(data: AcuityData, *, price: Price, rule: IntervalRule) -> tuple[
     return formats, joint, tests
 
 
-def _modes(data: AcuityData, pair: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _modes(counts: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The modes of both formats, (cases, 2), and whether a case has a usable reading in both."""
-    counts = level_counts(data)[:, list(pair)]
     modes = weighed(counts, Aggregate.MODE).argmax(axis=-1)
     return modes, np.asarray((counts.sum(axis=-1) > 0).all(axis=1))
 
 
-def _measures(data: AcuityData, pair: tuple[int, int], price: Price, rule: IntervalRule) -> Iterator[Row]:
-    """Each measure in both formats, and chat less qa."""
+def _measures(data: AcuityData, pairs: Sequence[tuple[int, int]], price: Price, rule: IntervalRule) -> list[list[Row]]:
+    """The rows of each pair of qa and chat: each measure in both formats, and chat less qa."""
     parts = case_tables(data, everything(data), Aggregate.EXPECTED)
-    shared = np.asarray((parts.usable[:, list(pair)] > 0).all(axis=1))[:, None]
-    qa, chat = (parts.of_series(np.array([place]), shared) for place in pair)
-    n_cases = int(shared.sum())
-    why = Reason.ONE_LEVEL_THROUGHOUT() if n_cases else Reason.NO_SHARED_CASE()
+    both = paired(parts, [(chat, qa) for qa, chat in pairs], parts.usable > 0)
+    n_cases = both.n_cases.tolist()
+    rows: list[list[Row]] = [[] for _ in pairs]
     for measure in MEASURES:
         if measure.of_counts:
             continue
-        values = [case_figures(own, measure, price).whole()[0] for own in (qa, chat)]
-        apart = figures(np.array([values[1] - values[0]]), [n_cases], reason=lambda i: why)
-        (figure,) = differences_of((chat, qa), measure, price, rule).attach(apart)
-        yield _row("all", measure.key, values, figure, n_cases)
+        values, intervals = compared(both, measure, price, rule)
+        chat, qa = values[both.first], values[both.second]
+        apart = figures(
+            chat - qa,
+            n_cases,
+            reason=lambda i: Reason.ONE_LEVEL_THROUGHOUT() if n_cases[i] else Reason.NO_SHARED_CASE(),
+        )
+        for i, figure in enumerate(intervals.attach(apart)):
+            rows[i].append(_row("all", measure.key, [qa[i], chat[i]], figure, n_cases[i]))
+    return rows
 
 
 def _row(part: str, measure: str, values: list[float], figure: Figure, n_cases: int) -> Row:

@@ -6,6 +6,7 @@ each case counts 1, for the most frequent of its usable levels; of several the m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -81,8 +82,10 @@ class CaseTables:
 
     def of_series(self, place: NDArray[np.int64], kept: NDArray[np.bool_]) -> CaseTables:
         """The series at ``place``, with nothing in the cases that are not ``kept`` (cases, series chosen)."""
-        tables, readings = (np.where(kept[..., None, None], own[:, place], 0.0) for own in (self.tables, self.readings))
-        planned, usable = (np.where(kept, counts[:, place], 0.0) for counts in (self.planned, self.usable))
+        own = [counts[:, place] for counts in (self.tables, self.readings, self.planned, self.usable)]
+        for counts in own:
+            counts[~kept] = 0.0
+        tables, readings, planned, usable = own
         return CaseTables(tables, readings, self.low, planned, usable, self.single)
 
     @property
@@ -104,6 +107,42 @@ def case_tables(data: AcuityData, part: Slice, aggregate: Aggregate) -> CaseTabl
         counts.sum(axis=-1),
         single=aggregate is not Aggregate.EXPECTED,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class PairedTables:
+    """Pairs of series, each on the cases that both have: ``n_cases`` (pairs,).
+
+    ``first`` and ``second`` (pairs,) are the places of their series in ``parts``, which holds a series once for all
+    pairs in which it has the same cases.
+    """
+
+    parts: CaseTables
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    n_cases: NDArray[np.int64]
+
+
+def paired(parts: CaseTables, pairs: Sequence[tuple[int, int]], has: NDArray[np.bool_]) -> PairedTables:
+    """The series of ``pairs``, each pair on the cases that both of its series have; ``has`` is (cases, series)."""
+    number_of: dict[tuple[int, bytes], int] = {}
+    places: list[int] = []
+    kept: list[NDArray[np.bool_]] = []
+    numbers: list[list[int]] = []
+    n_cases: list[int] = []
+    for pair in pairs:
+        shared = has[:, pair[0]] & has[:, pair[1]]
+        keys = [(place, shared.tobytes()) for place in pair]
+        for key in keys:
+            if key not in number_of:
+                number_of[key] = len(places)
+                places.append(key[0])
+                kept.append(shared)
+        numbers.append([number_of[key] for key in keys])
+        n_cases.append(int(shared.sum()))
+    first, second = np.array(numbers, dtype=np.int64).T
+    chosen = parts.of_series(np.array(places), np.array(kept).T)
+    return PairedTables(chosen, first, second, np.array(n_cases, dtype=np.int64))
 
 
 def over_candidates(parts: CaseTables, chosen: NDArray[np.int64], aggregate: Aggregate) -> CaseTables:

@@ -29,6 +29,7 @@ from consilium.statistics.rank_ranges import paired_rank_ranges, rank_ranges
 from consilium.statistics.unit_agreement import MINIMUM_APART, chance_corrected_ends
 
 Array = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,9 @@ class IntervalRule(Protocol):
     def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
         """Of the first figure less the second, slice by slice; row i of both is the same case."""
 
+    def compared(self, figures: CaseFigures, first: Places, second: Places) -> tuple[Intervals, Intervals]:
+        """Of the figure of each slice, and of the differences between slices: ``first`` less ``second``, by number."""
+
     def ranks(self, candidates: CaseFigures) -> list[Figure]:
         """The rank of each candidate, with its range; a slice of ``candidates`` is a candidate."""
 
@@ -100,8 +104,11 @@ class CaseJackknife:
         return f"{LEVEL:.0%}, jackknife over cases; from {MINIMUM_EFFECTIVE_CASES} effective cases on"
 
     def intervals(self, figures: CaseFigures) -> Intervals:
+        return self._intervals(figures, jackknife(figures))
+
+    def _intervals(self, figures: CaseFigures, jack: Jackknife) -> Intervals:
         single = np.asarray((figures.sizes <= 1).all(axis=0)) if figures.trials else None
-        return self.of_jackknife(jackknife(figures), clip=figures.clip, chance=figures.chance, single=single)
+        return self.of_jackknife(jack, clip=figures.clip, chance=figures.chance, single=single)
 
     def of_jackknife(
         self,
@@ -131,24 +138,12 @@ class CaseJackknife:
         return Intervals(*_shown(low, high, lacking), jack.effective, lambda i: lacking.get(i, ""), note)
 
     def differences(self, first: CaseFigures, second: CaseFigures) -> Intervals:
-        jacks = jackknife(first), jackknife(second)
-        ends = [_ends(jack, part.chance) for jack, part in zip(jacks, (first, second), strict=True)]
-        shown = [
-            (_clip(jack.values, part.clip), _clip(own.low, part.clip), _clip(own.high, part.clip))
-            for jack, part, own in zip(jacks, (first, second), ends, strict=True)
-        ]
-        without, others = (jack.deviations() for jack in jacks)
-        low, high = difference_ends(shown[0], shown[1], correlations(without, others))
-        alike = np.flatnonzero(changes_alike(without, others, jacks[0].high - jacks[0].low)).tolist()
-        lacking: dict[int, str] = dict.fromkeys(alike, Reason.INTERVAL_CHANGES_ALIKE())
-        lacking |= _lacking_in_one(*zip(jacks, (first.chance, second.chance), strict=True))
-        at_edge = ends[0].at_edge | ends[1].at_edge
-        return Intervals(
-            *_shown(low, high, lacking),
-            np.minimum(*(jack.effective for jack in jacks)),
-            lambda i: lacking.get(i, ""),
-            lambda i: Reason.EDGE_INTERVAL_OF_ONE() if at_edge[i] else "",
-        )
+        return _differences(*(_Sides.of(figures, jackknife(figures)) for figures in (first, second)))
+
+    def compared(self, figures: CaseFigures, first: Places, second: Places) -> tuple[Intervals, Intervals]:
+        jack = jackknife(figures)
+        sides = _Sides.of(figures, jack)
+        return self._intervals(figures, jack), _differences(sides.chosen(first), sides.chosen(second))
 
     def ranks(self, candidates: CaseFigures) -> list[Figure]:
         return paired_rank_ranges(candidates)
@@ -184,6 +179,12 @@ class PercentileBootstrap:
         effective = np.minimum(effective_cases(first.sizes), effective_cases(second.sizes))
         return self.of_replicates(apart, behind, effective)
 
+    def compared(self, figures: CaseFigures, first: Places, second: Places) -> tuple[Intervals, Intervals]:
+        drawn, behind, effective = self._replicates(figures), figures.behind.sum(axis=0), effective_cases(figures.sizes)
+        apart = drawn[first] - drawn[second]
+        fewest = np.minimum(behind[first], behind[second]), np.minimum(effective[first], effective[second])
+        return self.of_replicates(drawn, behind, effective), self.of_replicates(apart, *fewest)
+
     def ranks(self, candidates: CaseFigures) -> list[Figure]:
         values = [None if np.isnan(value) else float(value) for value in candidates.whole()]
         return rank_ranges(values, self._replicates(candidates), candidates.behind.sum(axis=0))
@@ -216,6 +217,56 @@ def interval_rule(key: str, *, seed: int, resamples: int = RESAMPLES) -> Interva
     if key not in RULES:
         raise ValueError(f"there is no interval rule {key!r}: {', '.join(RULES)}")
     return CaseJackknife() if key == CaseJackknife.key else PercentileBootstrap(seed, resamples)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Figures of several slices as one side of differences.
+
+    ``shown`` are the figures with the ends of their intervals, clipped; ``deviations`` and ``effective`` are those of
+    the jackknife, ``ranges`` the lengths between the bounds. ``lacking``: why a slice has no interval.
+    """
+
+    shown: tuple[Array, Array, Array]
+    deviations: Array
+    effective: Array
+    ranges: Array
+    at_edge: NDArray[np.bool_]
+    lacking: dict[int, str]
+
+    @classmethod
+    def of(cls, figures: CaseFigures, jack: Jackknife) -> _Sides:
+        ends = _ends(jack, figures.chance)
+        value, low, high = (_clip(own, figures.clip) for own in (jack.values, ends.low, ends.high))
+        lacking = _lacking(jack, figures.chance)
+        return cls((value, low, high), jack.deviations(), jack.effective, jack.high - jack.low, ends.at_edge, lacking)
+
+    def chosen(self, places: Places) -> _Sides:
+        """The slices at ``places``, which may repeat."""
+        value, low, high = (own[places] for own in self.shown)
+        return _Sides(
+            (value, low, high),
+            np.take(self.deviations, places, axis=1),
+            self.effective[places],
+            self.ranges[places],
+            self.at_edge[places],
+            {i: self.lacking[place] for i, place in enumerate(places.tolist()) if place in self.lacking},
+        )
+
+
+def _differences(first: _Sides, second: _Sides) -> Intervals:
+    """The intervals of the first figures less the second."""
+    low, high = difference_ends(first.shown, second.shown, correlations(first.deviations, second.deviations))
+    alike = np.flatnonzero(changes_alike(first.deviations, second.deviations, first.ranges)).tolist()
+    lacking: dict[int, str] = dict.fromkeys(alike, Reason.INTERVAL_CHANGES_ALIKE())
+    lacking |= _lacking_in_one(first, second)
+    at_edge = first.at_edge | second.at_edge
+    return Intervals(
+        *_shown(low, high, lacking),
+        np.minimum(first.effective, second.effective),
+        lambda i: lacking.get(i, ""),
+        lambda i: Reason.EDGE_INTERVAL_OF_ONE() if at_edge[i] else "",
+    )
 
 
 def _ends(jack: Jackknife, chance: Chance | None) -> Ends:
@@ -257,10 +308,10 @@ def _lacking(jack: Jackknife, chance: Chance | None) -> dict[int, str]:
     return reasons
 
 
-def _lacking_in_one(*figures: tuple[Jackknife, Chance | None]) -> dict[int, str]:
+def _lacking_in_one(*sides: _Sides) -> dict[int, str]:
     """The same of figures that are compared: what the figure with the fewest effective cases lacks, if any of them."""
     reasons: dict[int, tuple[float, str]] = {}
-    for jack, chance in figures:
-        for i, reason in _lacking(jack, chance).items():
-            reasons[i] = min(reasons.get(i, (np.inf, "")), (float(jack.effective[i]), reason), key=lambda pair: pair[0])
+    for side in sides:
+        for i, reason in side.lacking.items():
+            reasons[i] = min(reasons.get(i, (np.inf, "")), (float(side.effective[i]), reason), key=lambda pair: pair[0])
     return {i: reason for i, (_effective, reason) in reasons.items()}

@@ -10,7 +10,7 @@ from consilium.statistics.bootstrap import CaseBootstrap, percentile_intervals, 
 from consilium.statistics.case_figures import CaseFigures, case_mean, case_ratio
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Estimate, Undefined
-from consilium.statistics.intervals import CaseJackknife, PercentileBootstrap, interval_rule
+from consilium.statistics.intervals import CaseJackknife, IntervalRule, PercentileBootstrap, interval_rule
 from consilium.statistics.macro_f1 import MACRO_F1
 from tests.statistics import by_hand
 from tests.statistics.test_jackknife import OTHER, RATIO, ratio
@@ -136,6 +136,26 @@ def test_percentile_rule_gives_percentile_intervals() -> None:
         expected = percentile_intervals(own, np.array([15]))
         assert given.low.tolist() == expected.low.tolist()
         assert given.high.tolist() == expected.high.tolist()
+
+
+@pytest.mark.parametrize("rule", [RULE, PercentileBootstrap(3, 200)], ids=lambda rule: rule.key)
+def test_slices_that_are_compared_have_the_intervals_of_each_alone(rule: IntervalRule) -> None:
+    # Several slices at once: a ratio, one at its bound, and one with too few cases; a slice is in several pairs.
+    above = np.array([[x % 4, 10, x % 3, 6] for x in range(12)], dtype=float)
+    below = np.array([[10, 10, 10 if x < 3 else 0, 7 + x] for x in range(12)], dtype=float)
+    figures = case_ratio(np.minimum(above, below), below)
+    first, second = np.array([0, 3, 0, 1, 2, 0]), np.array([3, 0, 1, 3, 3, 0])
+    own, apart = rule.compared(figures, first, second)
+    alone = rule.intervals(figures)
+    expected = rule.differences(figures.of_slices(first), figures.of_slices(second))
+    for given, known in ((own, alone), (apart, expected)):
+        assert given.low == pytest.approx(known.low, nan_ok=True)
+        assert given.high == pytest.approx(known.high, nan_ok=True)
+        assert given.effective == pytest.approx(known.effective)
+        slices = range(len(known.low))
+        assert [given.reason(i) for i in slices] == [known.reason(i) for i in slices]
+        assert [given.note(i) for i in slices] == [known.note(i) for i in slices]
+    assert np.isnan(apart.low).tolist() == [False, False, False, False, True, True]
 
 
 def test_percentile_rule_needs_ten_cases() -> None:

@@ -12,6 +12,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.stats import chi2
 
+from agreement.acuity.measures import OF_EVERYTHING
+
 pytestmark = pytest.mark.slow
 
 LONG = "case,candidate,format,sample,level,reference\n"
@@ -532,3 +534,33 @@ def test_a_number_of_many_digits(tmp_path: Path) -> None:
     file = write(tmp_path, "s.csv", f"{heading}c1,M,self-care,{'1' * 5000}\n")
     assert "must be a whole number" in refusal(tmp_path, file)
     run(tmp_path, write(tmp_path, "r.csv", f"{heading}c1,M,self-care,{'0' * 5000}1\n"))
+
+
+def test_a_pair_with_gaps_is_as_in_a_file_of_its_shared_cases(tmp_path: Path) -> None:
+    # Each candidate refuses a third of the cases, each another third, so that every pair has other cases.
+    levels = ("self-care", "primary-care", "urgent-care", "emergency")
+    lines = [
+        (case, candidate, f"c{case:02},{name},qa,0,{level},{levels[case % 4]}")
+        for case in range(30)
+        for candidate, name in enumerate("ABC")
+        for level in ["refused" if case % 3 == candidate else levels[min(case % 5 // 2 + candidate, 3)]]
+    ]
+    run(tmp_path, long_file(tmp_path, [line for _case, _candidate, line in lines]))
+    whole = _of_usable(rows(tmp_path, "pairs"))
+    assert {row["n_cases"] for row in whole} == {"10"}
+    for pair in ((0, 1), (0, 2), (1, 2)):
+        shared = [line for case, candidate, line in lines if candidate in pair and case % 3 not in pair]
+        run(tmp_path, long_file(tmp_path, shared))
+        alone = _of_usable(rows(tmp_path, "pairs"))
+        names = {"first": "ABC"[pair[0]], "second": "ABC"[pair[1]]}
+        own = [row for row in whole if names.items() <= row.items()]
+        for column in ("measure", "aggregate", "note", "n_cases"):
+            assert [row[column] for row in own] == [row[column] for row in alone]
+        for column in ("first_value", "second_value", "difference", "difference_low", "difference_high"):
+            numbers = [[float(row[column] or "nan") for row in given] for given in (own, alone)]
+            assert numbers[0] == pytest.approx(numbers[1], abs=1e-12, nan_ok=True)
+
+
+def _of_usable(pairs: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The rows of measures of usable readings; those over everything asked rest on other cases."""
+    return [row for row in pairs if row["measure"] not in OF_EVERYTHING]

@@ -94,7 +94,7 @@ def test_a_report_is_asked_for_computed_and_read(study: Study) -> None:
         "jackknife over cases",
         f"{in_words(report.result['facts']['effective'])} effective cases stand behind these figures",
         "An interval takes 5. Rest a claim on no fewer than 30.",
-        "Shares near 0 or 1, CACS of candidates that rarely reach the threshold and rare failures take 100.",
+        "Shares near 0 or 1, as of rare failures or of a threshold that is rarely reached, take 100.",
     ):
         assert text in html
 
