@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule, PanelCase, PanelStatus
 from annotation.acuity.votes import cast_votes, panels_of, questions_on
@@ -77,8 +77,8 @@ def references_of(
 ) -> list[Reference]:
     """The reference of every case with a vote or with a label of the datasets, by key.
 
-    A panel with ``minimum`` votes decides; else the newest label of the case. `DomainError` where two datasets label a
-    case differently.
+    A panel with ``minimum`` votes decides; else the label of the case that was imported last. Excluded cases have no
+    reference. `DomainError` where two datasets label a case differently.
     """
     labels = _labels(benchmark, scale, datasets)
     levels = scale_of(scale)
@@ -88,7 +88,8 @@ def references_of(
     for vote in votes:
         if vote.certainty is not None:
             certainties.setdefault(vote.case_id, []).append(vote.certainty)
-    keys = dict(Case.with_stubs.filter(pk__in={*labels, *panels}).values_list("pk", "key"))
+    cases = Case.with_stubs.included().filter(pk__in={*labels, *panels})
+    keys = dict(cases.values_list("pk", "key"))
     references = [
         _reference(pk, key, labels.get(pk), panels.get(pk), certainties.get(pk, []), ambiguous, minimum)
         for pk, key in keys.items()
@@ -128,12 +129,11 @@ def _reference(
 
 
 def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -> dict[int, _Label]:
-    """What the newest scheme makes of the label of each case."""
+    """What became of the label of each case when it was imported last."""
     rows = SourceLabel.objects.filter(case__benchmark=benchmark, scheme__scale=scale, dataset__in=list(datasets))
+    rows = rows.filter(case__excluded_at=None)
     newest: dict[tuple[int, str], _Label] = {}
-    for case, dataset, how, low, high in rows.order_by("scheme__created_at", "scheme_id", "pk").values_list(
-        "case_id", "dataset", "how", "low", "high"
-    ):
+    for case, dataset, how, low, high in rows.order_by("pk").values_list("case_id", "dataset", "how", "low", "high"):
         newest[case, dataset] = _Label(how, low, high)
     labels: dict[int, _Label] = {}
     differing: set[int] = set()
@@ -142,11 +142,13 @@ def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -
             differing.add(case)
     if differing:
         keys = Case.with_stubs.filter(pk__in=differing).order_by("key").values_list("key", flat=True)
-        named = ", ".join(keys[:MAX_NAMED])
-        raise DomainError(
-            _("Two datasets label %(n)s cases differently (%(cases)s …): choose the datasets that count.")
-            % {"n": len(differing), "cases": named}
+        named = ", ".join(keys[:MAX_NAMED]) + (" …" if len(differing) > MAX_NAMED else "")
+        message = ngettext(
+            "Two datasets label %(n)s case differently (%(cases)s): choose the datasets that count.",
+            "Two datasets label %(n)s cases differently (%(cases)s): choose the datasets that count.",
+            len(differing),
         )
+        raise DomainError(message % {"n": len(differing), "cases": named})
     return labels
 
 

@@ -15,7 +15,7 @@ from rubrics.parsing import as_imported
 
 CHUNK = 200
 # Flags that the product stores in metadata for its own use.
-PRIVATE = frozenset({"self_identification"})
+PRIVATE = frozenset({"self_identification", "acuity"})
 # By the id of a criterion: fields of the file that the product does not read, and its original text in the file.
 Origins = dict[int, tuple[dict[str, Any], dict[str, Any] | None]]
 

@@ -51,7 +51,8 @@ class CaseWriter:
         self.unknown_roles: Counter[str] = Counter()
         self.without_score: list[int] = []  # lines of cases whose criteria are all negative
         self._registers: dict[str, str] = benchmark.maps.get("register", {})
-        self._may_exist = Case.objects.filter(benchmark=benchmark).exists()
+        self._may_exist = Case.with_stubs.filter(benchmark=benchmark).exists()
+        self._has_stubs = Case.with_stubs.filter(benchmark=benchmark, is_stub=True).exists()
 
     def write(self, records: Sequence[CaseRecord]) -> dict[str, int]:
         """Write the new cases among ``records``, compare the others; the ids of all of them by key."""
@@ -61,6 +62,8 @@ class CaseWriter:
                 case = known[record.key]
                 self._compare(record, case, rubrics.get(case.pk, []))
         ids = {key: case.pk for key, case in known.items()}
+        if self._has_stubs:
+            self._refuse_stubs(records)
         self._refuse_twins([record for record in records if not record.key.isascii()])
         if self.faults.total:  # nothing will be stored: the rest of the file is read only to report its faults
             return ids
@@ -82,6 +85,18 @@ class CaseWriter:
         ids.update((record.key, pk) for pk, record in zip(case_ids, new, strict=True))
         return ids
 
+    def _refuse_stubs(self, records: Sequence[CaseRecord]) -> None:
+        """Refuse the keys of stubs, whose texts an import of acuity alone fills in."""
+        keys = [record.key for record in records]
+        rows = Case.with_stubs.filter(benchmark=self.benchmark, is_stub=True, key__in=keys)
+        stubs = set(rows.values_list("key", flat=True))
+        for record in records:
+            if record.key in stubs:
+                message = _(
+                    "The case “%(key)s” came without a text from an import of acuity. Add its text with that import."
+                )
+                self.faults.add(record.line, record.key_field, message % {"key": record.key[:80]})
+
     def _refuse_twins(self, records: Sequence[CaseRecord]) -> None:
         """Refuse each key that differs from another one only in how its characters are composed (NFC).
 
@@ -91,7 +106,7 @@ class CaseWriter:
             return
         spelled: dict[str, str] = {}
         normal = {record.key: unicodedata.normalize("NFC", record.key) for record in records}
-        stored = Case.objects.filter(benchmark=self.benchmark).annotate(normal=Func(F("key"), function="normalize"))
+        stored = Case.with_stubs.filter(benchmark=self.benchmark).annotate(normal=Func(F("key"), function="normalize"))
         for key, form in stored.filter(normal__in=set(normal.values())).values_list("key", "normal"):
             spelled[form] = key
         for record in records:

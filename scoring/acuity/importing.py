@@ -166,6 +166,8 @@ class _Import:
         self.options = options
         self.by = by
         self.at = at
+        # One import at a time: each compares its rows with those that are stored, and numbers its sample after them.
+        Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
         self.scale: AcuityScale = services.get_or_make_scale(benchmark=benchmark, name=options.scale, by=by, at=at)
         self.scheme: LabelScheme = services.get_or_make_scheme(scale=self.scale, name=options.scheme, by=by, at=at)
         self.faults = Faults()
@@ -179,7 +181,8 @@ class _Import:
         earlier = AcuityImport.objects.filter(
             benchmark=self.benchmark, dataset=self.options.dataset, scheme__scale=self.scale
         )
-        same_file = earlier.filter(scheme=self.scheme, file_digest=digest, options=self.options.stored()).first()
+        # Its labels may be mapped again with a newer scheme; its samples stay what they are.
+        same_file = earlier.filter(file_digest=digest, options=self.options.stored()).order_by("pk").first()
         reader = self._reader(earlier if same_file is None else earlier.filter(pk__lt=same_file.pk), progress)
         self.faults = reader.read_file(file, self.options.file_name, self.options.shape)
         records = reader.records
@@ -200,7 +203,8 @@ class _Import:
         scheme = scheme_of(self.scheme)
         first_sample = 0
         if self.options.candidate:
-            first_sample = earlier.filter(options=self.options.stored()).count()
+            files = earlier.filter(options=self.options.stored()).order_by().values("file_digest")
+            first_sample = files.distinct().count()
         return AcuityReader(
             scheme.scale,
             scheme,
@@ -383,9 +387,11 @@ class _Import:
             *(Jsonb(self._metadata(key, records)), self.at, text is None),
         )
 
-    def _metadata(self, key: str, records: AcuityRecords) -> dict[str, str]:
+    def _metadata(self, key: str, records: AcuityRecords) -> dict[str, dict[str, str]]:
+        """Under a key that no release gives out."""
         diagnosis = records.diagnoses.get(key)
-        return {"dataset": self.options.dataset} | ({"correct_diagnosis": diagnosis} if diagnosis else {})
+        known = {"dataset": self.options.dataset} | ({"correct_diagnosis": diagnosis} if diagnosis else {})
+        return {"acuity": known}
 
     def _label_rows(
         self, labels: list[str], records: AcuityRecords, cases: Mapping[str, int], row: AcuityImport

@@ -11,8 +11,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connection, transaction
 from django.test import Client
+from django.utils import timezone
 
 from annotation.models import ReferenceItem, ReferenceSet
+from rubrics.acuity.schemes import How, Mapped, Scheme, level
+from rubrics.acuity.services import make_scheme
+from rubrics.acuity.stored import scale_of
 from rubrics.models import Benchmark, Case
 from tests.factories import BenchmarkFactory, BenchmarkRoleFactory
 
@@ -100,6 +104,32 @@ def test_three_votes_come_before_the_label_and_two_do_not(benchmark: Benchmark, 
     assert (item.votes, item.n_cannot_tell, item.certainty) == ([2, 2, 2], 0, 70)
 
 
+def test_a_signer_may_ask_for_fewer_votes(benchmark: Benchmark, tmp_path: Path) -> None:
+    vote(tmp_path / "votes.csv", "a,P1,1,primary-care,60", "a,P2,1,primary-care,70")
+    sign("--minimum", "2")
+    assert references()["a"] == ("clear", "panel", 1, 1)
+    sign("--minimum", "3")
+    assert references(2)["a"] == ("clear", "direct", 0, 0)
+
+
+def test_a_label_counts_as_it_was_imported_last(benchmark: Benchmark, tmp_path: Path) -> None:
+    scale = benchmark.acuity_scales.get()
+    for name, place in (("second", 1), ("first", 2)):
+        scheme = Scheme(name, scale_of(scale), {"x": level(place)})
+        make_scheme(scale=scale, scheme=scheme, by=None, at=timezone.now())
+    for name in ("first", "second"):  # in another order than they were made
+        import_labels(tmp_path / "x.csv", "case,reference,level,candidate\nx,x,,M\n", "--scheme", name, dataset="own")
+        sign("--datasets", "own")
+    assert references(1)["x"] == ("clear", "direct", 2, 2)
+    assert references(2)["x"] == ("clear", "direct", 1, 1)
+
+
+def test_an_excluded_case_is_in_no_new_set(benchmark: Benchmark) -> None:
+    Case.with_stubs.filter(key="a").update(excluded_at=timezone.now(), exclusion_reason="Not a request for care.")
+    sign()
+    assert set(references()) == {"b", "c"}
+
+
 def test_one_who_cannot_tell_sets_no_case_aside(benchmark: Benchmark, tmp_path: Path) -> None:
     vote(tmp_path / "votes.csv", "a,P1,1,cannot-tell,", *(f"c,P{n},1,cannot-tell," for n in (1, 2, 3)))
     sign()
@@ -108,12 +138,6 @@ def test_one_who_cannot_tell_sets_no_case_aside(benchmark: Benchmark, tmp_path: 
 
 
 def test_what_is_left_out_is_recorded_as_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
-    from django.utils import timezone
-
-    from rubrics.acuity.schemes import How, Mapped, Scheme, level
-    from rubrics.acuity.services import make_scheme
-    from rubrics.acuity.stored import scale_of
-
     scale = benchmark.acuity_scales.get()
     rules = {"dead": Mapped(How.EXCLUDE), "home": level(0)}
     scheme = Scheme("own", scale_of(scale), rules)
@@ -126,7 +150,7 @@ def test_what_is_left_out_is_recorded_as_left_out(benchmark: Benchmark, tmp_path
 
 def test_two_datasets_that_label_a_case_differently_are_refused(benchmark: Benchmark, tmp_path: Path) -> None:
     import_labels(tmp_path / "second.csv", "case,reference,level,candidate\na,emergency,self-care,N\n", dataset="other")
-    with pytest.raises(CommandError, match=r"Two datasets label 1 cases differently \(a …\)"):
+    with pytest.raises(CommandError, match=r"Two datasets label 1 case differently \(a\)"):
         sign()
     assert not ReferenceSet.objects.exists()
     sign("--datasets", "other")

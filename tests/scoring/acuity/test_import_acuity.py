@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
+from rubrics.acuity import services
+from rubrics.acuity.schemes import How, Mapped, Scheme
+from rubrics.acuity.stored import scale_of, scheme_of
 from rubrics.models import AcuityImport, Benchmark, Case, LabelScheme, SourceLabel
 from scoring.acuity.selectors import readings_csv, scales_with_readings, series_rows
 from scoring.models import AcuityReading
@@ -42,7 +46,7 @@ def states() -> list[tuple[Any, ...]]:
 def test_vignettes_and_results_of_two_models_meet(tmp_path: Path, vignettes: Path) -> None:
     assert "cases: 3 created" in command(vignettes, **THREE)
     assert [case.conversation[0]["content"] for case in Case.objects.order_by("key")][1] == "A cough for three weeks."
-    assert Case.objects.get(key="d-0001").metadata["correct_diagnosis"] == "Infarction"
+    assert Case.objects.get(key="d-0001").metadata["acuity"]["correct_diagnosis"] == "Infarction"
     first = jsonl(result(1, "em", "em", correct=True), result(2, "ne", "sc", correct=True), result(3, "sc", "NE"))
     second = jsonl(result(1, "em", "I cannot help with that."), result(2, "ne", "banana"), result(3, "sc", ""))
     out = command(write(tmp_path, "one.jsonl", first), write(tmp_path, "two.jsonl", second), **THREE)
@@ -229,3 +233,31 @@ def test_export_readings_asks_for_the_scale_where_there_are_several(tmp_path: Pa
         call_command("export_readings", benchmark="bench", out=tmp_path / "out.csv")
     call_command("export_readings", benchmark="bench", out=tmp_path / "o.csv", scale="three", stdout=io.StringIO())
     assert (tmp_path / "o.csv").read_text().splitlines()[1] == "a,M,qa,0,emergency,"
+
+
+def test_a_newer_scheme_maps_the_labels_of_a_file_again_and_makes_no_further_sample(tmp_path: Path) -> None:
+    path = write(tmp_path, "one.jsonl", jsonl(result(1, "em", "em"), result(2, "ne", "sc")))
+    command(path, candidate="M", **THREE)
+    scheme = LabelScheme.objects.select_related("scale").get()
+    rules = {**scheme_of(scheme).rules, "xx": Mapped(How.PANEL)}
+    newer = Scheme(scheme.name, scale_of(scheme.scale), rules)
+    services.make_scheme(scale=scheme.scale, scheme=newer, by=None, at=timezone.now())
+    out = command(path, candidate="M", **THREE)
+    assert "labels: 2 created" in out
+    assert "readings: 0 created, 2 unchanged" in out
+    command(write(tmp_path, "two.jsonl", jsonl(result(1, "em", "em"), result(2, "ne", "ne"))), candidate="M", **THREE)
+    assert [sample for _name, _case, sample, *_answer in states()] == [0, 1, 0, 1]
+
+
+def test_import_cases_refuses_the_key_of_a_stub(tmp_path: Path) -> None:
+    command(write(tmp_path, "one.jsonl", jsonl(result(1, "em", "em"))), **THREE)
+    row = {
+        "prompt_id": "d-0001",
+        "prompt": [{"role": "user", "content": "Crushing pain in the chest."}],
+        "rubrics": [{"criterion": "Advises an ambulance.", "points": 5, "tags": []}],
+        "example_tags": [],
+    }
+    path, out = write(tmp_path, "cases.jsonl", jsonl(row)), io.StringIO()
+    with pytest.raises(CommandError, match="1 fault refused"):
+        call_command("import_cases", str(path), benchmark="bench", stdout=out, stderr=out)
+    assert "line 1, prompt_id: The case “d-0001” came without a text from an import of acuity." in out.getvalue()
