@@ -138,14 +138,15 @@ def test_a_report_does_not_replace_the_files_of_another(study: Study, tmp_path: 
 
 
 def test_every_command_with_a_folder_of_tables_writes_through_the_same_guard() -> None:
-    """No command writes a CSV into its folder by itself."""
+    """No command writes a CSV into its folder by itself; those called ``export_…`` write one file."""
     for path in ROOT.glob("*/management/commands/*.py"):
         called = {
             node.func.id if isinstance(node.func, ast.Name) else node.func.attr
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
         }
-        assert "write_csv" not in called, path
+        if not path.name.startswith("export_"):
+            assert "write_csv" not in called, path
         if "add_out_arguments" in called:
             assert "write_text" not in called, path
 

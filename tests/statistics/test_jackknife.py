@@ -72,6 +72,7 @@ COUNTS = st.lists(st.tuples(*[st.integers(0, 20)] * 4), min_size=2, max_size=12)
 )
 
 
+@pytest.mark.slow
 @given(CASES)
 def test_formula_in_plain_python(cases: list[tuple[int, int]]) -> None:
     above, below = zip(*cases, strict=True)
@@ -88,6 +89,7 @@ def test_formula_in_plain_python(cases: list[tuple[int, int]]) -> None:
     assert ends_of(ratio(cases))[1:] == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 @given(COUNTS)
 def test_symmetries_of_two_raters(cases: list[tuple[int, int, int, int]]) -> None:
     swapped_classes = [(tn, fn, fp, tp) for tp, fp, fn, tn in cases]
