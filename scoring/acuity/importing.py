@@ -345,6 +345,8 @@ class _Import:
 
     def _new_missing(self, records: AcuityRecords, known: Mapping[str, Case]) -> tuple[list[MissingReading], int]:
         """Answers that were asked for and not given, where no other row of the file gives them."""
+        if not records.missing:
+            return [], 0
         given = {(row.case, row.candidate, row.format, row.sample) for row in records.readings}
         rows = {(row.case, row.candidate, row.format, row.sample): row for row in records.missing}
         names = {row.candidate for row in records.missing}
