@@ -49,6 +49,7 @@ MAX_SAMPLE = 9999
 MAX_CASES_OF_A_CELL = 1_000_000
 MAX_KNOWN_ANSWERS = 1000
 MAX_KNOWN_CELLS = 100_000
+MAX_LINES = 50  # of rows of one kind that are named
 MAX_NUMBER_LENGTH = 9  # of a case that a file numbers
 NUMBERED = "D"  # before the number of a vignette, where no dataset is named
 
@@ -139,6 +140,7 @@ class AcuityRecords:
     label_lines: dict[str, int] = field(default_factory=dict)
     source_ids: dict[str, str] = field(default_factory=dict)
     without_rule: dict[str, tuple[int, int]] = field(default_factory=dict)
+    first_without_rule: list[tuple[int, str]] = field(default_factory=list)  # lines and labels, the first fifty
     texts: dict[str, tuple[int, str]] = field(default_factory=dict)  # line and text of a case, where they are kept
     diagnoses: dict[str, str] = field(default_factory=dict)  # never shown
     datasets: Datasets = field(default_factory=Datasets)
@@ -435,6 +437,8 @@ class AcuityReader:
             self._missing_rules[label] += 1
             line = self.records.without_rule.get(label, (fields.line, 0))[0]
             self.records.without_rule[label] = (line, self._missing_rules[label])
+            if len(self.records.first_without_rule) < MAX_LINES:
+                self.records.first_without_rule.append((fields.line, label))
             if self._missing_rules[label] == 1 and self.refuse_without_rule:
                 fields.fault(
                     name,
@@ -530,7 +534,7 @@ class AcuityReader:
         right = answer is not None and answer.state is State.LEVEL and mapped.low <= answer.place <= mapped.high
         if right != flag:
             self.records.contradictions += 1
-            if len(self.records.first_contradictions) < 50:
+            if len(self.records.first_contradictions) < MAX_LINES:
                 self.records.first_contradictions.append(line)
 
     @staticmethod

@@ -56,9 +56,12 @@ def confirm_preview(*, job: ImportJob, by: User) -> ImportJob:
     preview = previews[0]
     if preview["n_faults"] or preview["flow"]["without_rule"]:
         raise DomainError(_("The preview shows faults; nothing of the file can be imported."))
-    if _names_now(job.benchmark, preview) != (preview["scale"], preview["scheme"]):
+    names = _names_now(job.benchmark, preview)
+    if names != (preview["scale"], preview["scheme"]):
         raise DomainError(_("The scale or the scheme has a new version since this preview. Make another one."))
-    return repeat_import(job=job, without=PREVIEW, by=by)
+    # The scheme that the preview shows, not the one that fits by then.
+    scale, scheme = (name.split(" ")[0] for name in names)
+    return repeat_import(job=job, without=PREVIEW, by=by, changes={"scale": scale, "scheme": scheme})
 
 
 def _names_now(benchmark: Benchmark, preview: dict[str, str]) -> tuple[str, str]:

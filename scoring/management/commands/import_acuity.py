@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from rubrics.imports import Counts
@@ -28,7 +30,11 @@ class Command(ImportCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         """Where the cases come from, and how the files are read."""
         parser.add_argument("--dataset", required=True, metavar="D", help="where the cases come from; names new cases")
-        parser.add_argument("--scheme", metavar="NAME", help="what source labels become (default: direct)")
+        parser.add_argument(
+            "--scheme",
+            metavar="NAME",
+            help="what source labels become (default: direct); auto takes the scheme that fits the labels of a file",
+        )
         parser.add_argument("--scale", metavar="NAME", help="three, four, five or a scale of the benchmark")
         parser.add_argument(
             "--format", choices=("auto", *SHAPES), help="shape of the files (default: by how each begins)"
@@ -43,6 +49,8 @@ class Command(ImportCommand):
 
     def import_files(self, paths: list[Path], chosen: dict[str, str], options: dict[str, Any]) -> Counts:
         """Import every file or none; a preview leaves nothing, not even a benchmark that was not there."""
+        if chosen.get("candidate"):
+            _refuse_copies(paths)
         with transaction.atomic():
             counts = super().import_files(paths, chosen, options)
             if options["preview"]:
@@ -68,10 +76,38 @@ class Command(ImportCommand):
             examples = ", ".join(example["case"] for example in row["examples"])
             rows = f"{row['cases']} {'case' if row['cases'] == 1 else 'cases'}"
             self.stdout.write(f"  {row['label']} → {becomes}: {rows}{f' ({examples})' if examples else ''}")
+            if row.get("lines"):
+                self.stdout.write(f"    lines {_lines(row['lines'], row['cases'])}")
         for row in preview["series"]:
             states = {name: row[name] for name in ("refused", "no_level", "several", "invalid", "missing") if row[name]}
             others = "".join(f", {n} {name.replace('_', ' ')}" for name, n in states.items())
             counted = f"{row['cases']} cases, {row['level']} readings of one level{others}"
             self.stdout.write(f"  {row['candidate']} ({row['format']}): {counted}")
+        if preview["missing_lines"]:
+            lines = _lines(preview["missing_lines"], preview["n_missing"])
+            self.stdout.write(f"  missing answers in lines {lines}")
+        for note in preview["notes"]:
+            self.stderr.write(f"  note: {note}")
         for fault in preview["faults"]:
             self.stderr.write(f"  line {fault['line']}, {fault['field']}: {fault['message']}")
+
+
+def _lines(first: list[int], total: int) -> str:
+    more = f" and {total - len(first)} more" if total > len(first) else ""
+    return ", ".join(map(str, first)) + more
+
+
+def _refuse_copies(paths: list[Path]) -> None:
+    """Refuse the same bytes twice as two samples of one candidate: most likely a file was copied by mistake."""
+    known: dict[str, Path] = {}
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from error
+        if known.setdefault(digest, path) != path:
+            raise CommandError(
+                f"{path} is byte for byte {known[digest]}; as two samples of one candidate they would count its "
+                "answers twice. Leave one out, or give each row its run_id or sample."
+            )

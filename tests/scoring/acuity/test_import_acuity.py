@@ -203,6 +203,25 @@ def test_a_row_whose_cells_all_stood_before_is_read_and_refused_like_any_other(t
         refused(two, match=match, dataset="d")
 
 
+def test_two_copies_of_a_file_are_no_two_samples(tmp_path: Path) -> None:
+    content = jsonl(result(1, "em", "em"))
+    paths = [write(tmp_path, name, content) for name in ("one.jsonl", "two.jsonl")]
+    with pytest.raises(CommandError, match=r"two\.jsonl is byte for byte .*one\.jsonl"):
+        command(*paths, candidate="M", **THREE)
+    assert not AcuityReading.objects.exists()
+    # Without a name each file is a candidate of its own, and the second says so.
+    assert "This very file was imported before as “one” (one.jsonl)." in command(*paths, **THREE)
+    assert [name for name, *_rest in states()] == ["one", "two"]
+
+
+def test_the_command_finds_the_scheme_by_the_labels(tmp_path: Path) -> None:
+    path = write(tmp_path, "one.csv", "case,candidate,level,reference\na,M,A,A/B\nb,M,D,D\n")
+    command(path, dataset="d", scheme="auto")
+    assert list(SourceLabel.objects.order_by("pk").values_list("scheme__name", "how", "low", "high")) == (
+        [("letters", "boundary", 0, 1), ("letters", "direct", 3, 3)]
+    )
+
+
 def test_names_that_are_too_long_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "a" * 230 + ".csv", "case,level\nx,emergency\n")
     refused(path, match="line 2, candidate: A name has at most 200 characters: “aaaa", dataset="d")
