@@ -133,6 +133,33 @@ class AcuityImportForm(forms.Form):
         return {**given, "scheme": given["scheme"] or BY_LABELS, "preview": "1"}
 
 
+class MapAgainForm(forms.Form):
+    """A dataset whose labels are to be mapped again, and the scheme that does it."""
+
+    dataset = forms.ChoiceField(label=_("Dataset"))
+    scheme_on_scale = forms.ChoiceField(label=_("Label scheme"))
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        dataset, scheme = self.fields["dataset"], self.fields["scheme_on_scale"]
+        assert isinstance(dataset, forms.ChoiceField)
+        assert isinstance(scheme, forms.ChoiceField)
+        self.datasets = selectors.labelled_datasets(benchmark)
+        dataset.choices = [(name, name) for name in self.datasets]
+        scheme.choices = [
+            (
+                f"{own.name} {own.scale.name}",
+                _now("%(scheme)s on the scale %(scale)s") % {"scheme": own.name, "scale": own.scale.name},
+            )
+            for own in selectors.schemes_on_offer(benchmark)
+        ]
+
+    def terms(self) -> dict[str, str]:
+        """Dataset, scheme and scale of the cleaned form."""
+        scheme, _space, scale = self.cleaned_data["scheme_on_scale"].partition(" ")
+        return {"dataset": self.cleaned_data["dataset"], "scheme": scheme, "scale": scale}
+
+
 # Rows ----------------------------------------------------------------------------------------------------------------
 
 

@@ -306,6 +306,11 @@ def datasets(benchmark: Benchmark) -> list[str]:
     return sorted(rows.values_list("dataset", flat=True).distinct())
 
 
+def labelled_datasets(benchmark: Benchmark) -> list[str]:
+    """The names of datasets that have labels."""
+    return sorted(_labels_of(benchmark).order_by().values_list("dataset", flat=True).distinct())
+
+
 def scales(benchmark: Benchmark) -> QuerySet[AcuityScale]:
     """The scales of a benchmark with their schemes and rules, the newest version first."""
     rows = AcuityScale.objects.filter(benchmark=benchmark).order_by("name", "-version")

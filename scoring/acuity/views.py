@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from consilium.core.csvfile import stream_csv
@@ -24,12 +25,13 @@ from rubrics.acuity.shown import ShownLevel, shown_levels, shown_mapping
 from rubrics.acuity.stored import scale_of
 from rubrics.models import AcuityScale, Benchmark, ImportJob, LabelScheme
 from rubrics.services import create_import
-from scoring.acuity import selectors, services
+from scoring.acuity import mapping, selectors, services
 from scoring.acuity.forms import (
     MAX_RULES,
     AcuityImportForm,
     LevelForm,
     LevelRows,
+    MapAgainForm,
     NameForm,
     Row,
     RuleForm,
@@ -202,6 +204,42 @@ def confirm(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     except DomainError as refused:
         messages.error(request, str(refused))
     return redirect("rubrics:import", slug, job.public_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def map_again(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Map stored labels by another scheme; ``?dataset=&scheme_on_scale=`` shows what a POST would write."""
+    benchmark = get_benchmark(request.user, slug)
+    sent = request.POST if request.method == "POST" else request.GET
+    form = MapAgainForm(sent if "dataset" in sent else None, benchmark=benchmark)
+    plan, status = None, 200
+    if form.is_bound and form.is_valid():
+        try:
+            if request.method == "POST":
+                seen = request.POST.get("seen", "")
+                plan = mapping.map_again(
+                    benchmark=benchmark, **form.terms(), by=request.user, at=timezone.now(), seen=seen
+                )
+                _say_mapped(request, plan)
+                return redirect("scoring:acuity", slug)
+            plan = mapping.plan_mapping(benchmark=benchmark, **form.terms())
+        except DomainError as error:
+            form.add_error(None, str(error))
+            status = error.status_code
+    elif form.is_bound:
+        status = 422
+    context = {"benchmark": benchmark, "form": form, "plan": plan}
+    return render(request, "scoring/acuity/map_again.html", context, status=status)
+
+
+def _say_mapped(request: SignedInRequest, plan: mapping.MappingPlan) -> None:
+    message = ngettext(
+        "%(n)s label is mapped by the scheme %(scheme)s.",
+        "%(n)s labels are mapped by the scheme %(scheme)s.",
+        plan.n_labels,
+    )
+    messages.success(request, message % {"n": plan.n_labels, "scheme": plan.scheme_name})
 
 
 # Scales and schemes --------------------------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""``import_acuity FILE… --benchmark SLUG --dataset D [--scheme NAME] [--scale NAME] [--preview]``."""
+"""``import_acuity FILE… --benchmark SLUG --dataset D [--scheme NAME] [--scale NAME] [--preview]``.
+
+With ``--stored`` and no file the labels of the dataset are mapped again.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,15 @@ from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import transaction
+from django.utils import timezone
 
+from consilium.core.errors import DomainError
 from rubrics.imports import Counts
 from rubrics.management.import_command import ImportCommand
+from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
 from rubrics.parsing.acuity_files import FORMATS, SHAPES
+from scoring.acuity.mapping import map_again, plan_mapping
 
 
 class Command(ImportCommand):
@@ -25,6 +32,7 @@ class Command(ImportCommand):
     )
     kind = "acuity"
     several_files = True
+    needs_files = False
     own_options = ("dataset", "scheme", "scale", "reading_format", "preview")
 
     def add_options(self, parser: ArgumentParser) -> None:
@@ -44,8 +52,35 @@ class Command(ImportCommand):
         )
         parser.add_argument("--reading-format", choices=FORMATS, help="format of readings that name none (default: qa)")
         parser.add_argument(
+            "--stored", action="store_true", help="no files: map the stored labels of the dataset again, by the scheme"
+        )
+        parser.add_argument(
             "--preview", action="store_const", const="1", help="write nothing; show what each source label becomes"
         )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import files, or map stored labels again."""
+        if options["stored"] == bool(options["file"]):
+            raise CommandError("name the files to import, or map stored labels again with --stored and no file")
+        if not options["stored"]:
+            super().handle(*args, **options)
+            return
+        if not options["scheme"]:
+            raise CommandError("--stored needs --scheme")
+        terms = {"dataset": options["dataset"], "scheme": options["scheme"], "scale": options["scale"] or "four"}
+        benchmark = benchmark_called(options["benchmark"])
+        try:
+            if options["preview"]:
+                plan = plan_mapping(benchmark=benchmark, **terms)
+            else:
+                plan = map_again(benchmark=benchmark, **terms, by=None, at=timezone.now())
+        except DomainError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"scale {plan.scale_name}, scheme {plan.scheme_name}")
+        for change in plan.changes:
+            self.stdout.write(f"  {change.label} → {change.becomes or 'NO RULE'}: {change.cases}, was {change.before}")
+        done = "would be mapped" if options["preview"] else "created"
+        self.stdout.write(f"labels: {plan.n_labels} {done}, {plan.n_mapped} unchanged")
 
     def import_files(self, paths: list[Path], chosen: dict[str, str], options: dict[str, Any]) -> Counts:
         """Import every file or none; a preview leaves nothing, not even a benchmark that was not there."""
