@@ -20,6 +20,11 @@ from scoring.acuity import selectors
 PREVIEW = "preview"
 
 
+def take_scale(*, benchmark: Benchmark, name: str, by: User, at: datetime) -> AcuityScale:
+    """A starter scale as it is, unless the benchmark has it already."""
+    return services.get_or_make_scale(benchmark=benchmark, name=name, by=by, at=at)
+
+
 @transaction.atomic
 def save_scale(*, benchmark: Benchmark, scale: Scale, by: User, at: datetime) -> AcuityScale:
     """A scale that somebody wrote; one with the name of a starter is a further version of that starter."""

@@ -245,11 +245,18 @@ def _say_mapped(request: SignedInRequest, plan: mapping.MappingPlan) -> None:
 # Scales and schemes --------------------------------------------------------------------------------------------------
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def scales(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The scales with their levels, and the schemes with their rules."""
+    """The scales with their levels, and the schemes with their rules; a POST takes a starter scale, ``take``."""
     benchmark = get_benchmark(request.user, slug)
+    if request.method == "POST":
+        starter = STARTERS.get(request.POST.get("take", ""))
+        if starter is None:
+            raise Http404
+        services.take_scale(benchmark=benchmark, name=starter.name, by=request.user, at=timezone.now())
+        messages.success(request, _("The scale “%(scale)s” is saved.") % {"scale": starter.name})
+        return redirect("scoring:acuity-scales", slug)
     rows = list(selectors.scales(benchmark))
     newest = {scale.name: scale.pk for scale in reversed(rows)}
     context = {
