@@ -98,7 +98,7 @@ OPTIONS = {
     "scheme": _("Label scheme"),
     "candidate": _("Candidate"),
     "candidate_kind": _("Kind of candidate"),
-    "reading_format": _("Readings without a format are"),
+    "reading_format": _("Format of readings"),
     "format": _("Shape of the file"),
     "group": _("Expert group"),
     "judge": _("Judge"),

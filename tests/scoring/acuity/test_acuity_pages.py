@@ -216,7 +216,7 @@ def test_a_finished_import_says_its_options_in_words(staff: Client) -> None:
     facts = dict(re.findall(r"<dt>([^<]*)</dt>\s*<dd>([^<]*)</dd>", page))
     assert facts == {
         "Dataset": "d", "Scale": "three", "Label scheme": "em-ne-sc", "Candidate": "M",
-        "Readings without a format are": "Forced choice", "Shape of the file": "By its beginning",
+        "Format of readings": "Forced choice", "Shape of the file": "By its beginning",
     }  # fmt: skip
 
 
