@@ -10,12 +10,16 @@ from django.utils.translation import ngettext
 from agreement.models import Report
 from consilium.core.jobs import JobStatus
 from rubrics.models import Benchmark
-from rubrics.overview import Step
+from rubrics.overview import Step, Way
+
+ACUITY_KINDS = "acuity"  # what the names of all kinds of report on acuity begin with
 
 
 def steps(benchmark: Benchmark) -> Iterator[Step]:
     """A report on how far raters agree."""
-    reports = Report.objects.filter(benchmark=benchmark, status=JobStatus.DONE).count()
+    done = Report.objects.filter(benchmark=benchmark, status=JobStatus.DONE)
+    acuity = done.filter(kind__startswith=ACUITY_KINDS).count()
+    reports = done.count() - acuity
     yield Step(
         order=80,
         label=_("Read how far they agree"),
@@ -23,4 +27,13 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         why=_("Group against group, judge against physicians: tables, figures and CSV."),
         detail=ngettext("%(n)d report", "%(n)d reports", reports) % {"n": reports},
         view="agreement:reports",
+    )
+    yield Step(
+        order=60,
+        label=_("Read who over- and under-triages"),
+        done=acuity > 0,
+        why=_("Candidates against the reference: which way they err, and what it costs."),
+        detail=ngettext("%(n)d report", "%(n)d reports", acuity) % {"n": acuity},
+        view="agreement:acuity",
+        way=Way.ACUITY,
     )

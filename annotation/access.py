@@ -90,9 +90,7 @@ _own_work = CompiledQuery(
 
 def get_own_work(user: AnyUser, public_id: str) -> Assignment:
     """One of the annotator's own assignments with no more than a save needs; 404 as in `get_own_assignment`."""
-    if "\x00" in public_id:
-        raise Http404
-    row = _own_work.first(user=user.pk, public_id=public_id)
+    row = None if "\x00" in public_id else _own_work.first(user=user.pk, public_id=public_id)
     if row is None:
         raise Http404
     return row
@@ -133,6 +131,24 @@ def get_own_label_task(user: AnyUser, public_id: str) -> LabelTask:
     """One of the annotator's own cases to label, with what its page shows."""
     rows = own_label_tasks(user).select_related("batch__group__benchmark", "case")
     return get_object_or_404(rows, public_id=public_id)
+
+
+_own_label_work = CompiledQuery(
+    lambda user, public_id: (
+        own_label_tasks(user)
+        .filter(public_id=public_id)
+        .order_by()
+        .only("public_id", "batch_id", "case_id", "annotator_id", "status", "position", "started_at")
+    )
+)
+
+
+def get_own_label_work(user: AnyUser, public_id: str) -> LabelTask:
+    """One of the annotator's own cases to label with no more than a save needs; 404 as in `get_own_label_task`."""
+    row = None if "\x00" in public_id else _own_label_work.first(user=user.pk, public_id=public_id)
+    if row is None:
+        raise Http404
+    return row
 
 
 def own_pools(user: AnyUser) -> QuerySet[Batch]:

@@ -1,4 +1,4 @@
-"""The onboarding steps of this app: two groups, a batch for each, decisions."""
+"""The onboarding steps of this app: two groups, a batch for each, decisions; of acuity, votes and a reference set."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from annotation.models import Batch, ExpertGroup, Membership
+from annotation.models import Batch, ExpertGroup, LabelAnswer, LabelTask, Membership, ReferenceSet
 from annotation.selectors.progress import progress_of
-from rubrics.models import Benchmark
-from rubrics.overview import Step
+from rubrics.models import Benchmark, HowMapped, SourceLabel
+from rubrics.overview import Step, Way
 
 WANTED_GROUPS = 2
 
 
 def steps(benchmark: Benchmark) -> Iterator[Step]:
     """What the physicians' part takes."""
+    yield from _acuity_steps(benchmark)
     members = Membership.objects.filter(group__benchmark=benchmark, active=True)
     staffed = members.values("group").distinct().count()
     yield Step(
@@ -53,4 +54,45 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         view="annotation:batches",
         finished=accepted,
         total=total,
+    )
+
+
+def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
+    given = LabelAnswer.objects.filter(question__benchmark=benchmark, question__scale__isnull=False)
+    votes = given.filter(task__status=LabelTask.Status.SUBMITTED).count()
+    labels = SourceLabel.objects.filter(scheme__scale__benchmark=benchmark)
+    labelled = labels.values("case").distinct().count()
+    # Labels that lead to a level need no panel.
+    suffices = labelled > 0 and not labels.filter(how=HowMapped.PANEL).exists()
+    yield Step(
+        order=20,
+        label=_("Import how urgent the cases are"),
+        done=labelled + votes > 0,
+        why=_(
+            "Labels from elsewhere, with the cases or without; a preview shows what each becomes. Where there are "
+            "none, physicians vote: ask them under Case labels."
+        ),
+        detail=ngettext("%(n)s labelled case", "%(n)s labelled cases", labelled) % {"n": f"{labelled:,}"},
+        view="scoring:acuity-import",
+        way=Way.ACUITY,
+    )
+    yield Step(
+        order=30,
+        label=_("Ask a panel of physicians"),
+        done=votes > 0 or suffices,
+        why=_("Cases without a label, or whose label is too coarse, get their level from a question on a scale."),
+        detail=ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"} if votes else _("not needed"),
+        view="annotation:labels",
+        way=Way.ACUITY,
+    )
+    sets = ReferenceSet.objects.filter(benchmark=benchmark).count()
+    yield Step(
+        order=40,
+        label=_("Sign a reference set"),
+        done=sets > 0,
+        why=_("It freezes the level of each case; every report on acuity names one."),
+        detail=ngettext("%(n)d set", "%(n)d sets", sets) % {"n": sets},
+        view="annotation:reference-sets",
+        admin_only=True,
+        way=Way.ACUITY,
     )

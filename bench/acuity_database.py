@@ -1,11 +1,19 @@
 """Time and memory of `import_acuity` and of a report on acuity from the database.
 
-    .venv/bin/python bench/acuity_database.py [--cases 914] [--candidates 12] [--samples 5] [--repeats 3]
+    .venv/bin/python bench/acuity_database.py [--cases 914] [--candidates 12] [--samples 5] [--repeats 3] [--refused N]
 
-The same made-up readings as in `acuity.py`. Beside the import: reading the file with `csv` and a bare COPY of the same
-rows into a table without keys, constraints or triggers; and a COPY of the stored rows into a table with the keys,
-indexes and constraints of the readings. Beside the report: the tables from the file's arrays, without a
-database. All run against the same server, in turn; printed are medians.
+The same made-up readings as in `acuity.py`. Beside the import stand, in the same run and on the same server:
+
+- reading the file with `csv` and a bare COPY of its rows into a table without keys, constraints or triggers
+- a COPY of the stored rows into a table with the keys and indexes of the readings, and no foreign keys
+- the same into a table with their four foreign keys, too: what the database itself takes for rows that it vouches for
+
+An import within five times the bare COPY is out of reach: the last of these takes ten to fifteen times as long, most of
+it to look up each row's scale, case, candidate and import. It can be had only by rows without references, or by taking
+the foreign keys off while the table is locked for everybody. So the import is compared with the last one.
+
+Beside the report: the tables from the file's arrays, without a database. Printed are medians. ``--refused`` adds a file
+of that many rows whose last is wrong: its time, the line that it is refused with, and the memory of reading it.
 """
 
 from __future__ import annotations
@@ -13,12 +21,11 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import resource
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from scratch import Clock, scratch_product
+from scratch import Clock, peak_of_this_process, scratch_product
 
 
 def bare_copy(path: Path) -> float:
@@ -44,20 +51,23 @@ def bare_copy(path: Path) -> float:
     return clock.seconds
 
 
-def copy_with_constraints() -> float:
-    """Seconds to COPY the stored readings into an empty table that is made like theirs, foreign keys too."""
+REFERENCES = {
+    "scale_id": "rubrics_acuityscale",
+    "case_id": "rubrics_case",
+    "candidate_id": "rubrics_candidate",
+    "acuity_import_id": "rubrics_acuityimport",
+}
+
+
+def copy_with_keys(references: dict[str, str]) -> float:
+    """Seconds to COPY the stored readings into an empty table with their keys, indexes and these foreign keys."""
     from django.db import connection
 
     columns = "id, scale_id, case_id, candidate_id, format, sample, source, acuity_import_id, line, state, level, text"
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS like_reading")
         cursor.execute("CREATE TABLE like_reading (LIKE scoring_acuityreading INCLUDING ALL)")
-        for column, table in (
-            ("scale_id", "rubrics_acuityscale"),
-            ("case_id", "rubrics_case"),
-            ("candidate_id", "rubrics_candidate"),
-            ("acuity_import_id", "rubrics_acuityimport"),
-        ):
+        for column, table in references.items():
             cursor.execute(f"ALTER TABLE like_reading ADD FOREIGN KEY ({column}) REFERENCES {table} (id)")
         newest = "(SELECT max(scale_id) FROM scoring_acuityreading)"
         cursor.execute(f"SELECT {columns} FROM scoring_acuityreading WHERE scale_id = {newest}")
@@ -70,6 +80,22 @@ def copy_with_constraints() -> float:
         for row in rows:
             copy.write_row(row)
     return clock.seconds
+
+
+def refused(path: Path, rows: int) -> tuple[float, str]:
+    """Seconds until a file of so many rows is refused for its last one, and what the command says of it."""
+    from acuity import write
+    from django.core.management import CommandError
+
+    write(path, rows // 100, 10, 5)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("case-00000,model-00,qa,0,emergency,no such level\n")
+    clock = Clock()
+    try:
+        imported(path, "bench-refused")
+    except CommandError as error:
+        return clock.seconds, str(error).replace("\n", " ")
+    raise RuntimeError("the file was not refused")
 
 
 def imported(path: Path, slug: str) -> float:
@@ -103,6 +129,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("cases", 914), ("candidates", 12), ("samples", 5), ("repeats", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--refused", type=int, default=0)
     options = parser.parse_args()
     with scratch_product() as home:
         from acuity import write
@@ -110,12 +137,13 @@ def main() -> None:
 
         path = home / "readings.csv"
         write(path, options.cases, options.candidates, options.samples)
-        times: dict[str, list[Any]] = {"copy": [], "import": [], "like": [], "reading": [], "report": []}
+        times: dict[str, list[Any]] = {"copy": [], "import": [], "keys": [], "like": [], "reading": [], "report": []}
         for repeat in range(options.repeats):
             slug = f"bench-{repeat}"
             times["copy"].append(bare_copy(path))
             times["import"].append(imported(path, slug))
-            times["like"].append(copy_with_constraints())
+            times["keys"].append(copy_with_keys({}))
+            times["like"].append(copy_with_keys(REFERENCES))
             call_command("reference_set", "--benchmark", slug, stdout=io.StringIO())
             reading, whole = report(slug)
             times["reading"].append(reading)
@@ -124,12 +152,17 @@ def main() -> None:
         print(f"{n:,} readings on {options.cases:,} cases")
         seconds = {name: median(values) for name, values in times.items()}
         print(f"{seconds['copy']:8.3f} s  csv and a bare COPY")
-        print(f"{seconds['like']:8.3f} s  COPY of the stored rows into a table with the same keys and constraints")
-        ratios = " and ".join(f"{seconds['import'] / seconds[name]:.1f}" for name in ("copy", "like"))
+        print(f"{seconds['keys']:8.3f} s  COPY of the stored rows into a table with the same keys and indexes")
+        print(f"{seconds['like']:8.3f} s  COPY of the stored rows into a table with the same foreign keys, too")
+        ratios = ", ".join(f"{seconds['import'] / seconds[name]:.1f}" for name in ("copy", "keys", "like"))
         print(f"{seconds['import']:8.3f} s  import_acuity, {ratios} times as long")
         print(f"{seconds['reading']:8.3f} s  inputs of a report")
         print(f"{seconds['report']:8.3f} s  the report with all its tables, inputs included")
-        print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:8.0f} MiB at the most, import included")
+        print(f"{peak_of_this_process():8.0f} MiB at the most, import included")
+        if options.refused:
+            took, message = refused(home / "refused.csv", options.refused)
+            print(f"{took:8.3f} s  {options.refused + 1:,} rows with the last bad: {message[:200]}")
+            print(f"{peak_of_this_process():8.0f} MiB at the most")
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext_lazy as _
 
 from rubrics.models import Benchmark
 
@@ -14,6 +16,13 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
     Text = str | _StrPromise
+
+
+class Way(Enum):
+    """What a benchmark may be for: grading by rubrics, or acuity; each has steps of its own."""
+
+    GRADES = _("From cases to a report")
+    ACUITY = _("From levels of urgency to a report on acuity")
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,7 @@ class Step:
     finished: int | None = None
     total: int | None = None
     admin_only: bool = False  # researchers see the step without a link
+    way: Way = Way.GRADES
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,20 @@ class ShownStep:
     step: Step
     url: str
     is_next: bool
+
+
+@dataclass(frozen=True)
+class ShownWay:
+    """The steps of one way; ``leads`` where its next step is the main one of the page."""
+
+    title: Text
+    steps: list[ShownStep]
+    leads: bool
+
+    @property
+    def done(self) -> int:
+        """How many steps are done."""
+        return sum(shown.step.done for shown in self.steps)
 
 
 Source = Callable[[Benchmark], Iterable[Step]]
@@ -55,9 +79,22 @@ def register(source: Source) -> None:
         _sources.append(source)
 
 
-def steps(benchmark: Benchmark, *, is_admin: bool) -> list[ShownStep]:
-    """All steps in order; the first that is not done is the next one."""
+def ways(benchmark: Benchmark, *, is_admin: bool) -> list[ShownWay]:
+    """The steps of each way in order; of each, the first that is not done is its next one.
+
+    The way that is further along comes first, and leads.
+    """
     steps = sorted((step for source in _sources for step in source(benchmark)), key=lambda step: step.order)
+    own = {way: [step for step in steps if step.way is way] for way in Way}
+    order = sorted(Way, key=lambda way: -sum(step.done for step in own[way]))
+    return [
+        ShownWay(way.value, _shown(own[way], benchmark, is_admin=is_admin), leads=way is order[0])
+        for way in order
+        if own[way]
+    ]
+
+
+def _shown(steps: list[Step], benchmark: Benchmark, *, is_admin: bool) -> list[ShownStep]:
     following = next((step for step in steps if not step.done), None)
     return [
         ShownStep(step, _address(step, benchmark) if is_admin or not step.admin_only else "", step is following)

@@ -1,19 +1,21 @@
-"""The onboarding step of this app: a judge."""
+"""The onboarding steps of this app: a judge; of acuity, a scale and readings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from rubrics.models import Benchmark
-from rubrics.overview import Step
-from scoring.models import JudgeRun
+from rubrics.models import AcuityScale, Benchmark, Candidate
+from rubrics.overview import Step, Way
+from scoring.models import AcuityReading, JudgeRun
 
 
 def steps(benchmark: Benchmark) -> Iterator[Step]:
-    """A judge that has graded the same responses."""
+    """A judge that has graded the same responses, and what acuity begins with."""
+    yield from _acuity_steps(benchmark)
     runs = JudgeRun.objects.graded().filter(benchmark=benchmark).count()
     yield Step(
         order=70,
@@ -22,4 +24,28 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         why=_("A language model, or a judge trained on the physicians’ own decisions, which needs no network."),
         detail=ngettext("%(n)d finished run", "%(n)d finished runs", runs) % {"n": runs},
         view="scoring:judges",
+    )
+
+
+def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
+    scales = AcuityScale.objects.filter(benchmark=benchmark).values("name").distinct().count()
+    yield Step(
+        order=10,
+        label=_("Choose the levels of urgency"),
+        done=scales > 0,
+        why=_("Scales of three, four and five levels are there to begin with; you can write your own."),
+        detail=ngettext("%(n)d scale", "%(n)d scales", scales) % {"n": scales},
+        view="scoring:acuity-scales",
+        way=Way.ACUITY,
+    )
+    own = AcuityReading.objects.filter(candidate=OuterRef("pk"))
+    readings = Candidate.objects.filter(Exists(own), benchmark=benchmark).count()
+    yield Step(
+        order=50,
+        label=_("Import what candidates say"),
+        done=readings > 0,
+        why=_("Their readings: the level that each candidate advises in each case."),
+        detail=ngettext("%(n)d candidate", "%(n)d candidates", readings) % {"n": readings},
+        view="scoring:acuity-import",
+        way=Way.ACUITY,
     )

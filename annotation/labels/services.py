@@ -8,18 +8,18 @@ from datetime import datetime
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
-from annotation.models import CANNOT_TELL, LabelAnswer, LabelQuestion, LabelTask
+from annotation.models import CANNOT_TELL, Batch, LabelAnswer, LabelQuestion, LabelTask
 from annotation.selectors.case_work import following
 from annotation.services.rules import lock_batch_shared, refuse_unless_open
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
-from consilium.core.locks import RowLock, lock_exclusive, lock_shared
+from consilium.core.locks import RowLock, lock_exclusive, shared_lock_sql
 from consilium.core.transitions import transition
 from consilium.core.versioning import is_replay, refuse_stale
 from rubrics.acuity.services import get_or_make_scale
@@ -235,11 +235,6 @@ def _lock(benchmark: Benchmark) -> None:
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
 
 
-def _hold_question(question_id: int) -> None:
-    """Lock the options until the answer is written; any number of transactions may hold this lock at once."""
-    lock_shared(RowLock.LABEL_QUESTION, question_id)
-
-
 def _lock_question_exclusive(question_id: int) -> None:
     lock_exclusive(RowLock.LABEL_QUESTION, question_id)
 
@@ -272,20 +267,13 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     `StaleSave` where the version in the database is not the one that the sender saw; `Conflict` where the task is
     not open to its annotator any more; `DomainError` on an invalid answer.
     """
-    row = _locked(task, annotator)
-    question_id = questions_of_task(row).filter(public_id=change.question).values_list("pk", flat=True).first()
-    if question_id is None:
-        raise DomainError(_("This question is not asked any more."))
-    _hold_question(question_id)
-    question = LabelQuestion.objects.select_related("scale").get(pk=question_id)
-    if not question.active:
-        raise DomainError(_("This question is not asked any more."))
-    _refuse_impossible_answer(question, change)
-    answer = LabelAnswer.objects.filter(task=row, question=question).first()
+    held = _held_answer(task, annotator, change.question)
+    _refuse_impossible_answer(held.kind, held.values, change)
+    answer = held.answer
     if answer is None:
         if change.version:
             raise DomainError(_("There is no answer of this version."))
-        answer = LabelAnswer(task=row, question=question, version=0, created_at=at)
+        answer = LabelAnswer(task=task, question_id=held.question_id, version=0, created_at=at)
     elif is_replay(change.client_id, stored=answer.client_id):
         return answer
     else:
@@ -294,11 +282,85 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     answer.value, answer.certainty, answer.note = change.value, change.certainty, change.note
     answer.upper, answer.reason = change.upper, change.reason
     answer.version, answer.client_id, answer.updated_at = change.version + 1, change.client_id, at
-    answer.save()
-    if row.status == LabelTask.Status.NOT_STARTED:
-        transition(row, source=[LabelTask.Status.NOT_STARTED], target=LabelTask.Status.DRAFT, started_at=at)
-    task.status, task.started_at = row.status, row.started_at
+    answer.save(force_insert=answer.pk is None, force_update=answer.pk is not None)
+    task.status = held.status
+    if task.status == LabelTask.Status.NOT_STARTED:
+        transition(task, source=[LabelTask.Status.NOT_STARTED], target=LabelTask.Status.DRAFT, started_at=at)
     return answer
+
+
+# Run by `_held_answer`. The locks are a statement of their own, so that the next statement sees commits made while it
+# waited. A question that was retired, or that the batch does not ask, has no id in the row.
+HELD_ANSWER_SQL = f"""
+    SELECT
+        {shared_lock_sql(RowLock.BATCH, "%(batch)s")},
+        (
+            SELECT {shared_lock_sql(RowLock.LABEL_QUESTION, "q.id::integer")}
+            FROM annotation_labelquestion q WHERE q.public_id = %(question)s
+        );
+    SELECT
+        t.status, b.status, q.id, q.kind,
+        ARRAY(
+            SELECT choice.choice->>'value'
+            FROM jsonb_array_elements(COALESCE(s.levels, q.options)) WITH ORDINALITY AS choice(choice, place)
+            ORDER BY choice.place
+        ),
+        a.id, a.value, a.upper, a.reason, a.certainty, a.note, a.version, a.client_id, a.created_at, a.updated_at
+    FROM annotation_labeltask t
+    JOIN annotation_batch b ON b.id = t.batch_id
+    LEFT JOIN annotation_labelquestion q
+        ON q.public_id = %(question)s AND q.active AND jsonb_exists(b.frame->'questions', q.public_id)
+    LEFT JOIN rubrics_acuityscale s ON s.id = q.scale_id
+    LEFT JOIN annotation_labelanswer a ON a.task_id = t.id AND a.question_id = q.id
+    WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s
+    FOR NO KEY UPDATE OF t
+"""
+ANSWER_COLUMNS = (  # in the order of the model
+    *("id", "task_id", "question_id", "value", "upper", "reason", "certainty", "note", "version", "client_id"),
+    *("created_at", "updated_at"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _HeldAnswer:
+    """What a save needs of a task that is locked until the transaction ends; ``values`` may be answered."""
+
+    status: str
+    question_id: int
+    kind: str
+    values: list[str]
+    answer: LabelAnswer | None
+
+
+def _held_answer(task: LabelTask, annotator: User, question: str) -> _HeldAnswer:
+    """Lock the task; `Conflict` unless it is open. One round trip: this runs on every autosave."""
+    parameters: dict[str, int | str] = {
+        "batch": task.batch_id,
+        "question": question,
+        "task": task.pk,
+        "annotator": annotator.pk,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(HELD_ANSWER_SQL, parameters)
+        cursor.nextset()
+        row = cursor.fetchone()
+    if row is None:
+        raise LabelTask.DoesNotExist
+    status, batch_status, question_id, kind, values, *stored = row
+    _refuse_unless_writable(status, batch_status)
+    if question_id is None:
+        raise DomainError(_("This question is not asked any more."))
+    answer = None
+    if stored[0] is not None:
+        columns = (stored[0], task.pk, question_id, *stored[1:])
+        answer = LabelAnswer.from_db(DEFAULT_DB_ALIAS, ANSWER_COLUMNS, columns)
+    return _HeldAnswer(status, question_id, kind, values, answer)
+
+
+def _refuse_unless_writable(status: str, batch_status: str) -> None:
+    refuse_unless_open(Batch(status=batch_status))
+    if status not in LabelTask.OPEN:
+        raise Conflict(_("The answers about this case were handed in already, so they stand."))
 
 
 @transaction.atomic
@@ -339,21 +401,19 @@ def _locked(task: LabelTask, annotator: User) -> LabelTask:
     lock_batch_shared(task.batch_id)
     rows = LabelTask.objects.select_for_update(no_key=True, of=("self",)).select_related("batch")
     row = rows.get(pk=task.pk, annotator=annotator)
-    refuse_unless_open(row.batch)
-    if row.status not in LabelTask.OPEN:
-        raise Conflict(_("The answers about this case were handed in already, so they stand."))
+    _refuse_unless_writable(row.status, row.batch.status)
     return row
 
 
-def _refuse_impossible_answer(question: LabelQuestion, change: AnswerInput) -> None:
-    if question.is_levels:
-        _refuse_impossible_vote(question, change)
+def _refuse_impossible_answer(kind: str, values: Sequence[str], change: AnswerInput) -> None:
+    if kind == LabelQuestion.Kind.LEVELS:
+        _refuse_impossible_vote(values, change)
     elif change.upper or change.reason:
         raise DomainError(_("Only votes on a scale are between two levels, or have a reason."))
-    elif change.value not in {option["value"] for option in question.options}:
+    elif change.value not in values:
         raise DomainError(_("This is none of the options."))
     if change.certainty is not None:
-        if question.kind == LabelQuestion.Kind.CHOICE:
+        if kind == LabelQuestion.Kind.CHOICE:
             raise DomainError(_("Only acuity is answered with a certainty."))
         if not 0 <= change.certainty <= 100:
             raise DomainError(_("Certainty is a number from 0 to 100."))
@@ -363,14 +423,13 @@ def _refuse_impossible_answer(question: LabelQuestion, change: AnswerInput) -> N
         raise DomainError(_("A note cannot hold a NUL character or half of a character."))
 
 
-def _refuse_impossible_vote(question: LabelQuestion, change: AnswerInput) -> None:
+def _refuse_impossible_vote(values: Sequence[str], change: AnswerInput) -> None:
     if change.value == CANNOT_TELL:
         if change.certainty is not None or change.upper:
             raise DomainError(_("Who cannot tell names no level and no certainty."))
         if change.reason and change.reason not in LabelAnswer.Reason.values:
             raise DomainError(_("This is none of the reasons."))
         return
-    values = [level["value"] for level in question.choices]
     if change.value not in values:
         raise DomainError(_("This is none of the levels."))
     if change.upper and change.upper not in values[values.index(change.value) + 1 :][:1]:

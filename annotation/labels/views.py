@@ -284,6 +284,7 @@ def _level_results(request: SignedInRequest, question: LabelQuestion) -> HttpRes
         "agreement": [(*_FIGURES[name], figure) for name, figure in level_results.agreement.items()],
         "show": show,
         "states": [(str(status), label, level_results.state_counts[status]) for status, label in _STATUSES.items()],
+        "n_too_few": level_results.state_counts[PanelStatus.TOO_FEW],
         "page_obj": page,
         "lines": [(case, level_results.reference(case), _STATUSES[case.status]) for case in page.object_list],
         "administers": is_admin(request.user, question.benchmark),

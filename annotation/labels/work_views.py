@@ -42,7 +42,7 @@ def label(request: SignedInRequest, public_id: str) -> HttpResponse:
 @signed_in
 def answer(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Save ``{"who", "answer"}``. 409 where it was saved elsewhere since the page was loaded."""
-    task = access.get_own_label_task(request.user, public_id)
+    task = access.get_own_label_work(request.user, public_id)
     try:
         body = payload.body_of(request, required={"who", "answer"})
         if body["who"] != opaque_name(request.user):
@@ -94,7 +94,7 @@ def submit(request: SignedInRequest, public_id: str) -> HttpResponse:
 @signed_in
 def time(request: SignedInRequest, public_id: str) -> HttpResponse:
     """Add ``{"seconds"}`` to the time spent at a case; its last minute is reported after submission."""
-    task = access.get_own_label_task(request.user, public_id)
+    task = access.get_own_label_work(request.user, public_id)
     try:
         seconds = payload.reported_seconds(request)
     except DomainError as refused:

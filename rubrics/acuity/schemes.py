@@ -14,6 +14,7 @@ from enum import StrEnum
 from rubrics.acuity.scales import FIVE, FOUR, THREE, Scale, folded
 
 DIRECT = "direct"
+BY_LABELS = "auto"  # instead of a scheme's name: the one that fits the labels of the file
 
 
 class How(StrEnum):

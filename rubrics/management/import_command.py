@@ -21,12 +21,14 @@ class ImportCommand(BaseCommand):
 
     kind: str
     several_files = False
+    needs_files = True
     own_options: tuple[str, ...] = ()  # of this kind alone
     requires_system_checks = []  # they would import every page of every app first
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, the benchmark, then the arguments of the kind."""
-        parser.add_argument("file", type=Path, metavar="FILE", nargs="+" if self.several_files else None)
+        several = "+" if self.needs_files else "*"
+        parser.add_argument("file", type=Path, metavar="FILE", nargs=several if self.several_files else None)
         parser.add_argument("--benchmark", required=True, metavar="SLUG", help="made if it is not there")
         self.add_options(parser)
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 import csv
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.phrases import Phrase
@@ -48,12 +48,13 @@ ALL = "all"  # the row of all candidates
 MAX_SAMPLE = 9999
 MAX_CASES_OF_A_CELL = 1_000_000
 MAX_KNOWN_ANSWERS = 1000
+MAX_KNOWN_CELLS = 100_000
+MAX_LINES = 50  # of rows of one kind that are named
 MAX_NUMBER_LENGTH = 9  # of a case that a file numbers
 NUMBERED = "D"  # before the number of a vignette, where no dataset is named
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):  # a file may have a million, and a frozen dataclass takes six times as long to make
     """What a candidate said of a case in one sample; ``file`` is the number of the file, ``confidence`` is 0 to 1."""
 
     file: int
@@ -112,8 +113,10 @@ class Datasets:
 
     def add(self, case: str, series: tuple[str, str], dataset: int) -> None:
         """Note a row about a case, whatever it says; a case of another dataset makes both of them one."""
-        known = self.root(self.of_case.setdefault(case, dataset))
-        self._parents[max(known, self.root(dataset))] = min(known, self.root(dataset))
+        known = self.of_case.setdefault(case, dataset)
+        if known != dataset:
+            low, high = sorted((self.root(known), self.root(dataset)))
+            self._parents[high] = low
         self.of_series.setdefault(series, set()).add(dataset)
 
     def root(self, dataset: int) -> int:
@@ -137,6 +140,7 @@ class AcuityRecords:
     label_lines: dict[str, int] = field(default_factory=dict)
     source_ids: dict[str, str] = field(default_factory=dict)
     without_rule: dict[str, tuple[int, int]] = field(default_factory=dict)
+    first_without_rule: list[tuple[int, str]] = field(default_factory=list)  # lines and labels, the first fifty
     texts: dict[str, tuple[int, str]] = field(default_factory=dict)  # line and text of a case, where they are kept
     diagnoses: dict[str, str] = field(default_factory=dict)  # never shown
     datasets: Datasets = field(default_factory=Datasets)
@@ -173,7 +177,7 @@ class AcuityReader:
     records: AcuityRecords = field(default_factory=AcuityRecords)
     n_files: int = 0
     shape: str = ""  # of the file that was read last
-    _places: dict[tuple[str, str, str, int], tuple[int, int]] = field(default_factory=dict)  # file and line
+    _places: dict[tuple[str, str, str, int], int] = field(default_factory=dict)  # in the readings
     _answers: dict[str, Answer | None] = field(default_factory=dict)
     _missing_rules: Counter[str] = field(default_factory=Counter)
     _texts: dict[str, bytes] = field(default_factory=dict)  # digests of the texts of cases
@@ -304,7 +308,14 @@ class AcuityReader:
     def _long_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
         columns = (*CASE, *CANDIDATE, *LEVEL, *REFERENCE, "format", "sample", "confidence")
         start = len(self.records.readings)
+        known = _KnownCells()
         for line, record in read_table(file, faults, columns=columns, progress=self.progress):
+            place = known.place(record)
+            if place is not None:
+                message = self._note(line, *place)
+                if message is not None:
+                    faults.add(line, "sample", message)
+                continue
             fields = Fields(line, record, faults)
             case = self._case(fields, fields.name_of(*CASE))
             reference = fields.name_of(*REFERENCE)
@@ -317,8 +328,11 @@ class AcuityReader:
                 sample = self._sample_of_file
             text = _text(fields, fields.name_of(*LEVEL))
             confidence = _number(fields, "confidence")
+            rest = fields.rest()
+            self.records.unused.update(rest)
+            if fields.sound:
+                known.add(record, rest, case, candidate, format_, sample)
             self._add(fields, case, candidate, format_, sample, text, confidence)
-            self.records.unused.update(fields.rest())
         self._same_confidences(start, faults)
         self._refuse_labels_without_rule(faults)
 
@@ -423,6 +437,8 @@ class AcuityReader:
             self._missing_rules[label] += 1
             line = self.records.without_rule.get(label, (fields.line, 0))[0]
             self.records.without_rule[label] = (line, self._missing_rules[label])
+            if len(self.records.first_without_rule) < MAX_LINES:
+                self.records.first_without_rule.append((fields.line, label))
             if self._missing_rules[label] == 1 and self.refuse_without_rule:
                 fields.fault(
                     name,
@@ -462,23 +478,30 @@ class AcuityReader:
         """Note a reading, unless nothing was given; two of one sample are refused."""
         if not fields.sound:
             return
+        message = self._note(fields.line, case, candidate, format_, sample, text, confidence)
+        if message is not None:
+            fields.fault("sample", message)
+
+    def _note(
+        self, line: int, case: str, candidate: str, format_: str, sample: int, text: str, confidence: float | None
+    ) -> Phrase | None:
+        """Note a reading of a sound row, unless nothing was given; the fault where the sample has one already."""
         self.records.datasets.add(case, (candidate, format_), self._dataset)
         answer = self._answer(text)
         if answer is None:
-            self.records.missing.append(MissingReading(self.n_files, fields.line, case, candidate, format_, sample))
-            return
-        here = self.n_files, fields.line
-        before = self._places.setdefault((case, candidate, format_, sample), here)
-        if before != here:
-            file, line = self.records.files[before[0]], before[1]
-            message = Phrase(
-                "The candidate has this sample already, in line %(line)s of %(file)s.", line=line, file=file
+            self.records.missing.append(MissingReading(self.n_files, line, case, candidate, format_, sample))
+            return None
+        readings = self.records.readings
+        place = self._places.setdefault((case, candidate, format_, sample), len(readings))
+        if place < len(readings):
+            before = readings[place]
+            return Phrase(
+                "The candidate has this sample already, in line %(line)s of %(file)s.",
+                line=before.line,
+                file=self.records.files[before.file],
             )
-            fields.fault("sample", message)
-            return
-        self.records.readings.append(
-            Reading(self.n_files, fields.line, case, candidate, format_, sample, answer, text, confidence)
-        )
+        readings.append(Reading(self.n_files, line, case, candidate, format_, sample, answer, text, confidence))
+        return None
 
     def _answer(self, text: str) -> Answer | None:
         """What a text says. Most texts are among a few, which are read once."""
@@ -500,7 +523,7 @@ class AcuityReader:
             if 0 < confidence < 1:
                 message = Phrase("The file has confidences from 0 to 1 and from 0 to 100.")
                 faults.add(readings[place].line, "confidence", message)
-            readings[place] = replace(readings[place], confidence=confidence / 100)
+            readings[place] = readings[place]._replace(confidence=confidence / 100)
 
     def _compare_flag(self, line: int, case: str, text: str, flag: Any) -> None:
         """Count a stored flag ``correct`` that label and reading do not bear out; it is never used."""
@@ -511,7 +534,7 @@ class AcuityReader:
         right = answer is not None and answer.state is State.LEVEL and mapped.low <= answer.place <= mapped.high
         if right != flag:
             self.records.contradictions += 1
-            if len(self.records.first_contradictions) < 50:
+            if len(self.records.first_contradictions) < MAX_LINES:
                 self.records.first_contradictions.append(line)
 
     @staticmethod
@@ -530,6 +553,58 @@ class AcuityReader:
                 return default
             return int(digits)
         return fields.integer(name, low=0, high=largest)
+
+
+class _KnownCells:
+    """Cells of a long CSV that a row before had without a fault, with what they mean: a file repeats the same few.
+
+    Rows are read field by field, so that a fault names its field; that takes 12 µs a row, and a row of known cells 4.
+    """
+
+    def __init__(self) -> None:
+        self._columns: dict[tuple[str, ...], tuple[str, str, str, str]] = {}  # by the cells that a row has
+        self._cases: dict[tuple[str | None, str | None], str] = {}
+        self._samples: dict[tuple[str | None, str | None, str | None], tuple[str, str, int]] = {}
+
+    def add(
+        self, record: dict[str, str], rest: Collection[str], case: str, candidate: str, format_: str, sample: int
+    ) -> None:
+        """Note a sound row; ``rest`` are its columns that were not read."""
+        columns = tuple(record)
+        if columns not in self._columns:
+            used = [name for name in columns if name not in rest]
+            names = [
+                next((name for name in used if name in own), own[0]) for own in (CASE, REFERENCE, CANDIDATE, LEVEL)
+            ]
+            self._columns[columns] = names[0], names[1], names[2], names[3]
+        if len(self._cases) >= MAX_KNOWN_CELLS or len(self._samples) >= MAX_KNOWN_CELLS:
+            return
+        case_name, reference_name, candidate_name, _level = self._columns[columns]
+        self._cases[record.get(case_name), record.get(reference_name)] = case
+        self._samples[record.get(candidate_name), record.get("format"), record.get("sample")] = (
+            candidate, format_, sample,
+        )  # fmt: skip
+
+    def place(self, record: dict[str, str]) -> tuple[str, str, str, int, str, float | None] | None:
+        """Case, candidate, format, sample, text and confidence of a row; None where a cell is not known yet."""
+        names = self._columns.get(tuple(record))
+        if names is None:
+            return None
+        case_name, reference_name, candidate_name, level_name = names
+        get = record.get
+        case = self._cases.get((get(case_name), get(reference_name)))
+        place = self._samples.get((get(candidate_name), get("format"), get("sample")))
+        if case is None or place is None:
+            return None
+        cell, confidence = get("confidence"), None
+        if cell is not None:
+            try:
+                confidence = float(cell)
+            except ValueError:
+                return None
+            if not 0 <= confidence <= 100:
+                return None
+        return (case, *place, get(level_name, ""), confidence)
 
 
 def _name(text: str) -> str:

@@ -37,14 +37,8 @@ class State(IntEnum):
         return _WORDS[self]
 
 
-_WORDS = {
-    State.LEVEL: "level",
-    State.REFUSED: "refused",
-    State.NO_LEVEL: "no-level",
-    State.SEVERAL: "several",
-    State.INVALID: "invalid",
-}
-_STATE_OF = {word: state for state, word in _WORDS.items() if state is not State.LEVEL}
+_WORDS = ("level", "refused", "no-level", "several", "invalid")  # by number
+_STATE_OF = {state.word: state for state in State if state is not State.LEVEL}
 
 
 @dataclass(frozen=True, slots=True)

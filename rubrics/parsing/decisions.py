@@ -216,7 +216,7 @@ def read_table(
         start, line = line, rows.line_num + 1
         if row is None:
             return
-        if not any(cell.strip() for cell in row):
+        if not any(map(str.strip, row)):
             continue
         if header is None:
             header = [name.strip() for name in row]
@@ -229,10 +229,14 @@ def read_table(
                 "",
                 Phrase("The row has %(n)s cells, the header %(in_header)s.", n=len(row), in_header=len(header)),
             )
-        elif nul := [name for name, cell in zip(header, row, strict=True) if "\x00" in cell]:
-            faults.add(start, nul[0], Phrase("The text holds a NUL character."))
+        elif "\x00" in "".join(row):
+            nul = next(name for name, cell in zip(header, row, strict=True) if "\x00" in cell)
+            faults.add(start, nul, Phrase("The text holds a NUL character."))
         else:
-            yield start, {name: typed(cell) for name, cell in zip(header, row, strict=True) if cell != ""}
+            yield (
+                start,
+                {name: typed(cell) if cell[0] == "'" else cell for name, cell in zip(header, row, strict=True) if cell},
+            )
 
 
 def _sound_header(header: list[str], columns: tuple[str, ...], faults: Faults, line: int) -> bool:

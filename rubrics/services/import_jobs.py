@@ -61,10 +61,13 @@ def create_import(
 
 
 @transaction.atomic
-def repeat_import(*, job: ImportJob, without: str, by: User) -> ImportJob:
-    """Import the stored file of a job once more, without one of its options; however often it is called, once."""
+def repeat_import(*, job: ImportJob, without: str, by: User, changes: Mapping[str, str] | None = None) -> ImportJob:
+    """Import the stored file of a job once more, without one of its options and with ``changes`` of the others.
+
+    However often it is called, there is one such import.
+    """
     job = ImportJob.objects.select_for_update(no_key=True).get(pk=job.pk)
-    options = {name: value for name, value in job.options.items() if name != without}
+    options = {**{name: value for name, value in job.options.items() if name != without}, **(changes or {})}
     repeated = job.repetition
     if repeated is not None:
         return repeated

@@ -72,15 +72,13 @@ def benchmark_overview(request: SignedInRequest, slug: str) -> HttpResponse:
         "responses": Response.objects.filter(case__benchmark=benchmark).count(),
     }
     is_admin = access.is_admin(request.user, benchmark)
-    steps = overview.steps(benchmark, is_admin=is_admin)
     return render(
         request,
         "rubrics/benchmarks/overview.html",
         {
             "benchmark": benchmark,
             "counts": counts,
-            "steps": steps,
-            "done": sum(shown.step.done for shown in steps),
+            "ways": overview.ways(benchmark, is_admin=is_admin),
             "is_admin": is_admin,
         },
     )

@@ -18,9 +18,10 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
 from rubrics import access, services
+from rubrics.acuity.schemes import BY_LABELS
 from rubrics.forms import ImportForm
 from rubrics.imports import LISTS, kinds
-from rubrics.models import ImportJob
+from rubrics.models import Candidate, ImportJob
 from rubrics.views.benchmarks import csv_response
 
 PER_PAGE = 25
@@ -91,6 +92,38 @@ COUNTED = {
     "bank items": _("Criteria of the bank"),
 }
 
+OPTIONS = {
+    "dataset": _("Dataset"),
+    "scale": _("Scale"),
+    "scheme": _("Label scheme"),
+    "candidate": _("Candidate"),
+    "candidate_kind": _("Kind of candidate"),
+    "reading_format": _("Format of readings"),
+    "format": _("Shape of the file"),
+    "group": _("Expert group"),
+    "judge": _("Judge"),
+    "replicate": _("Replicate"),
+    "bank": _("Bank"),
+    "licence": _("Licence"),
+    "author": _("Written by"),
+}
+VALUES = {
+    ("format", "auto"): _("By its beginning"),
+    ("scheme", BY_LABELS): _("By the labels of the file"),
+    ("reading_format", "qa"): _("Forced choice"),
+    ("reading_format", "chat"): _("As to a patient"),
+    **{("candidate_kind", value): label for value, label in Candidate.Kind.choices},
+}
+
+
+def _options(job: ImportJob) -> list[tuple[object, object]]:
+    """What was chosen with the file, in words."""
+    return [
+        (label, VALUES.get((name, job.options[name]), job.options[name]))
+        for name, label in OPTIONS.items()
+        if name in job.options
+    ]
+
 
 def _context(job: ImportJob) -> dict[str, object]:
     names = [*(name for name in COUNTED if name in job.counts), *(set(job.counts) - {*COUNTED, *LISTS})]
@@ -100,6 +133,7 @@ def _context(job: ImportJob) -> dict[str, object]:
         "benchmark": job.benchmark,
         "job": job,
         "counts": counts,
+        "options": _options(job),
         "warnings": job.counts.get("warnings", []),
         "is_preview": "preview" in job.options,
         "previews": job.counts.get("previews", []),

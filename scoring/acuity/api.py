@@ -14,13 +14,13 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
-from consilium.core.limits import MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
+from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
 from rubrics.access import get_benchmark
 from rubrics.acuity.scales import MAX_LEVELS, MIN_LEVELS, Level, Scale, folded
 from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import MAX_LEVEL_TEXT_LENGTH
 from rubrics.models import AcuityScale, HowMapped, LabelScheme, SourceLabel
-from scoring.acuity import selectors, services
+from scoring.acuity import mapping, selectors, services
 from scoring.acuity.forms import MAX_RULES
 from scoring.models import AcuityReading
 
@@ -260,15 +260,70 @@ def _rules(sent: list[dict[str, Any]], scale: Scale) -> dict[str, Mapped]:
     return rules
 
 
+class AcuityMappingSerializer(StrictSerializer, Plain):
+    """Stored labels to be mapped again, word for word, by the newest version of a scheme on a scale."""
+
+    dataset = Name(max_length=MAX_DATASET_LENGTH)
+    scheme = Name(max_length=MAX_SCALE_NAME_LENGTH)
+    scale = Name(max_length=MAX_SCALE_NAME_LENGTH)
+    preview = serializers.BooleanField(default=False)
+
+
+class AcuityLabelChangeSerializer(Plain):
+    """What a label becomes; ``how`` is empty where the scheme has no rule for it."""
+
+    label = serializers.CharField()  # type: ignore[assignment]
+    cases = serializers.IntegerField()
+    how = serializers.CharField()
+    low = serializers.CharField()
+    high = serializers.CharField()
+
+
+class AcuityMappingResultSerializer(Plain):
+    """How many labels got a further row (with ``preview``: would get one), and how many have one by this version."""
+
+    scheme = serializers.CharField()
+    scale = serializers.CharField()
+    created = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    labels = AcuityLabelChangeSerializer(many=True)
+
+
 @extend_schema(
-    responses=AcuitySourceLabelSerializer(many=True), parameters=PAGED, operation_id="acuity_source_labels_list"
+    methods=["GET"],
+    responses=AcuitySourceLabelSerializer(many=True),
+    parameters=PAGED,
+    operation_id="acuity_source_labels_list",
 )
-@api_view(["GET"])
+@extend_schema(
+    methods=["POST"],
+    request=AcuityMappingSerializer,
+    responses={200: AcuityMappingResultSerializer, 201: AcuityMappingResultSerializer},
+    operation_id="acuity_source_labels_map",
+)
+@api_view(["GET", "POST"])
 def source_labels(request: Request, slug: str) -> Response:
-    """List the labels of cases, in the order in which they were imported."""
+    """List the labels of cases in the order in which they were stored, or map those of a dataset again."""
     benchmark = get_benchmark(request.user, slug)
-    only(request)
-    return page_of(request, selectors.source_labels(benchmark), AcuitySourceLabelSerializer)
+    if request.method == "GET":
+        only(request)
+        return page_of(request, selectors.source_labels(benchmark), AcuitySourceLabelSerializer)
+    terms = dict(valid(AcuityMappingSerializer(data=request.data)))
+    preview = terms.pop("preview")
+    if preview:
+        plan = mapping.plan_mapping(benchmark=benchmark, **terms)
+    else:
+        by, at = cast("User", request.user), timezone.now()
+        plan = mapping.map_again(benchmark=benchmark, **terms, by=by, at=at)
+    result = {
+        "scheme": plan.scheme_name,
+        "scale": plan.scale_name,
+        "created": plan.n_labels,
+        "unchanged": plan.n_mapped,
+        "labels": plan.changes,
+    }
+    code = status.HTTP_201_CREATED if plan.n_labels and not preview else status.HTTP_200_OK
+    return Response(AcuityMappingResultSerializer(result).data, status=code)
 
 
 @extend_schema(responses=AcuityReadingSerializer(many=True), parameters=PAGED, operation_id="acuity_readings_list")

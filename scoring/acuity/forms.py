@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
 from rubrics.acuity.scales import MAX_LEVELS, MIN_LEVELS, RESERVED, Level, Scale, folded, folded_value
-from rubrics.acuity.schemes import How, Mapped, Scheme
+from rubrics.acuity.schemes import BY_LABELS, How, Mapped, Scheme
 from rubrics.acuity.services import MAX_LEVEL_TEXT_LENGTH
 from rubrics.acuity.shown import shown_levels
 from rubrics.models import Benchmark, HowMapped, ImportJob, slug_characters
@@ -62,8 +62,12 @@ class AcuityImportForm(forms.Form):
         ),
         widget=forms.TextInput(attrs={"list": "acuity-datasets", "autocomplete": "off", "autocapitalize": "off"}),
     )
-    scale = forms.ChoiceField(label=_("Scale"), initial="four")
-    scheme = forms.ChoiceField(label=_("Label scheme"), help_text=_("What the labels of the file become on the scale."))
+    scale = forms.ChoiceField(label=_("Scale"), required=False)
+    scheme = forms.ChoiceField(
+        label=_("Label scheme"),
+        required=False,
+        help_text=_("What the labels of the file become on the scale. The preview names those that fit."),
+    )
     candidate = forms.CharField(
         label=_("Candidate"),
         max_length=MAX_KEY_LENGTH,
@@ -80,8 +84,9 @@ class AcuityImportForm(forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, earlier: ImportJob | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark, self.earlier = benchmark, earlier
+        self.names = selectors.scheme_names(benchmark)
         self._offer("scale", selectors.scale_names(benchmark))
-        self._offer("scheme", selectors.scheme_names(benchmark))
+        self._offer("scheme", self.names)
         if earlier is not None:
             self.fields["file"].required = False
             self.fields["file"].help_text = _now("Without another file, %(file)s is used again.") % {
@@ -91,12 +96,12 @@ class AcuityImportForm(forms.Form):
     def _offer(self, name: str, names: list[str]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(own, own) for own in names]
+        field.choices = [("", _now("By the labels of the file")), *((own, own) for own in names)]
 
     def scheme_notes(self) -> list[tuple[str, str]]:
         """Each scheme on offer with a sentence of what it does."""
         own = _now("Your own, with a rule for each label.")
-        return [(name, str(SCHEME_NOTES.get(name, own))) for name in selectors.scheme_names(self.benchmark)]
+        return [(name, str(SCHEME_NOTES.get(name, own))) for name in self.names]
 
     def clean_candidate(self) -> str:
         """Refuse the name of the row of all candidates."""
@@ -123,8 +128,36 @@ class AcuityImportForm(forms.Form):
         return self.earlier.file.open("rb"), self.earlier.file_name
 
     def options(self) -> dict[str, str]:
-        """Options of the import, which is a preview."""
-        return {**{name: str(self.cleaned_data.get(name) or "") for name in self.OPTIONS}, "preview": "1"}
+        """Options of the import, which is a preview; without a scheme it is found by the labels of the file."""
+        given = {name: str(self.cleaned_data.get(name) or "") for name in self.OPTIONS}
+        return {**given, "scheme": given["scheme"] or BY_LABELS, "preview": "1"}
+
+
+class MapAgainForm(forms.Form):
+    """A dataset whose labels are to be mapped again, and the scheme that does it."""
+
+    dataset = forms.ChoiceField(label=_("Dataset"))
+    scheme_on_scale = forms.ChoiceField(label=_("Label scheme"))
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        dataset, scheme = self.fields["dataset"], self.fields["scheme_on_scale"]
+        assert isinstance(dataset, forms.ChoiceField)
+        assert isinstance(scheme, forms.ChoiceField)
+        self.datasets = selectors.labelled_datasets(benchmark)
+        dataset.choices = [(name, name) for name in self.datasets]
+        scheme.choices = [
+            (
+                f"{own.name} {own.scale.name}",
+                _now("%(scheme)s on the scale %(scale)s") % {"scheme": own.name, "scale": own.scale.name},
+            )
+            for own in selectors.schemes_on_offer(benchmark)
+        ]
+
+    def terms(self) -> dict[str, str]:
+        """Dataset, scheme and scale of the cleaned form."""
+        scheme, _space, scale = self.cleaned_data["scheme_on_scale"].partition(" ")
+        return {"dataset": self.cleaned_data["dataset"], "scheme": scheme, "scale": scale}
 
 
 # Rows ----------------------------------------------------------------------------------------------------------------
@@ -324,5 +357,4 @@ def rows_of_scheme(scheme: Scheme) -> list[Row]:
 
 def starters_on(scale: Scale, benchmark: Benchmark) -> list[str]:
     """The schemes that have rules for a scale."""
-    names = selectors.scheme_names(benchmark)
-    return [name for name in names if selectors.scheme_called(benchmark, scale.name, name) is not None]
+    return [scheme.name for scheme in selectors.schemes_on_offer(benchmark) if scheme.scale.name == scale.name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from typing import Any, BinaryIO
@@ -22,7 +22,9 @@ from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Progress
 from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH
 from rubrics.acuity import services
+from rubrics.acuity.fitting import fits
 from rubrics.acuity.scales import folded
+from rubrics.acuity.schemes import BY_LABELS, Scheme
 from rubrics.acuity.stored import scheme_of
 from rubrics.imports.bulk import check_references_at_once, chunks, copy_rows, reserve_ids
 from rubrics.imports.candidates import Candidates
@@ -40,7 +42,8 @@ from rubrics.models import (
 from rubrics.parsing.acuity_files import ALL, FORMATS, SHAPES, AcuityReader, AcuityRecords, MissingReading, Reading
 from rubrics.parsing.acuity_levels import State
 from rubrics.parsing.faults import Faults
-from scoring.acuity.preview import preview_of
+from scoring.acuity import selectors
+from scoring.acuity.preview import fitting_rows, preview_of
 from scoring.models import AcuityReading
 
 THREE_LABELS = "em-ne-sc"  # the scheme whose labels are the levels of the scale of three
@@ -119,7 +122,7 @@ class _Options:
         return cls(
             dataset=dataset,
             scheme=scheme,
-            scale=given.get("scale") or ("three" if scheme == THREE_LABELS else "four"),
+            scale=given.get("scale") or ("" if scheme == BY_LABELS else "three" if scheme == THREE_LABELS else "four"),
             shape="" if shape == "auto" else shape,
             candidate=candidate,
             reading_format=reading_format,
@@ -145,12 +148,13 @@ def import_acuity(
 
     Options: ``dataset`` names where the cases come from; ``scheme`` what their labels become, on ``scale``; ``format``
     is the shape of the file; ``candidate`` is the candidate of the whole file; ``reading_format`` that of readings that
-    name none. With ``preview`` nothing is written, and the counts have what would be, under ``previews``.
+    name none. The scheme `BY_LABELS` stands for the one that fits the labels of the file, on ``scale`` or, without it,
+    on any. With ``preview`` nothing is written, and the counts have what would be, under ``previews``.
     """
     chosen = _Options.of(options)
     try:
         with transaction.atomic():
-            counts = _Import(benchmark, chosen, by=by, at=at).run(file, progress)
+            counts = _Import(benchmark, chosen, file, by=by, at=at).run(file, progress)
             if chosen.preview:
                 raise _PreviewDone(counts)
     except _PreviewDone as done:
@@ -161,7 +165,11 @@ def import_acuity(
 class _Import:
     """One file on its way into the database."""
 
-    def __init__(self, benchmark: Benchmark, options: _Options, *, by: User | None, at: datetime) -> None:
+    def __init__(
+        self, benchmark: Benchmark, options: _Options, file: BinaryIO, *, by: User | None, at: datetime
+    ) -> None:
+        if options.scheme == BY_LABELS:
+            options = _with_fitting_scheme(benchmark, options, file)
         self.benchmark = benchmark
         self.options = options
         self.by = by
@@ -172,6 +180,7 @@ class _Import:
         self.scheme: LabelScheme = services.get_or_make_scheme(scale=self.scale, name=options.scheme, by=by, at=at)
         self.faults = Faults()
         self.candidates = Candidates(benchmark)
+        self.notes: list[str] = []
 
     def run(self, file: BinaryIO, progress: Progress) -> Counts:
         """Read the file, compare it with what is stored, and write what is new."""
@@ -187,6 +196,7 @@ class _Import:
         self.faults = reader.read_file(file, self.options.file_name, self.options.shape)
         records = reader.records
         self._refuse_names(records)
+        self.notes = list(self._notes_of_same_file(digest, records))
         if self.options.preview and (self.faults.total or records.without_rule):
             return {"previews": [self._preview(records)]}
         self.faults.refuse_if_any()
@@ -196,7 +206,7 @@ class _Import:
         if self.options.preview:
             return {**counts, "previews": [self._preview(records)]}
         self.faults.refuse_if_any()
-        return {**counts, "warnings": list(_warnings(records))}
+        return {**counts, "warnings": [*self.notes, *_warnings(records)]}
 
     def _reader(self, earlier: Any, progress: Progress) -> AcuityReader:
         """The reader; of a named candidate each further file of the dataset in one format is the next sample."""
@@ -260,7 +270,34 @@ class _Import:
         return {name: count for name, count in counts.items() if any(count.values())}
 
     def _preview(self, records: AcuityRecords) -> dict[str, Any]:
-        return {"file": self.options.file_name, **preview_of(records, self.scale, self.scheme, self.faults)}
+        labels = [*records.without_rule, *dict.fromkeys(records.source_labels.values())]
+        return {
+            "file": self.options.file_name,
+            **preview_of(records, self.scale, self.scheme, self.faults),
+            "fitting": fitting_rows(self.benchmark, labels),
+            "notes": list(self.notes),
+        }
+
+    def _notes_of_same_file(self, digest: str, records: AcuityRecords) -> Iterator[str]:
+        """A note where this very file was imported before as other candidates, which it would add a second time."""
+        rows: Iterable[Reading | MissingReading] = chain(records.readings, records.missing)
+        names = {row.candidate for row in rows}
+        earlier = AcuityReading.objects.filter(
+            acuity_import__benchmark=self.benchmark, acuity_import__file_digest=digest, scale=self.scale
+        )
+        stored = dict(
+            earlier.order_by("-acuity_import").values_list("candidate__name", "acuity_import__file_name").distinct()
+        )
+        others = [name for name in stored if name not in names]
+        if names - set(stored) and others:
+            yield _(
+                "This very file was imported before as %(before)s (%(file)s). Here it stands for %(now)s, so its "
+                "readings count a second time, as those of another candidate."
+            ) % {
+                "before": _quoted(others),
+                "file": stored[others[0]][:80],
+                "now": _quoted(sorted(names - set(stored))),
+            }
 
     def _refuse_names(self, records: AcuityRecords) -> None:
         """Refuse names that no field held within its limits: of files, of columns, and those made of several fields."""
@@ -345,6 +382,8 @@ class _Import:
 
     def _new_missing(self, records: AcuityRecords, known: Mapping[str, Case]) -> tuple[list[MissingReading], int]:
         """Answers that were asked for and not given, where no other row of the file gives them."""
+        if not records.missing:
+            return [], 0
         given = {(row.case, row.candidate, row.format, row.sample) for row in records.readings}
         rows = {(row.case, row.candidate, row.format, row.sample): row for row in records.missing}
         names = {row.candidate for row in records.missing}
@@ -426,12 +465,37 @@ class _Import:
             )
 
 
+def _with_fitting_scheme(benchmark: Benchmark, options: _Options, file: BinaryIO) -> _Options:
+    """The options with the scheme and scale that fit the labels of the file best; those of readings where it has none.
+
+    What does not fit is refused later, label by label.
+    """
+    schemes = [scheme for scheme in selectors.schemes_on_offer(benchmark) if options.scale in ("", scheme.scale.name)]
+    if not schemes:
+        raise DomainError(_("There is no scale “%(name)s”.") % {"name": options.scale[:80]})
+    # A scheme without rules: every label is noted, and no reading of a labelled case is looked at.
+    reader = AcuityReader(
+        schemes[0].scale, Scheme(BY_LABELS, schemes[0].scale, {}), refuse_without_rule=False, dataset=options.dataset
+    )
+    reader.read_file(file, options.file_name, options.shape)
+    file.seek(0)
+    labels = list(reader.records.without_rule) or [reading.text for reading in reader.records.readings]
+    best = fits(list(dict.fromkeys(labels)), schemes)[0]
+    return replace(options, scheme=best.scheme, scale=best.scale)
+
+
 def _conversation(text: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": text}]
 
 
 def _text_of(conversation: Any) -> str:
     return "\n\n".join(str(turn.get("content", "")) for turn in conversation)
+
+
+def _quoted(names: list[str]) -> str:
+    """At most three names, and how many more there are."""
+    more = f" … (+{len(names) - 3})" if len(names) > 3 else ""
+    return ", ".join(f"“{name[:80]}”" for name in names[:3]) + more
 
 
 def _digest(text: str) -> str:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection
+from dataclasses import asdict
 from typing import Any
 
 from consilium.core.i18n import translate
+from rubrics.acuity.fitting import MAX_LABELS, fits
 from rubrics.acuity.schemes import How
 from rubrics.acuity.stored import scale_of
-from rubrics.models import AcuityScale, LabelScheme
+from rubrics.models import AcuityScale, Benchmark, LabelScheme
 from rubrics.parsing.acuity_files import AcuityRecords
 from rubrics.parsing.acuity_levels import State
 from rubrics.parsing.faults import Faults
+from scoring.acuity.selectors import schemes_on_offer
 
-N_EXAMPLES, N_UNUSABLE = 2, 50
+N_EXAMPLES, N_UNUSABLE, N_LINES = 2, 50, 50
 MAX_EXCERPT = 160
 
 
@@ -24,6 +28,8 @@ def preview_of(records: AcuityRecords, scale: AcuityScale, scheme: LabelScheme, 
     return {
         "scale": str(scale),
         "scheme": str(scheme),
+        "scale_name": scale.name,
+        "scheme_name": scheme.name,
         "labels": _labels(records, levels.values),
         "flow": _flow(records),
         "series": _series(records, levels.values),
@@ -39,6 +45,7 @@ def preview_of(records: AcuityRecords, scale: AcuityScale, scheme: LabelScheme, 
         ],
         "n_unusable": len(unusable),
         "n_missing": len(records.missing),
+        "missing_lines": [gap.line for gap in records.missing[:N_LINES]],
         "contradictions": records.contradictions,
         "contradiction_lines": records.first_contradictions[:10],
         "unused": sorted(records.unused),
@@ -51,8 +58,11 @@ def preview_of(records: AcuityRecords, scale: AcuityScale, scheme: LabelScheme, 
 
 def _labels(records: AcuityRecords, values: tuple[str, ...]) -> list[dict[str, Any]]:
     """A row for each source label, those without a rule first, then in the order of the file."""
+    lines: dict[str, list[int]] = defaultdict(list)
+    for line, label in records.first_without_rule:
+        lines[label].append(line)
     rows: list[dict[str, Any]] = [
-        {"label": label, "how": "", "levels": "", "cases": n, "line": line, "examples": []}
+        {"label": label, "how": "", "levels": "", "cases": n, "line": line, "lines": lines[label], "examples": []}
         for label, (line, n) in records.without_rule.items()
     ]
     cases: dict[str, list[str]] = defaultdict(list)
@@ -75,6 +85,12 @@ def _labels(records: AcuityRecords, values: tuple[str, ...]) -> list[dict[str, A
             }
         )
     return rows
+
+
+def fitting_rows(benchmark: Benchmark, labels: Collection[str]) -> list[dict[str, Any]]:
+    """The schemes that could be used instead, the best first; those without a rule for any label are left out."""
+    rows = fits(labels, schemes_on_offer(benchmark))
+    return [asdict(row) for row in rows if not labels or row.without_rule < min(len(labels), MAX_LABELS)]
 
 
 def _flow(records: AcuityRecords) -> dict[str, int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
-from rubrics.acuity.scales import STARTERS, Scale
+from rubrics.acuity.scales import FOUR, STARTERS, Scale
 from rubrics.acuity.schemes import SCHEMES, NoScheme, Scheme, scheme_of
 from rubrics.acuity.shown import shown_mapping
 from rubrics.acuity.stored import scale_of
@@ -306,6 +306,11 @@ def datasets(benchmark: Benchmark) -> list[str]:
     return sorted(rows.values_list("dataset", flat=True).distinct())
 
 
+def labelled_datasets(benchmark: Benchmark) -> list[str]:
+    """The names of datasets that have labels."""
+    return sorted(_labels_of(benchmark).order_by().values_list("dataset", flat=True).distinct())
+
+
 def scales(benchmark: Benchmark) -> QuerySet[AcuityScale]:
     """The scales of a benchmark with their schemes and rules, the newest version first."""
     rows = AcuityScale.objects.filter(benchmark=benchmark).order_by("name", "-version")
@@ -367,6 +372,36 @@ def scheme_called(benchmark: Benchmark, scale: str, name: str) -> Scheme | None:
         return scheme_of(name, own) if own is not None and name in SCHEMES else None
     except NoScheme:
         return None
+
+
+def scales_on_offer(benchmark: Benchmark) -> dict[str, Scale]:
+    """By name the newest version of each scale: the starters, then the benchmark's own. One query."""
+    own = {row.name: scale_of(row) for row in AcuityScale.objects.filter(benchmark=benchmark).order_by("version")}
+    names = [*STARTERS, *sorted(set(own) - set(STARTERS))]
+    return {name: own[name] if name in own else STARTERS[name] for name in names}
+
+
+def schemes_on_offer(benchmark: Benchmark) -> list[Scheme]:
+    """The newest version of each scheme on the newest version of each scale that it has rules for. Three queries.
+
+    Scales that readings or labels are on already come first, then that of four levels; on a scale the starters come
+    before the benchmark's own.
+    """
+    newest = {row.name: row for row in AcuityScale.objects.filter(benchmark=benchmark).order_by("version")}
+    stored: dict[str, dict[str, Scheme]] = {}
+    rows = LabelScheme.objects.filter(scale__in=newest.values()).select_related("scale").prefetch_related("rules")
+    for row in rows.order_by("version"):
+        stored.setdefault(row.scale.name, {})[row.name] = stored_scheme(row)
+    scales = {name: scale_of(newest[name]) if name in newest else STARTERS[name] for name in [*newest, *STARTERS]}
+    schemes = []
+    for name in sorted(scales, key=lambda name: (name not in newest, name != FOUR.name)):
+        own = stored.get(name, {})
+        for scheme in [*SCHEMES, *sorted(set(own) - set(SCHEMES))]:
+            try:
+                schemes.append(own[scheme] if scheme in own else scheme_of(scheme, scales[name]))
+            except NoScheme:
+                continue
+    return schemes
 
 
 def scale_names(benchmark: Benchmark) -> list[str]:

@@ -20,6 +20,11 @@ from scoring.acuity import selectors
 PREVIEW = "preview"
 
 
+def take_scale(*, benchmark: Benchmark, name: str, by: User, at: datetime) -> AcuityScale:
+    """A starter scale as it is, unless the benchmark has it already."""
+    return services.get_or_make_scale(benchmark=benchmark, name=name, by=by, at=at)
+
+
 @transaction.atomic
 def save_scale(*, benchmark: Benchmark, scale: Scale, by: User, at: datetime) -> AcuityScale:
     """A scale that somebody wrote; one with the name of a starter is a further version of that starter."""
@@ -56,9 +61,12 @@ def confirm_preview(*, job: ImportJob, by: User) -> ImportJob:
     preview = previews[0]
     if preview["n_faults"] or preview["flow"]["without_rule"]:
         raise DomainError(_("The preview shows faults; nothing of the file can be imported."))
-    if _names_now(job.benchmark, preview) != (preview["scale"], preview["scheme"]):
+    names = _names_now(job.benchmark, preview)
+    if names != (preview["scale"], preview["scheme"]):
         raise DomainError(_("The scale or the scheme has a new version since this preview. Make another one."))
-    return repeat_import(job=job, without=PREVIEW, by=by)
+    # The scheme that the preview shows, not the one that fits by then.
+    scale, scheme = (name.split(" ")[0] for name in names)
+    return repeat_import(job=job, without=PREVIEW, by=by, changes={"scale": scale, "scheme": scheme})
 
 
 def _names_now(benchmark: Benchmark, preview: dict[str, str]) -> tuple[str, str]:

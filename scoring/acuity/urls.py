@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/case-acuity/imports.csv", views.imports_csv, name="acuity-imports-csv"),
     path("b/<slug:slug>/case-acuity/import/", views.new_import, name="acuity-import"),
     path("b/<slug:slug>/case-acuity/imports/<str:public_id>/confirm/", views.confirm, name="acuity-confirm"),
+    path("b/<slug:slug>/case-acuity/map-again/", views.map_again, name="acuity-map-again"),
     path("b/<slug:slug>/case-acuity/scales/", views.scales, name="acuity-scales"),
     path("b/<slug:slug>/case-acuity/scales/scales.csv", views.levels_csv, name="acuity-scales-csv"),
     path("b/<slug:slug>/case-acuity/scales/rules.csv", views.rules_csv, name="acuity-rules-csv"),

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from consilium.core.csvfile import stream_csv
@@ -19,16 +20,18 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark, get_import
 from rubrics.acuity.scales import FOUR, MIN_LEVELS, STARTERS, Scale
+from rubrics.acuity.schemes import BY_LABELS
 from rubrics.acuity.shown import ShownLevel, shown_levels, shown_mapping
 from rubrics.acuity.stored import scale_of
 from rubrics.models import AcuityScale, Benchmark, ImportJob, LabelScheme
 from rubrics.services import create_import
-from scoring.acuity import selectors, services
+from scoring.acuity import mapping, selectors, services
 from scoring.acuity.forms import (
     MAX_RULES,
     AcuityImportForm,
     LevelForm,
     LevelRows,
+    MapAgainForm,
     NameForm,
     Row,
     RuleForm,
@@ -82,14 +85,18 @@ def _plain(text: str) -> str:
 # Files ---------------------------------------------------------------------------------------------------------------
 
 
-def _csv(
-    request: SignedInRequest,
-    slug: str,
-    name: str,
-    columns: tuple[str, ...],
-    rows: Callable[[Benchmark], Iterator[tuple[Any, ...]]],
-) -> StreamingHttpResponse:
-    return _file(f"{slug}-acuity-{name}.csv", columns, rows(get_benchmark(request.user, slug)))
+Rows = Callable[[Benchmark], Iterator[tuple[Any, ...]]]
+
+
+def _csv(name: str, columns: tuple[str, ...], rows: Rows) -> Callable[..., HttpResponseBase]:
+    """The view of a table of a benchmark as CSV."""
+
+    @require_safe
+    @signed_in
+    def table(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+        return _file(f"{slug}-acuity-{name}.csv", columns, rows(get_benchmark(request.user, slug)))
+
+    return table
 
 
 def _file(name: str, columns: tuple[str, ...], rows: Iterator[tuple[Any, ...]]) -> StreamingHttpResponse:
@@ -99,32 +106,14 @@ def _file(name: str, columns: tuple[str, ...], rows: Iterator[tuple[Any, ...]]) 
     return response
 
 
-@require_safe
-@signed_in
-def flow_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """What became of the labelled cases."""
-    return _csv(request, slug, "flow", selectors.FLOW_COLUMNS, selectors.flow_csv)
-
-
-@require_safe
-@signed_in
-def labels_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """What each source label became."""
-    return _csv(request, slug, "labels", selectors.LABEL_COLUMNS, selectors.labels_csv)
-
-
-@require_safe
-@signed_in
-def source_labels_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """The label of each case, word for word."""
-    return _csv(request, slug, "source_labels", selectors.SOURCE_LABEL_COLUMNS, selectors.source_labels_csv)
-
-
-@require_safe
-@signed_in
-def series_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """The numbers of readings by candidate and format."""
-    return _csv(request, slug, "candidates", selectors.SERIES_COLUMNS, selectors.series_csv)
+flow_csv = _csv("flow", selectors.FLOW_COLUMNS, selectors.flow_csv)
+labels_csv = _csv("labels", selectors.LABEL_COLUMNS, selectors.labels_csv)
+source_labels_csv = _csv("source_labels", selectors.SOURCE_LABEL_COLUMNS, selectors.source_labels_csv)
+series_csv = _csv("candidates", selectors.SERIES_COLUMNS, selectors.series_csv)
+unusable_csv = _csv("unusable", selectors.UNUSABLE_COLUMNS, selectors.unusable_csv)
+imports_csv = _csv("imports", selectors.IMPORT_COLUMNS, selectors.imports_csv)
+levels_csv = _csv("scales", selectors.LEVEL_COLUMNS, selectors.levels_csv)
+rules_csv = _csv("rules", selectors.RULE_COLUMNS, selectors.rules_csv)
 
 
 @require_safe
@@ -142,34 +131,6 @@ def readings_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     return _file(f"{slug}-acuity-readings.csv", selectors.READING_COLUMNS, rows)
 
 
-@require_safe
-@signed_in
-def unusable_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """Readings that say no one level, word for word."""
-    return _csv(request, slug, "unusable", selectors.UNUSABLE_COLUMNS, selectors.unusable_csv)
-
-
-@require_safe
-@signed_in
-def imports_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """The files that labels and readings came from."""
-    return _csv(request, slug, "imports", selectors.IMPORT_COLUMNS, selectors.imports_csv)
-
-
-@require_safe
-@signed_in
-def levels_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """The levels of every scale."""
-    return _csv(request, slug, "scales", selectors.LEVEL_COLUMNS, selectors.levels_csv)
-
-
-@require_safe
-@signed_in
-def rules_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """The rules of every scheme."""
-    return _csv(request, slug, "rules", selectors.RULE_COLUMNS, selectors.rules_csv)
-
-
 # Import --------------------------------------------------------------------------------------------------------------
 
 
@@ -181,8 +142,13 @@ def new_import(request: SignedInRequest, slug: str) -> HttpResponse:
     earlier = _earlier(request, slug, "from")
     if request.method != "POST":
         initial = {**(earlier.options if earlier else {}), **request.GET.dict()}
+        if initial.get("scheme") == BY_LABELS:
+            initial["scheme"] = ""
         return _import_form(request, benchmark, AcuityImportForm(initial=initial, benchmark=benchmark, earlier=earlier))
-    form = AcuityImportForm(request.POST, request.FILES, benchmark=benchmark, earlier=earlier)
+    data = request.POST.copy()
+    if "scheme_on_scale" in data:  # of the preview, which offers both as one
+        data["scheme"], _space, data["scale"] = str(data["scheme_on_scale"]).partition(" ")
+    form = AcuityImportForm(data, request.FILES, benchmark=benchmark, earlier=earlier)
     status = 422
     if form.is_valid():
         file, name = form.file_to_read()
@@ -212,11 +178,7 @@ def _import_form(
         "form": form,
         "earlier": form.earlier,
         "datasets": selectors.datasets(benchmark),
-        "scales": [
-            (name, shown_levels(scale))
-            for name in selectors.scale_names(benchmark)
-            if (scale := selectors.scale_called(benchmark, name)) is not None
-        ],
+        "scales": [(name, shown_levels(scale)) for name, scale in selectors.scales_on_offer(benchmark).items()],
     }
     return render(request, IMPORT_PAGE, context, status=status)
 
@@ -244,14 +206,57 @@ def confirm(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     return redirect("rubrics:import", slug, job.public_id)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def map_again(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Map stored labels by another scheme; ``?dataset=&scheme_on_scale=`` shows what a POST would write."""
+    benchmark = get_benchmark(request.user, slug)
+    sent = request.POST if request.method == "POST" else request.GET
+    form = MapAgainForm(sent if "dataset" in sent else None, benchmark=benchmark)
+    plan, status = None, 200
+    if form.is_bound and form.is_valid():
+        try:
+            if request.method == "POST":
+                seen = request.POST.get("seen", "")
+                plan = mapping.map_again(
+                    benchmark=benchmark, **form.terms(), by=request.user, at=timezone.now(), seen=seen
+                )
+                _say_mapped(request, plan)
+                return redirect("scoring:acuity", slug)
+            plan = mapping.plan_mapping(benchmark=benchmark, **form.terms())
+        except DomainError as error:
+            form.add_error(None, str(error))
+            status = error.status_code
+    elif form.is_bound:
+        status = 422
+    context = {"benchmark": benchmark, "form": form, "plan": plan}
+    return render(request, "scoring/acuity/map_again.html", context, status=status)
+
+
+def _say_mapped(request: SignedInRequest, plan: mapping.MappingPlan) -> None:
+    message = ngettext(
+        "%(n)s label is mapped by the scheme %(scheme)s.",
+        "%(n)s labels are mapped by the scheme %(scheme)s.",
+        plan.n_labels,
+    )
+    messages.success(request, message % {"n": plan.n_labels, "scheme": plan.scheme_name})
+
+
 # Scales and schemes --------------------------------------------------------------------------------------------------
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def scales(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The scales with their levels, and the schemes with their rules."""
+    """The scales with their levels, and the schemes with their rules; a POST takes a starter scale, ``take``."""
     benchmark = get_benchmark(request.user, slug)
+    if request.method == "POST":
+        starter = STARTERS.get(request.POST.get("take", ""))
+        if starter is None:
+            raise Http404
+        services.take_scale(benchmark=benchmark, name=starter.name, by=request.user, at=timezone.now())
+        messages.success(request, _("The scale “%(scale)s” is saved.") % {"scale": starter.name})
+        return redirect("scoring:acuity-scales", slug)
     rows = list(selectors.scales(benchmark))
     newest = {scale.name: scale.pk for scale in reversed(rows)}
     context = {

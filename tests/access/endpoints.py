@@ -560,7 +560,7 @@ ENDPOINTS |= {
         for name in (
             *("", "-flow-csv", "-labels-csv", "-source-labels-csv", "-candidates-csv", "-readings-csv"),
             *("-unusable-csv", "-imports-csv", "-import", "-scales", "-scales-csv", "-rules-csv", "-scale-new"),
-            "-scheme-new",
+            *("-scheme-new", "-map-again"),
         )
     },
     "scoring:acuity-confirm": Endpoint(STAFF, a_job, writes_only=True),

@@ -13,6 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.identity import opaque_name
@@ -214,6 +215,10 @@ def test_a_vote_is_saved_over_the_page_and_a_repeat_or_a_stale_one_overwrites_no
     assert client.post(url, body, content_type="application/json").status_code == 200
     stored = LabelAnswer.objects.get()
     assert (stored.value, stored.upper, stored.certainty, stored.version) == ("urgent-care", "", 75, 2)
+    # Among them are two savepoints of the tests' own transaction.
+    with CaptureQueriesContext(connection) as statements:
+        assert send(version=2, client_id=str(uuid4())).status_code == 200
+    assert len(statements) <= 6, [statement["sql"] for statement in statements]
 
 
 def test_the_api_takes_and_gives_votes(panel: Panel) -> None:

@@ -148,3 +148,26 @@ def test_a_vote_fits_on_one_screen(new_page: NewPage, panel: Panel, width: int) 
     for part in (".question .options", ".vote", ".certainty", ".pane"):
         expect(page.locator(part).first).to_be_in_viewport(ratio=0.99 if part != ".pane" else 0.5)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_small_window_begins_with_the_case(new_page: NewPage, panel: Panel) -> None:
+    """390 pixels, and a window of 1280 × 800 at a zoom of 200%: nothing is cut off, and the case is read first."""
+    user = panel.people[0]
+    tasks = list(LabelTask.objects.filter(annotator=user).order_by("position"))
+    for language, width, height in (("en", 390, 300), ("zh-hans", 390, 300), ("zh-hans", 640, 400)):
+        user.language = language
+        user.save()
+        page = new_page(user, viewport={"width": width, "height": height})
+        page.goto(f"/work/labels/{tasks[0].public_id}/")
+        expect(page.locator(".question.current")).to_have_count(1)
+        assert page.evaluate("window.scrollY") == 0
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+            assert axe_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.keyboard.press("3")
+        expect(page.locator("[data-certainty-range]")).to_be_in_viewport()
+    page.keyboard.press("a")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#work")).to_have_attribute("data-task", tasks[1].public_id)
+    assert page.evaluate("window.scrollY") == 0

@@ -75,7 +75,7 @@ def test_from_the_form_to_the_readings(new_page: Callable[..., Page], benchmark:
     work_on_newest()
     expect(page.get_by_text("Missing readings")).to_be_visible()
     look_at(page)
-    page.get_by_role("link", name="Acuity", exact=True).last.click()
+    page.get_by_role("link", name="Acuity data", exact=True).last.click()
     expect(page.get_by_role("heading", name="Readings of candidates")).to_be_visible()
     look_at(page)
     assert AcuityReading.objects.count() == 8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -123,7 +124,7 @@ def test_a_label_without_a_rule_leads_to_a_new_version_of_the_scheme(staff: Clie
     content = jsonl(result(1, "em", "em"), result(2, "urgent <b>", "em"), result(3, "urgent <b>", "em"))
     job, page = preview(staff, content)
     assert "the labels of 2 rows have no rule" in page
-    assert "first in line 2" in page
+    assert "lines 2, 3" in page
     assert page.index("urgent &lt;b&gt;") < page.index(">em<"), "labels without a rule come first"
     assert 'class="primary">Import' not in page
     assert confirm(staff, job) == job, "it cannot be imported"
@@ -163,6 +164,83 @@ def test_a_newer_scheme_asks_for_another_preview(staff: Client, benchmark: Bench
     assert confirm(staff, job) == job
     assert "has a new version since this preview" in text(staff, f"/b/bench/imports/{job.public_id}/")
     assert not SourceLabel.objects.exists()
+
+
+def test_the_scheme_is_found_by_the_labels_and_changed_on_the_preview(staff: Client) -> None:
+    rows = "".join(f"c{number},M,emergency,{number}\n" for number in (1, 2, 3, 4, 5))
+    content = f"case,candidate,level,reference\n{rows}c6,M,,5\n".encode()
+    job, page = preview(staff, content, "one.csv", scheme="", scale="")
+    # 1 to 5 are messages of a portal on four levels, and the levels of an emergency department on five.
+    shown = job.counts["previews"][0]
+    assert (shown["scale"], shown["scheme"]) == ("four", "portal-1-6")
+    fitting = {(row["scheme"], row["scale"]) for row in shown["fitting"] if not row["without_rule"]}
+    assert fitting == {
+        ("portal-1-6", "four"), ("direct", "five"), ("emergency-department", "three"),
+        ("emergency-department", "four"), ("emergency-department", "five"),
+    }  # fmt: skip
+    assert "found by the labels of the file" in page
+    assert "1 answer is missing (line 7)" in page
+    choice = 'value="emergency-department four"'
+    assert "5 labels without a level" in page[page.index(choice) :][:400]
+    form = page[page.index('class="form scheme-choice"') :]
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form[: form.index("</form>")]))
+    fields.pop("csrfmiddlewaretoken", None)
+    answer = staff.post(f"{IMPORT}?from={job.public_id}", {**fields, "scheme_on_scale": "direct five"})
+    assert answer.status_code == 302, answer.content.decode()
+    second = work(ImportJob.objects.order_by("pk").last())  # type: ignore[arg-type]
+    shown = second.counts["previews"][0]
+    assert (shown["scale"], shown["scheme"], second.options["dataset"]) == ("five", "direct", "d")
+    # What the preview showed is imported, whatever fits best by then.
+    assert work(confirm(staff, job)).options["scheme"] == "portal-1-6"
+    assert set(SourceLabel.objects.values_list("scheme__name", "scheme__scale__name")) == {("portal-1-6", "four")}
+
+
+def test_a_file_without_labels_is_read_by_its_levels(staff: Client) -> None:
+    job, _page = preview(staff, b"case,candidate,level\na,M,em\nb,M,sc\n", "one.csv", scheme="", scale="")
+    assert (job.counts["previews"][0]["scheme"], job.counts["previews"][0]["scale"]) == ("em-ne-sc", "four")
+    assert job.counts["previews"][0]["series"][0]["level"] == 2
+
+
+def test_the_same_file_as_another_candidate_has_a_note(staff: Client) -> None:
+    content = jsonl(result(1, "em", "em"), result(2, "ne", "sc"))
+    work(confirm(staff, preview(staff, content, "gpt.jsonl")[0]))
+    _job, page = preview(staff, content, "gpt.jsonl")
+    assert "This very file was imported before" not in page
+    _job, page = preview(staff, content, "renamed.jsonl")
+    assert "This very file was imported before as “gpt” (gpt.jsonl). Here it stands for “renamed”" in page
+
+
+def test_a_finished_import_says_its_options_in_words(staff: Client) -> None:
+    job = work(confirm(staff, preview(staff, jsonl(result(1, "em", "em")), candidate="M")[0]))
+    page = text(staff, f"/b/bench/imports/{job.public_id}/")
+    facts = dict(re.findall(r"<dt>([^<]*)</dt>\s*<dd>([^<]*)</dd>", page))
+    assert facts == {
+        "Dataset": "d", "Scale": "three", "Label scheme": "em-ne-sc", "Candidate": "M",
+        "Format of readings": "Forced choice", "Shape of the file": "By its beginning",
+    }  # fmt: skip
+
+
+def test_forms_and_lists_cost_the_same_with_more_scales_and_imports(staff: Client) -> None:
+    urls = (ACUITY, IMPORT, SCALES, NEW_SCALE, f"{NEW_SCHEME}?scale=three", "/b/bench/imports/")
+
+    def counts() -> dict[str, int]:
+        seen = {}
+        for url in urls:
+            with CaptureQueriesContext(connection) as queries:
+                text(staff, url)
+            seen[url] = len(queries)
+        return seen
+
+    work(confirm(staff, preview(staff, jsonl(result(1, "em", "em")), "a.jsonl")[0]))
+    before = counts()
+    levels = {"row-0-value": "x", "row-0-label_en": "X", "row-0-definition_en": "x"}
+    levels |= {"row-1-value": "y", "row-1-label_en": "Y", "row-1-definition_en": "y", "save": "1"}
+    rules = {"row-0-source_label": "em", "row-0-becomes": "level-1", "save": "1"}
+    for name in ("p", "q", "r"):
+        assert staff.post(NEW_SCALE, {"name": name, **levels}).status_code == 302
+        assert staff.post(NEW_SCHEME, {"name": f"on-{name}", "scale": name, **rules}).status_code == 302
+        work(confirm(staff, preview(staff, jsonl(result(1, "em", "em")), f"{name}.jsonl")[0]))
+    assert counts() == before
 
 
 def test_faults_of_a_preview_stand_by_line_and_field(staff: Client) -> None:

@@ -168,6 +168,60 @@ def test_nothing_is_read_as_a_level_by_default(tmp_path: Path) -> None:
     assert [by_case[f"c{n}"] for n in range(10)] == [(state, None) for state in expected]
 
 
+def test_a_row_whose_cells_all_stood_before_is_read_and_refused_like_any_other(tmp_path: Path) -> None:
+    head = "case,candidate,sample,level,confidence,reference,extra\n"
+    rows = [
+        "a,M,0,emergency,0.5,emergency,",  # line 2
+        "a,M,1,,NA,emergency,",
+        "a,M,2,self-care,,emergency,",
+        "a,M,3,no idea,0.25,emergency,x",
+    ]
+    out = command(write(tmp_path, "one.csv", head + "\n".join(rows)), dataset="d")
+    assert "Columns that were not read: extra." in out
+    assert [row[2:] for row in states()] == [
+        (0, "level", 3), (1, "missing", None), (2, "level", 0), (3, "invalid", None),
+    ]  # fmt: skip
+    assert list(AcuityReading.objects.order_by("sample").values_list("confidence", flat=True)) == [
+        0.5,
+        None,
+        None,
+        0.25,
+    ]
+    bad = [
+        "a,M,0,self-care,0.5,emergency,",  # line 6: this sample stands in line 2
+        "a,M,2,emergency,140,emergency,",
+        "a,M,3,emergency,0.5,self-care,",
+        "a,all,3,emergency,0.5,emergency,",
+    ]
+    two = write(tmp_path, "two.csv", head + "\n".join([*rows, *bad]))
+    for match in (
+        "line 6, sample: The candidate has this sample already, in line 2 of two.csv.",
+        "line 7, confidence: A confidence is a number from 0 to 100.",
+        "line 8, reference: The case has another label before: “emergency”.",
+        "line 9, candidate: A candidate cannot be called “all”.",
+    ):
+        refused(two, match=match, dataset="d")
+
+
+def test_two_copies_of_a_file_are_no_two_samples(tmp_path: Path) -> None:
+    content = jsonl(result(1, "em", "em"))
+    paths = [write(tmp_path, name, content) for name in ("one.jsonl", "two.jsonl")]
+    with pytest.raises(CommandError, match=r"two\.jsonl is byte for byte .*one\.jsonl"):
+        command(*paths, candidate="M", **THREE)
+    assert not AcuityReading.objects.exists()
+    # Without a name each file is a candidate of its own, and the second says so.
+    assert "This very file was imported before as “one” (one.jsonl)." in command(*paths, **THREE)
+    assert [name for name, *_rest in states()] == ["one", "two"]
+
+
+def test_the_command_finds_the_scheme_by_the_labels(tmp_path: Path) -> None:
+    path = write(tmp_path, "one.csv", "case,candidate,level,reference\na,M,A,A/B\nb,M,D,D\n")
+    command(path, dataset="d", scheme="auto")
+    assert list(SourceLabel.objects.order_by("pk").values_list("scheme__name", "how", "low", "high")) == (
+        [("letters", "boundary", 0, 1), ("letters", "direct", 3, 3)]
+    )
+
+
 def test_names_that_are_too_long_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "a" * 230 + ".csv", "case,level\nx,emergency\n")
     refused(path, match="line 2, candidate: A name has at most 200 characters: “aaaa", dataset="d")

@@ -44,13 +44,21 @@ const text = wordsOf("labelling-words");
 /** @type {HTMLElement | null} */
 let current = null;
 
-/** @param {HTMLElement | null | undefined} row */
-function select(row) {
+/* In a narrow window the questions stand below the conversation, which is read first. */
+function isStacked() {
+  return getComputedStyle(find(sheet.page, ".pane", HTMLElement)).overflowY === "visible";
+}
+
+/**
+ * @param {HTMLElement | null | undefined} row
+ * @param {boolean} [scroll]
+ */
+function select(row, scroll = true) {
   if (!row) return;
   for (const other of allRows()) other.classList.toggle("current", other === row);
   current = row;
   if (!row.contains(document.activeElement)) row.focus({ preventScroll: true });
-  row.scrollIntoView({ block: "nearest" });
+  if (scroll) row.scrollIntoView({ block: "nearest" });
 }
 
 function leaveField() {
@@ -120,6 +128,7 @@ function goOn(body) {
   sheet.page.replaceWith(template.content);
   history.pushState({}, "", body.next.url);
   begin();
+  if (isStacked()) window.scrollTo(0, 0);
   document.dispatchEvent(new CustomEvent("consilium:sheet"));
   announce(sheet.page.dataset.heading ?? "");
 }
@@ -300,7 +309,7 @@ function begin() {
   summarise();
   showSaving();
   current = null;
-  select(allRows().find((row) => sheet.writable && !isAnswered(row)) ?? allRows()[0]);
+  select(allRows().find((row) => sheet.writable && !isAnswered(row)) ?? allRows()[0], !isStacked());
   queue.flush();
 }
 
