@@ -444,7 +444,7 @@ def test_who_ruled_on_a_case_is_asked_no_question_on_a_scale_about_it(panel: Pan
 
     other = level_question(panel.benchmark, "other")
     batch = give_out(panel.group, other, annotators=5, seed=8)
-    asked = LabelTask.objects.filter(batch=batch, case__key="a").values_list("annotator", flat=True)
-    assert judge.pk not in set(asked)
+    annotators = LabelTask.objects.filter(batch=batch, case__key="a").values_list("annotator", flat=True)
+    assert judge.pk not in set(annotators)
     with pytest.raises(DomainError, match="fewer physicians"):
         give_out(panel.group, level_question(panel.benchmark, "third"), annotators=6, seed=8)
