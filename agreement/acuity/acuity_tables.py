@@ -32,6 +32,8 @@ from agreement.acuity.tables import (
     level_counts,
     over_candidates,
     paired,
+    parts_of,
+    series_of,
     weighed,
 )
 from consilium.core.phrases import joined, labelled
@@ -98,7 +100,10 @@ def acuity_tables(data: AcuityData, *, price: Price, rule: IntervalRule) -> Acui
     parts_by_aggregate = {aggregate: case_tables(data, part, aggregate) for aggregate in Aggregate}
     names = _series_names(data)
     return AcuityTables(
-        acuity=list(_acuity_rows(data, part, parts_by_aggregate, price, rule)),
+        acuity=[
+            *_acuity_rows(data, part, parts_by_aggregate, price, rule),
+            *(row for own in parts_of(data) for row in _slice_rows(data, part, own, parts_by_aggregate, price, rule)),
+        ],
         levels=[
             row
             for aggregate, parts in parts_by_aggregate.items()
@@ -124,6 +129,20 @@ def acuity_tables(data: AcuityData, *, price: Price, rule: IntervalRule) -> Acui
     )
 
 
+def _slice_rows(
+    data: AcuityData,
+    whole: Slice,
+    part: Slice,
+    parts_by_aggregate: dict[Aggregate, CaseTables],
+    price: Price,
+    rule: IntervalRule,
+) -> Iterator[Row]:
+    """The rows of a slice: of the candidates that were asked about one of its cases."""
+    kept = np.isin(whole.cases, part.cases, assume_unique=True)
+    own = {aggregate: parts.of_cases(kept) for aggregate, parts in parts_by_aggregate.items()}
+    return _acuity_rows(data, part, own, price, rule)
+
+
 def _series_names(data: AcuityData) -> list[Row]:
     return [{"candidate": candidate, "format": format_} for candidate, format_ in data.series_names]
 
@@ -136,13 +155,14 @@ def _acuity_rows(
     measured_by = {
         aggregate: measured(parts, aggregate, price, rule=rule) for aggregate, parts in parts_by_aggregate.items()
     }
-    for i, (candidate, format_) in enumerate(data.series_names):
+    series = {format_: series_of(data, part, format_) for format_ in formats}
+    for i in sorted(i for own_series in series.values() for i in own_series.tolist()):
+        candidate, format_ = data.series_names[i]
         n_cases = int(data.is_asked[part.cases, i].sum())
         for aggregate, results in measured_by.items():
             own = {key: results[key][i] for key in KEYS}
             yield _acuity_row(candidate, format_, part, aggregate, n_cases, counts[:, i], own, price)
-    for format_ in formats:
-        chosen = np.array([i for i, (_name, own) in enumerate(data.series_names) if own == format_])
+    for format_, chosen in series.items():
         if len(chosen) < 2:
             continue
         n_cases = int(data.is_asked[np.ix_(part.cases, chosen)].any(axis=1).sum())

@@ -10,7 +10,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from agreement.acuity.inputs import candidates_with_readings
-from agreement.reports.parameters import WrongParameters
+from agreement.reports.parameters import WrongParameters, chosen_subsets
 from annotation.models import ReferenceSet
 from consilium.statistics.triage_cost import RATIO
 from rubrics.models import Benchmark
@@ -76,6 +76,18 @@ def chosen_candidates(reference_set: ReferenceSet, given: Any) -> list[str]:
             % {"number": reference_set.number, "names": ", ".join(unknown)}
         )
     return sorted(set(given))
+
+
+def chosen_slices(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether there are figures by slice, and the named slices among them."""
+    given = parameters.get("slices", False)
+    if not isinstance(given, bool):
+        raise WrongParameters(_("“slices” is true or false."))
+    if not given:
+        if parameters.get("subsets"):
+            raise WrongParameters(_("“subsets” needs “slices”."))
+        return {"slices": False, "subsets": []}
+    return {"slices": True, "subsets": chosen_subsets(benchmark, parameters.get("subsets"))}
 
 
 def title_names(names: Sequence[str]) -> str:

@@ -44,7 +44,8 @@ class AcuityData:
     ``low``, ``high`` and ``status`` have an entry for each case; ``low`` and ``high`` are -1 without a reference.
     ``is_asked`` (cases, series) says who was asked about what. ``overruled`` counts the cases whose panel gives another
     reference than their label. A series is a candidate in one format; ``series``, ``state`` and ``place`` have an entry
-    for each reading, and so has ``confidence``, 0 to 1, NaN where none was given.
+    for each reading, and so has ``confidence``, 0 to 1, NaN where none was given. ``slices`` are masks over the cases
+    by name, in the order of their names.
     """
 
     scale: Scale
@@ -62,6 +63,7 @@ class AcuityData:
     confidence: NDArray[np.float64]
     panel: Mapping[str, PanelCase] = field(default_factory=dict)
     overruled: int = 0
+    slices: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     @property
     def n_levels(self) -> int:

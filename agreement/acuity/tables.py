@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.acuity.readings import AcuityData, CaseStatus
+from rubrics.parsing.acuity_files import ALL
 
 Array = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ def weighed(counts: Array, aggregate: Aggregate) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """The clear cases of a slice, by number: those of the main figures."""
+    """The clear cases of a slice, by number in ascending order: those of the main figures."""
 
     name: str
     cases: NDArray[np.int64]
@@ -57,7 +58,27 @@ class Slice:
 
 def everything(data: AcuityData) -> Slice:
     """The slice of all cases with a clear reference."""
-    return Slice("all", np.flatnonzero(data.status == int(CaseStatus.CLEAR)))
+    return Slice(ALL, np.flatnonzero(data.status == int(CaseStatus.CLEAR)))
+
+
+def parts_of(data: AcuityData) -> list[Slice]:
+    """The slices of ``data`` that hold a case of the main figures, by name."""
+    whole = everything(data).cases
+    parts = [Slice(name, whole[mask[whole]]) for name, mask in data.slices.items()]
+    return [part for part in parts if len(part.cases)]
+
+
+def series_of(data: AcuityData, part: Slice, format_: str) -> NDArray[np.int64]:
+    """The series of one format that were asked about a case of the slice, by number; of all cases all of them."""
+    has_case = data.is_asked[part.cases].max(axis=0, initial=False)
+    return np.array(
+        [
+            i
+            for i, (_candidate, own) in enumerate(data.series_names)
+            if own == format_ and (part.name == ALL or has_case[i])
+        ],
+        dtype=np.int64,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +108,13 @@ class CaseTables:
             counts[~kept] = 0.0
         tables, readings, planned, usable = own
         return CaseTables(tables, readings, self.low, planned, usable, self.single)
+
+    def of_cases(self, kept: NDArray[np.bool_]) -> CaseTables:
+        """The cases that are ``kept`` (cases,)."""
+        tables, readings, planned, usable = (
+            counts[kept] for counts in (self.tables, self.readings, self.planned, self.usable)
+        )
+        return CaseTables(tables, readings, self.low[kept], planned, usable, self.single)
 
     @property
     def unusable(self) -> Array:

@@ -16,16 +16,17 @@ from agreement.acuity.parameters import (
     MAX_RATIO,
     chosen_candidates,
     chosen_ratio,
+    chosen_slices,
     finite_number,
     reference_set_of,
     title_names,
 )
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.report_tables import cost_tables, report_tables
-from agreement.acuity.tables import everything
+from agreement.acuity.tables import everything, parts_of
 from agreement.forms import ReportForm, choose
 from agreement.kinds.acuity_figures import figures
-from agreement.kinds.acuity_page import body, leading
+from agreement.kinds.acuity_page import acuity_rows, body, body_of_slice, leading
 from agreement.kinds.kind import Invitation, Kind, Parameters
 from agreement.kinds.shared import headline, tables_of
 from agreement.models import Report
@@ -69,7 +70,15 @@ class AcuityForm(ReportForm):
         max_value=MAX_GAMMA,
         help_text=gettext_lazy("1: each level counts. 0: each error counts 1, whatever its size."),
     )
-    field_order = ["reference_set", "ratio", "gamma", "candidates", "interval", "seed"]
+    slices = forms.BooleanField(
+        label=gettext_lazy("Also by slice"),
+        required=False,
+        initial=True,
+        help_text=gettext_lazy(
+            "Dataset, how a case was labelled, reference level, language, register, difficulty, tags, named slices."
+        ),
+    )
+    field_order = ["reference_set", "ratio", "gamma", "candidates", "slices", "interval", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
         sets = ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale")
@@ -96,12 +105,19 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
         "candidates": chosen_candidates(reference_set, parameters.get("candidates")),
         "ratio": ratio,
         "gamma": gamma,
+        **chosen_slices(benchmark, parameters),
     }
 
 
-def read(benchmark: Benchmark, reference_set: int, candidates: Sequence[str]) -> AcuityInputs:
+def read(benchmark: Benchmark, given: Parameters) -> AcuityInputs:
     """The inputs of a report with these parameters; `WrongParameters` where there is no such set."""
-    return read_inputs(reference_set_of(benchmark, reference_set), candidates)
+    return read_inputs(
+        reference_set_of(benchmark, given["reference_set"]),
+        given["candidates"],
+        # A report that is older than slices has neither.
+        slices=given.get("slices", False),
+        subsets=given.get("subsets", ()),
+    )
 
 
 def acuity_files(inputs: AcuityInputs, *, price: Price, rule: IntervalRule, seed: int) -> list[OutTable]:
@@ -117,16 +133,18 @@ def compute(
     candidates: Sequence[str],
     ratio: float,
     gamma: float,
+    slices: bool = False,
+    subsets: Sequence[str] = (),
     rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
     """The tables of the command ``acuity``. The seed is that of the resamples in which curves cross."""
-    inputs = read(benchmark, reference_set, candidates)
+    chosen = reference_set_of(benchmark, reference_set)
+    inputs = read_inputs(chosen, candidates, slices=slices, subsets=subsets)
     progress(0.2)
     price = Price(ratio, gamma)
     tables = tables_of(acuity_files(inputs, price=price, rule=rule, seed=seed))
-    chosen = reference_set_of(benchmark, reference_set)
     best = leading(tables["acuity"].dicts())
     facts = {
         "reference_set": chosen.number,
@@ -146,6 +164,7 @@ def compute(
         "gamma": gamma,
         "n_cases": len(everything(inputs.data).cases),
         "n_unusable": len(inputs.unusable),
+        "slices": [part.name for part in parts_of(inputs.data)],
         **({"headline": headline(best, "cost_all")} if best else {}),
         **interval_facts(rule, _effective(inputs.data)),
     }
@@ -170,7 +189,7 @@ def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
     """Of what `compute` would read now."""
-    return read(benchmark, given["reference_set"], given["candidates"]).digest
+    return read(benchmark, given).digest
 
 
 _STATUS_WORDS = {
@@ -183,7 +202,7 @@ _STATUS_WORDS = {
 
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
-    rows = [row for row in table_of(report, "acuity").dicts() if row["candidate"] != "all"]
+    rows = [row for row in acuity_rows(report) if row["candidate"] != "all"]
     pooled = [row for row in rows if row["aggregate"] == "pooled"]
     names = sorted({row["candidate"] for row in pooled})
     states = {
@@ -208,7 +227,8 @@ def methods(report: Report) -> list[str]:
         "Unless said otherwise each case counts 1, as the mean over its usable readings.",
         f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}; "
         "over everything asked, a reading that names no one level, or is missing, costs as much as the worst answer. "
-        "Candidates are ranked by that cost.",
+        f"Candidates are ranked by that cost, each with the range of ranks that {_ranks(report)} leave open; the "
+        "relative level index is that of Kopka et al. 2023.",
         "QWK is Cohen’s kappa with quadratic weights (Cohen 1968), alpha Krippendorff’s ordinal alpha; safety, "
         "comprehensiveness and inclination are those of Kopka et al. 2023.",
         "The interval of emergencies missed is Wilson’s, which takes readings for independent.",
@@ -216,6 +236,12 @@ def methods(report: Report) -> list[str]:
         "Where the cost curves of two candidates cross was found on the cases of which both have a usable reading, "
         f"with resamples of cases (seed {report.seed}).",
     ]
+
+
+def _ranks(report: Report) -> str:
+    if report.interval == Report.Interval.JACKKNIFE:
+        return "paired comparisons with Holm’s correction (Holm 1979)"
+    return "resamples of cases"
 
 
 def _pairs(report: Report) -> list[str]:
@@ -230,7 +256,7 @@ def _pairs(report: Report) -> list[str]:
 
 KIND = Kind(
     value=Report.Kind.ACUITY,
-    parameters=frozenset({"reference_set", "candidates", "ratio", "gamma"}),
+    parameters=frozenset({"reference_set", "candidates", "ratio", "gamma", "slices", "subsets"}),
     complete=complete,
     compute=compute,
     title=title,
@@ -242,6 +268,7 @@ KIND = Kind(
     ),
     template="agreement/kinds/acuity.html",
     body=body,
+    body_of_slice=body_of_slice,
     figures=figures,
     headline=(gettext_lazy("Cost over everything asked"), 3),
     methods=methods,

@@ -60,7 +60,7 @@ class UncertaintyForm(AcuityForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        del self.fields["gamma"], self.fields["interval"]
+        del self.fields["gamma"], self.fields["interval"], self.fields["slices"]
 
     def offer(self, benchmark: Benchmark) -> None:
         super().offer(benchmark)

@@ -55,11 +55,15 @@ class Command(BaseCommand):
         )
         parser.add_argument("--ratio", type=float, default=5.0, help="cost of a level too low (default 5)")
         parser.add_argument("--gamma", type=float, default=1.0, help="power of the levels in the cost (default 1)")
+        parser.add_argument(
+            "--slices", action="store_true", help="also by slice: reference level, and how the case was labelled"
+        )
         add_out_arguments(parser)
         add_interval_arguments(parser, drawn="the bootstrap, and of pairs of votes where there are too many")
 
     def handle(self, *args: Any, **options: Any) -> None:
         from agreement.acuity import uncertainty_tables as uncertainty
+        from agreement.acuity.case_slices import slices_in_files
         from agreement.acuity.measures import Price
         from agreement.acuity.readings import data_of
         from agreement.acuity.report_tables import report_tables
@@ -89,6 +93,8 @@ class Command(BaseCommand):
         if options["votes"] is not None:
             _read(options["votes"], lambda: reader.read_votes(options["votes"]))
         data = data_of(reader.records, scale, ambiguous)
+        if options["slices"]:
+            data = slices_in_files(data, reader.records)
         if not data.series_names and not data.panel:
             raise CommandError("no file holds a reading or a vote: nothing was written")
 
@@ -109,6 +115,7 @@ class Command(BaseCommand):
             "ambiguous": ambiguous.in_words,
             "ratio": price.ratio,
             "gamma": price.exponent,
+            "slices": options["slices"],
             "interval": rule.key,
             "seed": options["seed"],
             "files": [path.name for path in options["files"]],
