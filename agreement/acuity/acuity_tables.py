@@ -95,9 +95,10 @@ class AcuityTables:
 
 
 def acuity_tables(data: AcuityData, *, price: Price, rule: IntervalRule) -> AcuityTables:
-    """All tables of ``data``; only cases with a clear reference count, but in the table of boundaries."""
+    """All tables of ``data``; those by reference level are of clear cases alone."""
     part = everything(data)
     parts_by_aggregate = {aggregate: case_tables(data, part, aggregate) for aggregate in Aggregate}
+    clear = {aggregate: parts.clear() for aggregate, parts in parts_by_aggregate.items()}
     names = _series_names(data)
     return AcuityTables(
         acuity=[
@@ -106,13 +107,13 @@ def acuity_tables(data: AcuityData, *, price: Price, rule: IntervalRule) -> Acui
         ],
         levels=[
             row
-            for aggregate, parts in parts_by_aggregate.items()
+            for aggregate, parts in clear.items()
             for i, name in enumerate(names)
             for row in _level_rows(data, parts, i, {**name, "aggregate": str(aggregate)}, rule)
         ],
         confusion=[
             {**name, "aggregate": str(aggregate), "reference": reference, "level": level, "n": float(table[r, c])}
-            for aggregate, parts in parts_by_aggregate.items()
+            for aggregate, parts in clear.items()
             for name, table in zip(names, parts.tables.sum(axis=0), strict=True)
             for r, reference in enumerate(data.scale.values)
             for c, level in enumerate(data.scale.values)
@@ -122,7 +123,7 @@ def acuity_tables(data: AcuityData, *, price: Price, rule: IntervalRule) -> Acui
             row
             for aggregate in (Aggregate.MODE, Aggregate.POOLED)
             for i, name in enumerate(names)
-            for row in _missed_rows(data, parts_by_aggregate[aggregate], i, {**name, "aggregate": str(aggregate)})
+            for row in _missed_rows(data, clear[aggregate], i, {**name, "aggregate": str(aggregate)})
         ],
         cost_curve=list(_curve_rows(data, parts_by_aggregate[Aggregate.EXPECTED], price, rule)),
         pairs=_pair_rows(data, parts_by_aggregate, price, rule),
@@ -439,13 +440,13 @@ def _tests(data: AcuityData, both: PairedTables, pairs: Sequence[tuple[int, int]
 
 
 def _right_by_sample(data: AcuityData) -> NDArray[np.int8]:
-    """1 where a usable reading of a clear case is right, 0 where it is wrong, else -1: (cases, series, samples)."""
-    clear = np.asarray(data.status == int(CaseStatus.CLEAR))
-    chosen = data.usable & clear[data.case]
+    """1 where a usable reading of a counted case is right, 0 where it is wrong, else -1: (cases, series, samples)."""
+    chosen = data.usable & data.counts[data.case]
     # Samples may have any numbers.
     numbers, sample = np.unique(data.sample[chosen], return_inverse=True)
     right = np.full((len(data.cases), len(data.series_names), len(numbers)), -1, dtype=np.int8)
-    right[data.case[chosen], data.series[chosen], sample] = data.place[chosen] == data.low[data.case[chosen]]
+    case, place = data.case[chosen], data.place[chosen]
+    right[case, data.series[chosen], sample] = (place >= data.low[case]) & (place <= data.high[case])
     return right
 
 

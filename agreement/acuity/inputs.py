@@ -80,11 +80,17 @@ class _Rows:
 
 
 def read_inputs(
-    reference_set: ReferenceSet, candidates: Collection[str], *, slices: bool = False, subsets: Collection[str] = ()
+    reference_set: ReferenceSet,
+    candidates: Collection[str],
+    *,
+    counts_boundary: bool = False,
+    slices: bool = False,
+    subsets: Collection[str] = (),
 ) -> AcuityInputs:
     """Read the set, and the readings of the candidates of these names on its scale.
 
-    With ``slices`` also the slices of its cases, with the named ones that are called in ``subsets``.
+    With ``counts_boundary`` its boundary cases are in the main figures. With ``slices`` also the slices of its cases,
+    with the named ones that are called in ``subsets``.
     """
     references = _references(reference_set)
     rows = _joined(_read(reference_set.scale_id), {pk for pk, *_reference in references})
@@ -96,6 +102,7 @@ def read_inputs(
     data = _data(reference_set, references, case_datasets, own, names)
     unusable = list(_unusable(reference_set.scale_id, list(names), list(case_datasets)))
     digest = _digest(data, unusable)
+    data = replace(data, counts_boundary=counts_boundary)
     if slices:
         data = slices_in_database(data, reference_set, subsets)
         digest = hashlib.sha256(f"{digest} {slices_digest(data)}".encode()).hexdigest()

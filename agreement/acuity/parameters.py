@@ -17,6 +17,8 @@ from rubrics.models import Benchmark
 
 MAX_RATIO = 1000
 MAX_TITLE_NAMES = 3
+# Whether cases between two levels are in the main figures.
+EXCLUDE, INCLUDE = BOUNDARY = ("exclude", "include")
 
 
 def finite_number(given: Any) -> float | None:
@@ -76,6 +78,14 @@ def chosen_candidates(reference_set: ReferenceSet, given: Any) -> list[str]:
             % {"number": reference_set.number, "names": ", ".join(unknown)}
         )
     return sorted(set(given))
+
+
+def chosen_boundary(parameters: Mapping[str, Any]) -> str:
+    """Whether cases between two levels are in the main figures: ``exclude`` (the default) or ``include``."""
+    given = parameters.get("boundary", EXCLUDE)
+    if given not in BOUNDARY:
+        raise WrongParameters(_("“boundary” is one of: %(names)s.") % {"names": ", ".join(BOUNDARY)})
+    return str(given)
 
 
 def chosen_slices(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:

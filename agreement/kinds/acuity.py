@@ -13,7 +13,10 @@ from django.utils.translation import gettext_lazy
 from agreement.acuity.inputs import AcuityInputs, read_inputs
 from agreement.acuity.measures import Price
 from agreement.acuity.parameters import (
+    EXCLUDE,
+    INCLUDE,
     MAX_RATIO,
+    chosen_boundary,
     chosen_candidates,
     chosen_ratio,
     chosen_slices,
@@ -49,6 +52,8 @@ MAX_GAMMA = 10
 class AcuityForm(ReportForm):
     """A reference set, candidates, and what errors cost."""
 
+    may_be_empty = ("candidates", "boundary")
+
     reference_set = forms.TypedChoiceField(label=gettext_lazy("Reference set"), coerce=int)
     candidates = forms.MultipleChoiceField(
         label=gettext_lazy("Candidates"),
@@ -70,6 +75,15 @@ class AcuityForm(ReportForm):
         max_value=MAX_GAMMA,
         help_text=gettext_lazy("1: each level counts. 0: each error counts 1, whatever its size."),
     )
+    boundary = forms.ChoiceField(
+        label=gettext_lazy("Cases between two levels"),
+        choices=[
+            (EXCLUDE, gettext_lazy("In a table of their own")),
+            (INCLUDE, gettext_lazy("In the main figures too, where both levels are right")),
+        ],
+        initial=EXCLUDE,
+        required=False,
+    )
     slices = forms.BooleanField(
         label=gettext_lazy("Also by slice"),
         required=False,
@@ -78,7 +92,7 @@ class AcuityForm(ReportForm):
             "Dataset, how a case was labelled, reference level, language, register, difficulty, tags, named slices."
         ),
     )
-    field_order = ["reference_set", "ratio", "gamma", "candidates", "slices", "interval", "seed"]
+    field_order = ["reference_set", "ratio", "gamma", "candidates", "boundary", "slices", "interval", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
         sets = ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale")
@@ -90,8 +104,8 @@ class AcuityForm(ReportForm):
 
     def parameters(self) -> dict[str, Any]:
         """As `complete` takes them: without candidates where none was chosen."""
-        given = super().parameters()
-        return given if given["candidates"] else {name: own for name, own in given.items() if name != "candidates"}
+        # An empty choice is none: of candidates, and of what becomes of boundary cases.
+        return {name: own for name, own in super().parameters().items() if own or name not in self.may_be_empty}
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,6 +119,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
         "candidates": chosen_candidates(reference_set, parameters.get("candidates")),
         "ratio": ratio,
         "gamma": gamma,
+        "boundary": chosen_boundary(parameters),
         **chosen_slices(benchmark, parameters),
     }
 
@@ -114,7 +129,8 @@ def read(benchmark: Benchmark, given: Parameters) -> AcuityInputs:
     return read_inputs(
         reference_set_of(benchmark, given["reference_set"]),
         given["candidates"],
-        # A report that is older than slices has neither.
+        # A report that is older than these has none of them.
+        counts_boundary=given.get("boundary") == INCLUDE,
         slices=given.get("slices", False),
         subsets=given.get("subsets", ()),
     )
@@ -133,6 +149,7 @@ def compute(
     candidates: Sequence[str],
     ratio: float,
     gamma: float,
+    boundary: str = EXCLUDE,
     slices: bool = False,
     subsets: Sequence[str] = (),
     rule: IntervalRule = DEFAULT_RULE,
@@ -141,7 +158,7 @@ def compute(
 ) -> Result:
     """The tables of the command ``acuity``. The seed is that of the resamples in which curves cross."""
     chosen = reference_set_of(benchmark, reference_set)
-    inputs = read_inputs(chosen, candidates, slices=slices, subsets=subsets)
+    inputs = read_inputs(chosen, candidates, counts_boundary=boundary == INCLUDE, slices=slices, subsets=subsets)
     progress(0.2)
     price = Price(ratio, gamma)
     tables = tables_of(acuity_files(inputs, price=price, rule=rule, seed=seed))
@@ -162,6 +179,7 @@ def compute(
         "formats": list(dict.fromkeys(format_ for _candidate, format_ in inputs.data.series_names)),
         "ratio": ratio,
         "gamma": gamma,
+        "boundary": boundary,
         "n_cases": len(everything(inputs.data).cases),
         "n_unusable": len(inputs.unusable),
         "slices": [part.name for part in parts_of(inputs.data)],
@@ -180,11 +198,14 @@ def _effective(data: AcuityData) -> float | None:
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
-    return _("Acuity of %(names)s, reference set %(number)s, %(ratio)s : 1") % {
+    named = _("Acuity of %(names)s, reference set %(number)s, %(ratio)s : 1") % {
         "names": title_names(given["candidates"]),
         "number": given["reference_set"],
         "ratio": f"{given['ratio']:g}",
     }
+    if given.get("boundary") != INCLUDE:
+        return named
+    return _("%(title)s, with cases between two levels") % {"title": named}
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
@@ -210,9 +231,13 @@ def methods(report: Report) -> list[str]:
         "n_invalid": "unreadable", "n_missing": "missing",
     }  # fmt: skip
     lost = [f"{sum(row[name] for row in pooled):,} {words}" for name, words in states.items()]
+    included = facts.get("boundary") == INCLUDE
     others = [
-        f"{counted(n, 'case')} {words}" for status, words in _STATUS_WORDS.items() if (n := facts["statuses"][status])
+        f"{counted(n, 'case')} {words}"
+        for status, words in _STATUS_WORDS.items()
+        if (n := facts["statuses"][status]) and not (included and status == "boundary")
     ]
+    n_boundary = facts["statuses"]["boundary"] if included else 0
     ratio, gamma = facts["ratio"], facts["gamma"]
     levels = " < ".join(level["value"] for level in facts["levels"])
     formats = listed({"qa": "a forced choice", "chat": "as to a patient"}[format_] for format_ in facts["formats"])
@@ -220,7 +245,13 @@ def methods(report: Report) -> list[str]:
         f"The urgency that {counted(len(names), 'candidate')} ({listed(names)}) of the benchmark "
         f"{report.benchmark.title} advise, asked in {formats}, was compared with reference set "
         f"{facts['reference_set']}, signed on {facts['signed_at']}, on the scale {facts['scale']} ({levels}).",
-        f"{counted(facts['n_cases'], 'case')} with one clear level stand in the main figures"
+        f"{counted(facts['n_cases'] - n_boundary, 'case')} with one clear level stand in the main figures"
+        + (
+            f", and {counted(n_boundary, 'case')} between two levels, of which both are right; a level beyond them "
+            "counts from the nearer one, and bias leaves these cases out"
+            if n_boundary
+            else ""
+        )
         + (f"; left out of them: {listed(others)}." if others else "."),
         f"There were {sum(row['n_readings'] for row in pooled):,} readings on them, "
         f"{sum(row['n_usable'] for row in pooled):,} of one level; {listed(lost)}. No level was ever assumed.",
@@ -256,7 +287,7 @@ def _pairs(report: Report) -> list[str]:
 
 KIND = Kind(
     value=Report.Kind.ACUITY,
-    parameters=frozenset({"reference_set", "candidates", "ratio", "gamma", "slices", "subsets"}),
+    parameters=frozenset({"reference_set", "candidates", "ratio", "gamma", "boundary", "slices", "subsets"}),
     complete=complete,
     compute=compute,
     title=title,

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agreement.acuity.parameters import level_label
+from agreement.acuity.parameters import INCLUDE, level_label
 from agreement.kinds.kind import Context
 from agreement.kinds.slice_menu import slice_label, slice_menu, titles_of_named
 from agreement.models import Report
@@ -140,7 +140,9 @@ def _statuses(facts: Mapping[str, Any]) -> list[str]:
     counts = facts["statuses"]
     words = {
         "clear": _("with one clear level, in the main figures"),
-        "boundary": _("between two levels, in a table of their own"),
+        "boundary": _("between two levels, in the main figures too")
+        if facts.get("boundary") == INCLUDE
+        else _("between two levels, in a table of their own"),
         "ambiguous": _("ambiguous"),
         "set_aside": _("set aside"),
         "without_reference": _("without a reference"),

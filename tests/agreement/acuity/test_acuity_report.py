@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 DATA = Path(os.environ["CONSILIUM_REAL_DATA"]) / "acuity"
 EXACT = 1e-9
 OF_REPORTS = {"crossings", "cheapest"}  # tables that acuity_file does not write
-PLAIN = {"slices": False, "subsets": []}  # parameters that nobody gave
+PLAIN = {"boundary": "exclude", "slices": False, "subsets": []}  # parameters that nobody gave
 
 
 def medask(benchmark: Benchmark) -> Report:
