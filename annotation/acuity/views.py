@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import access
 from annotation.acuity import selectors, services
 from annotation.acuity.forms import RULE_LABELS, ReferenceSetForm
-from annotation.acuity.panel import AmbiguousRule
+from annotation.acuity.panel import AmbiguousBy, AmbiguousRule
 from annotation.acuity.references import counts_of, digest_of, references_of
 from annotation.dashboard.views import csv_file
 from annotation.models import ReferenceItem, ReferenceSet
@@ -62,7 +62,8 @@ def reference_sets_csv(request: SignedInRequest, slug: str) -> StreamingHttpResp
 
 def in_words(rule: AmbiguousRule) -> str:
     """An ambiguity rule in the reader's language."""
-    return f"{RULE_LABELS[rule.by]} {rule.threshold:g}"
+    label = str(RULE_LABELS[rule.by])
+    return label if rule.by is AmbiguousBy.FLAG else f"{label} {rule.threshold:g}"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
