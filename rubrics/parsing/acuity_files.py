@@ -48,6 +48,7 @@ VOTE_COLUMNS = ("case", "physician", "round", "level", "certainty", "note", *FLA
 CANNOT_TELL = "cannot-tell"
 ALL = "all"  # the row of all candidates
 MAX_SAMPLE = 9999
+MAX_LINES = 50  # that are named of one thing
 MAX_CASES_OF_A_CELL = 1_000_000
 MAX_KNOWN_ANSWERS = 1000
 MAX_NUMBER_LENGTH = 9  # of a case that a file numbers
@@ -143,6 +144,7 @@ class AcuityRecords:
     texts: dict[str, tuple[int, str]] = field(default_factory=dict)  # line and text of a case, where they are kept
     diagnoses: dict[str, str] = field(default_factory=dict)  # never shown
     datasets: Datasets = field(default_factory=Datasets)
+    without_rule_lines: dict[str, list[int]] = field(default_factory=dict)  # of each such label, the first fifty
     flags: dict[str, bool] = field(default_factory=dict)
     flag_lines: dict[str, int] = field(default_factory=dict)  # their first lines
     readings: list[Reading] = field(default_factory=list)
@@ -434,6 +436,9 @@ class AcuityReader:
             self._missing_rules[label] += 1
             line = self.records.without_rule.get(label, (fields.line, 0))[0]
             self.records.without_rule[label] = (line, self._missing_rules[label])
+            lines = self.records.without_rule_lines.setdefault(label, [])
+            if len(lines) < MAX_LINES:
+                lines.append(fields.line)
             if self._missing_rules[label] == 1 and self.refuse_without_rule:
                 fields.fault(
                     name,
@@ -533,12 +538,13 @@ class AcuityReader:
         """Count a stored flag ``correct`` that label and reading do not bear out; it is never used."""
         mapped, answer = self.records.labels.get(case), answer_of(text, self.scale, self.scheme)
         flag = {"true": True, "false": False, "1": True, "0": False}.get(folded(str(flag)))
-        if flag is None or mapped is None or mapped.low is None or mapped.high is None:
+        # What was not given is neither right nor wrong.
+        if flag is None or answer is None or mapped is None or mapped.low is None or mapped.high is None:
             return
-        right = answer is not None and answer.state is State.LEVEL and mapped.low <= answer.place <= mapped.high
+        right = answer.state is State.LEVEL and mapped.low <= answer.place <= mapped.high
         if right != flag:
             self.records.contradictions += 1
-            if len(self.records.first_contradictions) < 50:
+            if len(self.records.first_contradictions) < MAX_LINES:
                 self.records.first_contradictions.append(line)
 
     @staticmethod

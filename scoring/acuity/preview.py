@@ -9,7 +9,7 @@ from consilium.core.i18n import translate
 from rubrics.acuity.schemes import How
 from rubrics.acuity.stored import scale_of
 from rubrics.models import AcuityScale, LabelScheme
-from rubrics.parsing.acuity_files import AcuityRecords
+from rubrics.parsing.acuity_files import MAX_LINES, AcuityRecords
 from rubrics.parsing.acuity_levels import State
 from rubrics.parsing.faults import Faults
 
@@ -39,6 +39,7 @@ def preview_of(records: AcuityRecords, scale: AcuityScale, scheme: LabelScheme, 
         ],
         "n_unusable": len(unusable),
         "n_missing": len(records.missing),
+        "missing_lines": list(dict.fromkeys(gap.line for gap in records.missing))[:MAX_LINES],
         "contradictions": records.contradictions,
         "contradiction_lines": records.first_contradictions[:10],
         "unused": sorted(records.unused),
@@ -52,7 +53,15 @@ def preview_of(records: AcuityRecords, scale: AcuityScale, scheme: LabelScheme, 
 def _labels(records: AcuityRecords, values: tuple[str, ...]) -> list[dict[str, Any]]:
     """A row for each source label, those without a rule first, then in the order of the file."""
     rows: list[dict[str, Any]] = [
-        {"label": label, "how": "", "levels": "", "cases": n, "line": line, "examples": []}
+        {
+            "label": label,
+            "how": "",
+            "levels": "",
+            "cases": n,
+            "line": line,
+            "examples": [],
+            "lines": records.without_rule_lines[label],
+        }
         for label, (line, n) in records.without_rule.items()
     ]
     cases: dict[str, list[str]] = defaultdict(list)

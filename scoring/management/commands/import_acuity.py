@@ -67,11 +67,19 @@ class Command(ImportCommand):
             becomes = row["levels"] or row["how"] or "NO RULE"
             examples = ", ".join(example["case"] for example in row["examples"])
             rows = f"{row['cases']} {'case' if row['cases'] == 1 else 'cases'}"
-            self.stdout.write(f"  {row['label']} → {becomes}: {rows}{f' ({examples})' if examples else ''}")
+            lines = "" if row["how"] else f", lines {_numbers(row['lines'], row['cases'])}"
+            self.stdout.write(f"  {row['label']} → {becomes}: {rows}{lines}{f' ({examples})' if examples else ''}")
         for row in preview["series"]:
             states = {name: row[name] for name in ("refused", "no_level", "several", "invalid", "missing") if row[name]}
             others = "".join(f", {n} {name.replace('_', ' ')}" for name, n in states.items())
             counted = f"{row['cases']} cases, {row['level']} readings of one level{others}"
             self.stdout.write(f"  {row['candidate']} ({row['format']}): {counted}")
+        if preview["missing_lines"]:
+            self.stdout.write(f"  not given, lines {_numbers(preview['missing_lines'], preview['n_missing'])}")
         for fault in preview["faults"]:
             self.stderr.write(f"  line {fault['line']}, {fault['field']}: {fault['message']}")
+
+
+def _numbers(lines: list[int], n: int) -> str:
+    """The numbers of lines, the first of ``n`` where there are more."""
+    return ", ".join(map(str, lines)) + (", …" if n > len(lines) else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,17 @@ from django.test.utils import CaptureQueriesContext
 from rubrics.acuity.scales import FOUR
 from rubrics.models import AcuityScale, Benchmark, Case, ImportJob, LabelScheme, SourceLabel
 from scoring.models import AcuityReading
-from tests.scoring.acuity.acuity_files import VIGNETTES, jsonl, preview, result, table, table_sizes, work
+from tests.scoring.acuity.acuity_files import (
+    VIGNETTES,
+    command,
+    jsonl,
+    preview,
+    result,
+    table,
+    table_sizes,
+    work,
+    write,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -124,7 +135,7 @@ def test_a_label_without_a_rule_leads_to_a_new_version_of_the_scheme(staff: Clie
     content = jsonl(result(1, "em", "em"), result(2, "urgent <b>", "em"), result(3, "urgent <b>", "em"))
     job, page = preview(staff, content)
     assert "the labels of 2 rows have no rule" in page
-    assert "first in line 2" in page
+    assert "in lines 2, 3" in page
     assert page.index("urgent &lt;b&gt;") < page.index(">em<"), "labels without a rule come first"
     assert 'class="primary">Import' not in page
     assert confirm(staff, job) == job, "it cannot be imported"
@@ -342,3 +353,20 @@ def test_two_rules_for_one_label_are_refused(staff: Client) -> None:
     assert "There is a rule for this label before." in answer.content.decode()
     assert staff.post(NEW_SCHEME, {"name": "colours", "scale": "four", "save": "1"}).status_code == 422
     assert not LabelScheme.objects.exists()
+
+
+def test_a_preview_names_fifty_lines_of_what_is_not_there(staff: Client, tmp_path: Path) -> None:
+    rows = [result(n, "new" if n > 10 else "em", "" if n % 2 else "em") for n in range(1, 71)]
+    _job, page = preview(staff, jsonl(*rows))
+    missing = ", ".join(str(n) for n in range(1, 11, 2))
+    # A row whose label has no rule is not read any further.
+    assert f"5 answers were asked for and not given; the first lines: {missing}." in " ".join(page.split())
+    assert f"in lines {', '.join(map(str, range(11, 61)))}" in " ".join(page.split())
+    assert "61, 62" not in page
+    known = [result(n, "em", "" if n % 10 else "em") for n in range(1, 71)]
+    _job, page = preview(staff, jsonl(*known))
+    first = [n for n in range(1, 71) if n % 10][:50]
+    assert f"the first lines: {', '.join(map(str, first))}." in page
+    out = command(write(tmp_path, "p.jsonl", jsonl(*rows)), dataset="d", scheme="em-ne-sc", preview="1")
+    assert "new → NO RULE: 60 cases, lines 11, 12" in out and "59, 60, …" in out
+    assert f"not given, lines {missing}" in out
