@@ -12,10 +12,10 @@ from agreement.acuity.measures import Price
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.summary import leading_figures
 from agreement.kinds.acuity import acuity_files, complete, read
+from agreement.management.acuity_options import add_acuity_arguments
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
-from consilium.statistics.triage_cost import EXPONENT, RATIO
 from rubrics.management.lookups import benchmark_called
 
 
@@ -33,17 +33,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--reference-set", type=int, metavar="N", help="number of a reference set (default: newest)"
         )
-        parser.add_argument("--ratio", type=float, default=RATIO, help="cost of a level too low (default 5)")
-        parser.add_argument("--gamma", type=float, default=EXPONENT, help="power of the levels in the cost (default 1)")
-        parser.add_argument(
-            "--boundary",
-            choices=("exclude", "include"),
-            default="exclude",
-            help="cases between two levels in the main figures too (default: exclude)",
-        )
-        parser.add_argument(
-            "--slices", action="store_true", help="also by slice: dataset, how labelled, level, language, tags, …"
-        )
+        add_acuity_arguments(parser, slices="dataset, how labelled, level, language, tags, …")
         add_out_arguments(parser)
         add_interval_arguments(parser, drawn="the bootstrap")
 

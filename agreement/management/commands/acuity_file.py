@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from agreement.management.acuity_options import add_acuity_arguments
 from consilium.core.errors import ImportRefused
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
@@ -54,17 +55,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--asked", choices=("qa", "chat"), default="qa", help="format of readings without one (default qa)"
         )
-        parser.add_argument("--ratio", type=float, default=5.0, help="cost of a level too low (default 5)")
-        parser.add_argument("--gamma", type=float, default=1.0, help="power of the levels in the cost (default 1)")
-        parser.add_argument(
-            "--boundary",
-            choices=("exclude", "include"),
-            default="exclude",
-            help="cases between two levels in the main figures too (default: exclude)",
-        )
-        parser.add_argument(
-            "--slices", action="store_true", help="also by slice: reference level, and how the case was labelled"
-        )
+        add_acuity_arguments(parser, slices="reference level, and how the case was labelled")
         add_out_arguments(parser)
         add_interval_arguments(parser, drawn="the bootstrap, and of pairs of votes where there are too many")
 
