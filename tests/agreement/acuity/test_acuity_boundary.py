@@ -75,6 +75,22 @@ def test_boundary_cases_in_the_main_figures_by_hand(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "settings.json").read_text("utf-8"))["boundary"] == "include"
 
 
+def test_the_worst_answer_is_counted_from_the_upper_level(tmp_path: Path) -> None:
+    """Between the lowest two of four levels the worst answer is two levels above the upper one."""
+    reference = "self-care|primary-care"
+    lines = [f"b0,M,qa,0,emergency,{reference}", f"b1,M,qa,0,self-care,{reference}", f"b2,M,qa,0,refused,{reference}"]
+    run_file(tmp_path, long_file(tmp_path, lines), boundary="include")
+    own = row(tmp_path, "acuity", aggregate="pooled")
+    expected = {
+        "cost": 2 / 2,
+        "cost_normalised": 2 / 4,
+        "cost_all": (2 + 0 + 2) / 3,
+        "under_all": 0,
+        "severe_over": 1 / 2,
+    }
+    assert figures_of(own, *expected) == pytest.approx(expected)
+
+
 def test_by_default_they_are_left_out(tmp_path: Path) -> None:
     run_file(tmp_path, long_file(tmp_path, LINES))
     own = row(tmp_path, "acuity", aggregate="pooled")
