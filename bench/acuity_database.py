@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import time
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -107,8 +108,8 @@ def imported(path: Path, slug: str) -> float:
     return clock.seconds
 
 
-def report(slug: str) -> tuple[float, float]:
-    """Seconds to read the inputs, and to compute the whole report."""
+def report(slug: str) -> tuple[float, float, float]:
+    """Seconds to read the inputs, to compute the whole report, and of that the processor's."""
     from agreement.acuity.inputs import read_inputs
     from agreement.kinds import KINDS
     from annotation.models import ReferenceSet
@@ -120,9 +121,9 @@ def report(slug: str) -> tuple[float, float]:
     clock = Clock()
     read_inputs(ReferenceSet.objects.get(benchmark=benchmark), parameters["candidates"])
     reading = clock.seconds
-    clock = Clock()
+    clock, start = Clock(), time.process_time()
     kind.compute(benchmark, **parameters)
-    return reading, clock.seconds
+    return reading, clock.seconds, time.process_time() - start
 
 
 def main() -> None:
@@ -130,14 +131,23 @@ def main() -> None:
     for name, default in (("cases", 914), ("candidates", 12), ("samples", 5), ("repeats", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--refused", type=int, default=0)
+    parser.add_argument("--unusable", type=float, default=0.0, help="share of case, candidate and format")
     options = parser.parse_args()
     with scratch_product() as home:
         from acuity import write
         from django.core.management import call_command
 
         path = home / "readings.csv"
-        write(path, options.cases, options.candidates, options.samples)
-        times: dict[str, list[Any]] = {"copy": [], "import": [], "keys": [], "like": [], "reading": [], "report": []}
+        write(path, options.cases, options.candidates, options.samples, options.unusable)
+        times: dict[str, list[Any]] = {
+            "copy": [],
+            "import": [],
+            "keys": [],
+            "like": [],
+            "reading": [],
+            "report": [],
+            "processor": [],
+        }
         for repeat in range(options.repeats):
             slug = f"bench-{repeat}"
             times["copy"].append(bare_copy(path))
@@ -145,9 +155,11 @@ def main() -> None:
             times["keys"].append(copy_with_keys({}))
             times["like"].append(copy_with_keys(REFERENCES))
             call_command("reference_set", "--benchmark", slug, stdout=io.StringIO())
-            reading, whole = report(slug)
+            before = peak_of_this_process()
+            reading, whole, processor = report(slug)
             times["reading"].append(reading)
             times["report"].append(whole)
+            times["processor"].append(processor)
         n = options.cases * options.candidates * options.samples * 2
         print(f"{n:,} readings on {options.cases:,} cases")
         seconds = {name: median(values) for name, values in times.items()}
@@ -158,7 +170,9 @@ def main() -> None:
         print(f"{seconds['import']:8.3f} s  import_acuity, {ratios} times as long")
         print(f"{seconds['reading']:8.3f} s  inputs of a report")
         print(f"{seconds['report']:8.3f} s  the report with all its tables, inputs included")
-        print(f"{peak_of_this_process():8.0f} MiB at the most, import included")
+        print(f"{seconds['processor']:8.3f} s  of it, processor time of this process")
+        print(f"{before:8.0f} MiB at the most before the last report, import included")
+        print(f"{peak_of_this_process():8.0f} MiB at the most after it")
         if options.refused:
             took, message = refused(home / "refused.csv", options.refused)
             print(f"{took:8.3f} s  {options.refused + 1:,} rows with the last bad: {message[:200]}")

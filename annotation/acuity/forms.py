@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousBy, AmbiguousRule
-from annotation.acuity.references import datasets_on
+from annotation.acuity.references import datasets_on, has_flags
 from annotation.acuity.round_plan import RoundTerms
 from annotation.acuity.services import MAX_MINIMUM_VOTES
 from annotation.models import FIRST_ROUND, LAST_ROUND, ExpertGroup
@@ -20,22 +20,30 @@ RULE_LABELS = {
     AmbiguousBy.DISPERSION: _("Dispersion above"),
     AmbiguousBy.ENTROPY: _("Uncertainty of at least"),
     AmbiguousBy.MAJORITY: _("No level has the share"),
+    AmbiguousBy.FLAG: _("A flag that came with its label"),
 }
 
 ROUND_LABELS = [(FIRST_ROUND, _("Votes of round 1")), (LAST_ROUND, _("Votes of the last round of each case"))]
 
 
 class AmbiguousRuleForm(forms.Form):
-    """When a case is ambiguous."""
+    """When a case is ambiguous by its votes."""
 
-    rule = forms.ChoiceField(label=_("A case is ambiguous by"), choices=list(RULE_LABELS.items()))
-    threshold = forms.FloatField(label=_("Threshold"), min_value=0, max_value=25, initial=0.75)
+    rule = forms.ChoiceField(
+        label=_("A case is ambiguous by"),
+        choices=[(own, label) for own, label in RULE_LABELS.items() if own is not AmbiguousBy.FLAG],
+    )
+    threshold = forms.FloatField(label=_("Threshold"), required=False, min_value=0, max_value=25, initial=0.75)
 
     def clean(self) -> dict[str, Any]:
-        """A share is at most 1."""
+        """A share is at most 1, and a flag has no threshold."""
         cleaned = super().clean() or {}
         rule, threshold = cleaned.get("rule"), cleaned.get("threshold")
-        if rule and threshold is not None and threshold > AmbiguousBy(rule).most:
+        if rule == AmbiguousBy.FLAG:
+            cleaned["threshold"] = 0.0
+        elif rule and threshold is None and "threshold" not in self.errors:
+            self.add_error("threshold", _("This rule needs a threshold."))
+        elif rule and threshold is not None and threshold > AmbiguousBy(rule).most:
             self.add_error("threshold", _("The threshold of this rule is a number from 0 to 1."))
         return cleaned
 
@@ -74,8 +82,11 @@ class ReferenceSetForm(AmbiguousRuleForm):
         self._offer("scale", [(key, str(scale)) for key, scale in self.scales.items()])
         self._offer("datasets", [(name, name) for name in sorted(datasets)])
         self.fields["datasets"].initial = sorted(datasets)
+        if has_flags(benchmark):
+            self._offer("rule", list(RULE_LABELS.items()))
+            self.fields["threshold"].help_text = str(_("A flag has none."))
 
-    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _offer(self, name: str, choices: list[tuple[str, Any]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices

@@ -12,12 +12,12 @@ from rubrics.acuity.fitting import MAX_LABELS, fits
 from rubrics.acuity.schemes import How
 from rubrics.acuity.stored import scale_of
 from rubrics.models import AcuityScale, Benchmark, LabelScheme
-from rubrics.parsing.acuity_files import AcuityRecords
+from rubrics.parsing.acuity_files import MAX_LINES, AcuityRecords
 from rubrics.parsing.acuity_levels import State
 from rubrics.parsing.faults import Faults
 from scoring.acuity.selectors import schemes_on_offer
 
-N_EXAMPLES, N_UNUSABLE, N_LINES = 2, 50, 50
+N_EXAMPLES, N_UNUSABLE = 2, 50
 MAX_EXCERPT = 160
 
 
@@ -45,7 +45,7 @@ def preview_of(records: AcuityRecords, scale: AcuityScale, scheme: LabelScheme, 
         ],
         "n_unusable": len(unusable),
         "n_missing": len(records.missing),
-        "missing_lines": [gap.line for gap in records.missing[:N_LINES]],
+        "missing_lines": list(dict.fromkeys(gap.line for gap in records.missing))[:MAX_LINES],
         "contradictions": records.contradictions,
         "contradiction_lines": records.first_contradictions[:10],
         "unused": sorted(records.unused),
@@ -58,11 +58,16 @@ def preview_of(records: AcuityRecords, scale: AcuityScale, scheme: LabelScheme, 
 
 def _labels(records: AcuityRecords, values: tuple[str, ...]) -> list[dict[str, Any]]:
     """A row for each source label, those without a rule first, then in the order of the file."""
-    lines: dict[str, list[int]] = defaultdict(list)
-    for line, label in records.first_without_rule:
-        lines[label].append(line)
     rows: list[dict[str, Any]] = [
-        {"label": label, "how": "", "levels": "", "cases": n, "line": line, "lines": lines[label], "examples": []}
+        {
+            "label": label,
+            "how": "",
+            "levels": "",
+            "cases": n,
+            "line": line,
+            "lines": records.without_rule_lines[label],
+            "examples": [],
+        }
         for label, (line, n) in records.without_rule.items()
     ]
     cases: dict[str, list[str]] = defaultdict(list)

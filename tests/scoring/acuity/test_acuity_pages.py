@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,17 @@ from django.test.utils import CaptureQueriesContext
 from rubrics.acuity.scales import FOUR
 from rubrics.models import AcuityScale, Benchmark, Case, ImportJob, LabelScheme, SourceLabel
 from scoring.models import AcuityReading
-from tests.scoring.acuity.acuity_files import VIGNETTES, jsonl, preview, result, table, table_sizes, work
+from tests.scoring.acuity.acuity_files import (
+    VIGNETTES,
+    command,
+    jsonl,
+    preview,
+    result,
+    table,
+    table_sizes,
+    work,
+    write,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -96,11 +107,12 @@ def test_from_the_form_over_the_preview_into_the_benchmark(staff: Client) -> Non
         ["results", "qa", "d-0002", "0", "refused", "I cannot help with that.", "results.jsonl", "2"],
     ]
     labels = table(staff, "source_labels.csv")
-    assert labels[0] == (
-        ["case", "dataset", "source_id", "label", "scheme", "version", "how", "low", "high", "file", "digest", "line"]
-    )
+    assert labels[0] == [
+        *("case", "dataset", "source_id", "label", "scheme", "version", "how", "low", "high", "file", "digest", "line"),
+        "ambiguous",
+    ]
     assert labels[2][:9] == ["d-0002", "d", "2", "ne", "em-ne-sc", "1", "direct", "non-emergency", "non-emergency"]
-    assert labels[2][-1] == "2"
+    assert labels[2][-2:] == ["2", ""]
     assert table(staff, "labels.csv")[1] == [*("d", "em-ne-sc", "1", "em", "direct", "emergency", "emergency", "1")]
     assert len(table(staff, "imports.csv")) == 2
     assert len(table(staff, "scales/scales.csv")) == 4
@@ -419,3 +431,20 @@ def test_two_rules_for_one_label_are_refused(staff: Client) -> None:
     assert "There is a rule for this label before." in answer.content.decode()
     assert staff.post(NEW_SCHEME, {"name": "colours", "scale": "four", "save": "1"}).status_code == 422
     assert not LabelScheme.objects.exists()
+
+
+def test_a_preview_names_fifty_lines_of_what_is_not_there(staff: Client, tmp_path: Path) -> None:
+    rows = [result(n, "new" if n > 10 else "em", "" if n % 2 else "em") for n in range(1, 71)]
+    _job, page = preview(staff, jsonl(*rows))
+    missing = ", ".join(str(n) for n in range(1, 11, 2))
+    # A row whose label has no rule is not read any further.
+    assert f"5 answers were asked for and not given; the first lines: {missing}." in " ".join(page.split())
+    assert f"in lines {', '.join(map(str, range(11, 61)))}" in " ".join(page.split())
+    assert "61, 62" not in page
+    known = [result(n, "em", "" if n % 10 else "em") for n in range(1, 71)]
+    _job, page = preview(staff, jsonl(*known))
+    first = [n for n in range(1, 71) if n % 10][:50]
+    assert f"the first lines: {', '.join(map(str, first))}." in page
+    out = command(write(tmp_path, "p.jsonl", jsonl(*rows)), dataset="d", scheme="em-ne-sc", preview="1")
+    assert "new → NO RULE: 60 cases, lines 11, 12" in out and "59, 60, …" in out
+    assert f"not given, lines {missing}" in out

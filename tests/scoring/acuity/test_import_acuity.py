@@ -48,11 +48,13 @@ def test_vignettes_and_results_of_two_models_meet(tmp_path: Path, vignettes: Pat
     assert [case.conversation[0]["content"] for case in Case.objects.order_by("key")][1] == "A cough for three weeks."
     assert Case.objects.get(key="d-0001").metadata["acuity"]["correct_diagnosis"] == "Infarction"
     first = jsonl(result(1, "em", "em", correct=True), result(2, "ne", "sc", correct=True), result(3, "sc", "NE"))
-    second = jsonl(result(1, "em", "I cannot help with that."), result(2, "ne", "banana"), result(3, "sc", ""))
+    second = jsonl(
+        result(1, "em", "I cannot help with that."), result(2, "ne", "banana"), result(3, "sc", "", correct=True)
+    )
     out = command(write(tmp_path, "one.jsonl", first), write(tmp_path, "two.jsonl", second), **THREE)
     assert "readings: 5 created" in out
     assert "missing readings: 1 created" in out
-    # The flag of line 2 says that sc is right for ne.
+    # The flag of line 2 says that sc is right for ne; what was not given is neither right nor wrong.
     assert "1 stored flag contradicts label and level (lines 2)" in out
     assert states() == [
         ("one", "d-0001", 0, "level", 2),
