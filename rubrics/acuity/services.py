@@ -1,4 +1,4 @@
-"""Writes to scales of acuity and label schemes. Neither ever changes: a change is a new version."""
+"""Writes to scales of acuity, label schemes and datasets. Scales and schemes never change; changes are new versions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import DomainError
-from consilium.core.limits import MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
+from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_LICENCE_LENGTH, MAX_SCALE_NAME_LENGTH
 from rubrics.acuity.scales import STARTERS, Scale
 from rubrics.acuity.schemes import SCHEMES, NoScheme, Scheme, scheme_of
 from rubrics.acuity.stored import scale_of
 from rubrics.acuity.stored import scheme_of as stored_scheme
-from rubrics.models import AcuityScale, Benchmark, LabelRule, LabelScheme, slug_characters
+from rubrics.models import AcuityDataset, AcuityScale, Benchmark, LabelRule, LabelScheme, slug_characters
 
 MAX_LEVEL_TEXT_LENGTH = 500
 
@@ -104,17 +104,45 @@ def get_or_make_scheme(*, scale: AcuityScale, name: str, by: User | None, at: da
     return make_scheme(scale=scale, scheme=starter, by=by, at=at)
 
 
+@transaction.atomic
+def set_dataset_licence(
+    *, benchmark: Benchmark, name: str, licence: str, may_redistribute: bool | None, by: User | None, at: datetime
+) -> AcuityDataset:
+    """Name the licence of a dataset, and whether releases may hold its texts; None and an empty text change nothing.
+
+    Another licence than before may not be passed on until somebody says that it may. `DomainError` where texts may be
+    passed on and no licence says so.
+    """
+    _refuse_name(name, MAX_DATASET_LENGTH)
+    licence = licence.strip()
+    if len(licence) > MAX_LICENCE_LENGTH:
+        raise DomainError(_("A licence is an SPDX id, such as CC-BY-4.0, or at most 200 characters."))
+    _lock(benchmark)
+    row = AcuityDataset.objects.filter(benchmark=benchmark, name=name).first()
+    before = (row.licence, row.may_redistribute) if row else ("", False)
+    row = row or AcuityDataset(benchmark=benchmark, name=name)
+    if may_redistribute is None:
+        may_redistribute = before[1] and licence in ("", before[0])
+    row.licence, row.may_redistribute = licence or before[0], may_redistribute
+    if row.may_redistribute and not row.licence:
+        raise DomainError(_("Name the licence of the dataset that allows its texts to be passed on."))
+    if row.pk is None or (row.licence, row.may_redistribute) != before:
+        row.changed_by, row.changed_at = by, at
+        row.save()
+    return row
+
+
 def _newest_scheme(scale: AcuityScale, name: str) -> LabelScheme | None:
     return LabelScheme.objects.filter(scale=scale, name=name).order_by("-version").first()
 
 
-def _refuse_name(name: str) -> None:
+def _refuse_name(name: str, most: int = MAX_SCALE_NAME_LENGTH) -> None:
     try:
         slug_characters(name)
     except ValidationError as error:
         raise DomainError(error.messages[0]) from error
-    if len(name) > MAX_SCALE_NAME_LENGTH:
-        raise DomainError(_("A name has at most %(n)s characters.") % {"n": MAX_SCALE_NAME_LENGTH})
+    if len(name) > most:
+        raise DomainError(_("A name has at most %(n)s characters.") % {"n": most})
 
 
 def _lock(benchmark: Benchmark) -> None:
