@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.models import CANNOT_TELL, LabelAnswer, LabelQuestion, LabelTask
 from annotation.selectors.case_work import following
-from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.locks import RowLock, lock_exclusive, lock_shared
@@ -303,7 +303,10 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
 
 @transaction.atomic
 def submit_labels(*, task: LabelTask, annotator: User, at: datetime) -> None:
-    """Hand the answers in; from then on they count. `Unlabelled` lists what is not answered yet."""
+    """Hand the answers in; from then on they count. `Unlabelled` lists what is not answered yet.
+
+    `DomainError` where the physician has voted on the case in this round already, or has ruled on it.
+    """
     row = _locked(task, annotator)
     given = {answer.question_id: answer for answer in LabelAnswer.objects.filter(task=row)}
     missing = []
@@ -313,13 +316,14 @@ def submit_labels(*, task: LabelTask, annotator: User, at: datetime) -> None:
             missing.append(question.public_id)
     if missing:
         raise Unlabelled(missing)
-    transition(
-        row,
-        source=LabelTask.OPEN,
-        target=LabelTask.Status.SUBMITTED,
-        submitted_at=at,
-        started_at=row.started_at or at,
-    )
+    with readable_constraint_errors():
+        transition(
+            row,
+            source=LabelTask.OPEN,
+            target=LabelTask.Status.SUBMITTED,
+            submitted_at=at,
+            started_at=row.started_at or at,
+        )
     task.status, task.submitted_at = row.status, row.submitted_at
 
 
