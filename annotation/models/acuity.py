@@ -15,7 +15,12 @@ from annotation.models.groups import ExpertGroup
 from annotation.models.labels import FIRST_ROUND, LAST_ROUND, LabelQuestion
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
-from consilium.core.limits import MAX_NOTE_LENGTH, MAX_PERSON_NAME_LENGTH, MAX_REASON_LENGTH
+from consilium.core.limits import (
+    MAX_NOTE_LENGTH,
+    MAX_PERSON_NAME_LENGTH,
+    MAX_REASON_LENGTH,
+    MAX_RELEASE_NAME_LENGTH,
+)
 from consilium.core.locks import RowLock, exclusive_lock_sql
 from rubrics.models import AcuityScale, Benchmark, Case
 
@@ -152,6 +157,8 @@ class ReferenceSet(models.Model):
     signed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     signed_as = models.CharField(max_length=MAX_PERSON_NAME_LENGTH)  # the name as it was then
     signed_at = models.DateTimeField()
+    # The release that it came back from, where it was signed elsewhere; its votes need not be here.
+    imported_from = models.CharField(max_length=MAX_RELEASE_NAME_LENGTH, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["benchmark", "-number"]
@@ -223,7 +230,10 @@ class ReferenceItem(models.Model):
                 when=pgtrigger.Before,
                 operation=pgtrigger.Insert,
                 func=f"""
-                    IF cardinality(NEW.votes) + NEW.n_cannot_tell + cardinality(NEW.later_votes) = 0 THEN
+                    IF cardinality(NEW.votes) + NEW.n_cannot_tell + cardinality(NEW.later_votes) = 0 OR EXISTS (
+                        SELECT 1 FROM annotation_referenceset s
+                        WHERE s.id = NEW.reference_set_id AND s.imported_from <> ''
+                    ) THEN
                         RETURN NEW;
                     END IF;
                     IF EXISTS (

@@ -10,15 +10,26 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, reduce
 from math import isnan
+from operator import or_
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.acuity.selectors import panel_of_item
-from annotation.models import CANNOT_TELL, LabelAnswer, LabelQuestion, LabelTask, Physician, ReferenceItem, ReferenceSet
+from annotation.models import (
+    CANNOT_TELL,
+    AcuityRuling,
+    LabelAnswer,
+    LabelQuestion,
+    LabelTask,
+    Membership,
+    Physician,
+    ReferenceItem,
+    ReferenceSet,
+)
 from consilium.core.errors import DomainError
 from releases.content import acuity_files as files
 from releases.content.acuity_files import numbers, row_of
@@ -31,6 +42,7 @@ from rubrics.models import AcuityDataset, AcuityImport, AcuityScale, Benchmark, 
 from scoring.models import AcuityReading
 
 CHUNK = 2_000
+ADJUDICATORS = "Adjudicators"  # the group of an adjudicator who has left every group
 Row = list[Any]
 
 
@@ -63,8 +75,13 @@ def write_acuity(
         files.READINGS: content.readings(),
         files.SETS: content.sets(),
         files.REFERENCE: content.references(),
-        **({files.VOTES: content.votes()} if options.votes else {}),
     }
+    if options.votes:
+        tables |= {
+            files.PHYSICIANS: content.physicians(),
+            files.VOTES: content.votes(),
+            files.RULINGS: content.rulings(),
+        }
     for path, rows in tables.items():
         number = folder.csv(path, tuple(files.TABLES[path]), (row_of(path, row) for row in rows))
         if path in COUNTED:
@@ -82,6 +99,7 @@ COUNTED = {
     files.SETS: "reference_sets",
     files.REFERENCE: "references",
     files.VOTES: "votes",
+    files.RULINGS: "rulings",
 }
 
 
@@ -149,15 +167,26 @@ class _Content:
         return list(
             rows.values_list(
                 *("task__case_id", "task__case__key", "task__annotator_id", "value", "upper", "certainty", "note"),
-                *("reason", "question_id", "task__batch__group__name", "task__submitted_at"),
+                *("reason", "question_id", "task__batch__group__name", "task__submitted_at", "task__round"),
             )
         )
+
+    @cached_property
+    def _rulings(self) -> list[AcuityRuling]:
+        rows = AcuityRuling.objects.filter(question__benchmark=self.benchmark, case__excluded_at=None)
+        return list(rows.select_related("case", "question").order_by("created_at", "pk"))
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        """The pseudonym of each physician."""
+        return dict(Physician.objects.filter(benchmark=self.benchmark).values_list("user_id", "pseudonym"))
 
     # Files
 
     def scales(self) -> dict[str, Any]:
         """``scale.json``."""
-        questions = LabelQuestion.objects.filter(pk__in={vote[8] for vote in self._votes}) if self.options.votes else ()
+        named = {vote[8] for vote in self._votes} | {ruling.question_id for ruling in self._rulings}
+        questions = LabelQuestion.objects.filter(pk__in=named) if self.options.votes else ()
         return {
             "scales": [
                 {"name": row.name, "version": row.version, "levels": row.levels} for row in self._scales.values()
@@ -247,18 +276,33 @@ class _Content:
                 text if self.options.reading_texts else "",
             ]
 
+    def physicians(self) -> Iterator[Row]:
+        """Who voted or ruled, and in which group; who has changed it stands in the last one."""
+        groups = {vote[2]: vote[9] for vote in self._votes}
+        members = Membership.objects.filter(group__benchmark=self.benchmark, role=Membership.Role.ADJUDICATOR)
+        of_adjudicators = dict(members.order_by("pk").values_list("user_id", "group__name"))
+        for ruling in self._rulings:
+            groups.setdefault(ruling.adjudicator_id, of_adjudicators.get(ruling.adjudicator_id, ADJUDICATORS))
+        yield from sorted([self._names.get(user, ""), group] for user, group in groups.items())
+
     def votes(self) -> Iterator[Row]:
         """Votes that were handed in, in that order, all that one physician gave on a case."""
-        names = dict(Physician.objects.filter(benchmark=self.benchmark).values_list("user_id", "pseudonym"))
         questions = LabelQuestion.objects.in_bulk({vote[8] for vote in self._votes})
-        # A physician who has changed the group comes back in the last one.
-        groups = {vote[2]: vote[9] for vote in self._votes}
-        for _pk, case, user, value, upper, certainty, note, reason, question, _group, handed_in in self._votes:
+        for _pk, case, user, value, upper, certainty, note, reason, question, _group, handed_in, number in self._votes:
             level = CANNOT_TELL if value == CANNOT_TELL else "|".join(filter(None, (value, upper)))
             yield [
-                *(case, names.get(user, ""), 1, level, certainty if self.options.certainty else None),
-                *(note if self.options.notes else "", reason, questions[question].name, groups[user]),
-                self._first_set(handed_in),
+                *(case, self._names.get(user, ""), number, level, certainty if self.options.certainty else None),
+                *(note if self.options.notes else "", reason, questions[question].name, self._first_set(handed_in)),
+            ]
+
+    def rulings(self) -> Iterator[Row]:
+        """What adjudicators ruled on ambiguous cases; no level where one stays ambiguous."""
+        for ruling in self._rulings:
+            scale = self._scales[ruling.question.scale_id or 0]
+            yield [
+                *(ruling.case.key, ruling.question.name, self._names.get(ruling.adjudicator_id, "")),
+                *(self._value(scale, ruling.low), self._value(scale, ruling.high), ruling.reason),
+                *(ruling.note if self.options.notes else "", self._first_set(ruling.created_at)),
             ]
 
     def sets(self) -> Iterator[Row]:
@@ -268,8 +312,15 @@ class _Content:
             signer = row.signed_as if self.options.names and "@" not in row.signed_as else ""
             yield [
                 *(row.number, *_scale_key(row.scale), " ".join(row.datasets), row.ambiguous_rule),
-                *(float(row.ambiguous_threshold), row.minimum_votes, signer, _moment(row.signed_at), row.digest),
-                row.note if self.options.notes else "",
+                *(
+                    float(row.ambiguous_threshold),
+                    row.minimum_votes,
+                    row.round,
+                    signer,
+                    _moment(row.signed_at),
+                    row.digest,
+                ),
+                *(row.note if self.options.notes else "", row.imported_from),
             ]
 
     def references(self) -> Iterator[Row]:
@@ -277,14 +328,17 @@ class _Content:
         for own in self._sets:
             scale = scale_of(own.scale)
             rows = ReferenceItem.objects.filter(reference_set=own).values_list(
-                "case__key", "status", "source", "low", "high", "votes", "n_cannot_tell", "certainty"
+                *("case__key", "status", "source", "low", "high", "votes", "n_cannot_tell", "certainty", "later_votes")
             )
-            for case, status, source, low, high, votes, n_cannot_tell, certainty in sorted(rows):
+            # By key in the order of code points, as the digest of a set has them.
+            for case, status, source, low, high, votes, n_cannot_tell, certainty, later in sorted(
+                rows, key=lambda row: row[0]
+            ):
                 panel = panel_of_item(case, votes, n_cannot_tell, len(scale))
                 dispersion = None if isnan(panel.dispersion) else panel.dispersion
                 yield [
                     *(own.number, case, status, source, self._value(own.scale, low), self._value(own.scale, high)),
-                    *(len(votes), n_cannot_tell, certainty, numbers(votes), dispersion),
+                    *(len(votes), n_cannot_tell, certainty, numbers(votes), numbers(later), dispersion),
                     *(panel.entropy if votes else None, numbers(panel.q.tolist()) if votes else ""),
                 ]
 
@@ -297,9 +351,10 @@ class _Content:
             Exists(AcuityReading.objects.filter(case=OuterRef("pk"))),
             Exists(ReferenceItem.objects.filter(case=OuterRef("pk"))),
             Exists(LabelTask.objects.filter(pk__in=self._vote_tasks(), case=OuterRef("pk"))),
+            Exists(AcuityRuling.objects.filter(case=OuterRef("pk"))),
         ]
         cases = Case.with_stubs.filter(benchmark=self.benchmark)
-        return cases.filter(named[0] | named[1] | named[2] | named[3]).order_by("pk")
+        return cases.filter(reduce(or_, named)).order_by("pk")
 
     def _vote_tasks(self) -> QuerySet[Any, Any]:
         answers = LabelAnswer.objects.filter(question__benchmark=self.benchmark, question__scale__isnull=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from annotation.models import LabelAnswer, ReferenceItem
+from annotation.models import FIRST_ROUND, LAST_ROUND, AcuityRuling, LabelAnswer, ReferenceItem
 from rubrics.acuity.schemes import How
 from rubrics.parsing.acuity_files import FORMATS, SHAPES
 from rubrics.tables.columns import bare, shielded
@@ -19,7 +19,9 @@ FOLDER = "acuity/"
 SCALE, CASES = f"{FOLDER}scale.json", f"{FOLDER}cases.jsonl"
 SCHEMES, DATASETS, IMPORTS = f"{FOLDER}schemes.csv", f"{FOLDER}datasets.csv", f"{FOLDER}imports.csv"
 LABELS, FLOW, READINGS = f"{FOLDER}source_labels.csv", f"{FOLDER}flow.csv", f"{FOLDER}readings.csv"
-SETS, REFERENCE, VOTES = f"{FOLDER}sets.csv", f"{FOLDER}reference.csv", f"{FOLDER}votes.csv"
+SETS, REFERENCE = f"{FOLDER}sets.csv", f"{FOLDER}reference.csv"
+VOTES, RULINGS, PHYSICIANS = f"{FOLDER}votes.csv", f"{FOLDER}rulings.csv", f"{FOLDER}physicians.csv"
+OF_PHYSICIANS = (PHYSICIANS, VOTES, RULINGS)
 # In every release with acuity; those of physicians' votes are there only where they were asked for.
 ALWAYS = (SCALE, CASES, SCHEMES, DATASETS, IMPORTS, LABELS, FLOW, READINGS, SETS, REFERENCE)
 
@@ -34,6 +36,9 @@ _HOW: Schema = {"enum": [how.value for how in How]}
 _ON_SCALE = {"scale": _FILLED, "scale_version": _NUMBER}
 _BY_SCHEME = {**_ON_SCALE, "scheme": _FILLED, "version": _NUMBER}
 _LEVELS = {"low": _TEXT, "high": _TEXT}
+_ROUND: Schema = {"enum": [FIRST_ROUND, LAST_ROUND]}
+# The first set that was signed when a vote had been handed in; null after all of them.
+_FIRST_SET: Schema = {"type": ["integer", "null"], "minimum": 1}
 _FROM = {"import": _NUMBER, "line": _COUNT}
 
 # Columns of each table with the schema of a cell, in their order.
@@ -72,15 +77,24 @@ TABLES: Mapping[str, Mapping[str, Schema]] = {
     VOTES: {
         "case": _FILLED,
         "physician": _FILLED,
-        "round": {"enum": [1]},
+        "round": _ROUND,
         "level": _FILLED,
         "certainty": {"type": ["integer", "null"], "minimum": 0, "maximum": 100},
         "note": _TEXT,
         "reason": {"enum": ["", *LabelAnswer.Reason.values]},
         "question": _FILLED,
-        "group": _FILLED,
-        "first_set": {"type": ["integer", "null"], "minimum": 1},
+        "first_set": _FIRST_SET,
     },
+    RULINGS: {
+        "case": _FILLED,
+        "question": _FILLED,
+        "adjudicator": _FILLED,
+        **_LEVELS,
+        "reason": {"enum": [*AcuityRuling.Reason.values]},
+        "note": _TEXT,
+        "first_set": _FIRST_SET,
+    },
+    PHYSICIANS: {"physician": _FILLED, "group": _FILLED},
     SETS: {
         "set": _NUMBER,
         **_ON_SCALE,
@@ -88,10 +102,12 @@ TABLES: Mapping[str, Mapping[str, Schema]] = {
         "ambiguous_rule": _FILLED,
         "ambiguous_threshold": {"type": "number", "minimum": 0},
         "minimum_votes": _NUMBER,
+        "round": _ROUND,
         "signed_by": _TEXT,
         "signed_at": _FILLED,
         "digest": _FILLED,
         "note": _TEXT,
+        "imported_from": _TEXT,
     },
     REFERENCE: {
         "set": _NUMBER,
@@ -103,6 +119,7 @@ TABLES: Mapping[str, Mapping[str, Schema]] = {
         "n_cannot_tell": _COUNT,
         "certainty": _CERTAINTY,
         "votes": _TEXT,
+        "later_votes": _TEXT,
         "dispersion": {"type": ["number", "null"], "minimum": 0},
         "entropy": _SHARE,
         "q": _TEXT,
