@@ -19,7 +19,10 @@ from rubrics.imports.bulk import copy_rows
 from rubrics.models import AcuityScale, Benchmark
 
 MAX_MINIMUM_VOTES = 50
-ITEM_COLUMNS = (*("reference_set", "case", "status", "source", "low", "high", "votes", "n_cannot_tell", "certainty"),)
+ITEM_COLUMNS = (
+    *("reference_set", "case", "status", "source", "low", "high"),
+    *("votes", "n_cannot_tell", "certainty", "later_votes"),
+)
 
 
 @transaction.atomic
@@ -79,7 +82,7 @@ def sign_reference_set(
         (
             (
                 *(reference_set.pk, own.case_id, str(own.status), str(own.source), own.low, own.high),
-                *(list(own.votes), own.n_cannot_tell, own.certainty),
+                *(list(own.votes), own.n_cannot_tell, own.certainty, list(own.later_votes)),
             )
             for own in references
         ),

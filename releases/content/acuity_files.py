@@ -10,6 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.models import FIRST_ROUND, LAST_ROUND, AcuityRuling, LabelAnswer, ReferenceItem
+from consilium.core.limits import (
+    MAX_DATASET_LENGTH,
+    MAX_GROUP_NAME_LENGTH,
+    MAX_KEY_LENGTH,
+    MAX_LICENCE_LENGTH,
+    MAX_NOTE_LENGTH,
+    MAX_PERSON_NAME_LENGTH,
+    MAX_QUESTION_NAME_LENGTH,
+    MAX_RELEASE_NAME_LENGTH,
+    MAX_SCALE_NAME_LENGTH,
+)
 from rubrics.acuity.schemes import How
 from rubrics.parsing.acuity_files import FORMATS, SHAPES
 from rubrics.tables.columns import bare, shielded
@@ -26,45 +37,64 @@ OF_PHYSICIANS = (PHYSICIANS, VOTES, RULINGS)
 ALWAYS = (SCALE, CASES, SCHEMES, DATASETS, IMPORTS, LABELS, FLOW, READINGS, SETS, REFERENCE)
 
 Schema = dict[str, Any]
+_MAX_COUNT = 2**31 - 1  # that the database stores
+_MAX_SAMPLE = _MAX_VOTES = 2**15 - 1
 _TEXT: Schema = {"type": "string"}
 _FILLED: Schema = {"type": "string", "minLength": 1}
-_COUNT: Schema = {"type": "integer", "minimum": 0}
-_NUMBER: Schema = {"type": "integer", "minimum": 1}
+_KEY: Schema = {**_FILLED, "maxLength": MAX_KEY_LENGTH}
+_DATASET: Schema = {**_FILLED, "maxLength": MAX_DATASET_LENGTH}
+_NAME: Schema = {**_FILLED, "maxLength": MAX_SCALE_NAME_LENGTH}
+_QUESTION_NAME: Schema = {**_FILLED, "maxLength": MAX_QUESTION_NAME_LENGTH}
+_NOTE: Schema = {**_TEXT, "maxLength": MAX_NOTE_LENGTH}
+_COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": _MAX_COUNT}
+_NUMBER: Schema = {"type": "integer", "minimum": 1, "maximum": _MAX_COUNT}
 _SHARE: Schema = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 _CERTAINTY: Schema = {"type": ["number", "null"], "minimum": 0, "maximum": 100}
 _HOW: Schema = {"enum": [how.value for how in How]}
-_ON_SCALE = {"scale": _FILLED, "scale_version": _NUMBER}
-_BY_SCHEME = {**_ON_SCALE, "scheme": _FILLED, "version": _NUMBER}
+_ON_SCALE = {"scale": _NAME, "scale_version": _NUMBER}
+_BY_SCHEME = {**_ON_SCALE, "scheme": _NAME, "version": _NUMBER}
 _LEVELS = {"low": _TEXT, "high": _TEXT}
 _ROUND: Schema = {"enum": [FIRST_ROUND, LAST_ROUND]}
 # The first set that was signed when a vote had been handed in; null after all of them.
-_FIRST_SET: Schema = {"type": ["integer", "null"], "minimum": 1}
+_FIRST_SET: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": _MAX_COUNT}
+_PSEUDONYM: Schema = {**_FILLED, "maxLength": MAX_KEY_LENGTH}
 _FROM = {"import": _NUMBER, "line": _COUNT}
 
 # Columns of each table with the schema of a cell, in their order.
 TABLES: Mapping[str, Mapping[str, Schema]] = {
-    SCHEMES: {**_BY_SCHEME, "source_label": _FILLED, "how": _HOW, **_LEVELS},
-    DATASETS: {"dataset": _FILLED, "licence": _TEXT, "may_redistribute": {"enum": ["true", "false"]}},
+    SCHEMES: {**_BY_SCHEME, "source_label": _KEY, "how": _HOW, **_LEVELS},
+    DATASETS: {
+        "dataset": _DATASET,
+        "licence": {**_TEXT, "maxLength": MAX_LICENCE_LENGTH},
+        "may_redistribute": {"enum": ["true", "false"]},
+    },
     IMPORTS: {
         "import": _NUMBER,
-        "file": _TEXT,
-        "digest": _FILLED,
+        "file": {**_TEXT, "maxLength": 255},
+        "digest": {**_FILLED, "maxLength": 64},
         "shape": {"enum": [*SHAPES]},
-        "dataset": _FILLED,
+        "dataset": _DATASET,
         **_BY_SCHEME,
         "candidate": _TEXT,
         "reading_format": {"enum": ["", *FORMATS]},
         "imported_at": _FILLED,
     },
-    LABELS: {"case": _FILLED, "dataset": _FILLED, "source_id": _FILLED, "label": _TEXT, **_BY_SCHEME, "how": _HOW}
+    LABELS: {
+        "case": _KEY,
+        "dataset": _DATASET,
+        "source_id": _KEY,
+        "label": {**_TEXT, "maxLength": MAX_KEY_LENGTH},
+        **_BY_SCHEME,
+        "how": _HOW,
+    }
     | {**_LEVELS, **_FROM},
-    FLOW: {"dataset": _FILLED, **_BY_SCHEME, "cases": _COUNT, **{how.value: _COUNT for how in How}},
+    FLOW: {"dataset": _DATASET, **_BY_SCHEME, "cases": _COUNT, **{how.value: _COUNT for how in How}},
     # The first six are those that `import_acuity` and `export_readings` know.
     READINGS: {
-        "case": _FILLED,
-        "candidate": _FILLED,
+        "case": _KEY,
+        "candidate": _KEY,
         "format": {"enum": [*FORMATS]},
-        "sample": _COUNT,
+        "sample": {**_COUNT, "maximum": _MAX_SAMPLE},
         "level": _TEXT,
         "confidence": _SHARE,
         "state": {"enum": [*AcuityReading.State.values]},
@@ -75,48 +105,48 @@ TABLES: Mapping[str, Mapping[str, Schema]] = {
     },
     # The first six are those that `import_votes` reads.
     VOTES: {
-        "case": _FILLED,
-        "physician": _FILLED,
+        "case": _KEY,
+        "physician": _PSEUDONYM,
         "round": _ROUND,
         "level": _FILLED,
         "certainty": {"type": ["integer", "null"], "minimum": 0, "maximum": 100},
-        "note": _TEXT,
+        "note": _NOTE,
         "reason": {"enum": ["", *LabelAnswer.Reason.values]},
-        "question": _FILLED,
+        "question": _QUESTION_NAME,
         "first_set": _FIRST_SET,
     },
     RULINGS: {
-        "case": _FILLED,
-        "question": _FILLED,
-        "adjudicator": _FILLED,
+        "case": _KEY,
+        "question": _QUESTION_NAME,
+        "adjudicator": _PSEUDONYM,
         **_LEVELS,
         "reason": {"enum": [*AcuityRuling.Reason.values]},
-        "note": _TEXT,
+        "note": _NOTE,
         "first_set": _FIRST_SET,
     },
-    PHYSICIANS: {"physician": _FILLED, "group": _FILLED},
+    PHYSICIANS: {"physician": _PSEUDONYM, "group": {**_FILLED, "maxLength": MAX_GROUP_NAME_LENGTH}},
     SETS: {
         "set": _NUMBER,
         **_ON_SCALE,
         "datasets": _TEXT,
         "ambiguous_rule": _FILLED,
         "ambiguous_threshold": {"type": "number", "minimum": 0},
-        "minimum_votes": _NUMBER,
+        "minimum_votes": {**_NUMBER, "maximum": _MAX_VOTES},
         "round": _ROUND,
-        "signed_by": _TEXT,
+        "signed_by": {**_TEXT, "maxLength": MAX_PERSON_NAME_LENGTH},
         "signed_at": _FILLED,
-        "digest": _FILLED,
-        "note": _TEXT,
-        "imported_from": _TEXT,
+        "digest": {**_FILLED, "maxLength": 64},
+        "note": _NOTE,
+        "imported_from": {**_TEXT, "maxLength": MAX_RELEASE_NAME_LENGTH},
     },
     REFERENCE: {
         "set": _NUMBER,
-        "case": _FILLED,
+        "case": _KEY,
         "status": {"enum": [*ReferenceItem.Status.values]},
         "source": {"enum": [*ReferenceItem.Source.values]},
         **_LEVELS,
         "m": _COUNT,
-        "n_cannot_tell": _COUNT,
+        "n_cannot_tell": {**_COUNT, "maximum": _MAX_VOTES},
         "certainty": _CERTAINTY,
         "votes": _TEXT,
         "later_votes": _TEXT,
@@ -143,10 +173,10 @@ _LEVEL = _object(
 )
 _QUESTION = _object(
     {
-        "name": _FILLED,
+        "name": _QUESTION_NAME,
         **_ON_SCALE,
         "text": _TEXT,
-        "minimum_answers": _NUMBER,
+        "minimum_answers": {**_NUMBER, "maximum": _MAX_VOTES},
         "threshold": {"type": "number", "minimum": 0.5, "maximum": 1},
     },
     additionalProperties=False,
@@ -157,7 +187,7 @@ SCALE_SCHEMA: Schema = {
     **_object(
         {
             "scales": _list(
-                _object({"name": _FILLED, "version": _NUMBER, "levels": _list(_LEVEL, minItems=2)},
+                _object({"name": _NAME, "version": _NUMBER, "levels": _list(_LEVEL, minItems=2)},
                         additionalProperties=False)
             ),
             "questions": _list(_QUESTION),
@@ -170,7 +200,7 @@ CASE_SCHEMA: Schema = {
     "title": "A case with labels, readings, votes or a reference",
     **_object(
         {
-            "case": _FILLED,
+            "case": _KEY,
             # Where the case came from, empty where it came from elsewhere than a file about acuity.
             "dataset": _TEXT,
             # SHA-256 of its text, of several turns with a blank line between two; empty without a text.

@@ -67,13 +67,14 @@ def verify(path: Path) -> Verified:
     """Check the release at ``path``, a folder or a ZIP; `Unreadable` where it cannot be read at all."""
     source = open_source(path)
     try:
-        return _verify(source)
+        return verify_source(source)
     finally:
         if isinstance(source, ZipSource):
             source.close()
 
 
-def _verify(source: Source) -> Verified:
+def verify_source(source: Source) -> Verified:
+    """Check a release that is open."""
     report = Verified()
     for problem in source.problems:
         report.add(problem)

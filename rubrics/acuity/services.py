@@ -59,6 +59,43 @@ def get_or_make_scale(*, benchmark: Benchmark, name: str, by: User | None, at: d
 
 
 @transaction.atomic
+def restore_scale(
+    *, benchmark: Benchmark, scale: Scale, version: int, by: User | None, at: datetime
+) -> tuple[AcuityScale, bool]:
+    """The scale of that name and version from a release, and whether this call made it.
+
+    `DomainError` where the benchmark has other levels under this name and version.
+    """
+    _refuse_name(scale.name)
+    _lock(benchmark)
+    row = AcuityScale.objects.filter(benchmark=benchmark, name=scale.name, version=version).first()
+    if row is None:
+        levels = [asdict(level) for level in scale.levels]
+        row = AcuityScale(benchmark=benchmark, name=scale.name, version=version, levels=levels)
+        row.created_by, row.created_at = by, at
+        row.save()
+        return row, True
+    if scale_of(row) != scale:
+        raise DomainError(_("The scale “%(scale)s” has other levels in this benchmark.") % {"scale": row})
+    return row, False
+
+
+@transaction.atomic
+def restore_scheme(
+    *, scale: AcuityScale, scheme: Scheme, version: int, by: User | None, at: datetime
+) -> tuple[LabelScheme, bool]:
+    """The scheme of that name and version on the scale from a release, as `restore_scale`."""
+    _refuse_name(scheme.name)
+    _lock(scale.benchmark)
+    row = LabelScheme.objects.filter(scale=scale, name=scheme.name, version=version).first()
+    if row is None:
+        return _write_scheme(scale, scheme, version, by, at), True
+    if stored_scheme(row).rules != scheme.rules:
+        raise DomainError(_("The label scheme “%(scheme)s” has other rules in this benchmark.") % {"scheme": row})
+    return row, False
+
+
+@transaction.atomic
 def make_scheme(*, scale: AcuityScale, scheme: Scheme, by: User | None, at: datetime) -> LabelScheme:
     """The newest version of the scheme on the scale if it has these rules, else a new version of it."""
     _refuse_name(scheme.name)
@@ -69,13 +106,11 @@ def make_scheme(*, scale: AcuityScale, scheme: Scheme, by: User | None, at: date
     newest = _newest_scheme(scale, scheme.name)
     if newest is not None and stored_scheme(newest).rules == scheme.rules:
         return newest
-    row = LabelScheme.objects.create(
-        scale=scale,
-        name=scheme.name,
-        version=newest.version + 1 if newest else 1,
-        created_by=by,
-        created_at=at,
-    )
+    return _write_scheme(scale, scheme, newest.version + 1 if newest else 1, by, at)
+
+
+def _write_scheme(scale: AcuityScale, scheme: Scheme, version: int, by: User | None, at: datetime) -> LabelScheme:
+    row = LabelScheme.objects.create(scale=scale, name=scheme.name, version=version, created_by=by, created_at=at)
     LabelRule.objects.bulk_create(
         LabelRule(scheme=row, source_label=label, how=mapped.how, low=mapped.low, high=mapped.high)
         for label, mapped in scheme.rules.items()
