@@ -163,7 +163,9 @@ def _cases(importing: AcuityImporting) -> None:
             kind = row["excluded"] if row["excluded"] in Case.Exclusion.values else Case.Exclusion.DECISION.value
             excluded.setdefault(kind, []).append(pk)
     for kind, pks in excluded.items():
-        Case.with_stubs.filter(pk__in=pks).update(excluded_at=importing.at, exclusion=kind)
+        Case.with_stubs.filter(pk__in=pks).update(
+            excluded_at=importing.at, exclusion=kind, exclusion_reason=_("Excluded where the release was made.")
+        )
     importing.cases = {row["case"]: pk for pk, row in zip(ids, new, strict=True)} | {
         key: case.pk for key, case in known.items()
     }

@@ -34,7 +34,7 @@ class AcuityImporting:
 
     def count(self, name: str, *, created: int = 0, unchanged: int = 0) -> None:
         """Count rows."""
-        self.counts[name].update(created=created, unchanged=unchanged)
+        self.counts[name].update(created=int(created), unchanged=int(unchanged))
 
     def refuse_if_any(self) -> None:
         """`ImportRefused` with the faults up to here."""

@@ -88,7 +88,7 @@ def build(spec: ReleaseOrder, root: Path, progress: Progress = no_progress) -> B
     check(spec.benchmark, spec.options)
     folder = Folder(root)
     left_out: Counter[str] = Counter()
-    counts: Counter[str] = Counter()
+    counts: Counter[str] = Counter(cases=0, criteria=0)
     slices = Slices()
     keys = _write_cases(spec, folder, counts, left_out, slices, progress)
     left_out["cases_of_datasets_not_passed_on"] = withheld_cases(spec.benchmark).count()

@@ -114,8 +114,8 @@ class Command(BaseCommand):
     def _report(self, release: Release, out: Path) -> None:
         counts = release.facts["counts"]
         self.stdout.write(
-            f"{out}: {release.benchmark.title} {release.version}, {counts['cases']} cases, "
-            f"{counts['criteria']} criteria, {len(release.facts['files']) + 1} files"
+            f"{out}: {release.benchmark.title} {release.version}, {counts.get('cases', 0)} cases, "
+            f"{counts.get('criteria', 0)} criteria, {len(release.facts['files']) + 1} files"
         )
         for name, count in sorted(release.facts["left_out"].items()):
             self.stderr.write(f"note: {name.replace('_', ' ')}: {count}")
