@@ -113,9 +113,7 @@ class ReleaseForm(CommandForm):
         """Each part needs what it stands beside; there is either a licence, or an explicit choice of none."""
         given = super().clean() or {}
         if given.get("physicians_notes") and not (given.get("decisions") or given.get("acuity")):
-            self.add_error(
-                "physicians_notes", _("Notes stand beside decisions and acuity: choose one of them as well.")
-            )
+            self.add_error("physicians_notes", _("Notes stand beside decisions or acuity: choose those as well."))
         for name, needed, message in (
             ("reading_texts", "acuity", _("The words of readings stand beside acuity: choose that as well.")),
             ("votes", "acuity", _("Votes stand beside the rest of acuity: choose that as well.")),

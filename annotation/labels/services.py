@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from annotation.acuity.outstanding import is_shown
 from annotation.models import CANNOT_TELL, LabelAnswer, LabelQuestion, LabelTask
 from annotation.selectors.case_work import following
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
@@ -336,6 +337,7 @@ def questions_of_task(task: LabelTask) -> QuerySet[LabelQuestion]:
 def next_label_task(*, annotator: User, after: LabelTask) -> LabelTask | None:
     """The annotator's next task: from here on in the queue of the batch, then from its start."""
     rows = LabelTask.objects.filter(batch=after.batch_id, annotator=annotator, status__in=LabelTask.OPEN)
+    rows = rows.filter(is_shown())
     return following(rows, after)
 
 
@@ -361,9 +363,14 @@ def _refuse_impossible_answer(question: LabelQuestion, change: AnswerInput) -> N
             raise DomainError(_("Only acuity is answered with a certainty."))
         if not 0 <= change.certainty <= 100:
             raise DomainError(_("Certainty is a number from 0 to 100."))
-    if len(change.note) > MAX_NOTE_LENGTH:
+    refuse_impossible_note(change.note)
+
+
+def refuse_impossible_note(note: str) -> None:
+    """`DomainError` where a note is too long, or holds what cannot be stored."""
+    if len(note) > MAX_NOTE_LENGTH:
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
-    if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
+    if "\x00" in note or any("\ud800" <= sign <= "\udfff" for sign in note):
         raise DomainError(_("A note cannot hold a NUL character or half of a character."))
 
 
