@@ -104,8 +104,8 @@ def test_nothing_hidden_goes_out_unless_it_is_asked_for(tmp_path: Path) -> None:
         built(benchmark, root, **{"acuity": True, **options})
         whole = b"".join(bytes_of(root).values())
         for name, text in secrets.items():
-            asked = OPTIONAL.get(name, "")
-            assert (text in whole) is bool(asked and options.get(asked)), (number, name)
+            option = OPTIONAL.get(name, "")
+            assert (text in whole) is bool(option and options.get(option)), (number, name)
         assert verify(root).problems == []
     assert not (tmp_path / "0" / "acuity" / "votes.csv").exists()
     assert {row["certainty"] for row in rows(tmp_path / "1", "votes.csv")} == {""}
