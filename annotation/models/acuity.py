@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q, Value
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -173,6 +174,13 @@ class ReferenceSet(models.Model):
 
     def __str__(self) -> str:
         return f"Reference set {self.number}"
+
+    @property
+    def signer(self) -> str:
+        """Who signed, as pages say it: a release need not name them, and the command need not be told."""
+        if self.signed_as:
+            return self.signed_as
+        return _now("not named") if self.imported_from else _now("on the command line")
 
     @property
     def ambiguous(self) -> AmbiguousRule:

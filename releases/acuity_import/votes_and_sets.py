@@ -11,11 +11,11 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from annotation.acuity.services import ITEM_COLUMNS
+from annotation.imports.acuity_votes import make_closed_batch
 from annotation.imports.decisions import group_called
 from annotation.imports.raters import Raters
 from annotation.models import (
     AcuityRuling,
-    Batch,
     ExpertGroup,
     LabelAnswer,
     LabelQuestion,
@@ -207,24 +207,18 @@ def _batches(
     groups: Mapping[str, ExpertGroup],
 ) -> dict[tuple[str, int, int], int]:
     cases: dict[tuple[str, int, int], Counter[str]] = defaultdict(Counter)
+    by_key: dict[int, ExpertGroup] = {group.pk: group for group in groups.values()}
     for _line, row in votes:
         cases[_batch_key(row, groups)][row["case"]] += 1
     return {
-        key: Batch.objects.create(
-            group_id=key[1],
+        key: make_closed_batch(
+            group=by_key[key[1]],
+            question=questions[key[0]],
             title=_("Votes of a release"),
-            kind=Batch.Kind.LABEL,
-            status=Batch.Status.CLOSED,
-            imported=True,
-            order=Batch.Order.SHUFFLED,
-            annotators_per_item=max(own.values()),
-            check_policy=Batch.CheckPolicy.NONE,
-            check_fraction=0.0,
-            seed=0,
-            frame={"imported": True, "questions": [questions[key[0]].public_id], "round": key[2]},
-            created_by=importing.by,
-            created_at=importing.at,
-            closed_at=importing.at,
+            per_case=max(own.values()),
+            round=key[2],
+            by=importing.by,
+            at=importing.at,
         ).pk
         for key, own in sorted(cases.items())
     }

@@ -178,7 +178,7 @@ def _files(facts: CardFacts) -> str:
 def _acuity_files(facts: CardFacts) -> list[str]:
     counts, options = facts.counts, facts.options
     lines = [
-        f"- `acuity/`: how urgent {_n(counts['acuity_cases'], 'case')} are. `scale.json`, `schemes.csv`, "
+        f"- `acuity/`: how urgent cases are ({_n(counts['acuity_cases'], 'case')}). `scale.json`, `schemes.csv`, "
         f"`source_labels.csv` ({_n(counts['source_labels'], 'label')} from elsewhere) and `flow.csv`; `sets.csv` and "
         f"`reference.csv` ({_n(counts['reference_sets'], 'signed reference set')}); `readings.csv` "
         f"({_n(counts['readings'], 'reading')}, {'word for word' if options.reading_texts else 'without words'}).",

@@ -240,6 +240,8 @@ def test_the_page_takes_the_zip_and_a_changed_one_is_refused(release: Path, tmp_
     job = uploaded(client, other, root, tmp_path)
     assert (job.status, job.counts["reference sets"]) == ("done", {"created": 2, "unchanged": 0}), job.errors
     assert "Reference sets" in client.get(f"/b/other/imports/{job.public_id}/").content.decode()
+    page = client.get("/b/other/reference-sets/").content.decode()
+    assert "imported from source 1.0" in page and SECRETS["name of the signer"] in page
 
     # A vote that is not the one that was signed: found by the sums, and without them by the sets.
     path = root / "acuity" / "votes.csv"
@@ -268,7 +270,7 @@ def test_the_secrets_of_an_import_stay_where_they_were(tmp_path: Path) -> None:
     root = release_of(acuity_world(tmp_path), tmp_path / "release", acuity=True, votes=True)
     back(root)
     sets = ReferenceSet.objects.filter(benchmark__slug="other")
-    assert {own.signed_as for own in sets} == {""}
+    assert {(own.signed_as, own.signer) for own in sets} == {("", "not named")}
     notes = set(LabelAnswer.objects.filter(question__benchmark__slug="other").values_list("note", flat=True))
     assert notes == {""}
     metadata = json.dumps(list(Case.with_stubs.filter(benchmark__slug="other").values_list("metadata", flat=True)))
