@@ -23,7 +23,8 @@ class ReleaseForm(CommandForm):
     exclude = ("raters",)
     field_order = (
         *("version", "licence", "no_licence", "notes", "url", "reference_answers", "responses", "decisions"),
-        *("physicians_notes", "verdicts", "names", "candidates", "judges"),
+        *("verdicts", "acuity", "reading_texts", "votes", "certainty", "physicians_notes", "names"),
+        *("candidates", "judges"),
     )
     version = forms.CharField(
         label=_("Version"),
@@ -41,7 +42,10 @@ class ReleaseForm(CommandForm):
     physicians_notes = form_field(ReleaseOptions, "notes")
     url = form_field(ReleaseOptions, "url", forms.URLField, assume_scheme="https")
 
-    PARTS = ("reference_answers", "responses", "decisions", "physicians_notes", "verdicts", "names")
+    PARTS = (
+        *("reference_answers", "responses", "decisions", "verdicts", "acuity", "reading_texts", "votes", "certainty"),
+        *("physicians_notes", "names"),
+    )
 
     def __init__(self, benchmark: Benchmark, preview: Preview, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -63,6 +67,15 @@ class ReleaseForm(CommandForm):
                 len(preview.judges),
             )
             % {"n": len(preview.judges)},
+            "acuity": ngettext(
+                "%(n)s reading, %(sets)s signed reference sets. Cases need no rubric for it.",
+                "%(n)s readings, %(sets)s signed reference sets. Cases need no rubric for it.",
+                preview.readings,
+            )
+            % {"n": f"{preview.readings:,}", "sets": f"{preview.reference_sets:,}"},
+            "reading_texts": _("Without the words, the list of readings that say no one level does not come back."),
+            "votes": ngettext("%(n)s vote.", "%(n)s votes.", preview.votes) % {"n": f"{preview.votes:,}"},
+            "certainty": _("The median of each case is in the reference sets in any case."),
             "names": ngettext("%(n)d person has agreed.", "%(n)d people have agreed.", preview.names)
             % {"n": preview.names},
         }
@@ -70,9 +83,13 @@ class ReleaseForm(CommandForm):
             "reference_answers": preview.with_reference_answer,
             "responses": preview.responses,
             "decisions": len(preview.raters),
-            "physicians_notes": len(preview.raters),
+            "physicians_notes": len(preview.raters) or preview.votes,
             "verdicts": len(preview.judges),
-            "names": preview.names,
+            "acuity": preview.acuity,
+            "reading_texts": preview.readings,
+            "votes": preview.votes,
+            "certainty": preview.votes,
+            "names": preview.names or preview.reference_sets,
         }
         for name in self.PARTS:
             self.fields[name].help_text = counts[name]
@@ -93,10 +110,17 @@ class ReleaseForm(CommandForm):
         return [self[name] for name in self.PARTS]
 
     def clean(self) -> dict[str, Any]:
-        """Notes need decisions; there is either a licence, or an explicit choice of none."""
+        """Each part needs what it stands beside; there is either a licence, or an explicit choice of none."""
         given = super().clean() or {}
-        if given.get("physicians_notes") and not given.get("decisions"):
-            self.add_error("physicians_notes", _("Notes stand beside decisions: choose those as well."))
+        if given.get("physicians_notes") and not (given.get("decisions") or given.get("acuity")):
+            self.add_error("physicians_notes", _("Notes stand beside decisions or acuity: choose those as well."))
+        for name, needed, message in (
+            ("reading_texts", "acuity", _("The words of readings stand beside acuity: choose that as well.")),
+            ("votes", "acuity", _("Votes stand beside the rest of acuity: choose that as well.")),
+            ("certainty", "votes", _("Certainty stands beside votes: choose those as well.")),
+        ):
+            if given.get(name) and not given.get(needed):
+                self.add_error(name, message)
         if not given.get("licence") and not given.get("no_licence"):
             or_none = _("Name a licence, or say below that there is none.")
             self.add_error("licence", or_none if "no_licence" in self.fields else _("Name a licence."))

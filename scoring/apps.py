@@ -21,7 +21,10 @@ class ScoringConfig(AppConfig):
         imports.register(
             "acuity",
             import_acuity,
-            options=["dataset", "scale", "scheme", "format", "candidate", "reading_format", "preview"],
+            options=[
+                *("dataset", "scale", "scheme", "format", "candidate", "reading_format", "licence"),
+                *("may_redistribute", "preview"),
+            ],
             required=["dataset"],
             page="scoring:acuity-import",
         )

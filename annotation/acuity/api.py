@@ -29,6 +29,7 @@ class ReferenceSetSerializer(Plain):
     signed_by = serializers.CharField()
     signed_at = serializers.CharField()
     digest = serializers.CharField()
+    imported_from = serializers.CharField()
     note = serializers.CharField()
 
 

@@ -63,11 +63,13 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class _Label:
+class CaseLabel:
+    """What became of the label of a case."""
+
     how: str
     low: int | None
     high: int | None
-    is_flagged: bool | None
+    is_flagged: bool | None = None
 
     @property
     def levels(self) -> tuple[str, int | None, int | None]:
@@ -111,7 +113,6 @@ def references_of(
     votes = cast_votes(questions_on(benchmark, scale), until=until)
     panels = panels_of(votes, len(levels))
     later = panels_of(votes, len(levels), LAST_ROUND) if round == LAST_ROUND else {}
-    later = {pk: panel for pk, panel in later.items() if panel.m >= minimum}
     rulings = rulings_on(benchmark, scale, until=until)
     certainties: dict[int, list[int]] = {}
     for vote in votes:
@@ -119,19 +120,42 @@ def references_of(
             certainties.setdefault(vote.case_id, []).append(vote.certainty)
     cases = Case.with_stubs.included().filter(pk__in={*labels, *panels})
     keys = dict(cases.values_list("pk", "key"))
-    references = []
-    for pk, key in keys.items():
-        own = _reference(pk, key, labels.get(pk), panels.get(pk), certainties.get(pk, []), ambiguous, minimum)
-        if pk in later and own.source == Source.PANEL and own.low is not None:
-            own = _of_last_round(own, later[pk], labels.get(pk))
-        references.append(_ruled(own, rulings[pk]) if pk in rulings else own)
+    references = [
+        decide(
+            pk, key, label=labels.get(pk), panel=panels.get(pk), later=later.get(pk), ruling=rulings.get(pk),
+            certainties=certainties.get(pk, []), ambiguous=ambiguous, minimum=minimum,
+        )
+        for pk, key in keys.items()
+    ]  # fmt: skip
     return sorted(references, key=lambda reference: reference.case)
+
+
+def decide(
+    pk: int,
+    key: str,
+    *,
+    label: CaseLabel | None,
+    panel: PanelCase | None,
+    later: PanelCase | None,
+    ruling: AcuityRuling | None,
+    certainties: Sequence[int],
+    ambiguous: AmbiguousRule,
+    minimum: int,
+) -> Reference:
+    """The reference of one case by its label, its panel of round 1 and of round 2, and its ruling.
+
+    It needs no database, so that releases are checked by the same rule.
+    """
+    own = _reference(pk, key, label, panel, certainties, ambiguous, minimum)
+    if later is not None and later.m >= minimum and own.source == Source.PANEL and own.low is not None:
+        own = _of_last_round(own, later, label)
+    return _ruled(own, ruling) if ruling is not None else own
 
 
 def _reference(
     pk: int,
     key: str,
-    label: _Label | None,
+    label: CaseLabel | None,
     panel: PanelCase | None,
     certainties: Sequence[int],
     ambiguous: AmbiguousRule,
@@ -163,14 +187,14 @@ def _reference(
     return Reference(pk, key, by_label, Source.DIRECT, label.low, label.high, *of_votes, is_flagged=flag)
 
 
-def _differs(low: int | None, high: int | None, label: _Label | None) -> bool:
+def _differs(low: int | None, high: int | None, label: CaseLabel | None) -> bool:
     """Whether a panel and a label both give a reference, and not the same."""
     if low is None or label is None or label.low is None:
         return False
     return (low, high) != (label.low, label.high)
 
 
-def _of_last_round(reference: Reference, panel: PanelCase, label: _Label | None) -> Reference:
+def _of_last_round(reference: Reference, panel: PanelCase, label: CaseLabel | None) -> Reference:
     """The reference of a panel by the votes of its last round; it stays ambiguous if round 1 was."""
     low, high = panel.reference_low, panel.reference_high
     status = reference.status
@@ -202,15 +226,15 @@ def rulings_on(benchmark: Benchmark, scale: AcuityScale, *, until: datetime | No
     return {ruling.case_id: ruling for ruling in rows.order_by("created_at", "pk")}
 
 
-def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -> dict[int, _Label]:
+def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -> dict[int, CaseLabel]:
     """What became of the label of each case when it was imported last."""
     rows = SourceLabel.objects.filter(case__benchmark=benchmark, scheme__scale=scale, dataset__in=list(datasets))
     rows = rows.filter(case__excluded_at=None)
-    newest: dict[tuple[int, str], _Label] = {}
+    newest: dict[tuple[int, str], CaseLabel] = {}
     columns = ("case_id", "dataset", "how", "low", "high", "is_flagged")
     for case, dataset, *own in rows.order_by("pk").values_list(*columns):
-        newest[case, dataset] = _Label(*own)
-    labels: dict[int, _Label] = {}
+        newest[case, dataset] = CaseLabel(*own)
+    labels: dict[int, CaseLabel] = {}
     differing: set[int] = set()
     for (case, _dataset), label in newest.items():
         known = labels.setdefault(case, label)
@@ -232,7 +256,12 @@ def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -
 
 def digest_of(scale: AcuityScale, references: Sequence[Reference]) -> str:
     """SHA-256 of a scale and its references, by key."""
-    content = [scale.levels, [reference.frozen() for reference in references]]
+    return digest_of_levels(scale.levels, references)
+
+
+def digest_of_levels(levels: Sequence[Mapping[str, str]], references: Sequence[Reference]) -> str:
+    """As `digest_of`, by the levels of the scale."""
+    content = [levels, [reference.frozen() for reference in references]]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -24,7 +24,7 @@ RULES = (
 SET_COLUMNS = (
     *("number", "scale", "datasets", "ambiguous", "minimum_votes", "round"),
     *ReferenceItem.Status.values,
-    *("signed_by", "signed_at", "digest", "note"),
+    *("signed_by", "signed_at", "digest", "note", "imported_from"),
 )
 SET_TEXT = ("scale", "datasets", "signed_by", "note")
 DIFFERENCE_COLUMNS = ("case", "first_status", "first_low", "first_high", "second_status", "second_low", "second_high")
@@ -55,6 +55,7 @@ def set_rows(benchmark: Benchmark) -> Iterator[dict[str, object]]:
             "signed_at": own.signed_at.isoformat(),
             "digest": own.digest,
             "note": own.note,
+            "imported_from": own.imported_from,
         }
 
 

@@ -169,6 +169,28 @@ def _question_on(benchmark: Benchmark, scale: AcuityScale, by: User | None, at: 
     return make_question(benchmark=benchmark, question_input=question_input, by=by, at=at)
 
 
+def make_closed_batch(
+    *, group: ExpertGroup, question: LabelQuestion, title: str, per_case: int, round: int, by: User | None, at: datetime
+) -> Batch:
+    """The batch of votes of one round that were cast elsewhere; ``per_case`` is the most that a case has."""
+    return Batch.objects.create(
+        group=group,
+        title=title,
+        kind=Batch.Kind.LABEL,
+        status=Batch.Status.CLOSED,
+        imported=True,
+        order=Batch.Order.SHUFFLED,
+        annotators_per_item=per_case,
+        check_policy=Batch.CheckPolicy.NONE,
+        check_fraction=0.0,
+        seed=0,
+        frame={"imported": True, "questions": [question.public_id], "round": round},
+        created_by=by,
+        created_at=at,
+        closed_at=at,
+    )
+
+
 def _write(
     question: LabelQuestion,
     group: ExpertGroup,
@@ -181,21 +203,9 @@ def _write(
     at: datetime,
 ) -> None:
     """The closed batch with a task for each vote. A vote is frozen once its task is handed in, so that comes last."""
-    batch = Batch.objects.create(
-        group=group,
-        title=_("Imported votes"),
-        kind=Batch.Kind.LABEL,
-        status=Batch.Status.CLOSED,
-        imported=True,
-        order=Batch.Order.SHUFFLED,
-        annotators_per_item=max(Counter(case for case, _vote in votes).values()),
-        check_policy=Batch.CheckPolicy.NONE,
-        check_fraction=0.0,
-        seed=0,
-        frame={"imported": True, "questions": [question.public_id], "round": round},
-        created_by=by,
-        created_at=at,
-        closed_at=at,
+    per_case = max(Counter(case for case, _vote in votes).values())
+    batch = make_closed_batch(
+        group=group, question=question, title=_("Imported votes"), per_case=per_case, round=round, by=by, at=at
     )
     ids = reserve_ids(LabelTask, len(votes))
     copy_rows(

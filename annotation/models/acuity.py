@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q, Value
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -15,7 +16,12 @@ from annotation.models.groups import ExpertGroup
 from annotation.models.labels import FIRST_ROUND, LAST_ROUND, LabelQuestion
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
-from consilium.core.limits import MAX_NOTE_LENGTH, MAX_PERSON_NAME_LENGTH, MAX_REASON_LENGTH
+from consilium.core.limits import (
+    MAX_NOTE_LENGTH,
+    MAX_PERSON_NAME_LENGTH,
+    MAX_REASON_LENGTH,
+    MAX_RELEASE_NAME_LENGTH,
+)
 from consilium.core.locks import RowLock, exclusive_lock_sql
 from rubrics.models import AcuityScale, Benchmark, Case
 
@@ -152,6 +158,8 @@ class ReferenceSet(models.Model):
     signed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     signed_as = models.CharField(max_length=MAX_PERSON_NAME_LENGTH)  # the name as it was then
     signed_at = models.DateTimeField()
+    # The release that it came back from, where it was signed elsewhere; its votes need not be here.
+    imported_from = models.CharField(max_length=MAX_RELEASE_NAME_LENGTH, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["benchmark", "-number"]
@@ -166,6 +174,13 @@ class ReferenceSet(models.Model):
 
     def __str__(self) -> str:
         return f"Reference set {self.number}"
+
+    @property
+    def signer(self) -> str:
+        """Who signed, as pages say it: a release need not name them, and the command need not be told."""
+        if self.signed_as:
+            return self.signed_as
+        return _now("not named") if self.imported_from else _now("on the command line")
 
     @property
     def ambiguous(self) -> AmbiguousRule:
@@ -223,7 +238,10 @@ class ReferenceItem(models.Model):
                 when=pgtrigger.Before,
                 operation=pgtrigger.Insert,
                 func=f"""
-                    IF cardinality(NEW.votes) + NEW.n_cannot_tell + cardinality(NEW.later_votes) = 0 THEN
+                    IF cardinality(NEW.votes) + NEW.n_cannot_tell + cardinality(NEW.later_votes) = 0 OR EXISTS (
+                        SELECT 1 FROM annotation_referenceset s
+                        WHERE s.id = NEW.reference_set_id AND s.imported_from <> ''
+                    ) THEN
                         RETURN NEW;
                     END IF;
                     IF EXISTS (

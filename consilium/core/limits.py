@@ -17,6 +17,7 @@ MAX_JUDGE_NAME_LENGTH = 100
 MAX_RATER_LENGTH = 300  # the text of a rater, such as ``jury:A+B``
 MAX_LICENCE_LENGTH = 200
 MAX_RELEASE_VERSION_LENGTH = 40
+MAX_RELEASE_NAME_LENGTH = MAX_SLUG_LENGTH + 1 + MAX_RELEASE_VERSION_LENGTH  # short name and version
 MAX_DATASET_LENGTH = 60  # the name of a set of cases from elsewhere
 MAX_SCALE_NAME_LENGTH = 60  # of scales of acuity and label schemes
 

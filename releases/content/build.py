@@ -20,9 +20,9 @@ from annotation.contributions import acknowledged_names
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.version import VERSION
-from releases.content import optional_content
+from releases.content import acuity, optional_content
 from releases.content.card import CardFacts, data_card
-from releases.content.cases import cases_to_release, released_cases
+from releases.content.cases import cases_to_release, released_cases, withheld_cases
 from releases.content.citation import Cited, bibtex, cff, one_line
 from releases.content.clinconsensus import clinconsensus
 from releases.content.croissant import croissant
@@ -75,7 +75,10 @@ def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
         raise DomainError(
             _("The benchmark has no licence. Name one in its settings, or release it expressly without one.")
         )
-    if not cases_to_release(benchmark).exists():
+    acuity.check(benchmark, options)
+    if not options.acuity and not cases_to_release(benchmark).exists():
+        if acuity.has_acuity(benchmark):
+            raise DomainError(_("No case has a published rubric yet: release it with acuity, which needs none."))
         raise DomainError(_("No case has a published rubric yet, so there is nothing to release."))
     optional_content.check_names(benchmark, options)
 
@@ -85,9 +88,10 @@ def build(spec: ReleaseOrder, root: Path, progress: Progress = no_progress) -> B
     check(spec.benchmark, spec.options)
     folder = Folder(root)
     left_out: Counter[str] = Counter()
-    counts: Counter[str] = Counter()
+    counts: Counter[str] = Counter(cases=0, criteria=0)
     slices = Slices()
     keys = _write_cases(spec, folder, counts, left_out, slices, progress)
+    left_out["cases_of_datasets_not_passed_on"] = withheld_cases(spec.benchmark).count()
     folder.csv("slices.csv", SLICE_COLUMNS, slices.rows(), text_columns=("slice",))
     _write_work(spec, folder, keys, counts, left_out)
     progress(0.95)
@@ -199,6 +203,8 @@ def _write_work(
             optional_content.verdict_rows(benchmark, options, left_out),
             text_columns=optional_content.VERDICT_TEXT,
         )
+    if options.acuity:
+        counts.update(acuity.write_acuity(benchmark, options, folder, keys, left_out))
 
 
 # Metadata -------------------------------------------------------------------------------------------------------------

@@ -168,9 +168,30 @@ def _files(facts: CardFacts) -> str:
         )
     if options.verdicts:
         lines.append(f"- `verdicts.csv`: {_n(counts['verdicts'], 'verdict')} of judges.")
+    if options.acuity:
+        lines += _acuity_files(facts)
     lines.append("- `release.json`: what this release was made from.")
     lines.append("- `SHA256SUMS`: check it with `sha256sum --check SHA256SUMS`.")
     return "## Files\n\n" + "\n".join(lines) + _changes_section(left_out)
+
+
+def _acuity_files(facts: CardFacts) -> list[str]:
+    counts, options = facts.counts, facts.options
+    lines = [
+        f"- `acuity/`: how urgent cases are ({_n(counts['acuity_cases'], 'case')}). `scale.json`, `schemes.csv`, "
+        f"`source_labels.csv` ({_n(counts['source_labels'], 'label')} from elsewhere) and `flow.csv`; `sets.csv` and "
+        f"`reference.csv` ({_n(counts['reference_sets'], 'signed reference set')}); `readings.csv` "
+        f"({_n(counts['readings'], 'reading')}, {'word for word' if options.reading_texts else 'without words'}).",
+        "- `acuity/datasets.csv`: the licence of each dataset. The texts of a dataset that may not be passed on are in "
+        "no file; its cases stand in `acuity/cases.jsonl` by key and digest.",
+    ]
+    if options.votes:
+        lines.append(
+            f"- `acuity/votes.csv`, `acuity/rulings.csv`: {_n(counts['votes'], 'vote')} and "
+            f"{_n(counts['rulings'], 'ruling')} of physicians under pseudonyms, "
+            f"{'with' if options.certainty else 'without'} certainty, {'with' if options.notes else 'without'} notes."
+        )
+    return lines
 
 
 _SENTENCES = {
@@ -197,6 +218,10 @@ def _changes_section(left_out: Mapping[str, int]) -> str:
                 f"\n\n{_n(count, what)} on criteria that an adjudicator found faulty on the response are left out, as "
                 "they are of every score."
             )
+    if count := left_out.get("cases_of_datasets_not_passed_on"):
+        text += f"\n\n{_n(count, 'case')} with a rubric are left out, since their datasets may not be passed on."
+    if count := left_out.get("readings_on_excluded_cases"):
+        text += f"\n\n{_n(count, 'reading')} on excluded cases are left out."
     if count := left_out.get("verdicts_without_majority"):
         text += f"\n\n{_n(count, 'pair')} on which the replicates of a judge tie are left out."
     return text

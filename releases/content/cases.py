@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from releases.content.record import Completions, ReleasedCase, ReleasedCriterion
 from rubrics.editor.drafting import items_of
-from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricDraft, RubricItem
+from rubrics.models import AcuityDataset, Benchmark, Candidate, Case, Response, Rubric, RubricDraft, RubricItem
 from rubrics.parsing import as_imported
 
 CHUNK = 200
@@ -21,11 +22,32 @@ Origins = dict[int, tuple[dict[str, Any], dict[str, Any] | None]]
 
 
 def cases_to_release(benchmark: Benchmark) -> QuerySet[Case]:
-    """Cases that count and have a published rubric; an erratum with one replaces the case that it supersedes."""
+    """Cases that count and have a published rubric; an erratum with one replaces the case that it supersedes.
+
+    Cases of a dataset about acuity whose texts may not be passed on are none of them.
+    """
+    return _publishable(benchmark).filter(~Q(metadata__has_key="acuity") | _may_be_passed_on()).order_by("pk")
+
+
+def withheld_cases(benchmark: Benchmark) -> QuerySet[Case]:
+    """Cases that would be released if their dataset's texts could be passed on."""
+    return _publishable(benchmark).filter(~_may_be_passed_on(), metadata__has_key="acuity")
+
+
+def _may_be_passed_on() -> Exists:
+    return Exists(
+        AcuityDataset.objects.filter(
+            benchmark=OuterRef("benchmark"), name=OuterRef("acuity_dataset"), may_redistribute=True
+        )
+    )
+
+
+def _publishable(benchmark: Benchmark) -> QuerySet[Case]:
     published = Rubric.objects.current().filter(case=OuterRef("pk"))
     errata = Case.objects.included().filter(supersedes=OuterRef("pk")).filter(Exists(published))
     cases = Case.objects.included().filter(Exists(published), benchmark=benchmark)
-    return cases.filter(~Exists(errata)).order_by("pk")
+    dataset = KeyTextTransform("dataset", KeyTransform("acuity", "metadata"))
+    return cases.filter(~Exists(errata)).alias(acuity_dataset=dataset)
 
 
 def released_cases(benchmark: Benchmark) -> Iterator[ReleasedCase]:

@@ -93,6 +93,35 @@ _CASE: dict[str, tuple[Column, ...]] = {
         ("outcome", "sc:Text", False, "met, not_met or invalid."),
         ("explanation", "sc:Text", False, "In the words of the judge."),
     ),
+    "acuity/source_labels.csv": (
+        ("case", "sc:Text", False, "Key of the case."),
+        ("dataset", "sc:Text", False, "Where the label comes from."),
+        ("label", "sc:Text", False, "The label, word for word."),
+        ("low", "sc:Text", False, "The lowest level that it means."),
+        ("high", "sc:Text", False, "The highest level that it means."),
+    ),
+    "acuity/votes.csv": (
+        ("case", "sc:Text", False, "Key of the case."),
+        ("physician", "sc:Text", False, "A physician's pseudonym."),
+        ("round", "sc:Integer", False, "Round of votes; only the first is independent."),
+        ("level", "sc:Text", False, "A level, two adjacent ones joined by a bar, or cannot-tell."),
+        ("certainty", "sc:Integer", False, "0 to 100."),
+    ),
+    "acuity/reference.csv": (
+        ("set", "sc:Integer", False, "Number of the reference set."),
+        ("case", "sc:Text", False, "Key of the case."),
+        ("status", "sc:Text", False, "Whether the reference is clear."),
+        ("low", "sc:Text", False, "The lowest level that is right."),
+        ("high", "sc:Text", False, "The highest level that is right."),
+    ),
+    "acuity/readings.csv": (
+        ("case", "sc:Text", False, "Key of the case."),
+        ("candidate", "sc:Text", False, "Who answered."),
+        ("format", "sc:Text", False, "qa for a forced choice, chat as to a patient."),
+        ("sample", "sc:Integer", False, "Which of its answers, from 0."),
+        ("level", "sc:Text", False, "The level, or why there is none."),
+        ("confidence", "sc:Float", False, "0 to 1."),
+    ),
 }
 _SPLIT: tuple[Column, ...] = (
     ("case", "sc:Text", False, "Key of the case."),

@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass as command
 from consilium.core.commands import Label
 from consilium.core.errors import DomainError
 
-PARTS = ("responses", "decisions", "verdicts")
+PARTS = ("responses", "decisions", "verdicts", "acuity", "votes")
 
 
 @command(frozen=True, slots=True)
@@ -30,15 +30,31 @@ class ReleaseOptions:
     responses: Annotated[bool, Label(gettext_lazy("Responses of candidates"))] = False
     decisions: Annotated[bool, Label(gettext_lazy("Physicians’ decisions, under pseudonyms"))] = False
     verdicts: Annotated[bool, Label(gettext_lazy("Verdicts of judges"))] = False
+    acuity: Annotated[
+        bool,
+        Field(description="Scales, labels, reference sets and readings on how urgent cases are."),
+        Label(gettext_lazy("Acuity: labels, reference sets and readings")),
+    ] = False
+    reading_texts: Annotated[
+        bool,
+        Field(description="With what candidates said, word for word; the report on acuity needs it to come back."),
+        Label(gettext_lazy("… with the readings word for word")),
+    ] = False
+    votes: Annotated[bool, Label(gettext_lazy("… with physicians’ votes on urgency, under pseudonyms"))] = False
+    certainty: Annotated[
+        bool,
+        Field(description="With the certainty of each vote."),
+        Label(gettext_lazy("… and how certain each vote is")),
+    ] = False
     notes: Annotated[
         bool,
-        Field(description="With physicians' notes on their decisions."),
+        Field(description="With physicians' notes on their decisions and votes, and those of who signed."),
         Label(gettext_lazy("… with the notes that physicians wrote on them")),
     ] = False
     names: Annotated[
         bool,
-        Field(description="Of contributors who agreed to be named."),
-        Label(gettext_lazy("Names of contributors who agreed to be named")),
+        Field(description="Of contributors who agreed to be named, and of those who signed reference sets."),
+        Label(gettext_lazy("Names of contributors who agreed to be named, and of those who signed reference sets")),
     ] = False
     raters: tuple[str, ...] = ()
     judges: Annotated[tuple[str, ...], Label(gettext_lazy("Only these judges"))] = ()

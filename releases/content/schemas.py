@@ -1,8 +1,10 @@
-"""JSON Schema (2020-12) of each file of lines; `verify_release` reads the same."""
+"""JSON Schema (2020-12) of each file of lines, and of the files of acuity; `verify_release` reads the same."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from releases.content.acuity_files import ACUITY_SCHEMAS, schema_name
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEXT = {"type": "string"}
@@ -103,12 +105,13 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "clinconsensus": CLINCONSENSUS,
     "split": SPLIT,
     "response": RESPONSE,
+    **ACUITY_SCHEMAS,
 }
 
 
 def schema_of(path: str) -> str:
-    """The name of the schema of a file of lines; empty where it has none."""
+    """The name of the schema of a file; empty where it has none."""
     if path.startswith("splits/") and path.endswith(".jsonl"):
         return "split"
     known = {"cases/healthbench.jsonl": "healthbench", "cases/clinconsensus.jsonl": "clinconsensus"}
-    return {**known, "responses.jsonl": "response"}.get(path, "")
+    return {**known, "responses.jsonl": "response"}.get(path, "") or schema_name(path)

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from annotation.contributions import acknowledged_names
+from annotation.models import LabelAnswer, LabelTask, ReferenceSet
+from releases.content.acuity import has_acuity
 from releases.content.cases import cases_to_release
 from releases.content.optional_content import raters_of
 from releases.content.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
-from scoring.models import JudgeRun
+from scoring.models import AcuityReading, JudgeRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,15 @@ class Preview:
     raters: list[str]
     judges: list[str]
     names: int
+    acuity: bool  # whether there is a scale
+    readings: int
+    votes: int
+    reference_sets: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to release."""
+        return not (self.cases or self.acuity)
 
 
 def preview_of(benchmark: Benchmark) -> Preview:
@@ -50,4 +61,10 @@ def preview_of(benchmark: Benchmark) -> Preview:
         raters=raters_of(benchmark, ReleaseOptions()),
         judges=sorted(set(graded.values_list("judge__name", flat=True))),
         names=len(acknowledged_names(benchmark)),
+        acuity=has_acuity(benchmark),
+        readings=AcuityReading.objects.filter(scale__benchmark=benchmark, case__excluded_at=None).count(),
+        votes=LabelAnswer.objects.filter(
+            question__benchmark=benchmark, question__scale__isnull=False, task__status=LabelTask.Status.SUBMITTED
+        ).count(),
+        reference_sets=ReferenceSet.objects.filter(benchmark=benchmark).count(),
     )

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from releases.content import acuity, acuity_files
 from releases.content.schemas import SCHEMAS, schema_of
+from releases.verification.acuity import check_acuity
 from releases.verification.lines import fault_of
 from releases.verification.sources import Source, Unreadable, ZipSource, open_source
 from rubrics.parsing.faults import Faults
@@ -36,6 +38,7 @@ COUNTED = {
     "responses.jsonl": "responses",
     "decisions.csv": "decisions",
     "verdicts.csv": "verdicts",
+    **acuity.COUNTED,
 }
 
 
@@ -64,13 +67,14 @@ def verify(path: Path) -> Verified:
     """Check the release at ``path``, a folder or a ZIP; `Unreadable` where it cannot be read at all."""
     source = open_source(path)
     try:
-        return _verify(source)
+        return verify_source(source)
     finally:
         if isinstance(source, ZipSource):
             source.close()
 
 
-def _verify(source: Source) -> Verified:
+def verify_source(source: Source) -> Verified:
+    """Check a release that is open."""
     report = Verified()
     for problem in source.problems:
         report.add(problem)
@@ -87,6 +91,11 @@ def _verify(source: Source) -> Verified:
     _compare(sums, actual, report)
     release = _json(source, "release.json", names, report)
     rows = _lines(source, names, report)
+    if any(name.startswith(acuity_files.FOLDER) for name in names):
+        faults = check_acuity(source)
+        for fault in faults.first:
+            report.add(str(fault))
+        report.total += faults.total - len(faults.first)
     if isinstance(release, dict):
         _check_release(source, release, actual, rows, names, report)
     _check_croissant(_json(source, "croissant.json", names, report), actual, report)
@@ -185,7 +194,8 @@ def _lines(source: Source, names: set[str], report: Verified) -> dict[str, int]:
 
 
 def _jsonl(source: Source, name: str, report: Verified) -> int:
-    schema = SCHEMAS.get(schema_of(name))
+    # Lines of acuity are held against their schema with the rest of it.
+    schema = SCHEMAS.get(schema_of(name)) if name != acuity_files.CASES else {}
     if schema is None:
         report.add(f"{name}: no release has such a file")
     faults, count = Faults(), 0
@@ -248,7 +258,7 @@ def _check_release(
         card = _whole(source, "DATA_CARD.md", report) if "DATA_CARD.md" in names else b""
         if canary.encode() not in card:
             report.add("DATA_CARD.md: the canary of release.json is not in it")
-        if "cases/healthbench.jsonl" in names and not _holds(source, "cases/healthbench.jsonl", b'"canary"'):
+        if rows.get("cases/healthbench.jsonl") and not _holds(source, "cases/healthbench.jsonl", b'"canary"'):
             report.add("cases/healthbench.jsonl: no case carries a canary")
 
 

@@ -1,7 +1,7 @@
 """Validates records against the part of JSON Schema that our schemas use, without a further library.
 
-Keywords: type, properties, required, additionalProperties, items, minItems, minProperties, minLength, minimum, maximum,
-const, enum, not, anyOf. A test holds it against the `jsonschema` library.
+Keywords: type, properties, required, additionalProperties, items, minItems, minProperties, minLength, maxLength,
+minimum, maximum, const, enum, not, anyOf. A test holds it against the `jsonschema` library.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ def fault_of(value: Any, schema: Mapping[str, Any], place: str = "") -> str:
         return f"{subject}: in none of the forms that it may have"
     if isinstance(value, str) and len(value) < schema.get("minLength", 0):
         return f"{subject}: empty"
+    if isinstance(value, str) and len(value) > schema.get("maxLength", len(value)):
+        return f"{subject}: longer than {schema['maxLength']} characters"
     if _is(value, "number") and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         return f"{subject}: {value} is out of range"
     if isinstance(value, list):

@@ -78,7 +78,7 @@ class FolderSource:
 class ZipSource:
     """A ZIP with everything in one folder, or at its top. Nothing is unpacked onto the disk."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | IO[bytes]) -> None:
         self.problems: list[str] = []
         try:
             self._archive = zipfile.ZipFile(path)

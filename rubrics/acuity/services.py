@@ -1,4 +1,4 @@
-"""Writes to scales of acuity and label schemes. Neither ever changes: a change is a new version."""
+"""Writes to scales of acuity, label schemes and datasets. Scales and schemes never change; changes are new versions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import DomainError
-from consilium.core.limits import MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
+from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_LICENCE_LENGTH, MAX_SCALE_NAME_LENGTH
 from rubrics.acuity.scales import STARTERS, Scale
 from rubrics.acuity.schemes import SCHEMES, NoScheme, Scheme, scheme_of
 from rubrics.acuity.stored import scale_of
 from rubrics.acuity.stored import scheme_of as stored_scheme
-from rubrics.models import AcuityScale, Benchmark, LabelRule, LabelScheme, slug_characters
+from rubrics.models import AcuityDataset, AcuityScale, Benchmark, LabelRule, LabelScheme, slug_characters
 
 MAX_LEVEL_TEXT_LENGTH = 500
 
@@ -59,6 +59,43 @@ def get_or_make_scale(*, benchmark: Benchmark, name: str, by: User | None, at: d
 
 
 @transaction.atomic
+def restore_scale(
+    *, benchmark: Benchmark, scale: Scale, version: int, by: User | None, at: datetime
+) -> tuple[AcuityScale, bool]:
+    """The scale of that name and version from a release, and whether this call made it.
+
+    `DomainError` where the benchmark has other levels under this name and version.
+    """
+    _refuse_name(scale.name)
+    _lock(benchmark)
+    row = AcuityScale.objects.filter(benchmark=benchmark, name=scale.name, version=version).first()
+    if row is None:
+        levels = [asdict(level) for level in scale.levels]
+        row = AcuityScale(benchmark=benchmark, name=scale.name, version=version, levels=levels)
+        row.created_by, row.created_at = by, at
+        row.save()
+        return row, True
+    if scale_of(row) != scale:
+        raise DomainError(_("The scale “%(scale)s” has other levels in this benchmark.") % {"scale": row})
+    return row, False
+
+
+@transaction.atomic
+def restore_scheme(
+    *, scale: AcuityScale, scheme: Scheme, version: int, by: User | None, at: datetime
+) -> tuple[LabelScheme, bool]:
+    """The scheme of that name and version on the scale from a release, as `restore_scale`."""
+    _refuse_name(scheme.name)
+    _lock(scale.benchmark)
+    row = LabelScheme.objects.filter(scale=scale, name=scheme.name, version=version).first()
+    if row is None:
+        return _write_scheme(scale, scheme, version, by, at), True
+    if stored_scheme(row).rules != scheme.rules:
+        raise DomainError(_("The label scheme “%(scheme)s” has other rules in this benchmark.") % {"scheme": row})
+    return row, False
+
+
+@transaction.atomic
 def make_scheme(*, scale: AcuityScale, scheme: Scheme, by: User | None, at: datetime) -> LabelScheme:
     """The newest version of the scheme on the scale if it has these rules, else a new version of it."""
     _refuse_name(scheme.name)
@@ -69,13 +106,11 @@ def make_scheme(*, scale: AcuityScale, scheme: Scheme, by: User | None, at: date
     newest = _newest_scheme(scale, scheme.name)
     if newest is not None and stored_scheme(newest).rules == scheme.rules:
         return newest
-    row = LabelScheme.objects.create(
-        scale=scale,
-        name=scheme.name,
-        version=newest.version + 1 if newest else 1,
-        created_by=by,
-        created_at=at,
-    )
+    return _write_scheme(scale, scheme, newest.version + 1 if newest else 1, by, at)
+
+
+def _write_scheme(scale: AcuityScale, scheme: Scheme, version: int, by: User | None, at: datetime) -> LabelScheme:
+    row = LabelScheme.objects.create(scale=scale, name=scheme.name, version=version, created_by=by, created_at=at)
     LabelRule.objects.bulk_create(
         LabelRule(scheme=row, source_label=label, how=mapped.how, low=mapped.low, high=mapped.high)
         for label, mapped in scheme.rules.items()
@@ -104,17 +139,45 @@ def get_or_make_scheme(*, scale: AcuityScale, name: str, by: User | None, at: da
     return make_scheme(scale=scale, scheme=starter, by=by, at=at)
 
 
+@transaction.atomic
+def set_dataset_licence(
+    *, benchmark: Benchmark, name: str, licence: str, may_redistribute: bool | None, by: User | None, at: datetime
+) -> AcuityDataset:
+    """Name the licence of a dataset, and whether releases may hold its texts; None and an empty text change nothing.
+
+    Another licence than before may not be passed on until somebody says that it may. `DomainError` where texts may be
+    passed on and no licence says so.
+    """
+    _refuse_name(name, MAX_DATASET_LENGTH)
+    licence = licence.strip()
+    if len(licence) > MAX_LICENCE_LENGTH:
+        raise DomainError(_("A licence is an SPDX id, such as CC-BY-4.0, or at most 200 characters."))
+    _lock(benchmark)
+    row = AcuityDataset.objects.filter(benchmark=benchmark, name=name).first()
+    before = (row.licence, row.may_redistribute) if row else ("", False)
+    row = row or AcuityDataset(benchmark=benchmark, name=name)
+    if may_redistribute is None:
+        may_redistribute = before[1] and licence in ("", before[0])
+    row.licence, row.may_redistribute = licence or before[0], may_redistribute
+    if row.may_redistribute and not row.licence:
+        raise DomainError(_("Name the licence of the dataset that allows its texts to be passed on."))
+    if row.pk is None or (row.licence, row.may_redistribute) != before:
+        row.changed_by, row.changed_at = by, at
+        row.save()
+    return row
+
+
 def _newest_scheme(scale: AcuityScale, name: str) -> LabelScheme | None:
     return LabelScheme.objects.filter(scale=scale, name=name).order_by("-version").first()
 
 
-def _refuse_name(name: str) -> None:
+def _refuse_name(name: str, most: int = MAX_SCALE_NAME_LENGTH) -> None:
     try:
         slug_characters(name)
     except ValidationError as error:
         raise DomainError(error.messages[0]) from error
-    if len(name) > MAX_SCALE_NAME_LENGTH:
-        raise DomainError(_("A name has at most %(n)s characters.") % {"n": MAX_SCALE_NAME_LENGTH})
+    if len(name) > most:
+        raise DomainError(_("A name has at most %(n)s characters.") % {"n": most})
 
 
 def _lock(benchmark: Benchmark) -> None:

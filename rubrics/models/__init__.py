@@ -1,6 +1,14 @@
 """Benchmarks, cases, rubrics and criteria, candidates and their responses."""
 
-from rubrics.models.acuity import AcuityImport, AcuityScale, HowMapped, LabelRule, LabelScheme, SourceLabel
+from rubrics.models.acuity import (
+    AcuityDataset,
+    AcuityImport,
+    AcuityScale,
+    HowMapped,
+    LabelRule,
+    LabelScheme,
+    SourceLabel,
+)
 from rubrics.models.audits import AuditItem, CaseAudit
 from rubrics.models.banks import Bank, BankItem
 from rubrics.models.benchmarks import AuthoringRole, Benchmark, BenchmarkQuerySet, BenchmarkRole, slug_characters
@@ -11,6 +19,7 @@ from rubrics.models.responses import Candidate, Response
 from rubrics.models.revisions import RevisionRequest
 
 __all__ = [
+    "AcuityDataset",
     "AcuityImport",
     "AcuityScale",
     "AuditItem",

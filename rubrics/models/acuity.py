@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.identifiers import new_public_id
-from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
+from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_LICENCE_LENGTH, MAX_SCALE_NAME_LENGTH
 from rubrics.models.benchmarks import Benchmark, slug_characters
 from rubrics.models.cases import Case
 
@@ -149,3 +149,26 @@ class SourceLabel(models.Model):
 
     def __str__(self) -> str:
         return f"{self.case}: {self.label}"
+
+
+class AcuityDataset(models.Model):
+    """Whether the cases of a dataset from elsewhere may be passed on; without a row nobody knows, so they may not."""
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="acuity_datasets")
+    name = models.CharField(_("name"), max_length=MAX_DATASET_LENGTH, validators=[slug_characters])
+    licence = models.CharField(_("licence"), max_length=MAX_LICENCE_LENGTH, blank=True)
+    may_redistribute = models.BooleanField(default=False)  # whether a release may hold its texts
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["benchmark", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "name"], name="rubrics_acuitydataset_once"),
+            models.CheckConstraint(
+                condition=Q(may_redistribute=False) | ~Q(licence=""), name="rubrics_acuitydataset_licence"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -24,6 +24,7 @@ class ImportJob(BaseJob):
         RUBRICS = "rubrics", _("Rubrics as a table")
         ACUITY = "acuity", _("Acuity: labels and readings")
         VOTES = "votes", _("Acuity: physicians’ votes")
+        RELEASE = "release", _("Acuity of a release")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="imports")

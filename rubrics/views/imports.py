@@ -73,6 +73,8 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
 COUNTED = {
     "cases": _("Cases"),
     "stubs": _("Cases without a text"),
+    "scales": _("Scales"),
+    "schemes": _("Label schemes"),
     "labels": _("Labels"),
     "drafts": _("Drafts of rubrics"),
     "criteria": _("Criteria"),
@@ -87,7 +89,10 @@ COUNTED = {
     "judges": _("Judges"),
     "runs": _("Runs"),
     "verdicts": _("Verdicts"),
+    "questions": _("Questions"),
     "votes": _("Votes"),
+    "rulings": _("Rulings"),
+    "reference sets": _("Reference sets"),
     "banks": _("Banks"),
     "bank items": _("Criteria of the bank"),
 }

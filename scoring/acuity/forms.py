@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
+from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_LICENCE_LENGTH, MAX_SCALE_NAME_LENGTH
 from rubrics.acuity.scales import MAX_LEVELS, MIN_LEVELS, RESERVED, Level, Scale, folded, folded_value
 from rubrics.acuity.schemes import BY_LABELS, How, Mapped, Scheme
 from rubrics.acuity.services import MAX_LEVEL_TEXT_LENGTH
@@ -79,7 +79,20 @@ class AcuityImportForm(forms.Form):
         label=_("Shape of the file"), choices=[("auto", _("By its beginning")), *((name, name) for name in SHAPES)]
     )
 
-    OPTIONS = ("dataset", "scale", "scheme", "candidate", "reading_format", "format")
+    licence = forms.CharField(
+        label=_("Licence of the dataset"),
+        max_length=MAX_LICENCE_LENGTH,
+        required=False,
+        help_text=_("An SPDX id such as CC-BY-4.0, or the terms in a few words. Left empty, it stays as it is."),
+    )
+    may_redistribute = forms.ChoiceField(
+        label=_("Its texts may be passed on"),
+        required=False,
+        choices=[("", _("As it is; no where nobody has said so")), ("yes", _("Yes")), ("no", _("No"))],
+        help_text=_("Without it a release holds keys, digests and labels of these cases, and no text."),
+    )
+
+    OPTIONS = (*("dataset", "scale", "scheme", "candidate", "reading_format", "format", "licence", "may_redistribute"),)
 
     def __init__(self, *args: Any, benchmark: Benchmark, earlier: ImportJob | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

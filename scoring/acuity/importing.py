@@ -22,6 +22,7 @@ from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Progress
 from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH
 from rubrics.acuity import services
+from rubrics.acuity.case_texts import conversation_text, text_digest
 from rubrics.acuity.fitting import fits
 from rubrics.acuity.scales import folded
 from rubrics.acuity.schemes import BY_LABELS, Scheme
@@ -48,6 +49,7 @@ from scoring.models import AcuityReading
 
 THREE_LABELS = "em-ne-sc"  # the scheme whose labels are the levels of the scale of three
 LOOKUP = 5000
+YES_OR_NO = {"yes": True, "no": False}
 CASE_COLUMNS = (
     *("id", "public_id", "benchmark", "key", "conversation", "reference_answer", "difficulty", "register"),
     *("language", "tags", "label_tags", "metadata", "created_at", "is_stub"),
@@ -101,6 +103,8 @@ class _Options:
     reading_format: str
     file_name: str
     preview: bool
+    licence: str
+    may_redistribute: bool | None
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> _Options:
@@ -122,6 +126,9 @@ class _Options:
         if candidate == ALL:
             raise DomainError(_("A candidate cannot be called “all”."))
         scheme = given.get("scheme") or "direct"
+        may_redistribute = given.get("may_redistribute", "")
+        if may_redistribute not in ("", *YES_OR_NO):
+            raise DomainError(_("Whether a dataset may be passed on is yes or no."))
         return cls(
             dataset=dataset,
             scheme=scheme,
@@ -131,6 +138,8 @@ class _Options:
             reading_format=reading_format,
             file_name=given.get("file_name", ""),
             preview=bool(given.get("preview")),
+            licence=given.get("licence", "").strip(),
+            may_redistribute=YES_OR_NO.get(may_redistribute),
         )
 
     def stored(self) -> dict[str, str]:
@@ -151,8 +160,9 @@ def import_acuity(
 
     Options: ``dataset`` names where the cases come from; ``scheme`` what their labels become, on ``scale``; ``format``
     is the shape of the file; ``candidate`` is the candidate of the whole file; ``reading_format`` that of readings that
-    name none. The scheme `BY_LABELS` stands for the one that fits the labels of the file, on ``scale`` or, without it,
-    on any. With ``preview`` nothing is written, and the counts have what would be, under ``previews``.
+    name none. ``licence`` is that of the dataset, and ``may_redistribute`` (yes or no) says whether it allows to pass
+    its texts on. The scheme `BY_LABELS` stands for the one that fits the labels of the file, on ``scale`` or, without
+    it, on any. With ``preview`` nothing is written, and the counts have what would be, under ``previews``.
     """
     chosen = _Options.of(options)
     try:
@@ -206,6 +216,15 @@ class _Import:
         if not (records.labels or records.readings or records.missing or records.texts):
             raise DomainError(_("The file holds no row."))
         counts = self._write(records, digest, reader.shape)
+        if self.options.licence or self.options.may_redistribute is not None:
+            services.set_dataset_licence(
+                benchmark=self.benchmark,
+                name=self.options.dataset,
+                licence=self.options.licence,
+                may_redistribute=self.options.may_redistribute,
+                by=self.by,
+                at=self.at,
+            )
         if self.options.preview:
             return {**counts, "previews": [self._preview(records)]}
         self.faults.refuse_if_any()
@@ -332,7 +351,7 @@ class _Import:
             case = known.get(key)
             if case is None or case.is_stub or case.conversation == _conversation(text):
                 continue
-            stored, here = (_digest(own)[:12] for own in (_text_of(case.conversation), text))
+            stored, here = (text_digest(own)[:12] for own in (conversation_text(case.conversation), text))
             message = _("The case “%(key)s” is stored with another text (SHA-256 %(stored)s…, here %(here)s…).")
             self.faults.add(line, "text", message % {"key": key[:80], "stored": stored, "here": here})
 
@@ -499,18 +518,10 @@ def _conversation(text: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": text}]
 
 
-def _text_of(conversation: Any) -> str:
-    return "\n\n".join(str(turn.get("content", "")) for turn in conversation)
-
-
 def _quoted(names: list[str]) -> str:
     """At most three names, and how many more there are."""
     more = f" … (+{len(names) - 3})" if len(names) > 3 else ""
     return ", ".join(f"“{name[:80]}”" for name in names[:3]) + more
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _warnings(records: AcuityRecords) -> Iterator[str]:

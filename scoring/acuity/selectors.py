@@ -7,14 +7,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 
 from rubrics.acuity.scales import FOUR, STARTERS, Scale
 from rubrics.acuity.schemes import SCHEMES, NoScheme, Scheme, scheme_of
 from rubrics.acuity.shown import shown_mapping
 from rubrics.acuity.stored import scale_of
 from rubrics.acuity.stored import scheme_of as stored_scheme
-from rubrics.models import AcuityImport, AcuityScale, Benchmark, Candidate, HowMapped, LabelScheme, SourceLabel
+from rubrics.models import (
+    AcuityDataset,
+    AcuityImport,
+    AcuityScale,
+    Benchmark,
+    Candidate,
+    HowMapped,
+    LabelScheme,
+    SourceLabel,
+)
 from scoring.models import AcuityReading
 
 State = AcuityReading.State
@@ -36,11 +46,13 @@ READING_COLUMNS = ("case", "candidate", "format", "sample", "level", "confidence
 UNUSABLE_COLUMNS = ("candidate", "format", "case", "sample", "state", "text", "file", "line")
 IMPORT_COLUMNS = (
     *("file", "digest", "shape", "dataset", "scheme", "version", "candidate", "reading_format", "imported_at", "by"),
+    *("licence", "may_redistribute"),
 )
 LEVEL_COLUMNS = (*("scale", "version", "letter", "value", "label_en", "label_zh", "definition_en", "definition_zh"),)
 RULE_COLUMNS = ("scale", "scale_version", "scheme", "version", "source_label", "how", "low", "high")
 TEXT_COLUMNS = (
     *("candidate", "case", "dataset", "source_id", "source_label", "label", "scheme", "scale", "file", "text", "by"),
+    "licence",
     *("value", "label_en", "label_zh", "definition_en", "definition_zh", "low", "high", "level"),
 )
 
@@ -287,9 +299,14 @@ def unusable_csv(benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
 # Imports, scales and schemes -----------------------------------------------------------------------------------------
 
 
-def imports(benchmark: Benchmark) -> QuerySet[AcuityImport]:
-    """What was imported, the newest first."""
+def imports(benchmark: Benchmark) -> QuerySet[Any]:
+    """What was imported, the newest first, with ``licence`` and ``may_redistribute`` of its dataset."""
+    own = AcuityDataset.objects.filter(benchmark=benchmark, name=OuterRef("dataset"))
     rows = AcuityImport.objects.filter(benchmark=benchmark).select_related("scheme__scale", "created_by")
+    rows = rows.annotate(
+        licence=Coalesce(Subquery(own.values("licence")), Value("")),
+        may_redistribute=Exists(own.filter(may_redistribute=True)),
+    )
     return rows.order_by("-created_at", "-pk")
 
 
@@ -299,7 +316,7 @@ def imports_csv(benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
         yield (
             *(row.file_name, row.file_digest, row.shape, row.dataset, row.scheme.name, row.scheme.version),
             *(row.options.get("candidate", ""), row.options.get("reading_format", ""), row.created_at.isoformat()),
-            str(row.created_by or ""),
+            *(str(row.created_by or ""), row.licence, row.may_redistribute),
         )
 
 

@@ -18,7 +18,7 @@ from consilium.core.jobs import JobStatus
 from releases import services
 from releases.content import build
 from releases.content.optional_content import runs_behind
-from releases.content.options import PARTS, ReleaseOptions
+from releases.content.options import PARTS, ReleaseOptions, read_options
 from releases.models import Release
 from releases.selectors.archive import citation_of
 from releases.services import set_licence
@@ -46,8 +46,12 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument("--with", dest="parts", default="", metavar="A,B", help=f"also: {', '.join(PARTS)}")
         parser.add_argument("--reference-answers", action="store_true", help="with the reference answers of the cases")
-        parser.add_argument("--notes", action="store_true", help="with physicians' notes on their decisions")
-        parser.add_argument("--names", action="store_true", help="with the names of contributors who agreed to it")
+        parser.add_argument("--reading-texts", action="store_true", help="with the readings of acuity word for word")
+        parser.add_argument("--certainty", action="store_true", help="with the certainty of votes on urgency")
+        parser.add_argument("--notes", action="store_true", help="with physicians' notes on decisions and votes")
+        parser.add_argument(
+            "--names", action="store_true", help="with the names of contributors who agreed, and of who signed sets"
+        )
         parser.add_argument("--rater", action="append", default=[], metavar="R", help="whose decisions; repeatable")
         parser.add_argument("--judge", action="append", default=[], metavar="J", help="whose verdicts; repeatable")
         parser.add_argument("--candidate", action="append", default=[], metavar="C", help="whose responses; repeatable")
@@ -110,8 +114,8 @@ class Command(BaseCommand):
     def _report(self, release: Release, out: Path) -> None:
         counts = release.facts["counts"]
         self.stdout.write(
-            f"{out}: {release.benchmark.title} {release.version}, {counts['cases']} cases, "
-            f"{counts['criteria']} criteria, {len(release.facts['files']) + 1} files"
+            f"{out}: {release.benchmark.title} {release.version}, {counts.get('cases', 0)} cases, "
+            f"{counts.get('criteria', 0)} criteria, {len(release.facts['files']) + 1} files"
         )
         for name, count in sorted(release.facts["left_out"].items()):
             self.stderr.write(f"note: {name.replace('_', ' ')}: {count}")
@@ -122,13 +126,17 @@ class Command(BaseCommand):
 
 def _options(given: dict[str, Any], *, no_licence: bool) -> ReleaseOptions:
     parts = {part for part in re.split(r"[,\s]+", given["parts"]) if part}
-    if unknown := sorted(parts - {*PARTS, "notes", "names", "reference-answers"}):
+    if unknown := sorted(parts - {*PARTS, "notes", "names", "reference-answers", "reading-texts", "certainty"}):
         raise DomainError(f"--with: there is no {', '.join(unknown)}; there are {', '.join(PARTS)}")
     return ReleaseOptions(
         reference_answers=given["reference_answers"] or "reference-answers" in parts,
         responses="responses" in parts,
         decisions="decisions" in parts,
         verdicts="verdicts" in parts,
+        acuity="acuity" in parts,
+        reading_texts=given["reading_texts"] or "reading-texts" in parts,
+        votes="votes" in parts,
+        certainty=given["certainty"] or "certainty" in parts,
         notes=given["notes"] or "notes" in parts,
         names=given["names"] or "names" in parts,
         raters=tuple(dict.fromkeys(given["rater"])),
@@ -141,7 +149,7 @@ def _options(given: dict[str, Any], *, no_licence: bool) -> ReleaseOptions:
 
 def _has_options(release: Release, options: ReleaseOptions, notes: str) -> bool:
     """Whether a release has the requested options; if no notes are given, any notes match."""
-    return bool(release.options == options.as_json()) and notes.strip() in ("", release.notes)
+    return read_options(release.options) == options and notes.strip() in ("", release.notes)
 
 
 def _is_the_same(release: Release) -> bool:

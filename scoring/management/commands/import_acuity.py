@@ -33,7 +33,7 @@ class Command(ImportCommand):
     kind = "acuity"
     several_files = True
     needs_files = False
-    own_options = ("dataset", "scheme", "scale", "reading_format", "preview")
+    own_options = ("dataset", "scheme", "scale", "reading_format", "may_redistribute", "preview")
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Where the cases come from, and how the files are read."""
@@ -51,6 +51,12 @@ class Command(ImportCommand):
             "--candidate", metavar="NAME", help="candidate of all files, which are then its samples in their order"
         )
         parser.add_argument("--reading-format", choices=FORMATS, help="format of readings that name none (default: qa)")
+        parser.add_argument("--licence", metavar="ID", help="licence of the dataset, an SPDX id or its terms")
+        parser.add_argument(
+            "--may-redistribute",
+            choices=("yes", "no"),
+            help="whether its licence allows releases to hold its texts (default: no, until somebody says yes)",
+        )
         parser.add_argument(
             "--stored", action="store_true", help="no files: map the stored labels of the dataset again, by the scheme"
         )
