@@ -80,10 +80,12 @@ class AcuityImportForm(forms.Form):
     )
 
     licence = forms.CharField(
-        label=_("Licence of the dataset"),
+        label=_("Licence"),
         max_length=MAX_LICENCE_LENGTH,
         required=False,
-        help_text=_("An SPDX id such as CC-BY-4.0, or the terms in a few words. Left empty, it stays as it is."),
+        help_text=_(
+            "Of the dataset: an SPDX id such as CC-BY-4.0, or the terms in a few words. Left empty, it stays as it is."
+        ),
     )
     may_redistribute = forms.ChoiceField(
         label=_("Its texts may be passed on"),
