@@ -234,14 +234,11 @@ def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -
     columns = ("case_id", "dataset", "how", "low", "high", "is_flagged")
     for case, dataset, *own in rows.order_by("pk").values_list(*columns):
         newest[case, dataset] = CaseLabel(*own)
-    labels: dict[int, CaseLabel] = {}
-    differing: set[int] = set()
+    of_case: dict[int, list[CaseLabel]] = {}
     for (case, _dataset), label in newest.items():
-        known = labels.setdefault(case, label)
-        if known.levels != label.levels or (known.is_flagged, label.is_flagged) in ((True, False), (False, True)):
-            differing.add(case)
-        elif known.is_flagged is None:
-            labels[case] = label
+        of_case.setdefault(case, []).append(label)
+    labels = {case: joined for case, own in of_case.items() if (joined := joined_label(own)) is not None}
+    differing = set(of_case) - set(labels)
     if differing:
         keys = Case.with_stubs.filter(pk__in=differing).order_by("key").values_list("key", flat=True)
         named = ", ".join(keys[:MAX_NAMED]) + (" …" if len(differing) > MAX_NAMED else "")
@@ -252,6 +249,14 @@ def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -
         )
         raise DomainError(message % {"n": len(differing), "cases": named})
     return labels
+
+
+def joined_label(labels: Sequence[CaseLabel]) -> CaseLabel | None:
+    """The label of a case by all its datasets, at least one; None where two become different levels or flags."""
+    flags = {label.is_flagged for label in labels} - {None}
+    if len({label.levels for label in labels}) > 1 or len(flags) > 1:
+        return None
+    return replace(labels[0], is_flagged=next(iter(flags), None))
 
 
 def digest_of(scale: AcuityScale, references: Sequence[Reference]) -> str:

@@ -195,11 +195,12 @@ def _case_row(importing: AcuityImporting, pk: int, row: Row) -> tuple[Any, ...]:
 def _labels(importing: AcuityImporting) -> None:
     rows = SourceLabel.objects.filter(case__benchmark=importing.benchmark)
     stored = {
-        (case, dataset, scheme): (label, source_id)
-        for case, dataset, scheme, label, source_id in rows.values_list(
-            "case_id", "dataset", "scheme_id", "label", "source_id"
+        (case, dataset, scheme): (label, source_id, files.FLAGS[flag])
+        for case, dataset, scheme, label, source_id, flag in rows.values_list(
+            "case_id", "dataset", "scheme_id", "label", "source_id", "is_flagged"
         )
     }
+    flags = {text: flag for flag, text in files.FLAGS.items()}
     new: list[tuple[Any, ...]] = []
     for line, row in importing.content.labels:
         scheme = importing.schemes[scheme_key(row)]
@@ -212,9 +213,10 @@ def _labels(importing: AcuityImporting) -> None:
                 (
                     *(case, row["dataset"], row["source_id"], row["label"], scheme.pk, mapped.how.value),
                     *(mapped.low, mapped.high, importing.imports[row["import"]].pk, row["line"]),
+                    flags[row["ambiguous"]],
                 )
             )
-        elif before != (row["label"], row["source_id"]):
+        elif before != (row["label"], row["source_id"], row["ambiguous"]):
             message = _("The case “%(key)s” has another label in this dataset: “%(label)s”.")
             given = {"key": row["case"][:80], "label": before[0][:80]}
             importing.faults.add(files.LABELS, line, "label", message % given)

@@ -237,16 +237,16 @@ class _Content:
         rows = SourceLabel.objects.filter(case__benchmark=self.benchmark, case__excluded_at=None).order_by("pk")
         columns = (
             *("case__key", "dataset", "source_id", "label", "scheme_id", "how", "low", "high"),
-            *("acuity_import_id", "line"),
+            *("acuity_import_id", "line", "is_flagged"),
         )
-        for case, dataset, source_id, label, scheme, how, low, high, imported, line in rows.values_list(
+        for case, dataset, source_id, label, scheme, how, low, high, imported, line, flag in rows.values_list(
             *columns
         ).iterator(CHUNK):
             self._flow.setdefault((dataset, *self._scheme_key(scheme)), Counter())[how] += 1
             levels = (self._value(self._schemes[scheme].scale, place) for place in (low, high))
             yield [
                 *(case, dataset, source_id, label, *self._scheme_key(scheme), how, *levels),
-                *(self._import_numbers[imported], line),
+                *(self._import_numbers[imported], line, files.FLAGS[flag]),
             ]
 
     def flow(self) -> Iterator[Row]:

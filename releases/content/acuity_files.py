@@ -32,6 +32,7 @@ SCHEMES, DATASETS, IMPORTS = f"{FOLDER}schemes.csv", f"{FOLDER}datasets.csv", f"
 LABELS, FLOW, READINGS = f"{FOLDER}source_labels.csv", f"{FOLDER}flow.csv", f"{FOLDER}readings.csv"
 SETS, REFERENCE = f"{FOLDER}sets.csv", f"{FOLDER}reference.csv"
 VOTES, RULINGS, PHYSICIANS = f"{FOLDER}votes.csv", f"{FOLDER}rulings.csv", f"{FOLDER}physicians.csv"
+FLAGS = {True: "true", False: "false", None: ""}
 OF_PHYSICIANS = (PHYSICIANS, VOTES, RULINGS)
 # In every release with acuity; those of physicians' votes are there only where they were asked for.
 ALWAYS = (SCALE, CASES, SCHEMES, DATASETS, IMPORTS, LABELS, FLOW, READINGS, SETS, REFERENCE)
@@ -58,6 +59,8 @@ _ROUND: Schema = {"enum": [FIRST_ROUND, LAST_ROUND]}
 # The first set that was signed when a vote had been handed in; null after all of them.
 _FIRST_SET: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": _MAX_COUNT}
 _PSEUDONYM: Schema = {**_FILLED, "maxLength": MAX_KEY_LENGTH}
+# Whether the data call the case ambiguous; empty where they do not say.
+_FLAG: Schema = {"enum": [*FLAGS.values()]}
 _FROM = {"import": _NUMBER, "line": _COUNT}
 
 # Columns of each table with the schema of a cell, in their order.
@@ -87,7 +90,7 @@ TABLES: Mapping[str, Mapping[str, Schema]] = {
         **_BY_SCHEME,
         "how": _HOW,
     }
-    | {**_LEVELS, **_FROM},
+    | {**_LEVELS, **_FROM, "ambiguous": _FLAG},
     FLOW: {"dataset": _DATASET, **_BY_SCHEME, "cases": _COUNT, **{how.value: _COUNT for how in How}},
     # The first six are those that `import_acuity` and `export_readings` know.
     READINGS: {

@@ -9,7 +9,7 @@ from math import isnan
 from typing import Any
 
 from annotation.acuity.panel import AmbiguousBy, AmbiguousRule, PanelCase, panel_case
-from annotation.acuity.references import CaseLabel, Reference, decide, digest_of_levels
+from annotation.acuity.references import CaseLabel, Reference, decide, digest_of_levels, joined_label
 from annotation.acuity.selectors import panel_of_item
 from annotation.models import CANNOT_TELL, FIRST_ROUND, LAST_ROUND, AcuityRuling, ReferenceItem
 from consilium.core.phrases import Phrase
@@ -134,6 +134,7 @@ class _Check:
 
     def _labels(self) -> None:
         flow: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+        flags = {text: flag for flag, text in files.FLAGS.items()}
         seen: set[tuple[Any, ...]] = set()
         for line, row in self.content.labels:
             key = scheme_key(row)
@@ -155,7 +156,8 @@ class _Check:
                 self.faults.add(files.LABELS, line, "low", message)
                 continue
             at = moment(imported["imported_at"])
-            label = (row["dataset"], CaseLabel(mapped.how.value, mapped.low, mapped.high), at)
+            own = CaseLabel(mapped.how.value, mapped.low, mapped.high, flags[row["ambiguous"]])
+            label = (row["dataset"], own, at)
             self._of(key[:2]).labels[row["case"]].append(label)
         self._flow(flow)
 
@@ -340,8 +342,9 @@ class _Check:
     def _expected(
         self, item: Reference, own: Row, rule: AmbiguousRule, evidence: _Until, scale: Scale
     ) -> Reference | None:
-        labels = {label for _dataset, label in evidence.labels.get(item.case, {}).items()}
-        if len(labels) > 1:
+        labels = list(evidence.labels.get(item.case, {}).values())
+        label = joined_label(labels) if labels else None
+        if labels and label is None:
             message = Phrase("Two datasets label %(case)s differently.", case=item.case)
             self.faults.add(files.LABELS, 0, "label", message)
             return None
@@ -358,7 +361,7 @@ class _Check:
             panel, certainties, ruling = _frozen_panel(item, item.votes, scale), [], None
             later = _frozen_panel(replace(item, n_cannot_tell=0), item.later_votes, scale)
         expected = decide(
-            0, item.case, label=next(iter(labels), None), panel=panel, later=later, ruling=ruling,
+            0, item.case, label=label, panel=panel, later=later, ruling=ruling,
             certainties=certainties, ambiguous=rule, minimum=own["minimum_votes"],
         )  # fmt: skip
         if not self.content.has_votes and item.status == ReferenceItem.Status.AMBIGUOUS:

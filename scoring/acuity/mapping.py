@@ -196,5 +196,5 @@ def _rows(
         assert mapped is not None  # else the plan was refused
         yield (
             *(label.case_id, label.dataset, label.source_id, label.label, row.pk, mapped.how.value),
-            *(mapped.low, mapped.high, imports[label.acuity_import_id].pk, label.line),
+            *(mapped.low, mapped.high, imports[label.acuity_import_id].pk, label.line, label.is_flagged),
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -24,13 +23,12 @@ from rubrics.models import AcuityDataset, AcuityScale, Benchmark, Case, ImportJo
 from rubrics.tasks import run_import
 from scoring.models import AcuityReading
 from tests.factories import BenchmarkFactory, UserFactory, publish_rubric
-from tests.releases.acuity_world import EVERYTHING, OPEN_TEXT, SECRETS, acuity_world
-from tests.releases.releasing import AT, built, bytes_of, command
+from tests.releases.acuity_trips import back, release_of, reports
+from tests.releases.acuity_world import OPEN_TEXT, SECRETS, acuity_world
+from tests.releases.releasing import AT, command
 from tests.scoring.acuity.acuity_files import table_sizes, work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-
-DATA = Path(os.environ["CONSILIUM_REAL_DATA"]) / "acuity"
 
 
 @pytest.fixture(scope="module")
@@ -47,57 +45,8 @@ def release(built_release: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(built_release, tmp_path / "made"))
 
 
-def reports(slug: str, root: Path, *names: str) -> dict[str, bytes]:
-    """The files of the reports, with their settings."""
-    for name in names or ("acuity", "acuity_uncertainty"):
-        command(name, "--benchmark", slug, "--out", str(root / name))
-    return bytes_of(root)
-
-
-def release_of(benchmark: Benchmark, root: Path, **options: Any) -> Path:
-    built(benchmark, root, **(options or EVERYTHING))
-    return root
-
-
-def back(root: Path, slug: str = "other") -> str:
-    return command("import_release_acuity", str(root), "--benchmark", slug)[0]
-
-
 def created(out: str) -> int:
     return sum(int(line.split(": ")[1].split(" ")[0]) for line in out.splitlines())
-
-
-def test_the_panel_comes_back_to_the_same_reports(tmp_path: Path) -> None:
-    benchmark = BenchmarkFactory(slug="panel", licence="CC-BY-4.0")
-    command("import_acuity", str(DATA / "readings.csv"), "--benchmark", "panel", "--dataset", "fixture")
-    command("import_votes", str(DATA / "votes.csv"), "--benchmark", "panel", "--group", "Panel")
-    command("reference_set", "--benchmark", "panel")
-    root = release_of(benchmark, tmp_path / "release")
-    assert "readings: 800 created" in back(root)
-    before = reports("panel", tmp_path / "panel")
-    assert before == reports("other", tmp_path / "other")
-    assert {
-        "acuity/acuity.csv",
-        "acuity/unusable.csv",
-        "acuity/settings.json",
-        "acuity_uncertainty/uncertainty.csv",
-    } <= {*before}
-
-
-def test_results_of_a_public_set_come_back_to_the_same_report(tmp_path: Path) -> None:
-    benchmark = BenchmarkFactory(slug="public", licence="CC-BY-4.0")
-    for name in ("gpt-4.5", "medask"):
-        arguments = ("--benchmark", "public", "--dataset", "semigran", "--scheme", "em-ne-sc", "--candidate", name)
-        command("import_acuity", str(DATA / "medask" / f"semigran_{name}.jsonl"), *arguments)
-    command("reference_set", "--benchmark", "public")
-    root = release_of(benchmark, tmp_path / "release")
-    shutil.rmtree(root / "cases")  # the folder of acuity alone is enough
-    back(root / "acuity")
-    before = reports("public", tmp_path / "public", "acuity")
-    assert before == reports("other", tmp_path / "other", "acuity")
-    rows = list(csv.DictReader(before["acuity/acuity.csv"].decode().splitlines()))
-    pooled = {row["candidate"]: row for row in rows if row["aggregate"] == "pooled"}
-    assert float(pooled["gpt-4.5"]["accuracy"]) == pytest.approx(155 / 225)
 
 
 def test_everything_comes_back_once(tmp_path: Path) -> None:
@@ -142,6 +91,24 @@ def test_everything_comes_back_once(tmp_path: Path) -> None:
     )
     for name in same:
         assert (again / "acuity" / name).read_bytes() == (root / "acuity" / name).read_bytes(), name
+
+
+def test_a_set_by_flags_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "flags.csv"
+    path.write_text("case,reference,ambiguous\nx-1,emergency,yes\nx-2,self-care,no\nx-3,self-care,\n")
+    source = BenchmarkFactory(slug="source", licence="CC-BY-4.0")
+    command("import_acuity", str(path), "--benchmark", "source", "--dataset", "d", "--scheme", "direct")
+    command("reference_set", "--benchmark", "source", "--ambiguous", "flag")
+    root = release_of(source, tmp_path / "release")
+    assert verify(root).problems == []
+    rows = csv.DictReader((root / "acuity" / "source_labels.csv").read_text().splitlines())
+    assert [(row["case"], row["ambiguous"]) for row in rows] == [("x-1", "true"), ("x-2", "false"), ("x-3", "")]
+    back(root)
+    with pytest.raises(CommandError, match="holds exactly this already"):
+        command("reference_set", "--benchmark", "other", "--ambiguous", "flag")
+    items = ReferenceSet.objects.get(benchmark__slug="other").items.order_by("case__key")
+    assert [item.status for item in items] == ["ambiguous", "clear", "clear"]
+    assert created(back(root)) == 0
 
 
 def test_without_votes_the_signed_sets_come_back_all_the_same(tmp_path: Path) -> None:

@@ -439,12 +439,12 @@ def test_a_preview_names_fifty_lines_of_what_is_not_there(staff: Client, tmp_pat
     missing = ", ".join(str(n) for n in range(1, 11, 2))
     # A row whose label has no rule is not read any further.
     assert f"5 answers were asked for and not given; the first lines: {missing}." in " ".join(page.split())
-    assert f"in lines {', '.join(map(str, range(11, 61)))}" in " ".join(page.split())
+    assert f"lines {', '.join(map(str, range(11, 61)))}" in " ".join(page.split())
     assert "61, 62" not in page
     known = [result(n, "em", "" if n % 10 else "em") for n in range(1, 71)]
     _job, page = preview(staff, jsonl(*known))
     first = [n for n in range(1, 71) if n % 10][:50]
     assert f"the first lines: {', '.join(map(str, first))}." in page
     out = command(write(tmp_path, "p.jsonl", jsonl(*rows)), dataset="d", scheme="em-ne-sc", preview="1")
-    assert "new → NO RULE: 60 cases, lines 11, 12" in out and "59, 60, …" in out
-    assert f"not given, lines {missing}" in out
+    assert "new → NO RULE: 60 cases\n    lines 11, 12" in out and "59, 60 and 10 more" in out
+    assert f"missing answers in lines {missing}" in out
