@@ -12,7 +12,8 @@ fences it was given), ``forged-verdict`` (closes them and appends a verdict), ``
 there, else not met), one of `LISTS` (where one request asks about several criteria), or one of `PICKY` (refuses a
 request that holds `POISON`), ``choiceless`` (counts tokens and has no choices), ``uncounted`` (answers met and counts
 no tokens), ``mixed`` (by the text of the request: mostly ok), or one of `PATIENTS` (answers what the user asks, in
-prose, as a candidate would). An ``ok`` verdict is a function of the request's text alone.
+prose, as a candidate would), ``corrected`` (a verdict once it is told that its last answer was not accepted), or
+``no-logprobs`` (refuses a request for log probabilities). An ``ok`` verdict is a function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` clears the counts. There is no web framework, since a measurement at 1,300
@@ -219,6 +220,10 @@ class Loopback:
             return STREAMS[model]
         if model in ANSWERS:
             return ANSWERS[model]
+        if model == "corrected" and "was not accepted" not in text:
+            return ANSWERS["before"]
+        if model == "no-logprobs" and b'"logprobs"' in self.last:
+            return STATUSES["400"]
         if model == "echo-key":
             key = match[1].decode("latin-1") if (match := _KEY.search(head)) else None
             return http(401, json.dumps({"error": f"bad key {key}"}))

@@ -51,8 +51,11 @@ def request_of(call: EndpointCall) -> bytes:
 
 
 def good_answers(run: PipelineRun, hashes: Mapping[str, str]) -> dict[str, StoredAnswer]:
-    """The first good answer to each request in this benchmark, by its hash; ``hashes`` gives each one's endpoint."""
-    calls = _calls(run, hashes).filter(error_kind="")
+    """The first good answer to each request in this benchmark, by its hash; ``hashes`` gives each one's endpoint.
+
+    Answers of runs that were made elsewhere do not count: nobody here saw who gave them.
+    """
+    calls = _calls(run, hashes).filter(error_kind="", run__imported=False)
     return _first(call for call in calls.order_by("pk") if call.endpoint == hashes[call.request_hash])
 
 
