@@ -38,7 +38,7 @@ from typing import Any
 POISON = "POISON"
 PICKY = {"picky": 400, "picky-filter": 403}
 # How a candidate's answer ends: complete, cut off, or complete with the name of its maker.
-PATIENTS = {"prose": "stop", "prose-cut": "length", "prose-maker": "stop"}
+PATIENTS = {"prose": "stop", "prose-cut": "length", "prose-maker": "stop", "prose-long": "stop"}
 MIXED = ("html", "cut-json", "string-true", "500-once", "nul", "cut")
 FOR_EVER = 1_000_000
 # The text that makes ``gullible`` answer met, and the part of the request in which it looks for it.
@@ -246,6 +246,7 @@ class Loopback:
         if model in PATIENTS:
             content = f"Drink enough and rest ({digest.hex()[:8]})."
             content = f"I was trained by OpenAI. {content}" if model == "prose-maker" else content
+            content *= 50 if model == "prose-long" else 1  # some 300 words
             return completion(content, finish=PATIENTS[model], by=f"{model}-2026")
         if '{"verdicts":' in text:
             return completion(self.verdicts(text, LISTS.get(model, list)))

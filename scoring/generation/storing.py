@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from django.db import connection
+
 from rubrics.models import Response
 from scoring.generation.asking import kept_with
 from scoring.generation.config import GenerationConfig
@@ -37,13 +39,13 @@ def store_responses(
             "public_id", "pk"
         )
     )
-    GeneratedResponse.objects.bulk_create(
-        GeneratedResponse(step_id=step, response_id=ids[response.public_id])
-        for step, response in responses.items()
-        if response.public_id in ids
-    )
+    stored = {step: ids[response.public_id] for step, response in responses.items() if response.public_id in ids}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {GeneratedResponse._meta.db_table} (step_id, response_id)"
+            " SELECT * FROM unnest(%s::bigint[], %s::bigint[])",
+            [list(stored), list(stored.values())],
+        )
     return {
-        step: StepFault(TAKEN, "a response came to stand here meanwhile")
-        for step, response in responses.items()
-        if response.public_id not in ids
+        step: StepFault(TAKEN, "a response came to stand here meanwhile") for step in responses if step not in stored
     }

@@ -149,7 +149,11 @@ FAULTS: dict[str, tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = {
     "output": ("steps.jsonl", lambda rows: rows[0].update(output=None), "cannot be stored"),
     "twice": ("steps.jsonl", lambda rows: [rows[0], *rows], "cannot be stored"),
     "nul": ("steps.jsonl", lambda rows: rows[0]["output"].update(text="\x00"), "cannot be stored"),
-    "surrogate": ("cases.jsonl", lambda rows: rows[0]["conversation"][0].update(content="\ud800"), "cases.jsonl, line 1"),
+    "surrogate": (
+        "cases.jsonl",
+        lambda rows: rows[0]["conversation"][0].update(content="\ud800"),
+        "cases.jsonl, line 1",
+    ),
     "conversation": (
         "cases.jsonl",
         lambda rows: rows[0]["conversation"][0].update(content="no"),
