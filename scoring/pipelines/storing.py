@@ -133,7 +133,7 @@ def _write_calls(
             )
     if rows:
         with connection.cursor() as cursor:
-            values = {"benchmark": run.benchmark_id, "run": run.pk, "at": at, "rows": json.dumps(rows)}
+            values: dict[str, Any] = {"benchmark": run.benchmark_id, "run": run.pk, "at": at, "rows": json.dumps(rows)}
             cursor.execute(_CALLS, values)
     return last_of
 
