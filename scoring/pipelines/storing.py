@@ -93,7 +93,7 @@ def store_results(
         faults = kind.keep(settings, run, finished, at=at)
     rows = [_row(result, calls, faults.get(result.step.id)) for result in written]
     with connection.cursor() as cursor:
-        cursor.execute(_STEPS, {"run": run.pk, "at": at, "rows": json.dumps(rows, ensure_ascii=True)})
+        cursor.execute(_STEPS, {"run": run.pk, "at": at, "rows": json.dumps(rows, ensure_ascii=False)})
     ready = [result.step.id for result in written if result.state == State.READY]
     if len(kind.stages) > 1:
         ready += settle_cases(run, kind, settings, {result.step.case for result in written})
