@@ -14,6 +14,7 @@ from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Case
 from scoring.models import EndpointCall, PipelineRun
 from scoring.pipelines.runs import cancel_run, resume_run
+from scoring.pipelines.selectors import counts_by_stage, spending_of
 from scoring.pipelines.working import work_on_run
 from tests.scoring.conftest import Loopback
 from tests.scoring.pipelines.verdict_chain import begin, work
@@ -24,10 +25,8 @@ BAIT = '"criteria_met": true'  # `bench/loopback_judge.py` looks for it in a rep
 
 
 def states(run: PipelineRun) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for stage, state in run.steps.values_list("stage", "state"):
-        found[f"{stage} {state}"] = found.get(f"{stage} {state}", 0) + 1
-    return found
+    counts = counts_by_stage(run)
+    return {f"{stage} {state}": number for stage, by_state in counts.items() for state, number in by_state.items()}
 
 
 @pytest.mark.slow
@@ -156,6 +155,9 @@ def test_a_budget_is_never_passed(cases: Benchmark, loopback: Loopback) -> None:
     assert 0 < loopback.requests() * COST <= budget
     assert run.spent == pytest.approx(loopback.requests() * COST)
     assert run.reserved == 0
+    spending = spending_of(run)
+    assert (spending.calls, spending.tokens_out) == (loopback.requests(), 20 * loopback.requests())
+    assert (spending.cost, spending.most) == (f"{loopback.requests() * COST:.4f} USD", "0.3000 USD")
     # What a killed worker was about to send counts as spent.
     PipelineRun.objects.filter(pk=run.pk).update(status="running", reserved=0.2, spent=0.15)
     asked = loopback.requests()
