@@ -125,13 +125,13 @@ def work_and_kill(workers: Workers, run: PipelineRun, kills: int, rng: random.Ra
 def check_steps(run: PipelineRun) -> None:
     """Every step of the plan is there once, and done from one stored answer."""
     settings = KIND.settings_of(run, may_call=False)
-    asked = 0
+    n_requests = 0
     for case in Case.objects.filter(benchmark=run.benchmark):
         steps = {name_of(step): step for step in run.steps.filter(case=case)}
         done = {name: step.output for name, step in steps.items() if step.output is not None}
         assert {planned.name for planned in KIND.plan(settings, done)} == set(steps) == set(done)
-        asked += sum(name.stage != "sum" for name in steps)
-    assert EndpointCall.objects.filter(run=run).count() == asked == run.calls
+        n_requests += sum(name.stage != "sum" for name in steps)
+    assert EndpointCall.objects.filter(run=run).count() == n_requests == run.calls
     twice = EndpointCall.objects.filter(run=run).values("request_hash").annotate(n=Count("pk")).filter(n__gt=1)
     assert not twice.exists()
 
@@ -139,7 +139,7 @@ def check_steps(run: PipelineRun) -> None:
 def test_kills_lose_no_step_and_pass_no_budget(workers: Workers, loopback: Loopback) -> None:  # noqa: F811
     rng = random.Random(SEED)
     loopback.start_afresh(LATENCY)
-    asked_before = number = 0
+    earlier_requests = number = 0
     while workers.kills < KILLS:
         # A budget that suffices for all steps, and what kills may lose of it; then one that does not.
         benchmark = make_cases(f"killed-{number}", f"Sore {number} for")
@@ -148,20 +148,20 @@ def test_kills_lose_no_step_and_pass_no_budget(workers: Workers, loopback: Loopb
         work_and_kill(workers, run, min(KILLS - workers.kills, 1 if not FULL else 20), rng)
         assert (run.status, run.error) == ("finished", "")
         check_steps(run)
-        requests = loopback.requests() - asked_before
+        requests = loopback.requests() - earlier_requests
         in_flight = ENDPOINTS * CONCURRENCY * (1 + WRITE_EVERY_S * 1.5 / LATENCY)
         assert 0 <= requests - run.calls <= (workers.kills - least) * in_flight
         assert requests * COST <= run.spent + 1e-9
-        asked_before += requests
+        earlier_requests += requests
 
         least = workers.kills
         budget = Decimal("0.9") if not FULL else Decimal(3)
         tight = begin(benchmark, loopback.url, concurrency=CONCURRENCY, price=PRICE, budget=budget, temperature=0.5)
         work_and_kill(workers, tight, min(max(1, KILLS - workers.kills), 1 if not FULL else 5), rng)
-        requests = loopback.requests() - asked_before
-        asked_before += requests
+        requests = loopback.requests() - earlier_requests
+        earlier_requests += requests
         assert tight.status == "incomplete" and "budget is spent" in tight.error
         assert requests * COST <= tight.spent + 1e-9 and tight.spent <= float(budget)
         assert requests > (workers.kills - least)
         number += 1
-    print(f"{workers.kills} kills, {number} pairs of runs, {asked_before} requests")
+    print(f"{workers.kills} kills, {number} pairs of runs, {earlier_requests} requests")

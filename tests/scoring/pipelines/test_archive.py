@@ -58,10 +58,10 @@ def replay(run: PipelineRun) -> PipelineRun:
 @pytest.mark.slow
 def test_a_replay_gives_the_same_outputs_without_a_request(cases: Benchmark, loopback: Loopback) -> None:
     run = work(begin(cases, loopback.url))
-    asked = loopback.requests()
+    n_requests = loopback.requests()
     again = replay(run)
     assert (again.status, again.error, again.calls) == ("finished", "", 0)
-    assert loopback.requests() == asked
+    assert loopback.requests() == n_requests
     assert member(archive_of(again), "outputs.jsonl") == member(archive_of(run), "outputs.jsonl")
     assert archive_of(run) == archive_of(run)
 
@@ -94,7 +94,7 @@ def test_a_run_is_read_and_replayed_in_another_benchmark(
     # As if it were another machine: another server's key, another list of hosts, and the run's id is free.
     PipelineRun.objects.filter(pk=run.pk).update(public_id="elsewhere")
     settings.JUDGE_ALLOWED_HOSTS = []
-    asked = loopback.requests()
+    n_requests = loopback.requests()
     call_command("import_run", str(path), "--benchmark", "other", stdout=out)
     imported = PipelineRun.objects.get(public_id=run.public_id)
     assert (imported.benchmark.slug, imported.imported, imported.calls) == ("other", True, run.calls)
@@ -106,13 +106,13 @@ def test_a_run_is_read_and_replayed_in_another_benchmark(
     assert member(archive_of(imported), "outputs.jsonl") == outputs
     for name in ("cases.jsonl", "calls.jsonl", "steps.jsonl"):
         assert member(archive_of(imported), name) == member(path.read_bytes(), name)
-    assert loopback.requests() == asked
+    assert loopback.requests() == n_requests
     with pytest.raises(Conflict, match="made elsewhere"):
         resume_run(run=imported, at=timezone.now())
     # Its answers serve no run of this database.
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
     own = work(begin(imported.benchmark, loopback.url, samples=1))
-    assert own.calls == loopback.requests() - asked > 0
+    assert own.calls == loopback.requests() - n_requests > 0
 
 
 @pytest.mark.slow

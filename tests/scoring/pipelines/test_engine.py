@@ -40,8 +40,8 @@ def test_each_step_is_asked_once_when_what_it_needs_is_there(cases: Benchmark, l
     work(run)
     assert (run.status, run.error) == ("finished", "")
     steps = {(step.case.key, step.stage, step.key, step.round): step for step in run.steps.select_related("case")}
-    asked = [step for step in steps.values() if step.stage != "sum"]
-    assert run.calls == loopback.requests() == len(asked) == EndpointCall.objects.count()
+    sent_steps = [step for step in steps.values() if step.stage != "sum"]
+    assert run.calls == loopback.requests() == len(sent_steps) == EndpointCall.objects.count()
     met = 0
     for key in (f"case-{number}" for number in range(4)):
         first = steps[key, "weigh", "", 0]
@@ -116,21 +116,21 @@ def test_a_step_fails_for_its_case_only_and_goes_on_when_it_is_asked_again(
 @pytest.mark.slow
 def test_the_same_request_costs_nothing_again(cases: Benchmark, loopback: Loopback) -> None:
     first = work(begin(cases, loopback.url, strong="string-true"))
-    asked = loopback.requests()
+    n_requests = loopback.requests()
     again = work(begin(cases, loopback.url))
     # Only good answers count: the weighings had none.
     looks = dict(again.steps.filter(stage="look").values_list("request_hash", "call__run"))
     assert set(looks.values()) == {first.pk}
-    assert loopback.requests() - asked == again.calls == again.steps.filter(stage="weigh").count()
-    asked = loopback.requests()
+    assert loopback.requests() - n_requests == again.calls == again.steps.filter(stage="weigh").count()
+    n_requests = loopback.requests()
     third = work(begin(cases, loopback.url))
-    assert (third.status, third.calls, third.tokens_out, loopback.requests() - asked) == ("finished", 0, 0, 0)
+    assert (third.status, third.calls, third.tokens_out, loopback.requests() - n_requests) == ("finished", 0, 0, 0)
     assert list(third.steps.values_list("output", "findings").order_by("pk")) == list(
         again.steps.values_list("output", "findings").order_by("pk")
     )
     # Another setting is another request.
     other = work(begin(cases, loopback.url, temperature=0.5))
-    assert loopback.requests() - asked == other.calls > 0
+    assert loopback.requests() - n_requests == other.calls > 0
 
 
 def test_a_parameter_that_the_endpoint_refuses_is_left_out(cases: Benchmark, loopback: Loopback) -> None:
@@ -160,9 +160,9 @@ def test_a_budget_is_never_passed(cases: Benchmark, loopback: Loopback) -> None:
     assert (spending.cost, spending.most) == (f"{loopback.requests() * COST:.4f} USD", "0.3000 USD")
     # What a killed worker was about to send counts as spent.
     PipelineRun.objects.filter(pk=run.pk).update(status="running", reserved=0.2, spent=0.15)
-    asked = loopback.requests()
+    n_requests = loopback.requests()
     work(run)
-    assert (run.spent, run.reserved, loopback.requests() - asked) == (0.3, 0.0, 0)
+    assert (run.spent, run.reserved, loopback.requests() - n_requests) == (0.3, 0.0, 0)
 
 
 def test_a_try_that_may_be_billed_is_a_request_of_its_own_under_a_budget(cases: Benchmark, loopback: Loopback) -> None:

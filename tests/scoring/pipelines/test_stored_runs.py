@@ -39,9 +39,9 @@ def test_runs_and_items_of_an_earlier_version_come_over(cases: Benchmark, client
         config={"endpoint": loopback.url, "model": "prose", "pauses": 0}, frame={"tag": "throat"}, status="incomplete",
         error="1 request failed", created_at=at, started_at=at, finished_at=at, attempts=2,
     )  # fmt: skip
-    one, two = Case.objects.filter(key__in=("case-0", "case-1")).order_by("key")
+    first, second = Case.objects.filter(key__in=("case-0", "case-1")).order_by("key")
     response = Response.objects.create(
-        case=one, candidate=candidate, setting="search", sample=1, text="Rest.",
+        case=first, candidate=candidate, setting="search", sample=1, text="Rest.",
         metadata={
             "generation": {"model": "prose-2026", "finish_reason": "length", "truncated": True},
             "self_identification": "I am Prose",
@@ -50,11 +50,11 @@ def test_runs_and_items_of_an_earlier_version_come_over(cases: Benchmark, client
     items = apps.get_model("scoring", "GenerationItem").objects
     common = {"run": run, "attempts": 1}
     items.create(
-        id=900, case_id=one.pk, sample=1, status="done", response_id=response.pk, tokens_in=400, tokens_out=20,
+        id=900, case_id=first.pk, sample=1, status="done", response_id=response.pk, tokens_in=400, tokens_out=20,
         latency_ms=7, finished_at=at, **common,
     )  # fmt: skip
-    items.create(id=901, case_id=one.pk, sample=0, status="failed", error_kind="timeout", error="late", **common)
-    items.create(id=902, case_id=two.pk, sample=0, status="due", run=run)
+    items.create(id=901, case_id=first.pk, sample=0, status="failed", error_kind="timeout", error="late", **common)
+    items.create(id=902, case_id=second.pk, sample=0, status="due", run=run)
     with connection.cursor() as cursor:
         cursor.execute(import_module("scoring.migrations.0004_pipelines").COPY)
 
