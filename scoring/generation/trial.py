@@ -64,7 +64,7 @@ def try_once(benchmark: Benchmark, frame: CaseFrame, config: GenerationConfig, *
         async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS) as client:
             return await asker.ask(client, pending)
 
-    return Trial(case, _in_short(asyncio.run(once())))
+    return Trial(case, _in_short(asker.read(asyncio.run(once()))))
 
 
 def _in_short(result: StepResult) -> TrialAnswer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from consilium.llm.client import ChatClient
@@ -28,7 +28,10 @@ class Asker:
     billed_tries: int = 1
 
     async def ask(self, client: ChatClient, pending: PendingStep) -> StepResult:
-        """Ask once; `RequestNotSent` if no request was sent. Nothing that an endpoint does raises an error here."""
+        """Ask once; `RequestNotSent` if no request was sent. Nothing that an endpoint does raises an error here.
+
+        What the answer means is found out by `read`, outside of the event loop, which other requests wait for.
+        """
         calls: list[Exchange] = []
         body, left_out = pending.body, tuple[str, ...]()
         while True:
@@ -36,48 +39,26 @@ class Asker:
             calls.append(exchange)
             refused = exchange.error_kind in REFUSALS and pending.request.optional and not left_out
             if not refused or client.closing:
-                return self.result(pending, exchange, calls)
+                return StepResult(pending.step, pending, failed=exchange.answer is None, calls=calls)
             left_out = pending.request.optional
             body = body_of_request(pending.request, fault=pending.step.fault, left_out=left_out)
 
-    def result(self, pending: PendingStep, exchange: Exchange, calls: list[Exchange]) -> StepResult:
-        """What the last of some exchanges means for a step."""
-        step, answer = pending.step, exchange.answer
-        if answer is None:
+    def read(self, result: StepResult) -> StepResult:
+        """What the last exchange of an asked step means for it; any other result stays as it is."""
+        if not result.calls or result.state is not None:
+            return result
+        step, exchange = result.step, result.calls[-1]
+        if exchange.answer is None:
             again = exchange.error_kind in BILLED_KINDS and step.re_asks + 1 < self.billed_tries
-            return StepResult(
-                step,
-                pending,
-                State.READY if again else State.FAILED,
-                error_kind=exchange.error_kind,
-                error=exchange.error,
-                failed=True,
-                calls=calls,
-            )
-        result = read_answer(self.kind, self.settings, step, answer)
-        if result.state == State.FAILED:
-            calls[-1] = Exchange(
-                exchange.attempt,
-                "",
-                exchange.usage,
-                exchange.latency_ms,
-                result.error_kind,
-                result.error,
-                exchange.body,
-                answer,
-            )
-        again = result.state == State.FAILED and step.re_asks < self.kind.re_asks
-        return StepResult(
-            step,
-            pending,
-            State.READY if again else result.state,
-            result.output,
-            result.findings,
-            answer,
-            error_kind=result.error_kind,
-            error=result.error,
-            calls=calls,
-        )
+            state = State.READY if again else State.FAILED
+            return replace(result, state=state, error_kind=exchange.error_kind, error=exchange.error)
+        meaning = read_answer(self.kind, self.settings, step, exchange.answer)
+        meaning = replace(meaning, pending=result.pending, calls=result.calls)
+        if meaning.state == State.DONE:
+            return meaning
+        faulty = replace(exchange, error_kind=meaning.error_kind, error=meaning.error)
+        state = State.READY if step.re_asks < self.kind.re_asks else State.FAILED
+        return replace(meaning, state=state, calls=[*result.calls[:-1], faulty])
 
 
 def read_answer(kind: AnyKind, settings: Any, step: ReadyStep, answer: Answer) -> StepResult:

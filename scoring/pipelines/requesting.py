@@ -17,6 +17,8 @@ from scoring.pipelines.kind import EndpointUse
 from scoring.pipelines.steps import PendingStep, StepResult, unasked
 from scoring.work.dispatcher import Dispatcher
 
+# With 200 responses in one write, an endpoint that answers 320 in a second ran dry at twice its concurrency of 64.
+MIN_AHEAD = 400
 StepDispatcher = Dispatcher[PendingStep, StepResult]
 
 
@@ -29,6 +31,7 @@ class Dispatchers:
 
     def __init__(self, uses: Mapping[str, EndpointUse], asker: Asker, *, money: float | None, fresh: bool) -> None:
         self._wake = Event()
+        self._has_budget = money is not None
         by_address: dict[tuple[str, str], StepDispatcher] = {}
         self._by_name: dict[str, StepDispatcher] = {}
         share = None if money is None else money / max(1, len({address_of(use) for use in uses.values()}))
@@ -65,6 +68,15 @@ class Dispatchers:
     def concurrency(self) -> int:
         """Requests at a time, over all endpoints."""
         return sum(dispatcher.concurrency for dispatcher in self._all)
+
+    @property
+    def enough(self) -> int:
+        """How many outstanding requests keep the endpoints busy while results are written.
+
+        Many results may wait to be collected during a write. Under a budget fewer requests are begun, because what they
+        can cost is lost to it if the worker is killed.
+        """
+        return max(self.concurrency * 2, 0 if self._has_budget else MIN_AHEAD)
 
     @property
     def outstanding(self) -> int:

@@ -49,7 +49,7 @@ class Exchange(Call):
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The result of a step. Without ``state`` it was not asked and stays as it is.
+    """The result of a step. Without ``state`` its answer was not read yet; without ``calls`` either it was not asked.
 
     *ready*: it is asked again. ``cached``: the id of the call whose answer was taken; None where the last of ``calls``
     was taken or none is needed. ``failed``: the endpoint gave no answer.

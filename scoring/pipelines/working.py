@@ -64,6 +64,12 @@ class PipelineTurn(Turn[StepResult]):
         """The endpoints of the run."""
         return self.kind.endpoints(self.settings)
 
+    @cached_property
+    def asker(self) -> Asker:
+        """Asks, and reads the answers."""
+        tries = max((use.endpoint.retry.attempts for use in self.uses.values()), default=1)
+        return Asker(self.kind, self.settings, billed_tries=1 if self.run.budget is None else tries)
+
     @property
     def pauses(self) -> int:
         """How often the run has rested since its last answer."""
@@ -71,6 +77,7 @@ class PipelineTurn(Turn[StepResult]):
 
     def store(self, results: Sequence[StepResult]) -> int:
         """Write the results; return how many steps an answer ended."""
+        results = [self.asker.read(result) for result in results]
         self.may_recover += [result.step.id for result in results if result.failed and may_pass(result.error_kind)]
         stored = store_results(self.run, self.kind, self.settings, self.uses, results, at=self.clock())
         self.ready.extend(stored.ready)
@@ -237,9 +244,7 @@ def _do_steps(turn: PipelineTurn, until: float) -> str:
     """Do the steps that are ready and those that follow; *down* or *spent* if that ended it, else an empty text."""
     uses = {} if turn.run.replay else turn.uses
     money = turn.money_left()
-    tries = max((use.endpoint.retry.attempts for use in uses.values()), default=1)
-    asker = Asker(turn.kind, turn.settings, billed_tries=1 if money is None else tries)
-    with Dispatchers(uses, asker, money=money, fresh=turn.run.started_at is None) as dispatchers:
+    with Dispatchers(uses, turn.asker, money=money, fresh=turn.run.started_at is None) as dispatchers:
         if turn.starts > 1:
             dispatchers.probe()
         timeout_s = max((use.endpoint.timeout_s for use in uses.values()), default=0.0)

@@ -113,6 +113,11 @@ class Dispatcher(Generic[Request, Result]):
         self._thread.join(timeout=10)
 
     @property
+    def enough(self) -> int:
+        """How many outstanding requests keep the endpoint busy while results are written."""
+        return self.concurrency * 2
+
+    @property
     def outstanding(self) -> int:
         """Requests that were submitted and whose results were not collected yet."""
         return self._outstanding

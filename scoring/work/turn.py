@@ -129,7 +129,7 @@ class Asks(Protocol[Request, Result]):
     """A `Dispatcher`, or several behind one front."""
 
     @property
-    def concurrency(self) -> int: ...
+    def enough(self) -> int: ...
     @property
     def outstanding(self) -> int: ...
     @property
@@ -185,7 +185,7 @@ def _ask(
             dispatcher.share(turn.active_workers)
             shared_at = time.monotonic()
         # Two chunks at most are in memory, and the loop never waits for the database.
-        while not (exhausted or closing) and dispatcher.outstanding <= dispatcher.concurrency * 2:
+        while not (exhausted or closing) and dispatcher.outstanding <= dispatcher.enough:
             chunk = next(chunks, None)
             exhausted = chunk is None
             if not chunk:
