@@ -19,6 +19,7 @@ from scoring.generation.due_responses import CaseFrame
 from scoring.generation.runs import create_run as create_generation
 from scoring.models import EndpointCall, PipelineRun, PipelineStep
 from scoring.pipelines.archive import ArchiveRefused, read_archive, write_archive
+from scoring.pipelines.hashing import _fence_key
 from scoring.pipelines.runs import replay_run, resume_run
 from tests.scoring.conftest import Loopback
 from tests.scoring.pipelines.verdict_chain import begin, work
@@ -83,7 +84,7 @@ def test_a_replay_names_the_step_whose_answer_is_missing(cases: Benchmark, loopb
 
 @pytest.mark.slow
 def test_a_run_is_read_and_replayed_in_another_benchmark(
-    cases: Benchmark, loopback: Loopback, tmp_path: Path, settings: Any
+    cases: Benchmark, loopback: Loopback, tmp_path: Path, settings: Any, request: pytest.FixtureRequest
 ) -> None:
     run = work(begin(cases, loopback.url))
     outputs = member(archive_of(run), "outputs.jsonl")
@@ -94,6 +95,9 @@ def test_a_run_is_read_and_replayed_in_another_benchmark(
     # As if it were another machine: another server's key, another list of hosts, and the run's id is free.
     PipelineRun.objects.filter(pk=run.pk).update(public_id="elsewhere")
     settings.JUDGE_ALLOWED_HOSTS = []
+    settings.SECRET_KEY = "of another server" * 4
+    _fence_key.cache_clear()
+    request.addfinalizer(_fence_key.cache_clear)
     n_requests = loopback.requests()
     call_command("import_run", str(path), "--benchmark", "other", stdout=out)
     imported = PipelineRun.objects.get(public_id=run.public_id)
@@ -111,8 +115,8 @@ def test_a_run_is_read_and_replayed_in_another_benchmark(
         resume_run(run=imported, at=timezone.now())
     # Its answers serve no run of this database.
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
-    own = work(begin(imported.benchmark, loopback.url, samples=1))
-    assert own.calls == loopback.requests() - n_requests > 0
+    own = work(begin(imported.benchmark, loopback.url))
+    assert own.calls == loopback.requests() - n_requests == run.calls
 
 
 @pytest.mark.slow
@@ -137,6 +141,17 @@ def test_responses_are_replayed_and_stored_once(cases: Benchmark, loopback: Loop
     # Each replay took the answers of the run that it replays.
     runs = EndpointCall.objects.filter(answered_steps__run=again).values_list("run", flat=True)
     assert set(runs) == {other.pk}
+
+
+def test_a_replay_that_waits_takes_no_place_of_a_response(cases: Benchmark, loopback: Loopback) -> None:
+    def generate(model: str) -> PipelineRun:
+        config = {"endpoint": loopback.url, "model": model}
+        return create_generation(
+            benchmark=cases, candidate="one", config=config, frame=CaseFrame(), samples=1, by=None, at=timezone.now()
+        )
+
+    replay_run(run=work(generate("empty")), by=None, at=timezone.now())
+    assert generate("prose").steps.count() == 4
 
 
 FAULTS: dict[str, tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = {
