@@ -6,10 +6,11 @@ class ScoringConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the app's navigation entries, overview steps, judge kinds, consequences of rubrics and imports."""
+        """Register navigation entries, overview steps, kinds of judges and runs, consequences of rubrics, imports."""
         from rubrics import consequences, imports, overview
         from scoring import navigation, steps
         from scoring.acuity.importing import import_acuity
+        from scoring.generation import kind as responses_kind  # noqa: F401  # registers itself as a kind of run
         from scoring.judges.kinds import registered  # noqa: F401
         from scoring.runs import continuing
         from scoring.services.verdicts import import_verdicts

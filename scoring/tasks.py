@@ -1,13 +1,13 @@
-"""Celery's tasks for judge runs, responses and trainings. A task carries ids and decides nothing."""
+"""Celery's tasks for judge runs, runs of steps and trainings. A task carries ids and decides nothing."""
 
 from __future__ import annotations
 
 from celery import shared_task
 from django.utils import timezone
 
-from scoring.generation.runs import GENERATIONS
-from scoring.generation.working import work_on_run
 from scoring.judges.services import TRAININGS
+from scoring.pipelines.runs import PIPELINES
+from scoring.pipelines.working import work_on_run
 from scoring.runs.services import SLICES
 from scoring.trained.fitting import fit
 from scoring.work.slice import work_on_slice
@@ -21,10 +21,10 @@ def judge_slice(run_id: int, number: int) -> None:
 
 
 @shared_task(ignore_result=True)
-def generate_responses(run_id: int) -> None:
-    """Work on a run that asks for responses; where the time was up, enqueue it again."""
+def work_on_pipeline(run_id: int) -> None:
+    """Work on a run of steps; where the time was up, enqueue it again."""
     if work_on_run(run_id, clock=timezone.now):
-        generate_responses.delay(run_id)
+        work_on_pipeline.delay(run_id)
 
 
 @shared_task(ignore_result=True)
@@ -36,5 +36,5 @@ def train_judge(trained_model_id: int) -> None:
 @shared_task(ignore_result=True)
 def sweep_runs() -> None:
     """Enqueue again what a lost worker or an emptied broker left behind."""
-    for kind in (SLICES, TRAININGS, GENERATIONS):
+    for kind in (SLICES, TRAININGS, PIPELINES):
         kind.sweep(at=timezone.now())

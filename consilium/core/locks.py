@@ -29,7 +29,7 @@ class WorkerLock(IntEnum):
 
     SLICE = 0x4A55
     TRAINING = 0x4A56
-    GENERATION = 0x4A57
+    PIPELINE = 0x4A57
 
 
 # Held while a process makes the tables of the broker, in the broker's own database.

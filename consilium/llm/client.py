@@ -39,7 +39,8 @@ REDACTED = "[redacted]"
 class Reply:
     """The model's answer: its text, and the tokens and time it took. ``attempts`` counts the tries of the transport.
 
-    ``model`` and ``finish`` (why it ended) are the endpoint's own words, empty where it gives none.
+    ``model`` and ``finish`` (why it ended) are the endpoint's own words, empty where it gives none. ``logprobs`` has,
+    for each token of the answer, ``token``, ``logprob`` and ``top_logprobs``, where the endpoint gives them.
     """
 
     text: str
@@ -48,6 +49,7 @@ class Reply:
     attempts: int
     model: str = ""
     finish: str = ""
+    logprobs: list[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class _Answer:
     fault: ContentError | None = None
     model: str = ""
     finish: str = ""
+    logprobs: list[dict[str, Any]] | None = None
 
 
 class _CheckedResolver(AbstractResolver):
@@ -152,7 +155,7 @@ class ChatClient:
             except TransportError as error:
                 before = self._charge(request, error, before)
                 error.attempts, error.usage = attempt, before
-                if not error.retry or attempt >= self.endpoint.retry.attempts or self.closing:
+                if not self._may_try_again(error, attempt):
                     raise
                 wait, last = self._wait(attempt, error), error
             except BaseException:
@@ -165,9 +168,17 @@ class ChatClient:
                     answer.fault.usage, answer.fault.latency_ms = usage, answer.latency_ms
                     answer.fault.model, answer.fault.finish = answer.model, answer.finish
                     raise answer.fault
-                return Reply(answer.text, usage, answer.latency_ms, attempt, answer.model, answer.finish)
+                return Reply(
+                    answer.text, usage, answer.latency_ms, attempt, answer.model, answer.finish, answer.logprobs
+                )
             await asyncio.sleep(wait)
             attempt += 1
+
+    def _may_try_again(self, error: TransportError, attempt: int) -> bool:
+        policy = self.endpoint.retry
+        if not error.retry or attempt >= policy.attempts or self.closing:
+            return False
+        return policy.repeat_billed or error.kind not in BILLED_KINDS
 
     def _charge(self, request: PendingRequest, error: TransportError, before: Usage | None) -> Usage | None:
         """Settle a failed try; returns ``before`` plus what the try may have cost."""
@@ -264,6 +275,7 @@ class ChatClient:
             message = choice["message"]
             content, refusal = message.get("content"), message.get("refusal")
             finish, model = choice.get("finish_reason"), envelope.get("model")
+            logprobs = choice.get("logprobs")
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
             excerpt = storable(self._redact(data[:20_000].decode("utf-8", "replace")), 200)
             broken = TransportError("envelope", f"not a chat completion: {excerpt}")
@@ -282,11 +294,45 @@ class ChatClient:
         elif finish == "content_filter":
             fault = ContentError("refusal", "the endpoint’s filter stopped the answer", text)
         length = len(text.encode("utf-8", "replace"))
-        return _Answer(text, *_counts(envelope), latency_ms, length, fault, self._word(model), self._word(finish))
+        return _Answer(
+            text,
+            *_counts(envelope),
+            latency_ms,
+            length,
+            fault,
+            self._word(model),
+            self._word(finish),
+            self._without_key(logprobs),
+        )
+
+    def _without_key(self, logprobs: Any) -> list[dict[str, Any]] | None:
+        """Log probabilities as far as they have the usual form.
+
+        None where they have not, or where their tokens together spell the key, which no token alone would show.
+        """
+        try:
+            entries = [
+                {**_logprob(entry), "top_logprobs": [_logprob(other) for other in entry.get("top_logprobs") or []]}
+                for entry in logprobs["content"]
+            ]
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            return None
+        spelled = "".join(entry["token"] for entry in entries)
+        return None if self._key and self._key in spelled + json.dumps(entries) else entries
 
     def _word(self, value: Any) -> str:
         """A name from the endpoint as it may be stored: without the key, and cut to a length."""
         return storable(self._redact(value), 200) if isinstance(value, str) else ""
+
+
+def _logprob(entry: Any) -> dict[str, Any]:
+    """A token with its log probability; `ValueError` where it is none."""
+    token, logprob = entry["token"], entry["logprob"]
+    if not isinstance(token, str) or isinstance(logprob, bool) or not isinstance(logprob, int | float):
+        raise ValueError("no log probability")
+    if math.isnan(logprob):
+        raise ValueError("not a number")
+    return {"token": token, "logprob": max(float(logprob), -1e9)}
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

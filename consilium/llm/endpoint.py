@@ -48,6 +48,9 @@ class RetryPolicy:
     longest_retry_after_s: float = 30.0
     # How often a model is asked again after an answer that is no verdict.
     re_asks: int = 2
+    # Whether a try is repeated that was sent and may be billed though no answer came. Without it a request costs at
+    # most what was reserved for one try.
+    repeat_billed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class ParsedVerdict:
 def parse_verdict(text: str) -> ParsedVerdict:
     """Read a judge's answer; `ContentError`, with its kind and the text, for everything that is not a verdict."""
     try:
-        value = _value(text)
+        value = one_object(text)
         _exactly(value, _FIELDS)
         return _verdict(value)
     except ContentError as error:
@@ -47,7 +47,7 @@ def parse_verdicts(text: str, count: int) -> tuple[ParsedVerdict, ...]:
     answer that is broken elsewhere.
     """
     try:
-        value = _value(text)
+        value = one_object(text)
         _exactly(value, ("verdicts",))
         entries = value["verdicts"]
         if not isinstance(entries, list):
@@ -73,10 +73,10 @@ def parse_verdicts(text: str, count: int) -> tuple[ParsedVerdict, ...]:
     return tuple(verdicts[number] for number in range(1, count + 1))
 
 
-def _value(text: str) -> dict[str, Any]:
-    """The answer as one object."""
-    if len(text) > MAXIMUM_CHARACTERS:
-        raise ContentError("too_large", f"{len(text)} characters; at most {MAXIMUM_CHARACTERS} are read")
+def one_object(text: str, *, maximum: int = MAXIMUM_CHARACTERS) -> dict[str, Any]:
+    """The answer as one object, alone or alone inside one fence; `ContentError` if it is anything else."""
+    if len(text) > maximum:
+        raise ContentError("too_large", f"{len(text)} characters; at most {maximum} are read")
     body = text.strip(_WHITE)
     if not body:
         raise ContentError("empty", "the answer is empty")

@@ -29,8 +29,9 @@ _ANSWERED = """
     SELECT EXISTS (SELECT 1 FROM rubrics_response WHERE case_id = %(case)s)
         OR EXISTS (SELECT 1 FROM annotation_writingtask WHERE case_id = %(case)s AND status <> 'released')
         OR EXISTS (
-            SELECT 1 FROM scoring_generationitem i JOIN scoring_generationrun g ON g.id = i.run_id
-            WHERE i.case_id = %(case)s AND i.status = 'due' AND g.status IN ('pending', 'running', 'paused')
+            SELECT 1 FROM scoring_pipelinestep s JOIN scoring_pipelinerun r ON r.id = s.run_id
+            WHERE s.case_id = %(case)s AND s.state IN ('waiting', 'ready') AND r.candidate_id IS NOT NULL
+                AND NOT r.replay AND r.status IN ('pending', 'running', 'paused')
         )
 """
 

@@ -22,6 +22,7 @@ from scoring.generation.runs import MAX_SAMPLES, SETTING
 from scoring.generation.views import get_generation
 from scoring.judges.config import InvalidConfig
 from scoring.models import GenerationRun
+from scoring.pipelines import runs as pipeline_runs
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -168,7 +169,7 @@ def generation_run(request: Request, slug: str, public_id: str) -> Response:
 def generation_cancel(request: Request, slug: str, public_id: str) -> Response:
     """Ask for nothing more; what was written stays."""
     run = get_generation(cast("User", request.user), slug, public_id)
-    runs.cancel_run(run=run, at=timezone.now())
+    pipeline_runs.cancel_run(run=run, at=timezone.now())
     return _detail(run)
 
 
@@ -177,5 +178,5 @@ def generation_cancel(request: Request, slug: str, public_id: str) -> Response:
 def generation_resume(request: Request, slug: str, public_id: str) -> Response:
     """Ask for what is due and for what failed."""
     run = get_generation(cast("User", request.user), slug, public_id)
-    runs.resume_run(run=run, at=timezone.now())
+    pipeline_runs.resume_run(run=run, at=timezone.now())
     return _detail(run)

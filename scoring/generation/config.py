@@ -116,6 +116,9 @@ class GenerationConfig(EndpointConfig):
         )
 
 
-def generation_config(values: dict[str, Any]) -> GenerationConfig:
-    """Check settings; `InvalidConfig` names each field that is wrong."""
-    return checked_config(GenerationConfig, values)
+def generation_config(values: dict[str, Any], *, may_call: bool = True) -> GenerationConfig:
+    """Check settings; `InvalidConfig` names each field that is wrong.
+
+    Without ``may_call`` the endpoint need not be on the operator's list: no request will be sent.
+    """
+    return checked_config(GenerationConfig, values, may_call=may_call)

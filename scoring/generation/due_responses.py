@@ -15,7 +15,8 @@ from consilium.llm.meter import BYTES_PER_TOKEN
 from rubrics.models import Benchmark, Candidate, Case, Response
 from rubrics.selectors.lists import narrowed
 from scoring.generation.config import GenerationConfig
-from scoring.models import GenerationItem, GenerationRun
+from scoring.models import GenerationRun, PipelineStep
+from scoring.models.generation import RESPONSES
 
 FILTERS = ("tag", "difficulty", "register", "language")
 
@@ -65,9 +66,10 @@ DUE = """
         SELECT 1 FROM rubrics_response r WHERE r.case_id = c.id AND r.candidate_id = %(candidate)s
            AND r.setting = %(setting)s AND r.sample = s.sample
     ) AND NOT EXISTS (
-        SELECT 1 FROM scoring_generationitem i JOIN scoring_generationrun g ON g.id = i.run_id
-        WHERE i.case_id = c.id AND i.sample = s.sample AND i.status = 'due' AND g.candidate_id = %(candidate)s
-          AND g.setting = %(setting)s AND g.status = ANY(%(live)s)
+        SELECT 1 FROM scoring_pipelinestep i JOIN scoring_pipelinerun g ON g.id = i.run_id
+        WHERE i.case_id = c.id AND i.key = s.sample::text AND i.state = 'ready' AND g.kind = 'responses'
+          AND g.candidate_id = %(candidate)s AND g.terms ->> 'setting' = %(setting)s AND g.status = ANY(%(live)s)
+          AND NOT g.replay
     )
     ORDER BY s.sample, c.place
 """
@@ -128,8 +130,8 @@ def size_of(
         )
         calls, written = cursor.fetchone()
     n_bytes = int(written) + calls * len(config.system_prompt.encode())
-    earlier = GenerationItem.objects.filter(
-        run__benchmark=benchmark, run__config__model=config.model, status=GenerationItem.Status.DONE
+    earlier = PipelineStep.objects.filter(
+        run__kind=RESPONSES, run__benchmark=benchmark, run__config__model=config.model, state=PipelineStep.State.DONE
     ).exclude(tokens_out=None)
     mean = earlier.aggregate(mean=Avg("tokens_out"))["mean"]
     return Size(

@@ -1,9 +1,4 @@
-"""Makes, cancels and resumes runs that ask for responses. The items hold what is due; tasks only carry ids.
-
-States: pending → running → finished | incomplete | failed; running → paused → running while the endpoint is down;
-pending, running or paused → cancelled, after which answers to requests in flight are still written; and from cancelled,
-incomplete, failed and paused back to pending by `resume_run`.
-"""
+"""Makes runs that ask for responses. How they go on is in `scoring.pipelines.runs`, with cancelling and resuming."""
 
 from __future__ import annotations
 
@@ -17,25 +12,16 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import DomainError
-from consilium.core.jobs import register
 from consilium.core.limits import MAX_KEY_LENGTH
-from consilium.core.locked_jobs import LockedKind
-from consilium.core.locks import WorkerLock
-from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
 from scoring.generation.config import GenerationConfig, generation_config
 from scoring.generation.due_responses import DUE, CaseFrame, cases_in, due_parameters
-from scoring.generation.storing import TAKEN
-from scoring.models import GenerationItem, GenerationRun
+from scoring.generation.kind import KIND, STAGE
+from scoring.models import GenerationRun
+from scoring.pipelines import runs as pipeline_runs
 
 MAX_SAMPLES = 100
 SETTING = "chat"
-RESUMABLE = (
-    GenerationRun.Status.CANCELLED,
-    GenerationRun.Status.INCOMPLETE,
-    GenerationRun.Status.FAILED,
-    GenerationRun.Status.PAUSED,
-)
 
 
 def check_candidate(benchmark: Benchmark, name: str) -> Candidate | None:
@@ -65,7 +51,7 @@ def create_run(
     at: datetime,
     setting: str = SETTING,
 ) -> GenerationRun:
-    """Make a run with its items, and enqueue a task once this is committed.
+    """Make a run with its steps, and enqueue a task once this is committed.
 
     Samples are numbered from 0; those that exist, or that another run is about to request, are left out.
     """
@@ -80,27 +66,32 @@ def create_run(
     # Two runs for one candidate are made one after the other, so that no response is due in both.
     known = Candidate.objects.select_for_update().get(pk=known.pk)
     _remember_prompt(known, checked)
-    run = GenerationRun.objects.create(
+    run = pipeline_runs.create_run(
+        kind=KIND,
         benchmark=benchmark,
         candidate=known,
-        setting=setting,
         config=checked.model_dump(mode="json"),
+        terms={"setting": setting, "samples": samples},
         frame=frame.stored(),
-        samples=samples,
-        created_by=by,
-        created_at=at,
+        by=by,
+        at=at,
     )
     params = due_parameters(cases_in(benchmark, frame), known, setting, samples)
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO scoring_generationitem (run_id, case_id, sample, status, attempts, error_kind, error) "
-            f"SELECT %(run)s, d.case_id, d.sample, 'due', 0, '', '' FROM ({DUE}) AS d",
-            {**params, "run": run.pk},
+            f"""
+            INSERT INTO scoring_pipelinestep (
+                run_id, case_id, key, stage, round, state, input_digest, request_hash, findings, attempts, re_asks,
+                error_kind, error
+            )
+            SELECT %(run)s, d.case_id, d.sample::text, %(stage)s, 0, 'ready', '', '', '[]', 0, 0, '', ''
+            FROM ({DUE}) AS d
+            """,
+            {**params, "run": run.pk, "stage": STAGE},
         )
         if not cursor.rowcount:
             raise DomainError(_("Nothing is due: no case matches this choice, or each has its responses already."))
-    GENERATIONS.enqueue([run], at=at)
-    return run
+    return GenerationRun.objects.get(pk=run.pk)
 
 
 def _remember_prompt(candidate: Candidate, config: GenerationConfig) -> None:
@@ -109,46 +100,3 @@ def _remember_prompt(candidate: Candidate, config: GenerationConfig) -> None:
         prompts = {**candidate.metadata.get("system_prompts", {}), config.system_prompt_sha256: config.system_prompt}
         candidate.metadata = {**candidate.metadata, "system_prompts": prompts}
         candidate.save(update_fields=["metadata"])
-
-
-@transaction.atomic
-def cancel_run(*, run: GenerationRun, at: datetime) -> None:
-    """Send no more requests; answers to those in flight are written. `Conflict` if the run has ended."""
-    transition(
-        run, source=GenerationRun.LIVE, target=GenerationRun.Status.CANCELLED, finished_at=at, resume_at=None, error=""
-    )
-
-
-@transaction.atomic
-def resume_run(*, run: GenerationRun, at: datetime) -> None:
-    """Resume a run: request again what failed, and what was not requested yet."""
-    generation_config(run.config)  # the operator's list may have changed since
-    retried = run.items.filter(status=GenerationItem.Status.FAILED).exclude(error_kind=TAKEN)
-    retried.update(status=GenerationItem.Status.DUE, error_kind="", error="", finished_at=None)
-    if not run.items.filter(status=GenerationItem.Status.DUE).exists():
-        raise DomainError(_("Nothing is left to ask for."))
-    transition(
-        run,
-        source=RESUMABLE,
-        target=GenerationRun.Status.PENDING,
-        error="",
-        finished_at=None,
-        resume_at=None,
-        attempts=0,
-    )
-    GENERATIONS.enqueue([run], at=at)
-
-
-class GenerationJobs(LockedKind[GenerationRun]):
-    """Runs that ask for responses."""
-
-    model = GenerationRun
-    task = "scoring.tasks.generate_responses"
-    sweep_task = "scoring.tasks.sweep_runs"
-    lock = WorkerLock.GENERATION
-    waiting = (GenerationRun.Status.PENDING, GenerationRun.Status.PAUSED)
-    running = (GenerationRun.Status.RUNNING,)
-    may_pause = True
-
-
-GENERATIONS = register(GenerationJobs())

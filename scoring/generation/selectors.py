@@ -1,4 +1,7 @@
-"""Progress of generation runs and the result of each item; the number of queries does not grow with the rows."""
+"""Progress of generation runs, and the result of each of their steps, which pages and files call items.
+
+The number of queries does not grow with the rows.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from rubrics.models import Benchmark
 from scoring.generation.config import GenerationConfig
-from scoring.models import GenerationItem, GenerationRun
+from scoring.models import GenerationRun, PipelineStep
 from scoring.runs.spending import time_words
 from scoring.selectors.rates import rate_of, window_start
 
@@ -24,6 +27,11 @@ CSV_TEXT = (
     *("case", "candidate", "setting", "status", "error_kind", "error", "response", "model", "finish_reason"),
     "names_its_author",
 )
+
+
+State = PipelineStep.State
+# The states of steps by the words of pages and files.
+STATUSES = {State.WAITING: "due", State.READY: "due", State.DONE: "done", State.FAILED: "failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +72,10 @@ def runs_on(benchmark: Benchmark) -> QuerySet[GenerationRun]:
 def counts_of(runs: Collection[GenerationRun]) -> dict[int, Counts]:
     """The counts of each run, by its pk; one query."""
     counts: dict[int, dict[str, int]] = {run.pk: {} for run in runs}
-    rows = GenerationItem.objects.filter(run__in=counts).order_by().values_list("run", "status").annotate(n=Count("pk"))
-    for run, status, number in rows:
-        counts[run][status] = number
+    rows = PipelineStep.objects.filter(run__in=counts).order_by().values_list("run", "state").annotate(n=Count("pk"))
+    for run, state, number in rows:
+        status = STATUSES[State(state)]
+        counts[run][status] = counts[run].get(status, 0) + number
     return {run.pk: Counts(**counts[run.pk]) for run in runs}
 
 
@@ -74,19 +83,18 @@ def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
     """How far ``run`` is at ``at``, counted from its items."""
     since = window_start(run.started_at, at=at)
     counts = counts_of([run])[run.pk]
-    generation = "response__metadata__generation"
-    totals = run.items.aggregate(
+    totals = run.steps.aggregate(
         recent=Count("pk", filter=Q(finished_at__gt=since)),
-        truncated=Count("pk", filter=Q(**{f"{generation}__truncated": True})),
-        refused=Count("pk", filter=Q(**{f"{generation}__refused": True})),
-        flagged=Count("pk", filter=Q(response__metadata__has_key="self_identification")),
+        truncated=Count("pk", filter=Q(output__truncated=True)),
+        refused=Count("pk", filter=Q(output__refused=True)),
+        flagged=Count("pk", filter=Q(state=State.DONE) & ~Q(output__names_its_author="")),
         tokens_in=Sum("tokens_in"),
         tokens_out=Sum("tokens_out"),
     )
     rate = None
     if run.status == GenerationRun.Status.RUNNING:
         rate = rate_of(totals["recent"], since=since, at=at)
-    kinds = run.items.exclude(error_kind="").order_by().values_list("error_kind").annotate(n=Count("pk"))
+    kinds = run.steps.exclude(error_kind="").order_by().values_list("error_kind").annotate(n=Count("pk"))
     return Progress(
         counts=counts,
         live=run.status in GenerationRun.LIVE,
@@ -141,28 +149,28 @@ def settings_of(run: GenerationRun) -> list[tuple[str, str]]:
 
 
 def csv_rows(run: GenerationRun) -> Iterator[tuple[object, ...]]:
-    """A row for each item, in the order of the requests."""
-    rows = run.items.select_related("case", "response").defer("case__conversation", "case__metadata", "response__text")
-    for item in rows.order_by("pk").iterator(chunk_size=500):
-        response = item.response
-        kept = {} if response is None else response.metadata.get("generation", {})
+    """A row for each step, in the order of the requests."""
+    steps = run.steps.order_by("pk").values_list(
+        *("case__key", "key", "state", "error_kind", "error", "output", "generated__response__public_id"),
+        *("tokens_in", "tokens_out", "latency_ms", "attempts", "finished_at"),
+    )
+    for key, sample, state, error_kind, error, output, response, *counts, finished_at in steps.iterator(chunk_size=500):
+        is_done = output is not None
+        output = output or {}
         yield (
-            item.case.key,
-            run.candidate.name,
+            key,
+            run.candidate_name,
             run.setting,
-            item.sample,
-            item.status,
-            item.error_kind,
-            item.error,
-            "" if response is None else response.public_id,
-            kept.get("model", ""),
-            kept.get("finish_reason", ""),
-            bool(kept.get("truncated")) if response is not None else None,
-            bool(kept.get("refused")) if response is not None else None,
-            "" if response is None else response.metadata.get("self_identification", ""),
-            item.tokens_in,
-            item.tokens_out,
-            item.latency_ms,
-            item.attempts,
-            None if item.finished_at is None else item.finished_at.isoformat(timespec="seconds"),
+            int(sample),
+            STATUSES[State(state)],
+            error_kind,
+            error,
+            response or "",
+            output.get("model", ""),
+            output.get("finish_reason", ""),
+            output["truncated"] if is_done else None,
+            output["refused"] if is_done else None,
+            output.get("names_its_author", ""),
+            *counts,
+            None if finished_at is None else finished_at.isoformat(timespec="seconds"),
         )

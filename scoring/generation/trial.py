@@ -14,13 +14,31 @@ from django.utils.translation import gettext as _
 from consilium.core.errors import DomainError
 from consilium.llm.client import ChatClient
 from rubrics.models import Benchmark, Case
-from rubrics.parsing.self_identification import self_identification
-from scoring.generation.asking import Answer, ResponseRequest, ask
+from scoring.generation.asking import request_for
 from scoring.generation.config import GenerationConfig
 from scoring.generation.due_responses import CaseFrame, cases_in
+from scoring.generation.kind import KIND, STAGE, GenerationSettings
+from scoring.pipelines.asking import Asker
+from scoring.pipelines.hashing import body_of_request
+from scoring.pipelines.kind import StepName
+from scoring.pipelines.steps import PendingStep, ReadyStep, StepResult
 
 # A page waits for the answer, and a web process has 60 s for a request.
 MAX_SECONDS = 45.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrialAnswer:
+    """A response, or the kind of error; ``flagged``: the words by which it names its author."""
+
+    text: str = ""
+    model: str = ""
+    cut: bool = False
+    refused: bool = False
+    flagged: str = ""
+    latency_ms: int | None = None
+    kind: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +46,7 @@ class Trial:
     """The case of the request, and the answer."""
 
     case: Case
-    answer: Answer
-    flagged: str = ""  # the words by which it names its author
+    answer: TrialAnswer
 
 
 def try_once(benchmark: Benchmark, frame: CaseFrame, config: GenerationConfig, *, candidate: str = "") -> Trial:
@@ -39,11 +56,27 @@ def try_once(benchmark: Benchmark, frame: CaseFrame, config: GenerationConfig, *
         raise DomainError(_("No case matches this choice."))
     case = Case.objects.get(pk=cases[0])
     endpoint = config.for_client(attempts=1, timeout_s=min(config.timeout_s, MAX_SECONDS))
-    task = ResponseRequest(0, case.pk, 0, case.conversation)
+    request = request_for(config, case.conversation, 0)
+    pending = PendingStep(ReadyStep(0, case.pk, StepName(STAGE, "0")), request, "", body_of_request(request))
+    asker = Asker(KIND, GenerationSettings(config, candidate, samples=1))
 
-    async def once() -> Answer:
+    async def once() -> StepResult:
         async with ChatClient(endpoint, allowed_hosts=settings.JUDGE_ALLOWED_HOSTS) as client:
-            return await ask(client, config, task)
+            return await asker.ask(client, pending)
 
-    answer = asyncio.run(once())
-    return Trial(case, answer, self_identification(answer.text, candidate) if answer.text else "")
+    return Trial(case, _in_short(asker.read(asyncio.run(once()))))
+
+
+def _in_short(result: StepResult) -> TrialAnswer:
+    latency_ms = result.calls[-1].latency_ms
+    if result.output is None:
+        return TrialAnswer(latency_ms=latency_ms, kind=result.error_kind, error=result.error)
+    output = result.output
+    return TrialAnswer(
+        output["text"],
+        output["model"],
+        output["truncated"],
+        output["refused"],
+        output["names_its_author"],
+        latency_ms,
+    )

@@ -25,6 +25,7 @@ from scoring.generation.due_responses import size_of
 from scoring.generation.forms import GenerationForm, initial_of
 from scoring.generation.trial import try_once
 from scoring.models import GenerationRun
+from scoring.pipelines import runs as pipeline_runs
 
 NEW = "scoring/generation/new.html"
 PER_PAGE = 20
@@ -67,7 +68,7 @@ def generation_new(request: SignedInRequest, slug: str) -> HttpResponse:
         initial: dict[str, Any] = {"candidate": request.GET.get("candidate", "")}
         if earlier := request.GET.get("from"):
             run = get_generation(request.user, slug, earlier)
-            initial = {**initial_of(run.config), "candidate": run.candidate.name, "samples": run.samples}
+            initial = {**initial_of(run.config), "candidate": run.candidate_name, "samples": run.samples}
         return render(request, NEW, {**context, "form": GenerationForm(benchmark=benchmark, initial=initial)})
     form = GenerationForm(request.POST, benchmark=benchmark)
     status = 422
@@ -146,7 +147,7 @@ def _context(run: GenerationRun) -> dict[str, Any]:
         "run": run,
         "progress": progress,
         "errors": [(kind, selectors.error_words(kind), number) for kind, number in progress.errors],
-        "resumable": run.status in runs.RESUMABLE and progress.counts.done < progress.counts.total,
+        "resumable": pipeline_runs.may_resume(run) and progress.counts.done < progress.counts.total,
     }
 
 
@@ -183,14 +184,14 @@ def generation_progress(request: SignedInRequest, slug: str, public_id: str) -> 
 @signed_in
 def generation_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Send no more requests; what was written stays."""
-    return _switch(request, slug, public_id, lambda run, at: runs.cancel_run(run=run, at=at))
+    return _switch(request, slug, public_id, lambda run, at: pipeline_runs.cancel_run(run=run, at=at))
 
 
 @require_POST
 @signed_in
 def generation_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Request what is due and what failed."""
-    return _switch(request, slug, public_id, lambda run, at: runs.resume_run(run=run, at=at))
+    return _switch(request, slug, public_id, lambda run, at: pipeline_runs.resume_run(run=run, at=at))
 
 
 def _switch(
@@ -211,6 +212,6 @@ def generation_csv(request: SignedInRequest, slug: str, public_id: str) -> Strea
     run = get_generation(request.user, slug, public_id)
     pieces = stream_csv(selectors.CSV_COLUMNS, selectors.csv_rows(run), text_columns=selectors.CSV_TEXT)
     response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
-    name = f"{slug}-generation-{slugify(run.candidate.name) or 'candidate'}-{run.public_id}.csv"
+    name = f"{slug}-generation-{slugify(run.candidate_name) or 'candidate'}-{run.public_id}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -1,18 +1,23 @@
-"""Judges, their runs and verdicts; generated responses; screening by score."""
+"""Judges, their runs and verdicts; runs of steps; generated responses; screening by score."""
 
 from scoring.models.acuity import AcuityReading
-from scoring.models.generation import GenerationItem, GenerationRun
+from scoring.models.generation import GeneratedResponse, GenerationRun
 from scoring.models.judges import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, TrainedModel, Verdict
+from scoring.models.pipelines import EndpointCall, EndpointKind, PipelineRun, PipelineStep
 from scoring.models.screening import ScreenedCase, Screening
 
 __all__ = [
     "AcuityReading",
-    "GenerationItem",
+    "EndpointCall",
+    "EndpointKind",
+    "GeneratedResponse",
     "GenerationRun",
     "Judge",
     "JudgeCall",
     "JudgeRun",
     "JudgeRunItem",
+    "PipelineRun",
+    "PipelineStep",
     "RunSlice",
     "ScreenedCase",
     "Screening",

@@ -1,96 +1,60 @@
-"""Generation runs, and each response that is due in one."""
+"""Runs that ask a model for responses, and the response that came of each of their steps."""
 
 from __future__ import annotations
 
-from django.conf import settings
+from typing import ClassVar
+
 from django.db import models
-from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
-from consilium.core.identifiers import new_public_id
-from consilium.core.labels import STATUS_LABELS
-from consilium.core.limits import MAX_SETTING_LENGTH
-from rubrics.models import Benchmark, Candidate, Case, Response
+from rubrics.models import Response
+from scoring.models.pipelines import PipelineRun, PipelineStep
+
+RESPONSES = "responses"
 
 
-class GenerationRun(models.Model):
-    """The generation of a candidate's responses to a set of cases by an OpenAI-compatible endpoint, item by item."""
+class GenerationRunManager(models.Manager["GenerationRun"]):
+    def get_queryset(self) -> models.QuerySet[GenerationRun]:
+        """The runs of this kind, with replays and those that were made elsewhere."""
+        return super().get_queryset().filter(kind=RESPONSES)
 
-    class Status(models.TextChoices):
-        PENDING = "pending", STATUS_LABELS["pending"]
-        RUNNING = "running", STATUS_LABELS["running"]
-        PAUSED = "paused", STATUS_LABELS["paused"]
-        CANCELLED = "cancelled", STATUS_LABELS["cancelled"]
-        INCOMPLETE = "incomplete", STATUS_LABELS["incomplete"]
-        FINISHED = "finished", STATUS_LABELS["finished"]
-        FAILED = "failed", STATUS_LABELS["failed"]
 
-    LIVE = (Status.PENDING, Status.RUNNING, Status.PAUSED)
+class GenerationRun(PipelineRun):
+    """A run of kind *responses*: a candidate's responses to a set of cases, each sample of a case one step."""
 
-    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
-    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="generation_runs")
-    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="generation_runs")
-    setting = models.CharField(_("setting"), max_length=MAX_SETTING_LENGTH, default="chat")
-    # Endpoint, model, name of the key's variable, system prompt, decoding settings: all that a response depends on.
-    config = models.JSONField(default=dict)
-    frame = models.JSONField(default=dict)  # the filter by which the cases were chosen
-    samples = models.PositiveSmallIntegerField(_("samples per case"), default=1)
-    status = models.CharField(max_length=12, choices=Status.choices, default=Status.PENDING)
-    error = models.TextField(blank=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField()
-    started_at = models.DateTimeField(null=True, blank=True)
-    heartbeat_at = models.DateTimeField(null=True, blank=True)
-    resume_at = models.DateTimeField(null=True, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    finished_at = models.DateTimeField(null=True, blank=True)
+    objects: ClassVar[GenerationRunManager] = GenerationRunManager()
 
     class Meta:
-        ordering = ["-created_at", "-pk"]
-        indexes = [
-            models.Index(
-                fields=["heartbeat_at"],
-                condition=Q(status__in=["pending", "running", "paused"]),
-                name="scoring_generation_live",
-            )
-        ]
+        proxy = True
 
     def __str__(self) -> str:
-        return f"{self.candidate}, {self.public_id}"
+        return f"{self.candidate_name}, {self.public_id}"
+
+    @property
+    def candidate_name(self) -> str:
+        """The name of the candidate, which every run of this kind has."""
+        return self.candidate.name if self.candidate else ""
+
+    @property
+    def keeps_responses(self) -> bool:
+        """Whether its answers become responses: those of a replay and of a run that was made elsewhere do not."""
+        return not (self.replay or self.imported)
+
+    @property
+    def setting(self) -> str:
+        """The setting of its responses."""
+        return str(self.terms.get("setting", "chat"))
+
+    @property
+    def samples(self) -> int:
+        """Samples of each case."""
+        return int(self.terms.get("samples", 1))
 
 
-class GenerationItem(models.Model):
-    """One response that is due."""
+class GeneratedResponse(models.Model):
+    """The response that was stored for a step; the steps of a replay and of an imported run have none."""
 
-    class Status(models.TextChoices):
-        DUE = "due", _("Due")
-        DONE = "done", STATUS_LABELS["done"]
-        FAILED = "failed", STATUS_LABELS["failed"]
-
-    run = models.ForeignKey(GenerationRun, on_delete=models.CASCADE, related_name="items")
-    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="+")
-    sample = models.PositiveIntegerField(default=0)
-    status = models.CharField(max_length=10, choices=Status.choices, default=Status.DUE)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    error_kind = models.CharField(max_length=40, blank=True)
-    error = models.TextField(blank=True)
-    response = models.OneToOneField(
-        Response, null=True, blank=True, on_delete=models.PROTECT, related_name="generated_in"
-    )
-    tokens_in = models.PositiveIntegerField(null=True)
-    tokens_out = models.PositiveIntegerField(null=True)
-    latency_ms = models.PositiveIntegerField(null=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(fields=["run", "case", "sample"], name="scoring_generationitem_once"),
-            models.CheckConstraint(
-                condition=Q(status="done", response__isnull=False) | (~Q(status="done") & Q(response=None)),
-                name="scoring_generationitem_response",
-            ),
-        ]
+    step = models.OneToOneField(PipelineStep, primary_key=True, on_delete=models.CASCADE, related_name="generated")
+    response = models.OneToOneField(Response, on_delete=models.PROTECT, related_name="generated_in")
 
     def __str__(self) -> str:
-        return f"{self.case}, sample {self.sample}"
+        return f"{self.response} of {self.step}"

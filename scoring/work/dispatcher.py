@@ -62,6 +62,7 @@ class Dispatcher(Generic[Request, Result]):
     """``with Dispatcher(endpoint, ask, unasked, allowed_hosts=…)``; `EndpointRefused` where it may not call.
 
     ``unasked`` gives the result of a request that was not sent. Leaving the block abandons the requests in flight.
+    ``wake`` is set when results are worth collecting; several dispatchers may share it.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Dispatcher(Generic[Request, Result]):
         *,
         allowed_hosts: Collection[str],
         allowance: Allowance | None = None,
+        wake: threading.Event | None = None,
     ) -> None:
         self._client = ChatClient(endpoint, allowed_hosts=allowed_hosts, allowance=allowance)
         self._ask = ask
@@ -85,7 +87,7 @@ class Dispatcher(Generic[Request, Result]):
         self._probing = False
         self._results: deque[Result] = deque()
         self._unwritten = 0
-        self._wake = threading.Event()
+        self._wake = wake or threading.Event()
         self._started = threading.Event()
         self._failure: BaseException | None = None
         self._outstanding = 0
@@ -98,7 +100,7 @@ class Dispatcher(Generic[Request, Result]):
     def __enter__(self) -> Self:
         self._thread.start()
         self._started.wait()
-        self._raise_failure()
+        self.raise_failure()
         return self
 
     def __exit__(
@@ -109,6 +111,11 @@ class Dispatcher(Generic[Request, Result]):
             with contextlib.suppress(RuntimeError):  # the loop ended a moment ago
                 loop.call_soon_threadsafe(main.cancel)
         self._thread.join(timeout=10)
+
+    @property
+    def enough(self) -> int:
+        """How many outstanding requests keep the endpoint busy while results are written."""
+        return self.concurrency * 2
 
     @property
     def outstanding(self) -> int:
@@ -126,7 +133,7 @@ class Dispatcher(Generic[Request, Result]):
 
     def submit(self, requests: Sequence[Request]) -> None:
         """Pass requests to the loop, which sends them in this order."""
-        self._raise_failure()
+        self.raise_failure()
         assert self._loop is not None
         self._outstanding += len(requests)
         self._loop.call_soon_threadsafe(self._enqueue, requests)
@@ -135,7 +142,7 @@ class Dispatcher(Generic[Request, Result]):
         """The results since the last time; waits up to ``within_s`` for enough to be worth writing."""
         self._wake.wait(within_s)
         self._wake.clear()
-        self._raise_failure()
+        self.raise_failure()
         return self.results()
 
     def results(self) -> list[Result]:
@@ -180,7 +187,8 @@ class Dispatcher(Generic[Request, Result]):
             count += 1
         dropped.set_result(count)
 
-    def _raise_failure(self) -> None:
+    def raise_failure(self) -> None:
+        """Raise the error that ended the loop, if one did."""
         if self._failure is not None:
             raise self._failure
 

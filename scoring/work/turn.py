@@ -1,9 +1,9 @@
-"""A worker's turn at a row of many requests, and the loop that asks them; judge runs and generation runs share both.
+"""A worker's turn at a row of many requests, and the loop that asks them; judge runs and runs of steps share both.
 
 A `Turn` keeps results until they are written, writes a heartbeat, and counts failures. A subclass defines how results
 are stored, and how to tell that the run was cancelled. `ask_all` fills a dispatcher with requests, gives the results
 to the turn, and stops when the requests are used up, the time is up, the run is cancelled, or the endpoint is down.
-How a turn begins and ends differs: see `scoring.work.slice` and `scoring.generation.working`.
+How a turn begins and ends differs: see `scoring.work.slice` and `scoring.pipelines.working`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from django.db import DatabaseError
 from django.db.models import QuerySet
 
 from consilium.core.jobs import Clock
-from scoring.work.dispatcher import Dispatcher, RequestResult
+from scoring.work.dispatcher import RequestResult
 
 WRITE_AT = 200  # results
 WRITE_EVERY_S = 1.0
@@ -46,7 +46,7 @@ class EndpointDown(TurnStopped):
     """The endpoint does not answer, but may do so after a while."""
 
 
-Request = TypeVar("Request")
+Request = TypeVar("Request", contravariant=True)
 Result = TypeVar("Result", bound=RequestResult)
 
 
@@ -77,7 +77,7 @@ class Turn(ABC, Generic[Result]):
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        self.stored = 0  # verdicts or responses
+        self.stored = 0  # verdicts, or answers to steps
         self.cancelled = False
         self.active_workers = 1  # workers that ask the same endpoint now, this one among them
         self.failures = Failures()
@@ -86,7 +86,7 @@ class Turn(ABC, Generic[Result]):
 
     @abstractmethod
     def store(self, results: Sequence[Result]) -> int:
-        """Write results in one transaction; return how many verdicts or responses they hold."""
+        """Write results in one transaction; return how many verdicts or answers they hold."""
 
     @abstractmethod
     def heartbeat(self) -> bool:
@@ -99,6 +99,10 @@ class Turn(ABC, Generic[Result]):
     def count_active_workers(self) -> None:
         """Set ``active_workers`` to the number of workers that share the endpoint."""
         self.active_workers = 1 + self.others_at_work().count()
+
+    def has_unwritten(self) -> bool:
+        """Whether results wait to be written."""
+        return bool(self._unwritten)
 
     def take(self, results: Sequence[Result], *, now: bool = False) -> int:
         """Keep results, write them when enough have come or enough time has passed; return the calls written."""
@@ -121,9 +125,28 @@ class Turn(ABC, Generic[Result]):
         self._beat_at = time.monotonic()
 
 
+class Asks(Protocol[Request, Result]):
+    """A `Dispatcher`, or several behind one front."""
+
+    @property
+    def enough(self) -> int: ...
+    @property
+    def outstanding(self) -> int: ...
+    @property
+    def down(self) -> bool: ...
+    @property
+    def budget_spent(self) -> bool: ...
+    def share(self, active_workers: int) -> None: ...
+    def submit(self, requests: Sequence[Request]) -> None: ...
+    def collect(self, within_s: float) -> list[Result]: ...
+    def results(self) -> list[Result]: ...
+    def written(self, answers: int) -> None: ...
+    def close(self) -> None: ...
+
+
 def ask_all(
     turn: Turn[Result],
-    dispatcher: Dispatcher[Request, Result],
+    dispatcher: Asks[Request, Result],
     chunks: Iterator[Sequence[Request]],
     *,
     until: float,
@@ -131,6 +154,7 @@ def ask_all(
 ) -> bool:
     """Send all requests and store their results; True if the time, ``until`` by `time.monotonic`, was up first.
 
+    An empty chunk says that nothing can be asked before more answers have come; requests are then in flight.
     ``timeout_s`` is that of the endpoint. Other reasons to stop are in the turn and in the dispatcher. An error in our
     own code does not lose the answers that have arrived.
     """
@@ -147,7 +171,7 @@ def ask_all(
 
 def _ask(
     turn: Turn[Result],
-    dispatcher: Dispatcher[Request, Result],
+    dispatcher: Asks[Request, Result],
     chunks: Iterator[Sequence[Request]],
     until: float,
     timeout_s: float,
@@ -161,10 +185,12 @@ def _ask(
             dispatcher.share(turn.active_workers)
             shared_at = time.monotonic()
         # Two chunks at most are in memory, and the loop never waits for the database.
-        while not (exhausted or closing) and dispatcher.outstanding <= dispatcher.concurrency * 2:
+        while not (exhausted or closing) and dispatcher.outstanding <= dispatcher.enough:
             chunk = next(chunks, None)
             exhausted = chunk is None
-            dispatcher.submit(chunk or [])
+            if not chunk:
+                break
+            dispatcher.submit(chunk)
         if dispatcher.outstanding == 0:
             return time_is_up
         dispatcher.written(turn.take(dispatcher.collect(COLLECT_WITHIN_S)))

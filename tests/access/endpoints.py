@@ -552,7 +552,7 @@ ENDPOINTS |= {
 }
 
 # Generated responses ---------------------------------------------------------------------------------------------
-a_generation = of(public_id=lambda world: world.benchmark.generation_runs.get().public_id)
+a_generation = of(public_id=lambda world: world.benchmark.pipeline_runs.get().public_id)
 ENDPOINTS |= {
     "scoring:generation": Endpoint(STAFF, slug),
     "scoring:generation-new": Endpoint(STAFF, slug),

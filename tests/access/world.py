@@ -446,7 +446,8 @@ def build_world(suffix: str = "") -> World:
         version=1, client_id=None, by=author, at=AT,
     )  # fmt: skip
     GenerationRun.objects.create(
-        benchmark=benchmark, candidate=candidates[0], status="finished", config={"endpoint": "", "model": "m"},
+        kind="responses", benchmark=benchmark, candidate=candidates[0], status="finished",
+        config={"endpoint": "", "model": "m"}, terms={"setting": "chat", "samples": 1},
         created_by=users["admin"], created_at=AT, finished_at=AT,
     )  # fmt: skip
     screening = Screening.objects.create(

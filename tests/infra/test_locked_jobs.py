@@ -13,7 +13,7 @@ from django.utils import timezone
 from consilium.core import jobs
 from consilium.core.locked_jobs import ENQUEUE_AGAIN_AFTER, LockedKind
 from scoring.judges.services import TRAININGS
-from scoring.models import GenerationRun, Judge, TrainedModel
+from scoring.models import Judge, PipelineRun, TrainedModel
 from scoring.tasks import train_judge
 from tests.factories import BenchmarkFactory
 from tests.infra.test_jobs import TICK, Thread
@@ -109,5 +109,5 @@ def test_a_task_is_sent_after_the_commit_and_only_then(sent: list[int]) -> None:
 def test_each_kind_has_a_lock_of_its_own() -> None:
     jobs.tasks()
     kinds = [kind for kind in jobs._kinds.values() if isinstance(kind, LockedKind)]
-    assert {kind.model for kind in kinds} >= {GenerationRun, TrainedModel}
+    assert {kind.model for kind in kinds} >= {PipelineRun, TrainedModel}
     assert len({kind.lock for kind in kinds}) == len(kinds)

@@ -60,7 +60,7 @@ def test_the_lock_of_a_row_ends_with_its_transaction() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    "lock, number", [(WorkerLock.SLICE, 0x4A55), (WorkerLock.TRAINING, 0x4A56), (WorkerLock.GENERATION, 0x4A57)]
+    "lock, number", [(WorkerLock.SLICE, 0x4A55), (WorkerLock.TRAINING, 0x4A56), (WorkerLock.PIPELINE, 0x4A57)]
 )
 def test_a_worker_holds_its_lock_for_the_length_of_a_block(lock: WorkerLock, number: int) -> None:
     with worker_lock(lock, (3 << 32) + 5) as held:

@@ -17,6 +17,7 @@ from consilium.llm.client import ChatClient
 from consilium.llm.endpoint import Endpoint
 from consilium.llm.errors import ContentError, TransportError
 from consilium.llm.parsing import parse_verdict, parse_verdicts
+from consilium.llm.structured import StructuredAnswer, parse_structured
 
 pytestmark = pytest.mark.slow
 
@@ -145,6 +146,32 @@ def test_ten_thousand_answers() -> None:
         assert read == read_verdict(text), (number, text[:500])
         verdicts += read is not None
     assert TIMES // 10 < verdicts < TIMES // 2  # both kinds were tried
+
+
+class Verdict(StructuredAnswer):
+    """The form of a verdict."""
+
+    explanation: str
+    criteria_met: bool
+
+
+def test_ten_thousand_answers_of_a_form() -> None:
+    rng = random.Random(5)
+    verdicts = 0
+    for number in range(TIMES):
+        text = mangled(rng.choice(SOUND), rng)
+        try:
+            answer = parse_structured(text, Verdict)
+        except ContentError:
+            read = None
+        else:
+            read = answer.explanation, answer.criteria_met
+        expected = read_verdict(text)
+        if expected is not None and re.search("[\ud800-\udfff]", expected[0]):
+            expected = None  # no column can hold half a character
+        assert read == expected, (number, text[:500])
+        verdicts += read is not None
+    assert TIMES // 10 < verdicts < TIMES // 2
 
 
 def read_verdicts(text: str) -> list[tuple[str, bool]] | None:

@@ -16,8 +16,8 @@ from rubrics.management.lookups import benchmark_called
 from scoring.generation.due_responses import frame_of
 from scoring.generation.runs import SETTING, create_run
 from scoring.generation.selectors import progress_of
-from scoring.generation.working import work_on_run
 from scoring.models import GenerationRun
+from scoring.pipelines.working import work_on_run
 
 # With --wait: how long a worker has to take the run before this process does the work itself.
 WORKER_HAS_S = 5.0
@@ -89,7 +89,7 @@ class Command(BaseCommand):
             )
         except DomainError as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{run.public_id}: {run.items.count():,} responses of {run.candidate.name}")
+        self.stdout.write(f"{run.public_id}: {run.steps.count():,} responses of {options['candidate']}")
         if not options["wait"]:
             return
         self._wait(run)

@@ -19,11 +19,12 @@ from consilium.core.errors import DomainError
 from rubrics.models import Benchmark, Case, Response
 from scoring.generation.config import generation_config
 from scoring.generation.due_responses import CaseFrame, cases_in
-from scoring.generation.runs import GENERATIONS, cancel_run, create_run, resume_run
-from scoring.generation.working import work_on_run
+from scoring.generation.runs import create_run
 from scoring.judges.config import InvalidConfig
 from scoring.models import GenerationRun
-from scoring.tasks import generate_responses
+from scoring.pipelines.runs import PIPELINES, cancel_run, resume_run
+from scoring.pipelines.working import work_on_run
+from scoring.tasks import work_on_pipeline
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.processes import Worker
 from tests.scoring.conftest import Loopback
@@ -80,8 +81,8 @@ def test_each_sample_once_with_what_it_depended_on(cases: Benchmark, loopback: L
     sampled = {"temperature": 0.5, "seed": 7, "stop": ["END"], "extra": {"top_k": 3}, "system_prompt": "Be brief."}
     run = work(start(cases, loopback, samples=2, **sampled))
     assert run.status == "finished"
-    assert sorted(run.items.values_list("case__key", "sample", "status")) == [
-        (f"case-{case}", sample, "done") for case in range(3) for sample in range(2)
+    assert sorted(run.steps.values_list("case__key", "key", "state")) == [
+        (f"case-{case}", str(sample), "done") for case in range(3) for sample in range(2)
     ]
     response = Response.objects.get(case__key="case-1", sample=1)
     kept = response.metadata["generation"]
@@ -98,7 +99,7 @@ def test_each_sample_once_with_what_it_depended_on(cases: Benchmark, loopback: L
     # Three samples now: those that stand are not asked for again.
     before = loopback.requests()
     more = work(start(cases, loopback, samples=3))
-    assert set(more.items.values_list("sample", flat=True)) == {2}
+    assert set(more.steps.values_list("key", flat=True)) == {"2"}
     assert loopback.requests() - before == 3
     with pytest.raises(DomainError, match="Nothing is due"):
         start(cases, loopback, samples=3)
@@ -130,7 +131,7 @@ def test_failures_are_counted_by_kind_and_requested_again(
     # The endpoint that is to time out never answers.
     run = work(start(cases, loopback, model, timeout_s=0.3 if kind == "timeout" else 60))
     assert run.status == "incomplete"
-    assert set(run.items.values_list("status", "error_kind")) == {("failed", kind)}
+    assert set(run.steps.values_list("state", "error_kind")) == {("failed", kind)}
     assert not Response.objects.exists()
     # Fails once, then answers, in whatever time a busy machine takes.
     GenerationRun.objects.filter(pk=run.pk).update(config={**run.config, "model": "429", "timeout_s": 60})
@@ -152,7 +153,7 @@ def test_an_endpoint_that_is_down_is_left_alone_for_longer_each_time(cases: Benc
         assert run.resume_at is not None
         rests.append((run.resume_at - at).total_seconds())
         # Nothing failed for good while the endpoint was down.
-        assert set(run.items.values_list("status", flat=True)) == {"due"}
+        assert set(run.steps.values_list("state", flat=True)) == {"ready"}
         request_count = loopback.requests()
         work(run, at)  # a task that comes early
         assert loopback.requests() == request_count
@@ -168,7 +169,7 @@ def test_a_wrong_key_stops_the_run(cases: Benchmark, loopback: Loopback, monkeyp
     run = work(start(cases, loopback, "echo-key", key_env="SOME_API_KEY", concurrency=1, pauses=3))
     assert run.status == "incomplete"
     assert loopback.requests() == 3
-    text = json.dumps([run.error, run.config, list(run.items.values_list("error", flat=True))])
+    text = json.dumps([run.error, run.config, list(run.steps.values_list("error", flat=True))])
     assert "401" in text and "sk-very-secret" not in text
 
 
@@ -207,7 +208,7 @@ def test_no_place_is_taken_twice(cases: Benchmark, loopback: Loopback) -> None:
         start(cases, loopback)
     imported = ResponseFactory(case=Case.objects.get(key="case-2"), candidate=run.candidate, text="From a file.")
     assert work(run).status == "incomplete"
-    assert list(run.items.filter(status="failed").values_list("case__key", "error_kind")) == [("case-2", "taken")]
+    assert list(run.steps.filter(state="failed").values_list("case__key", "error_kind")) == [("case-2", "taken")]
     imported.refresh_from_db()
     assert imported.text == "From a file."
     assert Response.objects.count() == 4
@@ -263,9 +264,7 @@ def test_the_command_asks_and_says_what_came(cases: Benchmark, loopback: Loopbac
 def test_a_killed_worker_leaves_each_response_once(
     loopback: Loopback, start_worker: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        generate_responses, "delay", lambda *ids: generate_responses.apply_async(ids, queue="generating")
-    )
+    monkeypatch.setattr(work_on_pipeline, "delay", lambda *ids: work_on_pipeline.apply_async(ids, queue="generating"))
     benchmark = BenchmarkFactory(slug="killed")
     for number in range(16):
         CaseFactory(benchmark=benchmark, key=f"case-{number}", rubric=0)
@@ -277,7 +276,7 @@ def test_a_killed_worker_leaves_each_response_once(
     kept = Response.objects.count()
     assert 0 < kept < 32
     # The lock ends with the worker's connection; then the sweep enqueues, and another worker goes on.
-    wait_until(lambda: GENERATIONS.sweep(at=timezone.now()) == 1, message="the sweep finds the run")
+    wait_until(lambda: PIPELINES.sweep(at=timezone.now()) == 1, message="the sweep finds the run")
     assert work(run).status == "finished"
     pairs = list(Response.objects.values_list("case__key", "sample"))
     assert len(pairs) == len(set(pairs)) == 32

@@ -1,0 +1,99 @@
+"""Makes requests of the steps that are ready, and answers from the store those that need no endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from consilium.llm.errors import BILLED_KINDS
+from consilium.llm.meter import MIN_BYTES_PER_TOKEN
+from scoring.models import PipelineRun, PipelineStep
+from scoring.pipelines.asking import read_answer
+from scoring.pipelines.cache import StoredAnswer, answers_to_replay, good_answers
+from scoring.pipelines.hashing import body_of_request, canonical, digest_of, hash_of_request, nonce_for_input
+from scoring.pipelines.kind import AnyKind, Computed, EndpointUse, Output, StepName
+from scoring.pipelines.settling import outputs_of
+from scoring.pipelines.steps import NOT_STORED, WITHHELD, PendingStep, ReadyStep, StepResult
+
+State = PipelineStep.State
+COLUMNS = ("pk", "case", "stage", "key", "round", "re_asks", "error_kind", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Preparer:
+    """Prepares the steps of one run."""
+
+    run: PipelineRun
+    kind: AnyKind
+    settings: Any
+    uses: Mapping[str, EndpointUse]
+
+    def prepare(self, rows: Sequence[tuple[Any, ...]]) -> tuple[list[PendingStep], list[StepResult]]:
+        """Requests to send, and the results of the steps that need none, of rows with `COLUMNS`."""
+        cases = {row[1] for row in rows}
+        materials = self.kind.materials(self.settings, self.run, cases)
+        outputs = outputs_of(self.run, cases) if len(self.kind.stages) > 1 else {}
+        pending: list[PendingStep] = []
+        results: list[StepResult] = []
+        for row in rows:
+            item = self._one(_ready(row), materials, outputs.get(row[1], {}))
+            if isinstance(item, PendingStep):
+                pending.append(item)
+            else:
+                results.append(item)
+        return self._from_store(pending, results)
+
+    def _one(
+        self, step: ReadyStep, materials: Mapping[int, Any], done: Mapping[StepName, Output]
+    ) -> PendingStep | StepResult:
+        if step.case not in materials:
+            return StepResult(
+                step, state=State.FAILED, error_kind=WITHHELD, error="the case may not be used for this any more"
+            )
+        value = self.kind.input_of(self.settings, step.name, materials[step.case], done)
+        text = canonical(value)
+        step = replace(step, value=value, input_digest=digest_of(text))
+        nonce = nonce_for_input(text)
+        request = self.kind.request(self.settings, step.name, value, nonce)
+        if isinstance(request, Computed):
+            findings = self.kind.check(self.settings, step.name, value, request.output)
+            return StepResult(step, state=State.DONE, output=request.output, findings=findings)
+        body = body_of_request(request)
+        request_hash = hash_of_request(body, nonce, draw=request.draw)
+        if step.fault:
+            body = body_of_request(request, fault=step.fault)
+        use = self.uses[request.endpoint]
+        most = use.allowance.cost(len(body) / MIN_BYTES_PER_TOKEN, use.endpoint.most_tokens_out(1))
+        return PendingStep(step, request, request_hash, body, most)
+
+    def _from_store(
+        self, pending: list[PendingStep], results: list[StepResult]
+    ) -> tuple[list[PendingStep], list[StepResult]]:
+        """Move the requests that have a stored answer to the results; in a replay, all of them."""
+        if not pending or not (self.run.replay or self.kind.reads_cache):
+            return pending, results
+        addresses = {item.request_hash: self.uses[item.request.endpoint].endpoint.url for item in pending}
+        stored = answers_to_replay(self.run, addresses) if self.run.replay else good_answers(self.run, addresses)
+        left: list[PendingStep] = []
+        for item in pending:
+            answer = stored.get(item.request_hash)
+            result = None if answer is None else self._read(item, answer)
+            if result is not None and (self.run.replay or result.state == State.DONE):
+                results.append(result)
+            elif self.run.replay:
+                message = "no stored answer to its request"
+                results.append(StepResult(item.step, item, State.FAILED, error_kind=NOT_STORED, error=message))
+            else:
+                left.append(item)
+        return left, results
+
+    def _read(self, item: PendingStep, stored: StoredAnswer) -> StepResult:
+        result = read_answer(self.kind, self.settings, item.step, stored.answer)
+        return replace(result, pending=item, cached=stored.call)
+
+
+def _ready(row: tuple[Any, ...]) -> ReadyStep:
+    pk, case, stage, key, number, re_asks, error_kind, error = row
+    fault = error if re_asks and error_kind not in BILLED_KINDS else ""
+    return ReadyStep(pk, case, StepName(stage, key, number), re_asks, fault)
