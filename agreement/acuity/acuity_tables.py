@@ -32,6 +32,8 @@ from agreement.acuity.tables import (
     level_counts,
     over_candidates,
     paired,
+    parts_of,
+    series_of,
     weighed,
 )
 from consilium.core.phrases import joined, labelled
@@ -93,21 +95,25 @@ class AcuityTables:
 
 
 def acuity_tables(data: AcuityData, *, price: Price, rule: IntervalRule) -> AcuityTables:
-    """All tables of ``data``; only cases with a clear reference count, but in the table of boundaries."""
+    """All tables of ``data``; those by reference level are of clear cases alone."""
     part = everything(data)
     parts_by_aggregate = {aggregate: case_tables(data, part, aggregate) for aggregate in Aggregate}
+    clear = {aggregate: parts.clear() for aggregate, parts in parts_by_aggregate.items()}
     names = _series_names(data)
     return AcuityTables(
-        acuity=list(_acuity_rows(data, part, parts_by_aggregate, price, rule)),
+        acuity=[
+            *_acuity_rows(data, part, parts_by_aggregate, price, rule),
+            *(row for own in parts_of(data) for row in _slice_rows(data, part, own, parts_by_aggregate, price, rule)),
+        ],
         levels=[
             row
-            for aggregate, parts in parts_by_aggregate.items()
+            for aggregate, parts in clear.items()
             for i, name in enumerate(names)
             for row in _level_rows(data, parts, i, {**name, "aggregate": str(aggregate)}, rule)
         ],
         confusion=[
             {**name, "aggregate": str(aggregate), "reference": reference, "level": level, "n": float(table[r, c])}
-            for aggregate, parts in parts_by_aggregate.items()
+            for aggregate, parts in clear.items()
             for name, table in zip(names, parts.tables.sum(axis=0), strict=True)
             for r, reference in enumerate(data.scale.values)
             for c, level in enumerate(data.scale.values)
@@ -117,11 +123,25 @@ def acuity_tables(data: AcuityData, *, price: Price, rule: IntervalRule) -> Acui
             row
             for aggregate in (Aggregate.MODE, Aggregate.POOLED)
             for i, name in enumerate(names)
-            for row in _missed_rows(data, parts_by_aggregate[aggregate], i, {**name, "aggregate": str(aggregate)})
+            for row in _missed_rows(data, clear[aggregate], i, {**name, "aggregate": str(aggregate)})
         ],
         cost_curve=list(_curve_rows(data, parts_by_aggregate[Aggregate.EXPECTED], price, rule)),
         pairs=_pair_rows(data, parts_by_aggregate, price, rule),
     )
+
+
+def _slice_rows(
+    data: AcuityData,
+    whole: Slice,
+    part: Slice,
+    parts_by_aggregate: dict[Aggregate, CaseTables],
+    price: Price,
+    rule: IntervalRule,
+) -> Iterator[Row]:
+    """The rows of a slice: of the candidates that were asked about one of its cases."""
+    kept = np.isin(whole.cases, part.cases, assume_unique=True)
+    own = {aggregate: parts.of_cases(kept) for aggregate, parts in parts_by_aggregate.items()}
+    return _acuity_rows(data, part, own, price, rule)
 
 
 def _series_names(data: AcuityData) -> list[Row]:
@@ -136,13 +156,14 @@ def _acuity_rows(
     measured_by = {
         aggregate: measured(parts, aggregate, price, rule=rule) for aggregate, parts in parts_by_aggregate.items()
     }
-    for i, (candidate, format_) in enumerate(data.series_names):
+    series = {format_: series_of(data, part, format_) for format_ in formats}
+    for i in sorted(i for own_series in series.values() for i in own_series.tolist()):
+        candidate, format_ = data.series_names[i]
         n_cases = int(data.is_asked[part.cases, i].sum())
         for aggregate, results in measured_by.items():
             own = {key: results[key][i] for key in KEYS}
             yield _acuity_row(candidate, format_, part, aggregate, n_cases, counts[:, i], own, price)
-    for format_ in formats:
-        chosen = np.array([i for i, (_name, own) in enumerate(data.series_names) if own == format_])
+    for format_, chosen in series.items():
         if len(chosen) < 2:
             continue
         n_cases = int(data.is_asked[np.ix_(part.cases, chosen)].any(axis=1).sum())
@@ -419,13 +440,13 @@ def _tests(data: AcuityData, both: PairedTables, pairs: Sequence[tuple[int, int]
 
 
 def _right_by_sample(data: AcuityData) -> NDArray[np.int8]:
-    """1 where a usable reading of a clear case is right, 0 where it is wrong, else -1: (cases, series, samples)."""
-    clear = np.asarray(data.status == int(CaseStatus.CLEAR))
-    chosen = data.usable & clear[data.case]
+    """1 where a usable reading of a counted case is right, 0 where it is wrong, else -1: (cases, series, samples)."""
+    chosen = data.usable & data.counts[data.case]
     # Samples may have any numbers.
     numbers, sample = np.unique(data.sample[chosen], return_inverse=True)
     right = np.full((len(data.cases), len(data.series_names), len(numbers)), -1, dtype=np.int8)
-    right[data.case[chosen], data.series[chosen], sample] = data.place[chosen] == data.low[data.case[chosen]]
+    case, place = data.case[chosen], data.place[chosen]
+    right[case, data.series[chosen], sample] = (place >= data.low[case]) & (place <= data.high[case])
     return right
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.acuity.readings import AcuityData, CaseStatus
+from agreement.acuity.readings import AcuityData
 from agreement.acuity.tables import Aggregate, level_counts, weighed
 from consilium.core.phrases import each_once
 from consilium.core.reasons import Reason
@@ -58,7 +58,7 @@ Answers = tuple[NDArray[np.bool_], NDArray[np.float64]]
 
 def _sources(data: AcuityData, series: int) -> Iterator[tuple[str, Answers]]:
     """Whether each answer is right, and its confidence, by the source of the confidence."""
-    clear = np.asarray(data.status == int(CaseStatus.CLEAR))
+    clear = data.is_clear
     own = data.usable & (data.series == series) & clear[data.case] & ~np.isnan(data.confidence)
     yield "stated", (data.place[own] == data.low[data.case[own]], data.confidence[own])
     counts = level_counts(data)[:, series]

@@ -1,8 +1,8 @@
 """Where the cost curves of two candidates cross, and from which ratio on which candidate is the cheapest.
 
 The mean cost is linear in the ratio, so that two curves cross at most once. Each case counts 1 (expected). Two
-candidates are compared on the clear cases of which both have a usable reading; the cheapest is found on those of which
-all candidates of a format have one.
+candidates are compared on the cases of the main figures of which both have a usable reading; the cheapest is found on
+those of which all candidates of a format have one.
 """
 
 from __future__ import annotations

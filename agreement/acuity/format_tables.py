@@ -1,6 +1,6 @@
 """The same cases asked twice: what a candidate says in a forced choice (qa), and as to a patient (chat).
 
-Measures are compared on the clear cases with a usable reading in both formats, each case counting 1 (expected). The
+Measures are compared on the cases of the main figures with a usable reading in both formats (expected). The
 joint table, the mean shift and the tests of margins and symmetry need no reference: they are of the modes of all such
 cases, ambiguous and boundary ones too.
 """
@@ -134,13 +134,14 @@ def _shifts(
 def _tests(
     data: AcuityData, levels: NDArray[np.int64], shared: NDArray[np.bool_], table: NDArray[np.int64]
 ) -> Iterator[Row]:
-    """McNemar's test of who is right on clear cases, and the tests of margins and symmetry on all."""
-    clear = shared & (data.low == data.high) & (data.low >= 0) & np.isin(np.arange(len(shared)), everything(data).cases)
-    right = levels[clear] == data.low[clear][:, None]
+    """McNemar's test of who is right on the cases that count, and the tests of margins and symmetry on all."""
+    counted = shared & data.counts
+    own = levels[counted]
+    right = (own >= data.low[counted][:, None]) & (own <= data.high[counted][:, None])
     only_qa, only_chat = right[:, 0] & ~right[:, 1], right[:, 1] & ~right[:, 0]
-    of_right = mcnemar(only_qa, only_chat, n_cases=int(clear.sum()))
+    of_right = mcnemar(only_qa, only_chat, n_cases=int(counted.sum()))
     counts = Reason.ONLY_RIGHT(qa=of_right.only_first, chat=of_right.only_second)
-    yield _test("mcnemar", None, None, of_right.p, int(clear.sum()), labelled("exact", counts))
+    yield _test("mcnemar", None, None, of_right.p, int(counted.sum()), labelled("exact", counts))
     for name, test in (("bowker", bowker(table)), ("stuart_maxwell", stuart_maxwell(table))):
         yield _test(name, test.statistic.value, test.degrees or None, test.p, int(shared.sum()), "")
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from agreement.acuity.case_slices import slices_digest, slices_in_database
 from agreement.acuity.readings import AcuityData, CaseStatus, series_order
 from agreement.acuity.unusable_table import UnusableReading
 from annotation.models import LabelAnswer, LabelTask, ReferenceItem, ReferenceSet
@@ -78,8 +79,19 @@ class _Rows:
         return _Rows(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
 
 
-def read_inputs(reference_set: ReferenceSet, candidates: Collection[str]) -> AcuityInputs:
-    """Read the set, and the readings of the candidates of these names on its scale."""
+def read_inputs(
+    reference_set: ReferenceSet,
+    candidates: Collection[str],
+    *,
+    counts_boundary: bool = False,
+    slices: bool = False,
+    subsets: Collection[str] = (),
+) -> AcuityInputs:
+    """Read the set, and the readings of the candidates of these names on its scale.
+
+    With ``counts_boundary`` its boundary cases are in the main figures. With ``slices`` also the slices of its cases,
+    with the named ones that are called in ``subsets``.
+    """
     references = _references(reference_set)
     rows = _joined(_read(reference_set.scale_id), {pk for pk, *_reference in references})
     names = dict(
@@ -89,7 +101,12 @@ def read_inputs(reference_set: ReferenceSet, candidates: Collection[str]) -> Acu
     own = rows.chosen(np.isin(rows.candidate, list(names)))
     data = _data(reference_set, references, case_datasets, own, names)
     unusable = list(_unusable(reference_set.scale_id, list(names), list(case_datasets)))
-    return AcuityInputs(data, unusable, _digest(data, unusable))
+    digest = _digest(data, unusable)
+    data = replace(data, counts_boundary=counts_boundary)
+    if slices:
+        data = slices_in_database(data, reference_set, subsets)
+        digest = hashlib.sha256(f"{digest} {slices_digest(data)}".encode()).hexdigest()
+    return AcuityInputs(data, unusable, digest)
 
 
 def candidates_with_readings(reference_set: ReferenceSet) -> list[str]:

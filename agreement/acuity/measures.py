@@ -16,7 +16,7 @@ from consilium.statistics.estimate import Figure, figures
 from consilium.statistics.intervals import IntervalRule, Intervals
 from consilium.statistics.multiclass_f1 import multiclass_f1_values
 from consilium.statistics.ordinal_alpha import ordinal_alpha_values
-from consilium.statistics.triage_cost import EXPONENT, RATIO, cost_of_cells, powered, worst_costs, worst_of_cells
+from consilium.statistics.triage_cost import EXPONENT, RATIO, cost_of_cells, powered, worst_costs
 from consilium.statistics.weighted_kappa import weighted_kappa_values
 
 Array = NDArray[np.float64]
@@ -59,7 +59,8 @@ class Measure:
 
     It is a ratio of two sums of weighted cells, ``above`` and ``below`` (L, L), or else ``of_tables``. ``is_share``:
     above are some of the readings below. ``of_counts``: it takes numbers of readings, no weights. ``of_levels``: it
-    weighs levels alike, whatever their number of cases.
+    weighs levels alike, whatever their number of cases. ``of_clear``: it takes cases with one level alone.
+    ``below_worst``: below are not cells, but the worst cost of each case.
     """
 
     key: str
@@ -70,14 +71,8 @@ class Measure:
     is_share: bool = False
     of_counts: bool = False
     of_levels: bool = False
-
-    def values(self, tables: Array, price: Price) -> Array:
-        """The measure of each table; NaN where it is undefined."""
-        if self.of_tables is not None:
-            return self.of_tables(tables)
-        assert self.above is not None
-        n_levels = tables.shape[-1]
-        return confusion.mean_of(tables, self.above(n_levels, price), self.below(n_levels, price))
+    of_clear: bool = False
+    below_worst: bool = False
 
 
 def _share(key: str, above: Callable[[int], Array], below: Callable[[int], Array] = confusion.every) -> Measure:
@@ -93,10 +88,6 @@ def _costs(n_levels: int, price: Price) -> Array:
     return cost_of_cells(n_levels, price.ratio, price.exponent)
 
 
-def _worst(n_levels: int, price: Price) -> Array:
-    return worst_of_cells(n_levels, price.ratio, price.exponent)
-
-
 MEASURES = (
     _share("accuracy", confusion.right),
     Measure("macro_f1", of_tables=multiclass_f1_values, of_levels=True),
@@ -108,10 +99,10 @@ MEASURES = (
     _share("severe_under", confusion.severe_under),
     _share("within_one", confusion.within_one),
     _share("safety", confusion.safe),
-    Measure("bias", _in_levels, above=lambda n_levels, price: confusion.steps(n_levels)),
+    Measure("bias", _in_levels, above=lambda n_levels, price: confusion.steps(n_levels), of_clear=True),
     _share("inclination", confusion.over, confusion.error),
     Measure("cost", _in_costs, above=_costs),
-    Measure("cost_normalised", above=_costs, below=_worst),
+    Measure("cost_normalised", above=_costs, below_worst=True),
 )
 MINIMUM_OF_LEVEL = 5  # cases, for an interval of macro-F1
 OF_EVERYTHING = ("comprehensiveness", "accuracy_all", "safety_all", "under_all", "cost_all")
@@ -186,16 +177,25 @@ def case_figures(parts: CaseTables, measure: Measure, price: Price) -> CaseFigur
     n_cases, n_series, n_levels = parts.tables.shape[:3]
     bounds = measure.bounds(n_levels, price)
     if measure.above is None:
+        values = measure.of_tables
+        assert values is not None
         return CaseFigures(
             parts.tables.reshape(n_cases, n_series, n_levels * n_levels),
-            lambda sums: measure.values(sums.reshape(*sums.shape[:-1], n_levels, n_levels), price),
+            lambda sums: values(sums.reshape(*sums.shape[:-1], n_levels, n_levels)),
             parts.tables.sum(axis=(2, 3)),
             *bounds,
         )
-    above, below = (
-        np.einsum("csij,ij->cs", parts.tables, cells(n_levels, price)) for cells in (measure.above, measure.below)
-    )
-    counted = np.einsum("csij,ij->cs", parts.tables, (measure.below(n_levels, price) > 0).astype(np.float64))
+    above = np.einsum("csij,ij->cs", parts.tables, measure.above(n_levels, price))
+    if measure.below_worst:
+        worst = worst_costs(parts.low, parts.high, n_levels, price.ratio, price.exponent)[:, None]
+        weight = parts.tables.sum(axis=(2, 3))
+        below, counted = weight * worst, weight * (worst > 0)
+    else:
+        cells = measure.below(n_levels, price)
+        below = np.einsum("csij,ij->cs", parts.tables, cells)
+        counted = np.einsum("csij,ij->cs", parts.tables, (cells > 0).astype(np.float64))
+    if measure.of_clear:
+        above, below, counted = (np.where(parts.is_clear[:, None], own, 0.0) for own in (above, below, counted))
     return case_ratio(above, below, bounds=bounds, sizes=counted, trials=measure.is_share and parts.single)
 
 
@@ -206,7 +206,7 @@ def everything_figures(parts: CaseTables, price: Price) -> Iterator[tuple[str, C
         np.einsum("csij,ij->cs", parts.readings, cells)
         for cells in (confusion.right(n_levels), confusion.under(n_levels), _costs(n_levels, price))
     )
-    worst = worst_costs(parts.low, parts.low, n_levels, price.ratio, price.exponent)[:, None]
+    worst = worst_costs(parts.low, parts.high, n_levels, price.ratio, price.exponent)[:, None]
     all_under = under + parts.unusable * (parts.low > 0)[:, None]
     yield "comprehensiveness", case_ratio(parts.usable, parts.planned, trials=parts.single)
     yield "accuracy_all", case_ratio(right, parts.planned, trials=parts.single)

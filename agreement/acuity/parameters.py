@@ -10,13 +10,15 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from agreement.acuity.inputs import candidates_with_readings
-from agreement.reports.parameters import WrongParameters
+from agreement.reports.parameters import WrongParameters, chosen_subsets
 from annotation.models import ReferenceSet
 from consilium.statistics.triage_cost import RATIO
 from rubrics.models import Benchmark
 
 MAX_RATIO = 1000
 MAX_TITLE_NAMES = 3
+# Whether cases between two levels are in the main figures.
+EXCLUDE, INCLUDE = BOUNDARY = ("exclude", "include")
 
 
 def finite_number(given: Any) -> float | None:
@@ -76,6 +78,26 @@ def chosen_candidates(reference_set: ReferenceSet, given: Any) -> list[str]:
             % {"number": reference_set.number, "names": ", ".join(unknown)}
         )
     return sorted(set(given))
+
+
+def chosen_boundary(parameters: Mapping[str, Any]) -> str:
+    """Whether cases between two levels are in the main figures: ``exclude`` (the default) or ``include``."""
+    given = parameters.get("boundary", EXCLUDE)
+    if given not in BOUNDARY:
+        raise WrongParameters(_("“boundary” is one of: %(names)s.") % {"names": ", ".join(BOUNDARY)})
+    return str(given)
+
+
+def chosen_slices(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether there are figures by slice, and the named slices among them."""
+    given = parameters.get("slices", False)
+    if not isinstance(given, bool):
+        raise WrongParameters(_("“slices” is true or false."))
+    if not given:
+        if parameters.get("subsets"):
+            raise WrongParameters(_("“subsets” needs “slices”."))
+        return {"slices": False, "subsets": []}
+    return {"slices": True, "subsets": chosen_subsets(benchmark, parameters.get("subsets"))}
 
 
 def title_names(names: Sequence[str]) -> str:

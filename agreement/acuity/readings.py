@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 
 
 class CaseStatus(IntEnum):
-    """How a case counts: clear ones in the main figures, boundary ones in a table of their own."""
+    """How a case counts: clear ones in the main figures, boundary ones there only by option."""
 
     CLEAR = 0
     BOUNDARY = 1
@@ -44,7 +44,8 @@ class AcuityData:
     ``low``, ``high`` and ``status`` have an entry for each case; ``low`` and ``high`` are -1 without a reference.
     ``is_asked`` (cases, series) says who was asked about what. ``overruled`` counts the cases whose panel gives another
     reference than their label. A series is a candidate in one format; ``series``, ``state`` and ``place`` have an entry
-    for each reading, and so has ``confidence``, 0 to 1, NaN where none was given.
+    for each reading, and so has ``confidence``, 0 to 1, NaN where none was given. ``slices`` are masks over the cases
+    by name, in the order of their names. ``counts_boundary``: boundary cases are in the main figures too.
     """
 
     scale: Scale
@@ -62,10 +63,23 @@ class AcuityData:
     confidence: NDArray[np.float64]
     panel: Mapping[str, PanelCase] = field(default_factory=dict)
     overruled: int = 0
+    slices: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    counts_boundary: bool = False
 
     @property
     def n_levels(self) -> int:
         return len(self.scale)
+
+    @property
+    def is_clear(self) -> NDArray[np.bool_]:
+        """(cases,): whether the reference is one clear level."""
+        return np.asarray(self.status == int(CaseStatus.CLEAR))
+
+    @property
+    def counts(self) -> NDArray[np.bool_]:
+        """(cases,): whether the case is in the main figures."""
+        boundary = np.asarray(self.status == int(CaseStatus.BOUNDARY))
+        return self.is_clear | boundary if self.counts_boundary else self.is_clear
 
     @property
     def usable(self) -> NDArray[np.bool_]:

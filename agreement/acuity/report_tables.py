@@ -8,6 +8,7 @@ from agreement.acuity import acuity_tables as acuity
 from agreement.acuity import confidence_tables as confidence
 from agreement.acuity import crossing_tables as crossing
 from agreement.acuity import format_tables as formats
+from agreement.acuity import ranking_tables as ranking
 from agreement.acuity.measures import Price
 from agreement.acuity.readings import AcuityData
 from agreement.acuity.unusable_table import TEXT_COLUMNS, UNUSABLE_COLUMNS, UnusableReading, unusable_rows
@@ -26,6 +27,9 @@ def report_tables(
     summaries, bins = confidence.confidence_rows(data)
     files = [
         OutTable("acuity", acuity.ACUITY_COLUMNS, tables.acuity, acuity.TEXT_COLUMNS),
+        OutTable(
+            "ranking", ranking.RANKING_COLUMNS, ranking.ranking_rows(data, price=price, rule=rule), ranking.TEXT_COLUMNS
+        ),
         OutTable("levels", acuity.LEVEL_COLUMNS, tables.levels, acuity.TEXT_COLUMNS),
         OutTable("confusion", acuity.CONFUSION_COLUMNS, tables.confusion, acuity.TEXT_COLUMNS),
         OutTable("boundary", acuity.BOUNDARY_COLUMNS, tables.boundary, acuity.TEXT_COLUMNS),

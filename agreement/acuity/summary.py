@@ -6,6 +6,8 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
+from rubrics.parsing.acuity_files import ALL
+
 
 def leading_figures(rows: Iterable[Any], intervals: str) -> str:
     """The leading figures of each candidate, each case counting 1."""
@@ -17,7 +19,7 @@ def leading_figures(rows: Iterable[Any], intervals: str) -> str:
     for heading in ("candidate", "format", "cases", *shown):
         table.add_column(heading, justify="left" if heading in ("candidate", "format") else "right")
     for row in rows:
-        if row["aggregate"] == "expected":
+        if row["aggregate"] == "expected" and row["slice"] == ALL:
             figures = ("–" if row[name] is None else f"{row[name]:.4f}" for name in shown)
             table.add_row(row["candidate"], row["format"], str(row["n_cases"]), *figures)
     text = io.StringIO()

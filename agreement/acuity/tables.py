@@ -13,7 +13,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.acuity.readings import AcuityData, CaseStatus
+from agreement.acuity.readings import AcuityData
+from rubrics.parsing.acuity_files import ALL
 
 Array = NDArray[np.float64]
 
@@ -49,20 +50,42 @@ def weighed(counts: Array, aggregate: Aggregate) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """The clear cases of a slice, by number: those of the main figures."""
+    """The cases of a slice that are in the main figures, by number in ascending order."""
 
     name: str
     cases: NDArray[np.int64]
 
 
 def everything(data: AcuityData) -> Slice:
-    """The slice of all cases with a clear reference."""
-    return Slice("all", np.flatnonzero(data.status == int(CaseStatus.CLEAR)))
+    """The slice of all cases of the main figures."""
+    return Slice(ALL, np.flatnonzero(data.counts))
+
+
+def parts_of(data: AcuityData) -> list[Slice]:
+    """The slices of ``data`` that hold a case of the main figures, by name."""
+    whole = everything(data).cases
+    parts = [Slice(name, whole[mask[whole]]) for name, mask in data.slices.items()]
+    return [part for part in parts if len(part.cases)]
+
+
+def series_of(data: AcuityData, part: Slice, format_: str) -> NDArray[np.int64]:
+    """The series of one format that were asked about a case of the slice, by number; of all cases all of them."""
+    has_case = data.is_asked[part.cases].max(axis=0, initial=False)
+    return np.array(
+        [
+            i
+            for i, (_candidate, own) in enumerate(data.series_names)
+            if own == format_ and (part.name == ALL or has_case[i])
+        ],
+        dtype=np.int64,
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class CaseTables:
-    """One row for each case of a slice: ``tables`` (cases, series, L, L), ``low`` their reference (cases,).
+    """One row for each case of a slice: ``tables`` (cases, series, L, L), ``low`` and ``high`` its reference (cases,).
+
+    A reading of a boundary case stands in the row of the nearer of its two levels, so that both are right.
 
     ``readings``, of the same shape as ``tables``, counts usable readings, whatever their weight in ``tables``;
     ``planned`` and ``usable`` (cases, series) are numbers of readings. ``single``: a case with one reading is a single
@@ -72,6 +95,7 @@ class CaseTables:
     tables: Array
     readings: Array
     low: NDArray[np.int64]
+    high: NDArray[np.int64]
     planned: Array
     usable: Array
     single: bool
@@ -86,7 +110,23 @@ class CaseTables:
         for counts in own:
             counts[~kept] = 0.0
         tables, readings, planned, usable = own
-        return CaseTables(tables, readings, self.low, planned, usable, self.single)
+        return CaseTables(tables, readings, self.low, self.high, planned, usable, self.single)
+
+    def of_cases(self, kept: NDArray[np.bool_]) -> CaseTables:
+        """The cases that are ``kept`` (cases,)."""
+        tables, readings, planned, usable = (
+            counts[kept] for counts in (self.tables, self.readings, self.planned, self.usable)
+        )
+        return CaseTables(tables, readings, self.low[kept], self.high[kept], planned, usable, self.single)
+
+    @property
+    def is_clear(self) -> NDArray[np.bool_]:
+        """(cases,): whether the reference is one level."""
+        return np.asarray(self.low == self.high)
+
+    def clear(self) -> CaseTables:
+        """The cases whose reference is one level."""
+        return self.of_cases(self.is_clear)
 
     @property
     def unusable(self) -> Array:
@@ -97,12 +137,15 @@ class CaseTables:
 def case_tables(data: AcuityData, part: Slice, aggregate: Aggregate) -> CaseTables:
     """The tables of a slice; the series of ``data`` come in their order."""
     counts = level_counts(data)[part.cases]
-    low = data.low[part.cases]
-    at_reference = np.eye(data.n_levels)[low][:, None, :, None]
+    low, high = data.low[part.cases], data.high[part.cases]
+    places = np.arange(data.n_levels)
+    nearest = np.clip(places, low[:, None], high[:, None])  # the reference level of each reading, (cases, L)
+    at_reference = (places[:, None] == nearest[:, None, :]).astype(np.float64)[:, None]
     return CaseTables(
         at_reference * weighed(counts, aggregate)[:, :, None, :],
         at_reference * counts[:, :, None, :],
         low,
+        high,
         np.where(data.is_asked[part.cases], data.samples(), 0).astype(np.float64),
         counts.sum(axis=-1),
         single=aggregate is not Aggregate.EXPECTED,
@@ -152,4 +195,4 @@ def over_candidates(parts: CaseTables, chosen: NDArray[np.int64], aggregate: Agg
         n = (parts.tables[:, chosen].sum(axis=(2, 3)) > 0).sum(axis=1)
         tables = tables / np.maximum(n, 1)[:, None, None]
     planned, usable = (counts[:, chosen].sum(axis=1, keepdims=True) for counts in (parts.planned, parts.usable))
-    return CaseTables(tables[:, None], readings[:, None], parts.low, planned, usable, parts.single)
+    return CaseTables(tables[:, None], readings[:, None], parts.low, parts.high, planned, usable, parts.single)

@@ -13,19 +13,23 @@ from django.utils.translation import gettext_lazy
 from agreement.acuity.inputs import AcuityInputs, read_inputs
 from agreement.acuity.measures import Price
 from agreement.acuity.parameters import (
+    EXCLUDE,
+    INCLUDE,
     MAX_RATIO,
+    chosen_boundary,
     chosen_candidates,
     chosen_ratio,
+    chosen_slices,
     finite_number,
     reference_set_of,
     title_names,
 )
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.report_tables import cost_tables, report_tables
-from agreement.acuity.tables import everything
+from agreement.acuity.tables import everything, parts_of
 from agreement.forms import ReportForm, choose
 from agreement.kinds.acuity_figures import figures
-from agreement.kinds.acuity_page import body, leading
+from agreement.kinds.acuity_page import acuity_rows, body, body_of_slice, leading
 from agreement.kinds.kind import Invitation, Kind, Parameters
 from agreement.kinds.shared import headline, tables_of
 from agreement.models import Report
@@ -48,6 +52,8 @@ MAX_GAMMA = 10
 class AcuityForm(ReportForm):
     """A reference set, candidates, and what errors cost."""
 
+    may_be_empty = ("candidates", "boundary")
+
     reference_set = forms.TypedChoiceField(label=gettext_lazy("Reference set"), coerce=int)
     candidates = forms.MultipleChoiceField(
         label=gettext_lazy("Candidates"),
@@ -69,7 +75,24 @@ class AcuityForm(ReportForm):
         max_value=MAX_GAMMA,
         help_text=gettext_lazy("1: each level counts. 0: each error counts 1, whatever its size."),
     )
-    field_order = ["reference_set", "ratio", "gamma", "candidates", "interval", "seed"]
+    boundary = forms.ChoiceField(
+        label=gettext_lazy("Cases between two levels"),
+        choices=[
+            (EXCLUDE, gettext_lazy("In a table of their own")),
+            (INCLUDE, gettext_lazy("In the main figures too, where both levels are right")),
+        ],
+        initial=EXCLUDE,
+        required=False,
+    )
+    slices = forms.BooleanField(
+        label=gettext_lazy("Also by slice"),
+        required=False,
+        initial=True,
+        help_text=gettext_lazy(
+            "Dataset, how a case was labelled, reference level, language, register, difficulty, tags, named slices."
+        ),
+    )
+    field_order = ["reference_set", "ratio", "gamma", "candidates", "boundary", "slices", "interval", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
         sets = ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale")
@@ -81,8 +104,8 @@ class AcuityForm(ReportForm):
 
     def parameters(self) -> dict[str, Any]:
         """As `complete` takes them: without candidates where none was chosen."""
-        given = super().parameters()
-        return given if given["candidates"] else {name: own for name, own in given.items() if name != "candidates"}
+        # An empty choice is none: of candidates, and of what becomes of boundary cases.
+        return {name: own for name, own in super().parameters().items() if own or name not in self.may_be_empty}
 
 
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,12 +119,21 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
         "candidates": chosen_candidates(reference_set, parameters.get("candidates")),
         "ratio": ratio,
         "gamma": gamma,
+        "boundary": chosen_boundary(parameters),
+        **chosen_slices(benchmark, parameters),
     }
 
 
-def read(benchmark: Benchmark, reference_set: int, candidates: Sequence[str]) -> AcuityInputs:
+def read(benchmark: Benchmark, given: Parameters) -> AcuityInputs:
     """The inputs of a report with these parameters; `WrongParameters` where there is no such set."""
-    return read_inputs(reference_set_of(benchmark, reference_set), candidates)
+    return read_inputs(
+        reference_set_of(benchmark, given["reference_set"]),
+        given["candidates"],
+        # A report that is older than these has none of them.
+        counts_boundary=given.get("boundary") == INCLUDE,
+        slices=given.get("slices", False),
+        subsets=given.get("subsets", ()),
+    )
 
 
 def acuity_files(inputs: AcuityInputs, *, price: Price, rule: IntervalRule, seed: int) -> list[OutTable]:
@@ -117,16 +149,19 @@ def compute(
     candidates: Sequence[str],
     ratio: float,
     gamma: float,
+    boundary: str = EXCLUDE,
+    slices: bool = False,
+    subsets: Sequence[str] = (),
     rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
     """The tables of the command ``acuity``. The seed is that of the resamples in which curves cross."""
-    inputs = read(benchmark, reference_set, candidates)
+    chosen = reference_set_of(benchmark, reference_set)
+    inputs = read_inputs(chosen, candidates, counts_boundary=boundary == INCLUDE, slices=slices, subsets=subsets)
     progress(0.2)
     price = Price(ratio, gamma)
     tables = tables_of(acuity_files(inputs, price=price, rule=rule, seed=seed))
-    chosen = reference_set_of(benchmark, reference_set)
     best = leading(tables["acuity"].dicts())
     facts = {
         "reference_set": chosen.number,
@@ -144,8 +179,10 @@ def compute(
         "formats": list(dict.fromkeys(format_ for _candidate, format_ in inputs.data.series_names)),
         "ratio": ratio,
         "gamma": gamma,
+        "boundary": boundary,
         "n_cases": len(everything(inputs.data).cases),
         "n_unusable": len(inputs.unusable),
+        "slices": [part.name for part in parts_of(inputs.data)],
         **({"headline": headline(best, "cost_all")} if best else {}),
         **interval_facts(rule, _effective(inputs.data)),
     }
@@ -161,16 +198,19 @@ def _effective(data: AcuityData) -> float | None:
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
-    return _("Acuity of %(names)s, reference set %(number)s, %(ratio)s : 1") % {
+    named = _("Acuity of %(names)s, reference set %(number)s, %(ratio)s : 1") % {
         "names": title_names(given["candidates"]),
         "number": given["reference_set"],
         "ratio": f"{given['ratio']:g}",
     }
+    if given.get("boundary") != INCLUDE:
+        return named
+    return _("%(title)s, with cases between two levels") % {"title": named}
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
     """Of what `compute` would read now."""
-    return read(benchmark, given["reference_set"], given["candidates"]).digest
+    return read(benchmark, given).digest
 
 
 _STATUS_WORDS = {
@@ -183,7 +223,7 @@ _STATUS_WORDS = {
 
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
-    rows = [row for row in table_of(report, "acuity").dicts() if row["candidate"] != "all"]
+    rows = [row for row in acuity_rows(report) if row["candidate"] != "all"]
     pooled = [row for row in rows if row["aggregate"] == "pooled"]
     names = sorted({row["candidate"] for row in pooled})
     states = {
@@ -191,9 +231,13 @@ def methods(report: Report) -> list[str]:
         "n_invalid": "unreadable", "n_missing": "missing",
     }  # fmt: skip
     lost = [f"{sum(row[name] for row in pooled):,} {words}" for name, words in states.items()]
+    included = facts.get("boundary") == INCLUDE
     others = [
-        f"{counted(n, 'case')} {words}" for status, words in _STATUS_WORDS.items() if (n := facts["statuses"][status])
+        f"{counted(n, 'case')} {words}"
+        for status, words in _STATUS_WORDS.items()
+        if (n := facts["statuses"][status]) and not (included and status == "boundary")
     ]
+    n_boundary = facts["statuses"]["boundary"] if included else 0
     ratio, gamma = facts["ratio"], facts["gamma"]
     levels = " < ".join(level["value"] for level in facts["levels"])
     formats = listed({"qa": "a forced choice", "chat": "as to a patient"}[format_] for format_ in facts["formats"])
@@ -201,14 +245,21 @@ def methods(report: Report) -> list[str]:
         f"The urgency that {counted(len(names), 'candidate')} ({listed(names)}) of the benchmark "
         f"{report.benchmark.title} advise, asked in {formats}, was compared with reference set "
         f"{facts['reference_set']}, signed on {facts['signed_at']}, on the scale {facts['scale']} ({levels}).",
-        f"{counted(facts['n_cases'], 'case')} with one clear level stand in the main figures"
+        f"{counted(facts['n_cases'] - n_boundary, 'case')} with one clear level stand in the main figures"
+        + (
+            f", and {counted(n_boundary, 'case')} between two levels, of which both are right; a level beyond them "
+            "counts from the nearer one, and bias leaves these cases out"
+            if n_boundary
+            else ""
+        )
         + (f"; left out of them: {listed(others)}." if others else "."),
         f"There were {sum(row['n_readings'] for row in pooled):,} readings on them, "
         f"{sum(row['n_usable'] for row in pooled):,} of one level; {listed(lost)}. No level was ever assumed.",
         "Unless said otherwise each case counts 1, as the mean over its usable readings.",
         f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}; "
         "over everything asked, a reading that names no one level, or is missing, costs as much as the worst answer. "
-        "Candidates are ranked by that cost.",
+        f"Candidates are ranked by that cost, each with the range of ranks that {_ranks(report)} leave open; the "
+        "relative level index is that of Kopka et al. 2023.",
         "QWK is Cohen’s kappa with quadratic weights (Cohen 1968), alpha Krippendorff’s ordinal alpha; safety, "
         "comprehensiveness and inclination are those of Kopka et al. 2023.",
         "The interval of emergencies missed is Wilson’s, which takes readings for independent.",
@@ -216,6 +267,12 @@ def methods(report: Report) -> list[str]:
         "Where the cost curves of two candidates cross was found on the cases of which both have a usable reading, "
         f"with resamples of cases (seed {report.seed}).",
     ]
+
+
+def _ranks(report: Report) -> str:
+    if report.interval == Report.Interval.JACKKNIFE:
+        return "paired comparisons with Holm’s correction (Holm 1979)"
+    return "resamples of cases"
 
 
 def _pairs(report: Report) -> list[str]:
@@ -230,7 +287,7 @@ def _pairs(report: Report) -> list[str]:
 
 KIND = Kind(
     value=Report.Kind.ACUITY,
-    parameters=frozenset({"reference_set", "candidates", "ratio", "gamma"}),
+    parameters=frozenset({"reference_set", "candidates", "ratio", "gamma", "boundary", "slices", "subsets"}),
     complete=complete,
     compute=compute,
     title=title,
@@ -242,6 +299,7 @@ KIND = Kind(
     ),
     template="agreement/kinds/acuity.html",
     body=body,
+    body_of_slice=body_of_slice,
     figures=figures,
     headline=(gettext_lazy("Cost over everything asked"), 3),
     methods=methods,

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from agreement.kinds.acuity_page import FORMATS, format_label, in_order
+from agreement.kinds.acuity_page import FORMATS, acuity_rows, format_label, in_order
 from agreement.kinds.kind import Figure
 from agreement.models import Report
 from agreement.reports.stored import table_of
@@ -34,7 +34,7 @@ def figures(report: Report) -> Iterator[Figure]:
 def _errors(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Figure]:
     rows = {
         (row["candidate"], row["format"]): row
-        for row in table_of(report, "acuity").dicts()
+        for row in acuity_rows(report)
         if row["aggregate"] == "expected" and row["over"] is not None
     }
     several = len({format_ for _name, format_ in order}) > 1

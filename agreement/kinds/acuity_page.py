@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from string import ascii_uppercase
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agreement.acuity.parameters import level_label
+from agreement.acuity.parameters import INCLUDE, level_label
 from agreement.kinds.kind import Context
+from agreement.kinds.slice_menu import slice_label, slice_menu, titles_of_named
 from agreement.models import Report
 from agreement.reports.numbers import Number, PValue, Tile, number
 from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Row
 from consilium.core.i18n import translate_remark
-from consilium.statistics.estimate import nearly_equal
 from consilium.statistics.triage_cost import CURVE
 from rubrics.parsing.acuity_files import ALL
 
@@ -24,6 +25,7 @@ FORMATS = ("qa", "chat")
 # The page shows at most so many pairs; the file has all of them.
 SHOWN_PAIRS = 60
 STATES = ("n_refused", "n_no_level", "n_several", "n_invalid", "n_missing")
+RANKED = ("cost_all", "under_all", "qwk")
 BOARD = ("accuracy", "over", "under", "severe_under", "cost", "cost_all", "qwk")
 PAIRED = ("accuracy", "over", "under", "cost_all")
 COMPARED = ("accuracy", "over", "under", "cost", "shift")
@@ -42,6 +44,11 @@ def level_names(report: Report) -> dict[str, str]:
     }
 
 
+def acuity_rows(report: Report, part: str = ALL) -> list[Row]:
+    """The rows of ``acuity.csv`` of one slice, by default of all cases that count."""
+    return [row for row in table_of(report, "acuity").dicts() if row["slice"] == part]
+
+
 def leading(rows: Iterable[Row]) -> Row | None:
     """The candidate that costs the least over everything asked, each case counting 1, in the first format."""
     expected = _ranked_rows(rows)
@@ -56,30 +63,18 @@ def _ranked_rows(rows: Iterable[Row]) -> list[Row]:
     return [
         row
         for row in rows
-        if row["aggregate"] == "expected" and row["candidate"] != ALL and row["cost_all"] is not None
+        if row["slice"] == ALL
+        and row["aggregate"] == "expected"
+        and row["candidate"] != ALL
+        and row["cost_all"] is not None
     ]
-
-
-def ranks_by(rows: Sequence[Row], name: str) -> dict[tuple[str, str], int]:
-    """The rank of each candidate within its format, 1 for the least; equal figures share the best rank."""
-    given = [row for row in rows if row[name] is not None]
-    return {
-        (row["candidate"], row["format"]): 1
-        + sum(
-            other["format"] == row["format"]
-            and other[name] < row[name]
-            and not bool(nearly_equal(other[name], row[name]))
-            for other in given
-        )
-        for row in given
-    }
 
 
 def in_order(report: Report) -> list[tuple[str, str]]:
     """The candidates with their formats: the forced choice first, in each those that cost the least over everything
     asked; those without such a figure last.
     """
-    rows = [row for row in table_of(report, "acuity").dicts() if row["aggregate"] == "expected"]
+    rows = [row for row in acuity_rows(report) if row["aggregate"] == "expected"]
     own = [row for row in rows if row["candidate"] != ALL]
 
     def place(row: Row) -> tuple[Any, ...]:
@@ -90,13 +85,24 @@ def in_order(report: Report) -> list[tuple[str, str]]:
 
 
 def body(report: Report, sort: str) -> Context:
+    """The page with all cases that count; see `body_of_slice`."""
+    return body_of_slice(report, sort, "")
+
+
+def body_of_slice(report: Report, sort: str, part: str) -> Context:
+    """The page with ranking and figures of the slice called ``part``, or of all cases where there is no such slice;
+    ``sort`` is the measure to rank by. The sections below are of all cases.
+    """
     facts = report.result["facts"]
-    rows = table_of(report, "acuity").dicts()
+    slices = facts.get("slices", [])
+    part = part if part in slices else ALL
+    rows = acuity_rows(report)
     best = leading(rows)
     order = in_order(report)
     names = level_names(report)
     several = len({format_ for _name, format_ in order}) > 1
-    page = {
+    titles = _titles(report, names)
+    return {
         "price": f"{facts['ratio']:g} : 1",
         "levels": list(names.values()),
         "highest": list(names.values())[-1],
@@ -104,8 +110,11 @@ def body(report: Report, sort: str) -> Context:
         "finding": _finding(report, rows, best),
         "best": {"candidate": best["candidate"], "format": format_label(best["format"])} if best else None,
         "tiles": _tiles(report, best) if best else [],
-        "board": _board(rows, order),
-        "any_rank_differs": False,
+        **_ranking(report, sort, part),
+        "board": _board(acuity_rows(report, part), order),
+        "part": part,
+        "part_label": "" if part == ALL else slice_label(part, titles),
+        "menu": slice_menu(slices, part, titles, whole=ALL),
         "statuses": _statuses(facts),
         "levels_rows": _level_rows(report, order, names),
         "missed": _missed(report, order, names),
@@ -116,8 +125,14 @@ def body(report: Report, sort: str) -> Context:
         "both_formats": _both_formats(report),
         "unusable": _unusable(report),
     }
-    page["any_rank_differs"] = any(group["any_rank_differs"] for group in page["board"])
-    return page
+
+
+def _titles(report: Report, names: Mapping[str, str]) -> dict[str, str]:
+    """Titles of slices that are no values of their kind: reference levels, and named slices."""
+    levels = {f"reference:{value}": label for value, label in names.items()}
+    values = list(names)
+    levels |= {f"reference:{low}|{high}": f"{names[low]} | {names[high]}" for low, high in pairwise(values)}
+    return {**titles_of_named(report.benchmark), **levels}
 
 
 def _statuses(facts: Mapping[str, Any]) -> list[str]:
@@ -125,7 +140,9 @@ def _statuses(facts: Mapping[str, Any]) -> list[str]:
     counts = facts["statuses"]
     words = {
         "clear": _("with one clear level, in the main figures"),
-        "boundary": _("between two levels, in a table of their own"),
+        "boundary": _("between two levels, in the main figures too")
+        if facts.get("boundary") == INCLUDE
+        else _("between two levels, in a table of their own"),
         "ambiguous": _("ambiguous"),
         "set_aside": _("set aside"),
         "without_reference": _("without a reference"),
@@ -150,29 +167,71 @@ def _finding(report: Report, rows: Sequence[Row], best: Row | None) -> str:
     others = [row for row in _ranked_rows(rows) if row["format"] == best["format"] and row is not best]
     if not others:
         return _("%(candidate)s costs %(cost)s a case over everything asked, at %(price)s.") % given
-    unclear = _not_apart(report, best, others)
     least = _("%(candidate)s costs the least over everything asked: %(cost)s a case, at %(price)s.") % given
-    if not unclear:
-        return " ".join([least, _("On these cases it costs less than each other candidate.")])
-    more = ngettext(
-        "On these cases %(n)s other candidate is not told apart from it: %(names)s.",
-        "On these cases %(n)s other candidates are not told apart from it: %(names)s.",
-        len(unclear),
-    )
-    return " ".join([least, more % {"n": len(unclear), "names": ", ".join(unclear)}])
+    rank = next((row for row in _ranks(report, "cost_all", ALL) if _same(row, (best["candidate"], best["format"]))), {})
+    if rank.get("rank_high") is None:
+        return least
+    if rank["rank_high"] == 1:
+        return " ".join([least, _("It leads: on these cases it costs less than each other candidate.")])
+    more = _("No candidate leads: on these cases its rank may be anything from %(low)s to %(high)s.")
+    return " ".join([least, more % {"low": rank["rank_low"], "high": rank["rank_high"]}])
 
 
-def _not_apart(report: Report, best: Row, others: Sequence[Row]) -> list[str]:
-    """The candidates whose cost over everything asked has no interval of the difference that leaves out 0."""
-    apart = set()
-    for row in table_of(report, "pairs").dicts():
-        if (row["measure"], row["aggregate"], row["format"]) != ("cost_all", "expected", best["format"]):
-            continue
-        pair = {row["first"], row["second"]}
-        low, high = row["difference_low"], row["difference_high"]
-        if best["candidate"] in pair and low is not None and (low > 0 or high < 0):
-            apart |= pair
-    return [row["candidate"] for row in others if row["candidate"] not in apart]
+def _ranks(report: Report, measure: str, part: str) -> list[Row]:
+    """The rows of ``ranking.csv`` by one measure in one slice; none of a report that is older than that table."""
+    if "ranking" not in table_names(report):
+        return []
+    return [row for row in table_of(report, "ranking").dicts() if (row["measure"], row["slice"]) == (measure, part)]
+
+
+def _ranking(report: Report, sort: str, part: str) -> Context:
+    """The candidates ranked by one measure, both formats side by side: in the order of the first format, then of the
+    second.
+    """
+    measure = sort if sort in RANKED else RANKED[0]
+    ranks = _ranks(report, measure, part)
+    given = {(row["candidate"], row["format"]): row for row in ranks}
+    figures = {
+        (row["candidate"], row["format"]): row
+        for row in acuity_rows(report, part)
+        if row["aggregate"] == "expected" and row["candidate"] != ALL
+    }
+    formats = [format_ for format_ in FORMATS if any(row["format"] == format_ for row in ranks)]
+    names = dict.fromkeys(row["candidate"] for format_ in formats for row in ranks if row["format"] == format_)
+    rows = [
+        {
+            "candidate": name,
+            "formats": [
+                _ranked(given[name, format_], figures[name, format_], measure) if (name, format_) in given else None
+                for format_ in formats
+            ],
+        }
+        for name in names
+    ]
+    labels = {
+        "cost_all": _("Cost, all asked"),
+        "under_all": _("Too low, all asked"),
+        "qwk": "QWK",
+    }
+    return {
+        "ranking": rows,
+        "ranking_formats": [format_label(format_) for format_ in formats],
+        "ranked_by": labels[measure],
+        "ranked_by_key": measure,
+        "rankings": [(key, label, key == measure) for key, label in labels.items()],
+        "any_rank_differs": any(own and own["differs"] for row in rows for own in row["formats"]),
+    }
+
+
+def _ranked(row: Row, figures: Row, measure: str) -> Context:
+    usable = row["rank_usable"]
+    return {
+        "rank": number(row, "rank", digits=0),
+        "usable": usable,
+        "differs": None not in (usable, row["rank"]) and usable != row["rank"],
+        "figure": _share(figures, measure) if measure == "under_all" else number(figures, measure),
+        "index": number(row, "rli", digits=1),
+    }
 
 
 def _share(row: Row, name: str) -> Number:
@@ -203,33 +262,22 @@ def _same(row: Row, series: tuple[str, str]) -> bool:
 def _board(rows: Sequence[Row], order: Sequence[tuple[str, str]]) -> list[Context]:
     """A group of rows for each format, with the pooled row of all candidates at its end."""
     expected = {(row["candidate"], row["format"]): row for row in rows if row["aggregate"] == "expected"}
-    own = [expected[series] for series in order]
-    of_all, of_usable = ranks_by(own, "cost_all"), ranks_by(own, "cost")
     groups = []
     for format_ in FORMATS:
-        series = [name for name in order if name[1] == format_]
+        series = [name for name in order if name[1] == format_ and name in expected]
         if not series:
             continue
-        shown = [_board_row(expected[name], of_all.get(name), of_usable.get(name)) for name in series]
+        shown = [_board_row(expected[name]) for name in series]
         if (ALL, format_) in expected:
-            shown.append({**_board_row(expected[ALL, format_], None, None), "is_all": True})
-        groups.append(
-            {
-                "format": format_label(format_),
-                "rows": shown,
-                "any_rank_differs": any(row["rank_differs"] for row in shown),
-            }
-        )
+            shown.append({**_board_row(expected[ALL, format_]), "is_all": True})
+        groups.append({"format": format_label(format_), "rows": shown})
     return groups
 
 
-def _board_row(row: Row, rank: int | None, usable_rank: int | None) -> Context:
+def _board_row(row: Row) -> Context:
     shares = ("accuracy", "over", "under", "severe_under")
     return {
         **row,
-        "rank": rank,
-        "usable_rank": usable_rank,
-        "rank_differs": None not in (rank, usable_rank) and rank != usable_rank,
         "figures": {name: _share(row, name) if name in shares else number(row, name) for name in BOARD},
         "states": [row[state] for state in STATES],
     }

@@ -60,7 +60,8 @@ class UncertaintyForm(AcuityForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        del self.fields["gamma"], self.fields["interval"]
+        for name in ("gamma", "boundary", "slices", "interval"):
+            del self.fields[name]
 
     def offer(self, benchmark: Benchmark) -> None:
         super().offer(benchmark)

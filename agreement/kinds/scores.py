@@ -18,13 +18,12 @@ from agreement.kinds.kind import Invitation, Kind, Parameters, Read
 from agreement.kinds.scores_figures import figures
 from agreement.kinds.scores_page import body, body_of_slice
 from agreement.kinds.scores_tables import compute, digest_now
-from agreement.models import NamedSlice, Report
+from agreement.models import Report
 from agreement.reports import sentences
-from agreement.reports.parameters import WrongParameters, checked_k, named_raters
+from agreement.reports.parameters import WrongParameters, checked_k, chosen_subsets, named_raters
 from agreement.reports.sentences import counted, rater_in_words
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
-from agreement.scoreboard.case_sets import named_slices
 from agreement.selectors.rater_choices import RaterChoice, display_name, group_choices, judge_choices, rater_choices
 from consilium.core.errors import DomainError
 from consilium.statistics.bootstrap import RESAMPLES
@@ -78,24 +77,8 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
         **own,
         "k": k,
         "also": _others(benchmark, parameters.get("also"), own["rater"]),
-        "subsets": _subsets(benchmark, parameters.get("subsets")),
+        "subsets": chosen_subsets(benchmark, parameters.get("subsets")),
     }
-
-
-def _subsets(benchmark: Benchmark, given: Any) -> list[str]:
-    """The named slices by slug, in order; all on offer where none were named.
-
-    They are stored with the report, so that computing it again gives the same tables, whatever slices were added since.
-    """
-    if given is None:
-        return sorted(named_slices(benchmark).values_list("slug", flat=True))
-    if not isinstance(given, list) or not all(isinstance(slug, str) for slug in given):
-        raise WrongParameters(_("“subsets” is a list of named slices."))
-    known = set(NamedSlice.objects.filter(benchmark=benchmark, slug__in=given).values_list("slug", flat=True))
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise WrongParameters(_("There is no named slice %(names)s.") % {"names": ", ".join(unknown)})
-    return sorted(known)
 
 
 def _others(benchmark: Benchmark, given: Any, rater: str) -> list[str]:

@@ -9,15 +9,14 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from agreement.calibration.thresholds import threshold_in_force
-from agreement.items.labels import value_label
 from agreement.kinds.kind import Context
 from agreement.kinds.powered import powered_number
 from agreement.kinds.scores_figures import evidence_url, rows_of, short
+from agreement.kinds.slice_menu import slice_label, slice_menu, titles_of_named
 from agreement.models import Report
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Number, number
 from agreement.reports.tables import Row
-from agreement.scoreboard.case_sets import SUBSET, named_slices
 from agreement.scoreboard.scoreboard import FAMILY_KINDS, RANKED, effective_cases
 from agreement.selectors.rater_choices import display_name, run_names
 from consilium.core.jobs import JobStatus
@@ -28,19 +27,6 @@ from scoring.scores.sheet import OVERALL
 
 # Columns of the scoreboard that it can be sorted by, the best first; a minus in front reverses the order.
 SORTABLE = ("cacs_at_k", "rubric_accuracy", "pass_at_k", "rubric_score", "worst_at_k", "gap_cacs", "n")
-# The heading of the menu for each kind of slice.
-MENU = (
-    "level",
-    "subset",
-    "register",
-    "difficulty",
-    "language",
-    "task_group",
-    "specialty_group",
-    "task",
-    "theme",
-    "specialty",
-)
 
 
 def body(report: Report, sort: str) -> Context:
@@ -65,8 +51,8 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         # None for a report that is older than the count.
         "n_faulty": sum(row.get("n_faulty") or 0 for row in board["scoreboard"]),
         "part": part,
-        "part_label": "" if part == OVERALL else _part_label(report, part),
-        "menu": _menu(report, names, part),
+        "part_label": "" if part == OVERALL else slice_label(part, _titles(report)),
+        "menu": slice_menu(names, part, _titles(report), whole=OVERALL),
         "threshold": threshold_in_force(report.benchmark),
         "families": _families(report),
         "registers": _registers(report),
@@ -77,57 +63,9 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
     }
 
 
-@dataclass(frozen=True)
-class Option:
-    """An entry of the menu of slices."""
-
-    value: str
-    label: str
-    chosen: bool
-
-
-def _headings() -> dict[str, str]:
-    return {
-        "level": _("Level of the criteria"),
-        "subset": _("Named slices"),
-        "register": _("Register"),
-        "difficulty": _("Difficulty"),
-        "language": _("Language"),
-        "task_group": _("Capability family"),
-        "specialty_group": _("Specialty, macro-category"),
-        "task": _("Task"),
-        "theme": _("Task theme"),
-        "specialty": _("Specialty"),
-    }
-
-
-def _menu(report: Report, names: list[str], part: str) -> list[tuple[str, list[Option]]]:
-    """The slices under the headings of their kinds; the whole comes first, by itself."""
-    headings = _headings()
-    titles = _titles(report)
-    options_by_kind: dict[str, list[Option]] = {}
-    for name in names:
-        if name != OVERALL:
-            kind = name.partition(":")[0]
-            label = titles.get(name) or value_label(kind, short(name))
-            options_by_kind.setdefault(kind, []).append(Option(name, label, name == part))
-    ordered = [kind for kind in MENU if kind in options_by_kind] + sorted(set(options_by_kind) - set(MENU))
-    return [(headings.get(kind, kind), options_by_kind[kind]) for kind in ordered]
-
-
 def _titles(report: Report) -> dict[str, str]:
     """Titles of the slices whose title is not their tag."""
-    named = {f"{SUBSET}{named_slice.slug}": named_slice.title for named_slice in named_slices(report.benchmark)}
-    return {CONSENSUS_TAG: _("Consensus criteria, as HealthBench Consensus"), **named}
-
-
-def _part_label(report: Report, part: str) -> str:
-    """A slice as the scoreboard's heading names it; a named slice has its title, even when retired."""
-    kind = part.partition(":")[0]
-    if kind == SUBSET[:-1] or part == CONSENSUS_TAG:
-        return _titles(report).get(part) or short(part)
-    heading = _headings().get(kind)
-    return f"{heading}: {value_label(kind, short(part))}" if heading else part
+    return {CONSENSUS_TAG: _("Consensus criteria, as HealthBench Consensus"), **titles_of_named(report.benchmark)}
 
 
 def _board(report: Report, sort: str, part: str) -> Context:

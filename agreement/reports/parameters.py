@@ -8,6 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from agreement.calibration.thresholds import LARGEST_K
+from agreement.models import NamedSlice
+from agreement.scoreboard.case_sets import named_slices
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.selectors.raters import Rater, UnknownRater, require_verdicts, resolve_rater
@@ -36,6 +38,22 @@ def _named(benchmark: Benchmark, parameters: Mapping[str, Any], name: str) -> Ra
         return resolve_rater(benchmark, given)
     except UnknownRater as unknown:
         raise UnknownRater(_("“%(name)s”: %(why)s") % {"name": name, "why": unknown}) from None
+
+
+def chosen_subsets(benchmark: Benchmark, given: Any) -> list[str]:
+    """The named slices by slug, in order; all on offer where none were named.
+
+    They are stored with the report, so that computing it again gives the same tables, whatever slices were added since.
+    """
+    if given is None:
+        return sorted(named_slices(benchmark).values_list("slug", flat=True))
+    if not isinstance(given, list) or not all(isinstance(slug, str) for slug in given):
+        raise WrongParameters(_("“subsets” is a list of named slices."))
+    known = set(NamedSlice.objects.filter(benchmark=benchmark, slug__in=given).values_list("slug", flat=True))
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise WrongParameters(_("There is no named slice %(names)s.") % {"names": ", ".join(unknown)})
+    return sorted(known)
 
 
 def checked_k(given: Any) -> int:

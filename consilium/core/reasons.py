@@ -80,6 +80,9 @@ class Reason(Enum):
     ONLY_RIGHT = Phrase("only qa right in %(qa)s cases, only chat in %(chat)s")
     NO_PANEL_CASE = Phrase("no case with three votes and two usable readings")
     NO_SHARED_CASE = Phrase("no case with a usable reading of both")
+    NO_CASE_OF_ALL = Phrase("no case with a usable reading of every candidate")
+    ONE_CANDIDATE = Phrase("one candidate alone")
+    FEW_CANDIDATES = Phrase("relative to %(n)s candidates only")
 
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.
     INTERVAL_CASES = Phrase("no interval: %(cases)s of the %(needed)s cases needed")

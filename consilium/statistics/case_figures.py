@@ -104,6 +104,17 @@ class CaseFigures:
             clip=None if self.clip is None else (factor * self.clip[0], factor * self.clip[1]),
         )
 
+    def negated(self) -> CaseFigures:
+        """The figures times -1, so that the lowest ranks first."""
+        low, high = self.bounds
+        return replace(
+            self,
+            values=lambda sums: -self.values(sums),
+            low=-high,
+            high=-low,
+            clip=None if self.clip is None else (-self.clip[1], -self.clip[0]),
+        )
+
     def of_slices(self, chosen: ArrayLike) -> CaseFigures:
         """The figures of some slices, by their numbers or by a mask."""
         where = np.asarray(chosen)

@@ -61,19 +61,6 @@ def worst_costs(
     return np.maximum(ratio * below, above)
 
 
-def worst_of_cells(n_levels: int, ratio: float = RATIO, exponent: float = EXPONENT) -> Array:
-    """The cost of the worst answer to the reference of each cell, (L, L): the same all along a row."""
-    level = np.arange(n_levels)
-    worst = worst_costs(level, level, n_levels, ratio, exponent)
-    return np.broadcast_to(worst[:, None], (n_levels, n_levels))
-
-
-def normalised_cost_values(tables: Array, ratio: float = RATIO, exponent: float = EXPONENT) -> Array:
-    """Mean cost over the mean of the worst costs of the same references; NaN where the worst costs nothing."""
-    n_levels = tables.shape[-1]
-    return mean_of(tables, cost_of_cells(n_levels, ratio, exponent), worst_of_cells(n_levels, ratio, exponent))
-
-
 def answer_costs(panel: ArrayLike, ratio: float = RATIO) -> Array:
     """The expected cost of each answer where the truth is drawn from the panel's distribution (..., L), with γ = 1."""
     q = np.asarray(panel, dtype=np.float64)

@@ -149,14 +149,18 @@ def _shares_of(keys: Array, shares: Shares) -> Array:
     return values
 
 
+def labels_of_case(case: Row) -> list[str]:
+    """The slices of cases that a case is in by its difficulty, its register and its tags."""
+    own = [f"{name}:{case[name]}" for name in ("difficulty", "register") if case[name]]
+    return [*own, *dict.fromkeys([*case["tags"], *case["label_tags"]])]
+
+
 def slices_of(benchmark: Benchmark, sheet: Sheet, cases: dict[int, Row]) -> Iterator[Slice]:
     """The overall slice, then each difficulty, register and tag that some scored response has."""
     yield Slice(OVERALL)
     labels: dict[str, list[int]] = {}
     for place, pk in enumerate(sheet.case_ids.tolist()):
-        case = cases[pk]
-        own = [f"{name}:{case[name]}" for name in ("difficulty", "register") if case[name]]
-        for label in (*own, *dict.fromkeys([*case["tags"], *case["label_tags"]])):
+        for label in labels_of_case(cases[pk]):
             labels.setdefault(label, []).append(place)
     with connection.cursor() as cursor:
         cursor.execute(_TAGS, {"benchmark": benchmark.pk})

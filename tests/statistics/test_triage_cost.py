@@ -13,7 +13,6 @@ from consilium.statistics.triage_cost import (
     cost_parts,
     cost_values,
     crossing,
-    normalised_cost_values,
     worst_costs,
 )
 
@@ -28,7 +27,6 @@ def test_costs_by_hand() -> None:
     assert cost_parts(TABLE) == (pytest.approx(3 / 20), pytest.approx(7 / 20))
     # The worst answers: self-care 2 over, the middle 1 under at 5, an emergency 2 under at 5.
     assert worst_costs([0, 1, 2], [0, 1, 2], 3).tolist() == [2, 5, 10]
-    assert normalised_cost_values(TABLE) == pytest.approx(22 / (10 * 2 + 6 * 5 + 4 * 10))
     # A reference between the upper two of three levels: 1 under the lower one costs 5, over the upper one nothing.
     assert worst_costs([1], [2], 3).tolist() == [5]
 

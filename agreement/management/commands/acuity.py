@@ -35,6 +35,15 @@ class Command(BaseCommand):
         )
         parser.add_argument("--ratio", type=float, default=RATIO, help="cost of a level too low (default 5)")
         parser.add_argument("--gamma", type=float, default=EXPONENT, help="power of the levels in the cost (default 1)")
+        parser.add_argument(
+            "--boundary",
+            choices=("exclude", "include"),
+            default="exclude",
+            help="cases between two levels in the main figures too (default: exclude)",
+        )
+        parser.add_argument(
+            "--slices", action="store_true", help="also by slice: dataset, how labelled, level, language, tags, …"
+        )
         add_out_arguments(parser)
         add_interval_arguments(parser, drawn="the bootstrap")
 
@@ -43,9 +52,10 @@ class Command(BaseCommand):
         benchmark = benchmark_called(options["benchmark"])
         given = {"ratio": options["ratio"], "gamma": options["gamma"]}
         given |= {"reference_set": options["reference_set"], "candidates": options["candidate"]}
+        given |= {"boundary": options["boundary"], "slices": options["slices"]}
         try:
             chosen = complete(benchmark, {name: value for name, value in given.items() if value is not None})
-            inputs = read(benchmark, chosen["reference_set"], chosen["candidates"])
+            inputs = read(benchmark, chosen)
         except DomainError as error:
             raise CommandError(str(error)) from None
         price = Price(chosen["ratio"], chosen["gamma"])
@@ -62,7 +72,7 @@ def _counted(data: AcuityData) -> Iterator[str]:
     """How many cases count, and why others do not."""
     words = {
         CaseStatus.CLEAR: "with a clear reference, in the main figures",
-        CaseStatus.BOUNDARY: "between two levels, in boundary.csv",
+        CaseStatus.BOUNDARY: f"between two levels, in boundary.csv{' and the main figures' * data.counts_boundary}",
         CaseStatus.AMBIGUOUS: "ambiguous",
         CaseStatus.SET_ASIDE: "set aside: more than half cannot tell",
         CaseStatus.WITHOUT_REFERENCE: "without a reference",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,21 @@ class Command(BaseCommand):
         )
         parser.add_argument("--ratio", type=float, default=5.0, help="cost of a level too low (default 5)")
         parser.add_argument("--gamma", type=float, default=1.0, help="power of the levels in the cost (default 1)")
+        parser.add_argument(
+            "--boundary",
+            choices=("exclude", "include"),
+            default="exclude",
+            help="cases between two levels in the main figures too (default: exclude)",
+        )
+        parser.add_argument(
+            "--slices", action="store_true", help="also by slice: reference level, and how the case was labelled"
+        )
         add_out_arguments(parser)
         add_interval_arguments(parser, drawn="the bootstrap, and of pairs of votes where there are too many")
 
     def handle(self, *args: Any, **options: Any) -> None:
         from agreement.acuity import uncertainty_tables as uncertainty
+        from agreement.acuity.case_slices import slices_in_files
         from agreement.acuity.measures import Price
         from agreement.acuity.readings import data_of
         from agreement.acuity.report_tables import report_tables
@@ -89,6 +100,9 @@ class Command(BaseCommand):
         if options["votes"] is not None:
             _read(options["votes"], lambda: reader.read_votes(options["votes"]))
         data = data_of(reader.records, scale, ambiguous)
+        data = replace(data, counts_boundary=options["boundary"] == "include")
+        if options["slices"]:
+            data = slices_in_files(data, reader.records)
         if not data.series_names and not data.panel:
             raise CommandError("no file holds a reading or a vote: nothing was written")
 
@@ -109,6 +123,8 @@ class Command(BaseCommand):
             "ambiguous": ambiguous.in_words,
             "ratio": price.ratio,
             "gamma": price.exponent,
+            "boundary": options["boundary"],
+            "slices": options["slices"],
             "interval": rule.key,
             "seed": options["seed"],
             "files": [path.name for path in options["files"]],
@@ -152,7 +168,7 @@ def _counted(data: Any, records: Any) -> str:
 
     words = {
         CaseStatus.CLEAR: "with a clear reference, in the main figures",
-        CaseStatus.BOUNDARY: "between two levels, in boundary.csv",
+        CaseStatus.BOUNDARY: f"between two levels, in boundary.csv{' and the main figures' * data.counts_boundary}",
         CaseStatus.AMBIGUOUS: "ambiguous, in uncertainty.csv",
         CaseStatus.SET_ASIDE: "set aside: more than half cannot tell",
         CaseStatus.WITHOUT_REFERENCE: "without a reference: too few votes, and no label that gives a level",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
+from django.test import Client
 from django.utils import timezone
 
 from agreement import services
@@ -21,6 +22,7 @@ from rubrics.models import AcuityScale, Benchmark, Case
 from rubrics.parsing.acuity_files import AcuityReader
 
 DISPERSION = AmbiguousRule(AmbiguousBy.DISPERSION, 0.75)
+LEVELS = ("self-care", "primary-care", "urgent-care", "emergency")
 MEDASK = ("gpt-4.5", "medask", "o4-mini", "o3-mini")
 
 
@@ -87,3 +89,30 @@ def write_lines(folder: Path, name: str, lines: list[str]) -> Path:
 
 def csv_rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
+
+
+def address(report: Report) -> str:
+    return f"/b/{report.benchmark.slug}/acuity/{report.public_id}/"
+
+
+def csv_of(client: Client, report: Report, name: str) -> str:
+    response = client.get(f"{address(report)}tables/{name}.csv")
+    assert response.status_code == 200, name
+    return b"".join(response.streaming_content).decode()
+
+
+def chosen(rows: list[dict[str, Any]], **conditions: str) -> dict[str, Any]:
+    (match,) = [row for row in rows if all(row[key] == value for key, value in conditions.items())]
+    return match
+
+
+def small(folder: Path, benchmark: Benchmark, n: int = 12) -> None:
+    """M is always right but for the refusals of its last three cases; N errs a level up everywhere, and answers."""
+    lines = []
+    for i in range(n):
+        level = LEVELS[i % 3]
+        lines.append(f"c{i:02},M,qa,0,{level if i < n - 3 else 'refused'},{level}")
+        lines.append(f"c{i:02},N,qa,0,{LEVELS[i % 3 + 1]},{level}")
+    lines.append("b1,M,qa,0,urgent-care,primary-care|urgent-care")
+    lines.append("b1,N,qa,0,emergency,primary-care|urgent-care")
+    sign(import_files(benchmark, write_lines(folder, "small.csv", lines), dataset="small"))

@@ -23,11 +23,15 @@ from rubrics.models import Benchmark, Case
 from scoring.models import AcuityReading
 from tests.agreement.acuity.stored import (
     MEDASK,
+    address,
+    chosen,
+    csv_of,
     csv_rows,
     import_files,
     reported,
     sign,
     sign_votes,
+    small,
     write_lines,
 )
 from tests.agreement.acuity.test_acuity_file import rows as file_rows
@@ -39,20 +43,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 DATA = Path(os.environ["CONSILIUM_REAL_DATA"]) / "acuity"
 EXACT = 1e-9
 OF_REPORTS = {"crossings", "cheapest"}  # tables that acuity_file does not write
-
-
-@pytest.fixture
-def benchmark() -> Benchmark:
-    return BenchmarkFactory()
-
-
-@pytest.fixture
-def client(benchmark: Benchmark) -> Client:
-    admin = UserFactory()
-    BenchmarkRoleFactory(benchmark=benchmark, user=admin, role="admin")
-    client = Client()
-    client.force_login(admin)
-    return client
+PLAIN = {"boundary": "exclude", "slices": False, "subsets": []}  # parameters that nobody gave
 
 
 def medask(benchmark: Benchmark) -> Report:
@@ -66,21 +57,6 @@ def missed_by(name: str) -> int:
     lines = (DATA / "medask" / f"semigran_{name}.jsonl").read_text("utf-8").splitlines()
     answers = [(row["true_urgency"].strip(), row["llm_output"].strip()) for row in map(json.loads, lines)]
     return sum(reference == "em" != answer for reference, answer in answers)
-
-
-def address(report: Report) -> str:
-    return f"/b/{report.benchmark.slug}/acuity/{report.public_id}/"
-
-
-def csv_of(client: Client, report: Report, name: str) -> str:
-    response = client.get(f"{address(report)}tables/{name}.csv")
-    assert response.status_code == 200, name
-    return b"".join(response.streaming_content).decode()
-
-
-def chosen(rows: list[dict[str, Any]], **conditions: str) -> dict[str, Any]:
-    (match,) = [row for row in rows if all(row[key] == value for key, value in conditions.items())]
-    return match
 
 
 def test_published_result_files_give_their_figures_in_table_page_and_file(benchmark: Benchmark, client: Client) -> None:
@@ -194,21 +170,6 @@ def test_the_command_writes_the_same(benchmark: Benchmark, client: Client, tmp_p
     with pytest.raises(CommandError, match="There is no reference set 9: 1"):
         call_command("acuity", benchmark=benchmark.slug, reference_set=9, out=tmp_path / "other")
     assert not (tmp_path / "other").exists()
-
-
-LEVELS = ("self-care", "primary-care", "urgent-care", "emergency")
-
-
-def small(folder: Path, benchmark: Benchmark, n: int = 12) -> None:
-    """M is always right but for the refusals of its last three cases; N errs a level up everywhere, and answers."""
-    lines = []
-    for i in range(n):
-        level = LEVELS[i % 3]
-        lines.append(f"c{i:02},M,qa,0,{level if i < n - 3 else 'refused'},{level}")
-        lines.append(f"c{i:02},N,qa,0,{LEVELS[i % 3 + 1]},{level}")
-    lines.append("b1,M,qa,0,urgent-care,primary-care|urgent-care")
-    lines.append("b1,N,qa,0,emergency,primary-care|urgent-care")
-    sign(import_files(benchmark, write_lines(folder, "small.csv", lines), dataset="small"))
 
 
 def test_candidates_are_ranked_by_the_cost_of_everything_asked(
@@ -353,7 +314,7 @@ def test_the_api_takes_the_kind_and_gives_its_files(benchmark: Benchmark, client
     answer = client.post(endpoint, {"kind": "acuity", "parameters": {"ratio": 2}}, content_type="application/json")
     assert answer.status_code == 201, answer.content
     report = Report.objects.get(public_id=answer.json()["id"])
-    assert report.parameters == {"reference_set": 1, "candidates": ["M", "N"], "ratio": 2.0, "gamma": 1.0}
+    assert report.parameters == {"reference_set": 1, "candidates": ["M", "N"], "ratio": 2.0, "gamma": 1.0, **PLAIN}
     services.run(report_id=report.pk, clock=timezone.now)
     detail = client.get(f"{endpoint}{report.public_id}/").json()
     assert (detail["status"], detail["facts"]["reference_set"]) == ("done", 1)
@@ -376,7 +337,7 @@ def test_the_form_computes_with_its_defaults(benchmark: Benchmark, client: Clien
     assert answer.status_code == 302
     report = Report.objects.get()
     assert answer["Location"] == address(report)
-    assert report.parameters == {"reference_set": 1, "candidates": ["M", "N"], "ratio": 5.0, "gamma": 1.0}
+    assert report.parameters == {"reference_set": 1, "candidates": ["M", "N"], "ratio": 5.0, "gamma": 1.0, **PLAIN}
     refused = client.post(page, {**sent, "acuity-ratio": "0"})
     assert refused.status_code == 422 and "above 0" in refused.content.decode()
 

@@ -1,0 +1,83 @@
+"""The menu of slices above a table of a report, and what a slice is called there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from agreement.items.labels import value_label
+from agreement.kinds.scores_figures import short
+from agreement.scoreboard.case_sets import SUBSET, named_slices
+from rubrics.models import Benchmark, HowMapped
+
+# Kinds of slices in the order of the menu; others, such as a benchmark's own tags, come after them by name.
+_MENU = (
+    *("level", "subset", "reference", "dataset", "scheme", "how", "register", "difficulty", "language"),
+    *("task_group", "specialty_group", "task", "theme", "specialty"),
+)
+
+
+@dataclass(frozen=True)
+class Option:
+    """An entry of the menu of slices."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+def _headings() -> dict[str, str]:
+    """The heading of the menu for each kind of slice."""
+    return {
+        "level": _("Level of the criteria"),
+        "subset": _("Named slices"),
+        "reference": _("Reference level"),
+        "dataset": _("Dataset"),
+        "scheme": _("Label scheme"),
+        "how": _("How the case was labelled"),
+        "register": _("Register"),
+        "difficulty": _("Difficulty"),
+        "language": _("Language"),
+        "task_group": _("Capability family"),
+        "specialty_group": _("Specialty, macro-category"),
+        "task": _("Task"),
+        "theme": _("Task theme"),
+        "specialty": _("Specialty"),
+    }
+
+
+def slice_menu(
+    names: Sequence[str], part: str, titles: Mapping[str, str], *, whole: str
+) -> list[tuple[str, list[Option]]]:
+    """The slices of ``names`` but the ``whole``, under the headings of their kinds; ``part`` is the chosen one."""
+    headings = _headings()
+    options_by_kind: dict[str, list[Option]] = {}
+    for name in names:
+        if name != whole:
+            kind = name.partition(":")[0]
+            label = titles.get(name) or _value(kind, name)
+            options_by_kind.setdefault(kind, []).append(Option(name, label, name == part))
+    ordered = [kind for kind in _MENU if kind in options_by_kind] + sorted(set(options_by_kind) - set(_MENU))
+    return [(headings.get(kind, kind), options_by_kind[kind]) for kind in ordered]
+
+
+def titles_of_named(benchmark: Benchmark) -> dict[str, str]:
+    """The titles of the named slices that are on offer."""
+    return {f"{SUBSET}{named_slice.slug}": named_slice.title for named_slice in named_slices(benchmark)}
+
+
+def slice_label(part: str, titles: Mapping[str, str]) -> str:
+    """A slice as the heading of its table names it: by its title where it has one; a retired one by its slug."""
+    kind = part.partition(":")[0]
+    if part in titles or kind == SUBSET[:-1]:
+        return titles.get(part) or short(part)
+    heading = _headings().get(kind)
+    return f"{heading}: {_value(kind, part)}" if heading else part
+
+
+def _value(kind: str, name: str) -> str:
+    if kind == "how":
+        return str(dict(HowMapped.choices).get(short(name), short(name)))
+    return value_label(kind, short(name))
