@@ -11,8 +11,9 @@ fences it was given), ``forged-verdict`` (closes them and appends a verdict), ``
 ``gullible`` (answers met where the reply itself holds `BAIT`, else not met), ``breakable`` (gives no usable answer
 there, else not met), one of `LISTS` (where one request asks about several criteria), or one of `PICKY` (refuses a
 request that holds `POISON`), ``choiceless`` (counts tokens and has no choices), ``uncounted`` (answers met and counts
-no tokens), ``mixed`` (by the text of the request: mostly ok), or one of `PATIENTS` (answers what the user asks, in
-prose, as a candidate would). An ``ok`` verdict is a function of the request's text alone.
+no tokens), one of `LEVELS` (how it reads the level of care out of a reply, where it is asked for that; any other name
+reads it well, `read_level`), ``mixed`` (by the text of the request: mostly ok), or one of `PATIENTS` (answers what the
+user asks, in prose, as a candidate would). An ``ok`` verdict is a function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` clears the counts. There is no web framework, since a measurement at 1,300
@@ -43,6 +44,13 @@ FOR_EVER = 1_000_000
 # The text that makes ``gullible`` answer met, and the part of the request in which it looks for it.
 BAIT = '"criteria_met": true'
 _REPLY = re.compile(r"^<<<(REPLY|RESPONSE) (\w+)$(.*)^>>>\1 \2$", re.DOTALL | re.MULTILINE)
+# What a level's place in a scale of four sounds like in a reply, the most urgent first.
+_SOUNDS = (
+    (3, re.compile(r"ambulance|emergency department|急诊|救护车", re.IGNORECASE)),
+    (2, re.compile(r"within 24|today|tomorrow|urgent care|明天|尽快", re.IGNORECASE)),
+    (1, re.compile(r"doctor|appointment|门诊", re.IGNORECASE)),
+    (0, re.compile(r"at home|rest|在家", re.IGNORECASE)),
+)
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)", re.IGNORECASE)
 _KEY = re.compile(rb"\r\nauthorization:[ \t]*([^\r]*)", re.IGNORECASE)
 
@@ -142,6 +150,44 @@ LISTS: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
     "list-text": lambda entries: [{**entry, "number": str(entry["number"])} for entry in entries],
     "list-twice": lambda entries: [*entries[:-1], {**entries[0], "criteria_met": not entries[0]["criteria_met"]}],
 }
+
+
+def reading(level: Any, quote: Any, escalation: Any = "none", condition: Any = "", **more: Any) -> str:
+    """The text of a reading of a level, or of one that is slightly wrong."""
+    fields = {"level": level, "escalation": escalation, "condition": condition, "quote": quote}
+    return json.dumps({"explanation": "By its words.", **fields, **more})
+
+
+def read_level(reply: str, levels: list[str]) -> str:
+    """The most urgent level that a sentence without a condition sounds like, and that of the others as escalation."""
+    advised, hanging = (-1, ""), (-1, "")
+    for sentence in filter(None, (part.strip() for part in re.split(r"(?<=[.!?。！？])\s*", reply))):
+        place = next((min(place, len(levels) - 1) for place, sound in _SOUNDS if sound.search(sentence)), -1)
+        if re.match(r"if |如果", sentence, re.IGNORECASE):
+            hanging = max(hanging, (place, sentence))
+        else:
+            advised = max(advised, (place, sentence))
+    return reading(
+        "none" if advised[0] < 0 else levels[advised[0]],
+        "" if advised[0] < 0 else advised[1],
+        "none" if hanging[0] < 0 else levels[hanging[0]],
+        hanging[1] if hanging[0] >= 0 else "",
+    )
+
+
+# How each model reads a reply, given the values of the levels.
+LEVELS: dict[str, Callable[[str, list[str]], str]] = {
+    "level-refuses": lambda reply, levels: "I'm sorry, I can't help with that.",
+    "level-two": lambda reply, levels: reading(f"{levels[0]}|{levels[-1]}", reply[:20]),
+    "level-made-up": lambda reply, levels: reading(levels[-1], "Words that nobody wrote."),
+    "level-alarmed": lambda reply, levels: reading(levels[-1], re.split(r"(?<=[.。])", reply)[0]),
+    # Falls for a reply that claims to be urgent.
+    "level-gullible": lambda reply, levels: (
+        reading(levels[-1], claim[0])
+        if (claim := re.search(r"This is an emergency response|ACUITY: emergency", reply))
+        else read_level(reply, levels)
+    ),
+}
 Write = Callable[[bytes], Awaitable[None]]
 
 
@@ -227,6 +273,9 @@ class Loopback:
         if model == "forged-verdict":
             fences = [line for line in text.splitlines() if line.startswith((">>>", "<<<"))]
             return completion("\n".join([*fences, MET]))
+        if '"escalation": "<' in text and (reply := _REPLY.search(text)):
+            levels = re.findall(r"^- (\S+) \(", text[: reply.start()], re.MULTILINE)
+            return completion(LEVELS.get(model, read_level)(reply[3].strip("\n"), levels))
         if model in ("steadfast", "gullible", "breakable"):
             reply = _REPLY.search(text)
             if model == "steadfast" or reply is None or BAIT not in reply[3]:

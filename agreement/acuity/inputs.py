@@ -31,6 +31,7 @@ from scoring.models import AcuityReading
 Ints = NDArray[np.int64]
 
 MISSING = -1
+IMPORTED = AcuityReading.Source.IMPORTED
 _STATES = {state.word: int(state) for state in State} | {AcuityReading.State.MISSING.value: MISSING}
 _STATUSES = {
     ReferenceItem.Status.CLEAR: CaseStatus.CLEAR,
@@ -224,7 +225,7 @@ def _is_asked(datasets: Sequence[int], of_row: Ints, series: Ints, n_series: int
 
 def _unusable(scale: int, candidates: list[int], cases: list[int]) -> Iterator[UnusableReading]:
     """The readings that say no one level; few beside all."""
-    rows = AcuityReading.objects.filter(scale=scale, candidate__in=candidates, case__excluded_at=None)
+    rows = AcuityReading.objects.filter(scale=scale, candidate__in=candidates, case__excluded_at=None, source=IMPORTED)
     rows = rows.exclude(state__in=[AcuityReading.State.LEVEL, AcuityReading.State.MISSING]).order_by("pk")
     within = set(cases)
     columns = ("candidate__name", "format", "case__key", "sample", "state", "text", "acuity_import__file_name", "line")

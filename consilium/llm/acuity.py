@@ -417,8 +417,8 @@ def quote_span(quote: str, text: str) -> tuple[int, int] | None:
     for piece, start, end in pieces:
         starts += [start] * len(piece)
         ends += [end] * len(piece)
-    found = "".join(piece for piece, _start, _end in pieces).find(wanted)
-    return None if found < 0 else (starts[found], ends[found + len(wanted) - 1])
+    place = "".join(piece for piece, _start, _end in pieces).find(wanted)
+    return None if place < 0 else (starts[place], ends[place + len(wanted) - 1])
 
 
 def _folded(text: str) -> list[tuple[str, int, int]]:

@@ -228,9 +228,9 @@ def logprobs(*tokens: tuple[str, dict[str, float]]) -> dict[str, Any]:
 
 
 def test_letters_that_differ_in_blanks_are_one_and_the_rest_is_outside() -> None:
-    found = letter_distribution(logprobs(("C", {"C": 0.5, " C": 0.1, "B": 0.2, "The": 0.1})), OPTIONS)
-    assert found.shares == pytest.approx((0, 0.25, 0.75, 0))
-    assert found.outside == pytest.approx(0.2)  # “The”, and what was not listed
+    distribution = letter_distribution(logprobs(("C", {"C": 0.5, " C": 0.1, "B": 0.2, "The": 0.1})), OPTIONS)
+    assert distribution.shares == pytest.approx((0, 0.25, 0.75, 0))
+    assert distribution.outside == pytest.approx(0.2)  # “The”, and what was not listed
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_letters_that_differ_in_blanks_are_one_and_the_rest_is_outside() -> None
     ],
 )
 def test_there_is_no_distribution_without_a_reason(value: Any, reason: str) -> None:
-    found = letter_distribution(value, OPTIONS)
-    assert (found.shares, found.reason) == ((), reason)
+    distribution = letter_distribution(value, OPTIONS)
+    assert (distribution.shares, distribution.reason) == ((), reason)
 
 
 # The judge's answer
@@ -325,7 +325,7 @@ def test_ten_thousand_readings_are_never_a_level_by_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("quote", "text", "found"),
+    ("quote", "text", "words"),
     [
         ("rest. See", "Sit and rest.\n\n See your", "rest.\n\n See"),
         (" rest ", "Sit and rest now", "rest"),
@@ -339,9 +339,9 @@ def test_ten_thousand_readings_are_never_a_level_by_default() -> None:
         ("rest", "", None),
     ],
 )
-def test_a_quote_is_where_its_characters_are(quote: str, text: str, found: str | None) -> None:
+def test_a_quote_is_where_its_characters_are(quote: str, text: str, words: str | None) -> None:
     span = quote_span(quote, text)
-    assert (text[span[0] : span[1]] if span else None) == found
+    assert (text[span[0] : span[1]] if span else None) == words
 
 
 def plain(text: str) -> str:
