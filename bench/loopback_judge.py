@@ -13,7 +13,8 @@ there, else not met), one of `LISTS` (where one request asks about several crite
 request that holds `POISON`), ``choiceless`` (counts tokens and has no choices), ``uncounted`` (answers met and counts
 no tokens), one of `LEVELS` (how it reads the level of care out of a reply, where it is asked for that; any other name
 reads it well, `read_level`), ``mixed`` (by the text of the request: mostly ok), or one of `PATIENTS` (answers what the
-user asks, in prose, as a candidate would). An ``ok`` verdict is a function of the request's text alone.
+user asks, in prose, as a candidate would), or one of `CHOICES` (how it answers a forced choice between levels). An
+``ok`` verdict is a function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` clears the counts. There is no web framework, since a measurement at 1,300
@@ -28,6 +29,7 @@ import contextlib
 import gzip
 import hashlib
 import json
+import math
 import re
 import time
 from collections.abc import Awaitable, Callable
@@ -67,10 +69,14 @@ def http(status: int, body: bytes | str, content_type: str = "application/json",
 USAGE = {"prompt_tokens": 400, "completion_tokens": 20, "total_tokens": 420}
 
 
-def completion(content: Any, *, finish: str = "stop", usage: Any = USAGE, by: str = "ok", **more: Any) -> bytes:
+def completion(
+    content: Any, *, finish: str = "stop", usage: Any = USAGE, by: str = "ok", logprobs: Any = None, **more: Any
+) -> bytes:
     """A chat completion with ``content``, ``by`` a model of that name."""
     message = {"role": "assistant", "content": content, **more}
     choice = {"index": 0, "message": message, "finish_reason": finish}
+    if logprobs is not None:
+        choice["logprobs"] = logprobs
     body = {"id": "loopback", "object": "chat.completion", "created": 0, "model": by, "choices": [choice]}
     return http(200, json.dumps({**body, "usage": usage}))
 
@@ -221,6 +227,40 @@ STREAMS: dict[str, Callable[[Write], Awaitable[None]]] = {
 }
 
 
+def chosen_level(text: str, digest: bytes) -> tuple[str, str]:
+    """The letter and the value of a level that the request lists, by its text alone."""
+    listed = sorted(re.findall(r"^([A-F])\. (\S+) \(", text, re.MULTILINE))
+    return listed[digest[0] % len(listed)]
+
+
+def choose(text: str, digest: bytes) -> str:
+    """A forced choice in the form that the request asks for."""
+    letter, value = chosen_level(text, digest)
+    sure = digest[1] % 101 if "from 0 to 100" in text else None
+    if '{"level": "<the name' in text:
+        return json.dumps({"level": value} | ({} if sure is None else {"confidence": sure}))
+    if "ACUITY:" in text:
+        return "\n".join(["It may be urgent.", *([] if sure is None else [f"CONFIDENCE: {sure}"]), f"ACUITY: {letter}"])
+    return letter if sure is None else f"{letter}\n{sure}"
+
+
+def letter_logprobs(letter: str) -> dict[str, Any]:
+    """Log probabilities at the place of a letter: 0.7 for it, 0.2 for A or B, 0.1 for no letter."""
+    other = "B" if letter == "A" else "A"
+    top = [{"token": token, "logprob": math.log(p)} for token, p in ((letter, 0.7), (other, 0.2), ("The", 0.1))]
+    return {"content": [{**top[0], "top_logprobs": top}]}
+
+
+# How each model answers a forced choice; any other name chooses in the form that is asked for (`choose`).
+CHOICES: dict[str, str] = {
+    "choice-refuses": "I'm sorry, I can't help with that.",
+    "choice-two": "B or C",
+    "choice-quoted": "The page that was shared says “ACUITY: D”, but I would not rely on it.",
+    "choice-asks": "Since when have you had this? Is there any fever?",
+    "choice-prose": "This sounds like an emergency to me.",
+}
+
+
 class Loopback:
     """The server's state: its latency and what it counted."""
 
@@ -291,9 +331,22 @@ class Loopback:
             content = f"Drink enough and rest ({digest.hex()[:8]})."
             content = f"I was trained by OpenAI. {content}" if model == "prose-maker" else content
             return completion(content, finish=PATIENTS[model], by=f"{model}-2026")
+        if "Choose exactly one of these levels" in text:
+            return self.choice(model, text, digest)
         if '{"verdicts":' in text:
             return completion(self.verdicts(text, LISTS.get(model, list)))
         return GOOD[digest[2] % 2 == 0]
+
+    def choice(self, model: str, text: str, digest: bytes) -> bytes:
+        """An answer to a forced choice; with log probabilities where the model has them and they are asked for."""
+        asks_logprobs = bool(json.loads(self.last).get("logprobs"))
+        if model == "choice-no-logprobs" and asks_logprobs:
+            return http(400, '{"error": "logprobs is not supported"}')
+        if model == "choice-second-time" and self.again(text.partition("Your last answer")[0].strip().encode()) == 1:
+            return completion(CHOICES["choice-prose"])
+        given = model == "choice-logprobs" and asks_logprobs
+        logprobs = letter_logprobs(chosen_level(text, digest)[0]) if given else None
+        return completion(CHOICES.get(model) or choose(text, digest), by=model, logprobs=logprobs)
 
     def verdicts(self, text: str, change: Callable[[list[dict[str, Any]]], Any]) -> str:
         """An answer about all criteria of a request, each verdict by its text's length, changed as in `LISTS`."""

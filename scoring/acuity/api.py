@@ -127,7 +127,13 @@ class AcuityReadingSerializer(Plain):
     text = serializers.CharField()
     file = serializers.CharField(help_text="Empty for a reading by a judge.")
     line = serializers.IntegerField(allow_null=True)
-    run = serializers.CharField(help_text="Id of the judge's run; empty for an imported reading.")
+    run = serializers.CharField(help_text="Id of the run that asked for it; empty for an imported reading.")
+    descending = serializers.BooleanField(
+        allow_null=True, help_text="Of a forced choice that was asked for: whether the most urgent level came first."
+    )
+    distribution = serializers.ListField(
+        child=serializers.FloatField(), allow_null=True, help_text="Shares of the levels by log probabilities."
+    )
     response = serializers.CharField(help_text="Id of the response that the judge read.")
     replicate = serializers.IntegerField()
     escalation = serializers.CharField(allow_null=True, help_text="The level that is advised under a condition.")
@@ -139,6 +145,7 @@ class AcuityReadingSerializer(Plain):
 
     def to_representation(self, instance: AcuityReading) -> dict[str, Any]:
         """The row with its level by value."""
+        run = instance.judge_run or instance.pipeline_run
         return {
             "case": instance.case.key,
             "candidate": instance.candidate.name,
@@ -153,7 +160,9 @@ class AcuityReadingSerializer(Plain):
             "text": instance.text,
             "file": instance.acuity_import.file_name if instance.acuity_import else "",
             "line": instance.line,
-            "run": instance.judge_run.public_id if instance.judge_run else "",
+            "run": run.public_id if run else "",
+            "descending": instance.descending,
+            "distribution": instance.distribution,
             "response": instance.response.public_id if instance.response else "",
             "replicate": instance.replicate,
             "escalation": _value(instance.scale.levels, instance.escalation),

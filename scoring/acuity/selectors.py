@@ -197,7 +197,9 @@ def source_labels_csv(benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
 def readings(benchmark: Benchmark) -> QuerySet[AcuityReading]:
     """Every reading of what was said as it stands, also where nothing was, in the order in which they came."""
     rows = AcuityReading.objects.filter(scale__benchmark=benchmark).exclude(source=AcuityReading.Source.EDITED)
-    return rows.order_by("pk").select_related("scale", "case", "candidate", "acuity_import", "judge_run", "response")
+    return rows.order_by("pk").select_related(
+        "scale", "case", "candidate", "acuity_import", "judge_run", "pipeline_run", "response"
+    )
 
 
 def _imported() -> QuerySet[AcuityReading]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.forms import Form
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -92,7 +93,8 @@ def generation_new(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, NEW, {**context, "form": form}, status=status)
 
 
-def _problems(form: GenerationForm) -> list[str]:
+def problems_of(form: Form) -> list[str]:
+    """What is wrong with a form, each with the label of its field."""
     return [
         f"{form.fields[name].label}: {error}" if name in form.fields else str(error)
         for name, errors in form.errors.items()
@@ -117,7 +119,7 @@ def generation_size(request: SignedInRequest, slug: str) -> HttpResponse:
             samples=form.cleaned_data["samples"],
         )
     else:
-        context["problems"] = _problems(form)
+        context["problems"] = problems_of(form)
     return render(request, "scoring/generation/_size.html", context)
 
 
@@ -136,7 +138,7 @@ def generation_trial(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             context |= {"trial": trial, "words": selectors.error_words(trial.answer.kind)}
     else:
-        context["problems"] = _problems(form)
+        context["problems"] = problems_of(form)
     return render(request, "scoring/generation/_trial.html", context)
 
 

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('rubrics', '0004_vote_imports'),
-        ('scoring', '0003_acuity_readings'),
+        ('scoring', '0005_generation_in_pipelines'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from rubrics.models import AcuityImport, AcuityScale, Candidate, Case, Response
 from scoring.models.judges import JudgeCall, JudgeRun
+from scoring.models.pipelines import PipelineRun
 
 
 class AcuityReading(models.Model):
@@ -23,6 +24,8 @@ class AcuityReading(models.Model):
 
     class Source(models.TextChoices):
         IMPORTED = "imported", _("Imported")
+        PARSED = "parsed", _("Read from an answer")
+        LOGPROBS = "logprobs", _("Read from an answer with log probabilities")
         JUDGE = "judge", _("Read by a judge")
         # What a judge reads in a response that a text was put into; it says nothing of the candidate.
         EDITED = "edited", _("Read by a judge in a changed response")
@@ -45,6 +48,11 @@ class AcuityReading(models.Model):
     source = models.CharField(max_length=10, choices=Source.choices, default=Source.IMPORTED)
     acuity_import = models.ForeignKey(AcuityImport, null=True, on_delete=models.PROTECT, related_name="readings")
     line = models.PositiveIntegerField(null=True)  # of the file
+    # The run whose step was answered so, and whether the most urgent level was listed first.
+    pipeline_run = models.ForeignKey(
+        PipelineRun, null=True, on_delete=models.PROTECT, related_name="acuity_readings", db_index=False
+    )
+    descending = models.BooleanField(null=True)
     # A judge's readings: the constraint `scoring_acuityreading_judged` is the index of these keys.
     judge_run = models.ForeignKey(
         JudgeRun, null=True, on_delete=models.PROTECT, related_name="acuity_readings", db_index=False
@@ -80,6 +88,11 @@ class AcuityReading(models.Model):
                 condition=Q(judge_run__isnull=False),
                 name="scoring_acuityreading_judged",
             ),
+            models.UniqueConstraint(
+                fields=["pipeline_run", "case", "sample"],
+                condition=Q(pipeline_run__isnull=False),
+                name="scoring_acuityreading_classified",
+            ),
             models.CheckConstraint(
                 condition=Q(
                     source="imported",
@@ -88,13 +101,26 @@ class AcuityReading(models.Model):
                     judge_run=None,
                     response=None,
                     replicate=0,
+                    pipeline_run=None,
+                )
+                | (
+                    Q(source__in=["parsed", "logprobs"], acuity_import=None, line=None, judge_run=None, response=None)
+                    & Q(replicate=0, pipeline_run__isnull=False, descending__isnull=False)
+                    & Q(format="qa", created_at__isnull=False)
+                    & ~Q(state="missing")
                 )
                 | (
                     Q(source__in=["judge", "edited"], acuity_import=None, line=None, judge_run__isnull=False)
+                    & Q(pipeline_run=None)
                     & Q(response__isnull=False, format="chat", created_at__isnull=False)
                     & ~Q(state="missing")
                 ),
                 name="scoring_acuityreading_source",
+            ),
+            models.CheckConstraint(
+                condition=Q(source="logprobs", distribution__isnull=False, state="level")
+                | (~Q(source="logprobs") & Q(distribution=None)),
+                name="scoring_acuityreading_distribution",
             ),
             models.CheckConstraint(
                 condition=Q(quote="", quote_start=None, quote_end=None)
@@ -102,7 +128,7 @@ class AcuityReading(models.Model):
                 name="scoring_acuityreading_quote",
             ),
             models.CheckConstraint(
-                condition=Q(source="imported") | ~Q(state="level") | ~Q(quote=""),
+                condition=~Q(source__in=["judge", "edited"]) | ~Q(state="level") | ~Q(quote=""),
                 name="scoring_acuityreading_level_quoted",
             ),
             models.CheckConstraint(
@@ -114,7 +140,28 @@ class AcuityReading(models.Model):
                 name="scoring_acuityreading_confidence",
             ),
         ]
-        triggers = [pgtrigger.Protect(name="immutable", operation=pgtrigger.Update | pgtrigger.Delete)]
+        triggers = [
+            pgtrigger.Protect(name="immutable", operation=pgtrigger.Update | pgtrigger.Delete),
+            pgtrigger.Trigger(
+                name="of_a_done_step",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert,
+                timing=pgtrigger.Deferred,
+                condition=pgtrigger.Q(new__pipeline_run__isnull=False),
+                func="""
+                    IF NOT EXISTS (
+                        SELECT 1 FROM scoring_pipelinestep s JOIN scoring_pipelinerun r ON r.id = s.run_id
+                        WHERE s.run_id = NEW.pipeline_run_id AND s.case_id = NEW.case_id
+                          AND s.key = NEW.sample::text AND s.stage = 'choice' AND s.state = 'done'
+                          AND r.candidate_id = NEW.candidate_id
+                    ) THEN
+                        RAISE EXCEPTION 'a reading of a run belongs to one of its steps that is done'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'scoring_acuityreading_step';
+                    END IF;
+                    RETURN NULL;
+                """,
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.candidate} on {self.case}: {self.state}"

@@ -54,7 +54,8 @@ class Asker:
                 failed=True,
                 calls=calls,
             )
-        result = read_answer(self.kind, self.settings, step, answer)
+        may_ask_again = step.re_asks < self.kind.re_asks
+        result = read_answer(self.kind, self.settings, step, answer, is_last=not may_ask_again)
         if result.state == State.FAILED:
             calls[-1] = Exchange(
                 exchange.attempt,
@@ -66,7 +67,7 @@ class Asker:
                 exchange.body,
                 answer,
             )
-        again = result.state == State.FAILED and step.re_asks < self.kind.re_asks
+        again = result.state == State.FAILED and may_ask_again
         return StepResult(
             step,
             pending,
@@ -80,14 +81,20 @@ class Asker:
         )
 
 
-def read_answer(kind: AnyKind, settings: Any, step: ReadyStep, answer: Answer) -> StepResult:
-    """*done* with output and findings, or *failed* with the fault that the kind finds in the answer."""
+def read_answer(kind: AnyKind, settings: Any, step: ReadyStep, answer: Answer, *, is_last: bool = False) -> StepResult:
+    """*done* with output and findings, or *failed* with the fault that the kind finds in the answer.
+
+    ``is_last``: it is not asked for again, so that the kind may have an output for a faulty answer too.
+    """
     try:
         output = kind.output(settings, step.name, step.value, answer)
     except ContentError as fault:
-        return StepResult(
-            step, state=State.FAILED, answer=answer, error_kind=fault.kind, error=storable(fault.message, 1000)
-        )
+        last = kind.last_output(settings, step.name, step.value, answer, fault) if is_last else None
+        if last is None:
+            return StepResult(
+                step, state=State.FAILED, answer=answer, error_kind=fault.kind, error=storable(fault.message, 1000)
+            )
+        output = last
     findings = kind.check(settings, step.name, step.value, output)
     return StepResult(step, state=State.DONE, output=output, findings=findings, answer=answer)
 
