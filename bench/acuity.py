@@ -37,19 +37,20 @@ from rubrics.parsing.acuity_files import AcuityReader
 RESAMPLES = 1000
 
 
-def write(path: Path, cases: int, candidates: int, samples: int) -> None:
-    """A long CSV of made-up readings."""
+def write(path: Path, cases: int, candidates: int, samples: int, unusable: float = 0.0) -> None:
+    """A long CSV of made-up readings; a share ``unusable`` of the case, candidate and format refuse in every sample."""
     rng = np.random.default_rng(0)
     references = rng.integers(0, 4, cases)
     with path.open("w", encoding="utf-8") as file:
         file.write("case,candidate,format,sample,level,reference\n")
         for case, reference in enumerate(references.tolist()):
             levels = np.clip(np.rint(reference + rng.normal(0, 0.7, (candidates, 2, samples))), 0, 3).astype(int)
+            refused = rng.random((candidates, 2)) < unusable if unusable else np.zeros((candidates, 2), dtype=bool)
             for candidate, by_format in enumerate(levels.tolist()):
-                for format_, by_sample in zip(("qa", "chat"), by_format, strict=True):
+                for place, (format_, by_sample) in enumerate(zip(("qa", "chat"), by_format, strict=True)):
                     file.writelines(
-                        f"case-{case:05},model-{candidate:02},{format_},{sample},{FOUR.values[level]},"
-                        f"{FOUR.values[reference]}\n"
+                        f"case-{case:05},model-{candidate:02},{format_},{sample},"
+                        f"{'refused' if refused[candidate, place] else FOUR.values[level]},{FOUR.values[reference]}\n"
                         for sample, level in enumerate(by_sample)
                     )
 
@@ -85,10 +86,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("cases", 914), ("candidates", 12), ("samples", 5), ("repeats", 5)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--unusable", type=float, default=0.0, help="share of case, candidate and format")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "readings.csv"
-        write(path, options.cases, options.candidates, options.samples)
+        write(path, options.cases, options.candidates, options.samples, options.unusable)
 
         def read() -> AcuityReader:
             reader = AcuityReader(FOUR, scheme_of("direct", FOUR))

@@ -14,6 +14,7 @@ import argparse
 import csv
 import io
 import resource
+import time
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -81,8 +82,13 @@ def imported(path: Path, slug: str) -> float:
     return clock.seconds
 
 
-def report(slug: str) -> tuple[float, float]:
-    """Seconds to read the inputs, and to compute the whole report."""
+def peak() -> float:
+    """The largest size of this process so far, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def report(slug: str) -> tuple[float, float, float]:
+    """Seconds to read the inputs, to compute the whole report, and of that the processor's."""
     from agreement.acuity.inputs import read_inputs
     from agreement.kinds import KINDS
     from annotation.models import ReferenceSet
@@ -94,32 +100,42 @@ def report(slug: str) -> tuple[float, float]:
     clock = Clock()
     read_inputs(ReferenceSet.objects.get(benchmark=benchmark), parameters["candidates"])
     reading = clock.seconds
-    clock = Clock()
+    clock, start = Clock(), time.process_time()
     kind.compute(benchmark, **parameters)
-    return reading, clock.seconds
+    return reading, clock.seconds, time.process_time() - start
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("cases", 914), ("candidates", 12), ("samples", 5), ("repeats", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--unusable", type=float, default=0.0, help="share of case, candidate and format")
     options = parser.parse_args()
     with scratch_product() as home:
         from acuity import write
         from django.core.management import call_command
 
         path = home / "readings.csv"
-        write(path, options.cases, options.candidates, options.samples)
-        times: dict[str, list[Any]] = {"copy": [], "import": [], "like": [], "reading": [], "report": []}
+        write(path, options.cases, options.candidates, options.samples, options.unusable)
+        times: dict[str, list[Any]] = {
+            "copy": [],
+            "import": [],
+            "like": [],
+            "reading": [],
+            "report": [],
+            "processor": [],
+        }
         for repeat in range(options.repeats):
             slug = f"bench-{repeat}"
             times["copy"].append(bare_copy(path))
             times["import"].append(imported(path, slug))
             times["like"].append(copy_with_constraints())
             call_command("reference_set", "--benchmark", slug, stdout=io.StringIO())
-            reading, whole = report(slug)
+            before = peak()
+            reading, whole, processor = report(slug)
             times["reading"].append(reading)
             times["report"].append(whole)
+            times["processor"].append(processor)
         n = options.cases * options.candidates * options.samples * 2
         print(f"{n:,} readings on {options.cases:,} cases")
         seconds = {name: median(values) for name, values in times.items()}
@@ -129,7 +145,9 @@ def main() -> None:
         print(f"{seconds['import']:8.3f} s  import_acuity, {ratios} times as long")
         print(f"{seconds['reading']:8.3f} s  inputs of a report")
         print(f"{seconds['report']:8.3f} s  the report with all its tables, inputs included")
-        print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:8.0f} MiB at the most, import included")
+        print(f"{seconds['processor']:8.3f} s  of it, processor time of this process")
+        print(f"{before:8.0f} MiB at the most before the last report, import included")
+        print(f"{peak():8.0f} MiB at the most after it")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from agreement.acuity.tables import (
     everything,
     level_counts,
     over_candidates,
+    pair_groups,
     paired,
     parts_of,
     series_of,
@@ -52,6 +53,7 @@ from rubrics.parsing.acuity_levels import State
 Row = dict[str, Any]
 
 IMPORTED = "imported"
+MAX_SERIES_AT_ONCE = 96  # whose tables are compared together
 
 ACUITY_COLUMNS = (
     *("candidate", "format", "source", "slice", "aggregate", "n_cases", "n_readings", "n_usable"),
@@ -320,10 +322,13 @@ def _pair_rows(
     ]
     if not pairs:
         return []
-    by_aggregate = [
-        _pairs_of(data, parts, pairs, aggregate, price, rule) for aggregate, parts in parts_by_aggregate.items()
-    ]
-    rows = [row for of_pair in zip(*by_aggregate, strict=True) for own in of_pair for row in own]
+    rows: list[Row] = []
+    has = next(iter(parts_by_aggregate.values())).usable > 0
+    for group in pair_groups(pairs, has, MAX_SERIES_AT_ONCE):
+        by_aggregate = [
+            _pairs_of(data, parts, group, aggregate, price, rule) for aggregate, parts in parts_by_aggregate.items()
+        ]
+        rows += [row for of_pair in zip(*by_aggregate, strict=True) for own in of_pair for row in own]
     _correct(rows)
     return rows
 

@@ -17,6 +17,10 @@ def with_panel(data: AcuityData, reference_set: ReferenceSet) -> AcuityData:
 
 def _panels(reference_set: ReferenceSet, n_levels: int) -> dict[str, PanelCase]:
     items = ReferenceItem.objects.filter(reference_set=reference_set, case__excluded_at=None)
-    rows = items.exclude(votes=[], n_cannot_tell=0).values_list("case__key", "votes", "n_cannot_tell")
-    panels = {case: panel_of_item(case, votes, n_cannot_tell, n_levels) for case, votes, n_cannot_tell in rows}
+    rows = items.exclude(votes=[], n_cannot_tell=0).values_list("case__key", "votes", "n_cannot_tell", "status")
+    # Where the flag is the rule of the set, the cases that it called ambiguous are those that have it.
+    panels = {
+        case: panel_of_item(case, votes, n_cannot_tell, n_levels, is_flagged=status == ReferenceItem.Status.AMBIGUOUS)
+        for case, votes, n_cannot_tell, status in rows
+    }
     return {case: panels[case] for case in sorted(panels)}

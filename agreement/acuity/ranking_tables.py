@@ -19,7 +19,7 @@ from agreement.acuity.tables import Aggregate, CaseTables, Slice, case_tables, e
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
 from consilium.statistics.case_figures import CaseFigures
-from consilium.statistics.estimate import Figure, figures
+from consilium.statistics.estimate import Figure, Undefined, figures
 from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.rank_ranges import places
 from consilium.statistics.relative_level_index import FEW_CANDIDATES, relative_level_index
@@ -66,14 +66,15 @@ def _rows_of_slice(
         names = [data.series_names[i][0] for i in chosen.tolist()]
         own = tables.of_series(chosen, np.ones((len(tables.low), len(chosen)), dtype=bool))
         index = _index(own, rule)
+        n_compared = sum(figure.defined for figure in index)
         n_cases = (own.planned > 0).sum(axis=0)
         by_measure = _figures(own, price)
         for ranking in RANKINGS:
             for row in _ranked(ranking, by_measure, rule):
                 place = row.pop("place")
                 figure = index[place]
-                few = figure.defined and len(chosen) < FEW_CANDIDATES
-                remarks = joined(figure.note, Reason.FEW_CANDIDATES(n=len(chosen)) if few else "")
+                few = figure.defined and n_compared < FEW_CANDIDATES
+                remarks = joined(figure.note, Reason.FEW_CANDIDATES(n=n_compared) if few else "")
                 yield {
                     "candidate": names[place],
                     "format": format_,
@@ -137,12 +138,20 @@ def _places(values: Array) -> list[int | None]:
 
 
 def _index(tables: CaseTables, rule: IntervalRule) -> list[Figure]:
-    """The relative level index of each candidate; n is the number of cases of which all have a usable reading."""
+    """The relative level index of each candidate among those with a usable reading; n is the number of cases of which
+    all of these have one.
+    """
     weight = tables.tables.sum(axis=(2, 3))
-    hits = np.einsum("csii->cs", tables.tables)
-    right = np.divide(hits, weight, out=np.full_like(hits, np.nan), where=weight > 0)
-    own = relative_level_index(right)
+    indices: list[Figure] = [Undefined(Reason.NO_USABLE_READING())] * tables.tables.shape[1]
+    answered = np.flatnonzero(weight.any(axis=0))
+    if not len(answered):
+        return indices
+    weight = weight[:, answered]
+    hits = np.einsum("csii->cs", tables.tables)[:, answered]
+    own = relative_level_index(np.divide(hits, weight, out=np.full_like(hits, np.nan), where=weight > 0))
     n_shared = int((weight > 0).all(axis=1).sum())
-    why = Reason.ONE_CANDIDATE() if right.shape[1] < 2 else Reason.NO_CASE_OF_ALL()
-    estimates = figures(own.whole(), [n_shared] * right.shape[1], reason=lambda i: why)
-    return rule.intervals(own).attach(estimates)
+    why = Reason.ONE_CANDIDATE() if len(answered) < 2 else Reason.NO_CASE_OF_ALL()
+    estimates = figures(own.whole(), [n_shared] * len(answered), reason=lambda i: why)
+    for i, figure in zip(answered.tolist(), rule.intervals(own).attach(estimates), strict=True):
+        indices[i] = figure
+    return indices

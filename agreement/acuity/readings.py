@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.acuity.panel import AmbiguousRule, PanelCase, PanelStatus, panel_cases
+from annotation.acuity.panel import AmbiguousBy, AmbiguousRule, PanelCase, PanelStatus, panel_cases
 from rubrics.acuity.scales import Scale
 from rubrics.acuity.schemes import How
 from rubrics.parsing.acuity_files import AcuityRecords
@@ -109,7 +109,7 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
     A case's reference is that of its panel, else what its label says directly.
     """
     excluded = {case for case, label in records.labels.items() if label.how is How.EXCLUDE}
-    panel = panel_cases((vote for vote in records.votes if vote.case not in excluded), len(scale))
+    panel = panel_cases((vote for vote in records.votes if vote.case not in excluded), len(scale), records.flags)
     datasets = records.datasets
     cases = sorted({*datasets.of_case, *records.labels, *panel})
     number_of = {case: number for number, case in enumerate(cases)}
@@ -176,4 +176,6 @@ def _reference(
         return votes.reference_low, votes.reference_high, _OF_PANEL[status]
     if label is None or label.low is None or label.high is None:
         return -1, -1, CaseStatus.WITHOUT_REFERENCE
+    if ambiguous.by is AmbiguousBy.FLAG and records.flags.get(case, False):
+        return label.low, label.high, CaseStatus.AMBIGUOUS
     return label.low, label.high, CaseStatus.CLEAR if label.low == label.high else CaseStatus.BOUNDARY

@@ -6,7 +6,7 @@ each case counts 1, for the most frequent of its usable levels; of several the m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -186,6 +186,27 @@ def paired(parts: CaseTables, pairs: Sequence[tuple[int, int]], has: NDArray[np.
     first, second = np.array(numbers, dtype=np.int64).T
     chosen = parts.of_series(np.array(places), np.array(kept).T)
     return PairedTables(chosen, first, second, np.array(n_cases, dtype=np.int64))
+
+
+def pair_groups(
+    pairs: Sequence[tuple[int, int]], has: NDArray[np.bool_], most: int
+) -> Iterator[Sequence[tuple[int, int]]]:
+    """The pairs in their order, in groups for which `paired` makes about ``most`` series at once.
+
+    Where every series has every case, all pairs share a few series and are one group. Where readings are missing, each
+    pair has its own cases, and all pairs at once would take many times the memory of the tables.
+    """
+    group: list[tuple[int, int]] = []
+    series: set[tuple[int, bytes]] = set()
+    for pair in pairs:
+        shared = (has[:, pair[0]] & has[:, pair[1]]).tobytes()
+        group.append(pair)
+        series.update((place, shared) for place in pair)
+        if len(series) >= most:
+            yield group
+            group, series = [], set()
+    if group:
+        yield group
 
 
 def over_candidates(parts: CaseTables, chosen: NDArray[np.int64], aggregate: Aggregate) -> CaseTables:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -45,11 +46,12 @@ from consilium.figures.spread import ScoreParts, Spread, spread_dots, stacked_sc
 from consilium.figures.style import Palette
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from rubrics.models import Benchmark
+from rubrics.selectors.case_links import case_urls
 from scoring.models import AcuityReading
 
 AMBIGUOUS, PANEL = "ambiguous", "panel"  # the cases that a row of the summary is over
-MAX_CASES_DRAWN, MAX_SERIES_DRAWN = 20, 2
-MAX_CASES_SHOWN = 60
+MAX_SERIES_DRAWN = 2
+MAX_CASES_DRAWN = 60  # in a figure, and on a page of the table beside it
 _FORMATS = dict(AcuityReading.Format.choices)
 
 
@@ -160,11 +162,22 @@ def digest(benchmark: Benchmark, given: Parameters) -> str:
 
 
 def body(report: Report, sort: str) -> Context:
+    """The first page; see `body_of_page`."""
+    return body_of_page(report, sort, "")
+
+
+def body_of_page(report: Report, sort: str, page: str) -> Context:
+    """The page with the ambiguous cases of one page of them, figure and table alike."""
     rows = table_of(report, "uncertainty").dicts()
     (panel,) = table_of(report, "panel").dicts()
     cases = table_of(report, "uncertainty_cases").dicts()
     ambiguous = [row for row in rows if row["set"] == AMBIGUOUS]
-    by_distance = sorted((row for row in cases if row["panel_status"] == AMBIGUOUS), key=lambda row: -row["w1"])
+    pages = Paginator(_ambiguous_cases(report), MAX_CASES_DRAWN)
+    page_obj = pages.get_page(page)
+    rows_by_case: dict[str, list[Row]] = {}
+    for row in cases:
+        rows_by_case.setdefault(row["case"], []).append(row)
+    urls = case_urls(report.benchmark, page_obj.object_list)
     return {
         "finding": finding(ambiguous),
         "tiles": [
@@ -183,9 +196,42 @@ def body(report: Report, sort: str) -> Context:
             _part(PANEL, _("All panel cases"), [row for row in rows if row["set"] == PANEL]),
         ],
         "n_ambiguous": panel["n_ambiguous"],
-        "cases": [_shown(row) for row in by_distance[:MAX_CASES_SHOWN]],
-        "n_more": max(0, len(by_distance) - MAX_CASES_SHOWN),
+        "page_obj": page_obj,
+        "spread": _figure_name(page_obj.number),
+        "cases": [
+            {**_shown(row), "url": urls.get(case, ""), "first": place == 0, "span": len(rows_by_case[case])}
+            for case in page_obj.object_list
+            for place, row in enumerate(sorted(rows_by_case[case], key=lambda row: -row["w1"]))
+        ],
     }
+
+
+def _figure_name(page: int) -> str:
+    return "spread" if page == 1 else f"spread-{page}"
+
+
+def _ambiguous_cases(report: Report) -> list[str]:
+    """The ambiguous cases of which a candidate has a distribution: by the distance W1 of the closest candidate, the
+    largest first, then those that only other candidates have.
+    """
+    first = _series_drawn(report)[:1]
+    distances: dict[str, tuple[bool, float]] = {}
+    for row in table_of(report, "uncertainty_cases").dicts():
+        if row["panel_status"] == AMBIGUOUS:
+            own = ((row["candidate"], row["format"]) in first, row["w1"])
+            distances[row["case"]] = max(own, distances.get(row["case"], own))
+    return sorted(distances, key=lambda case: (*(-float(part) for part in distances[case]), case))
+
+
+def _series_drawn(report: Report) -> list[tuple[str, str]]:
+    """The candidate that comes closest to the panel on ambiguous cases, and the one after it in the table."""
+    best = _closest(table_of(report, "uncertainty").dicts())
+    if best is None:
+        return []
+    first = (best["candidate"], best["format"])
+    rows = table_of(report, "uncertainty_cases").dicts()
+    names = dict.fromkeys((row["candidate"], row["format"]) for row in rows if row["panel_status"] == AMBIGUOUS)
+    return [first, *(name for name in names if name != first)][:MAX_SERIES_DRAWN]
 
 
 def _part(name: str, label: str, rows: Sequence[Row]) -> Context:
@@ -271,43 +317,60 @@ def _series_label(row: Row) -> str:
 
 
 def _spreads(report: Report) -> Iterator[Figure]:
-    cases = [row for row in table_of(report, "uncertainty_cases").dicts() if row["panel_status"] == AMBIGUOUS]
-    best = _closest(table_of(report, "uncertainty").dicts())
-    if not cases or best is None:
+    """A figure for each page of ambiguous cases."""
+    drawn = _series_drawn(report)
+    if not drawn:
         return
-    names = list(dict.fromkeys((row["candidate"], row["format"]) for row in cases))
-    first = (best["candidate"], best["format"])
-    drawn = [first, *(name for name in names if name != first)][:MAX_SERIES_DRAWN]
-    farthest = sorted((row for row in cases if (row["candidate"], row["format"]) == first), key=lambda row: -row["w1"])
-    keys = [row["case"] for row in farthest[:MAX_CASES_DRAWN]]
-    levels = [level_label(level) for level in report.result["facts"]["levels"]]
+    pages = Paginator(_ambiguous_cases(report), MAX_CASES_DRAWN)
+    title = _("Votes and readings case by case")
+    for page in pages:
+        named = title
+        if pages.num_pages > 1:
+            named = _("%(title)s, %(page)s of %(pages)s") % {
+                "title": title,
+                "page": page.number,
+                "pages": pages.num_pages,
+            }
+        yield Figure(
+            _figure_name(page.number),
+            named,
+            _("The larger a dot, the larger the share of its level. The cases with the largest distance come first."),
+            "spread",
+            _SpreadDrawing(report, list(page.object_list), drawn),
+        )
 
-    def drawing(palette: Palette) -> object:
-        spread: dict[tuple[str, tuple[str, str]], list[Row]] = {}
-        for row in table_of(report, "spread").dicts():
-            spread.setdefault((row["case"], (row["candidate"], row["format"])), []).append(row)
-        rows = []
-        for key in keys:
-            rows.append(Spread(key, _("Panel"), [row["q"] for row in spread[key, first]]))
-            for name in drawn:
-                if (key, name) in spread:
-                    label = f"{name[0]}, {_FORMATS[name[1]]}"
-                    rows.append(Spread(key, label, [row["f"] for row in spread[key, name]]))
+
+class _SpreadDrawing:
+    """Distributions of some cases waiting for their colours."""
+
+    def __init__(self, report: Report, cases: list[str], drawn: Sequence[tuple[str, str]]) -> None:
+        self.report, self.cases, self.drawn = report, cases, drawn
+
+    def __call__(self, palette: Palette) -> object:
+        levels = [level_label(level) for level in self.report.result["facts"]["levels"]]
         return spread_dots(
-            rows,
+            list(self._rows()),
             levels,
             palette,
             x_title=_("Level"),
             description=_("Shares of the levels in ambiguous cases: votes of the panel, then readings of candidates."),
         )
 
-    yield Figure(
-        "spread",
-        _("Votes and readings case by case"),
-        _("The larger a dot, the larger the share of its level. The cases with the largest distance come first."),
-        "spread",
-        drawing,
-    )
+    def _rows(self) -> Iterator[Spread]:
+        inside = set(self.cases)
+        shares: dict[str, dict[tuple[str, str], list[Row]]] = {}
+        for row in table_of(self.report, "spread").dicts():
+            if row["case"] in inside:
+                own = shares.setdefault(row["case"], {})
+                own.setdefault((row["candidate"], row["format"]), []).append(row)
+        urls = case_urls(self.report.benchmark, self.cases)
+        for case in self.cases:
+            url, of_case = urls.get(case, ""), shares[case]
+            yield Spread(case, _("Panel"), [row["q"] for row in next(iter(of_case.values()))], url)
+            for name in self.drawn:
+                if name in of_case:
+                    label = f"{name[0]}, {_FORMATS[name[1]]}"
+                    yield Spread(case, label, [row["f"] for row in of_case[name]], url)
 
 
 def methods(report: Report) -> list[str]:
@@ -347,6 +410,7 @@ KIND = Kind(
     ),
     template="agreement/kinds/acuity_uncertainty.html",
     body=body,
+    body_of_page=body_of_page,
     figures=figures,
     headline=(gettext_lazy("Ranked probability score"), 3),
     methods=methods,

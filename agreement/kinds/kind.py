@@ -84,6 +84,7 @@ class Kind:
     sides: Mapping[str, _StrOrPromise] = field(default_factory=dict)
     methods: Callable[[Report], list[str]] = no_methods
     body_of_slice: Callable[[Report, str, str], Context] | None = None
+    body_of_page: Callable[[Report, str, str], Context] | None = None
     digest: Callable[[Benchmark, Parameters], str] | None = None
     interval_rules: Collection[str] = tuple(Report.Interval.values)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -36,9 +37,14 @@ class Shown:
     title: str
     caption: str
     table_name: str
-    svg: SafeString
+    draw: Callable[[], SafeString]
     csv_url: str
     urls: dict[str, str]  # of the figure itself, by format
+
+    @property
+    def svg(self) -> SafeString:
+        """The figure as markup; only the figures that a page shows are drawn."""
+        return self.draw()
 
 
 def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
@@ -112,8 +118,8 @@ def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
     return raters
 
 
-def body(report: Report, *, sort: str = "", part: str = "") -> Context:
-    """Everything on the page of a finished report."""
+def body(report: Report, *, sort: str = "", part: str = "", page: str = "") -> Context:
+    """Everything on the page of a finished report; ``page`` is the number of a page of its long tables."""
     context = heading(report)
     context["figures"] = {shown.name: shown for shown in _shown(report)}
     context["facts"] = report.result["facts"]
@@ -124,7 +130,10 @@ def body(report: Report, *, sort: str = "", part: str = "") -> Context:
     context["behind"] = judges_in_report(context["facts"].get("raters", []))
     context["notes"] = [translate_remark(note) for note in report.result["notes"]]
     kind = kind_of(report)
-    context |= kind.body_of_slice(report, sort, part) if kind.body_of_slice else kind.body(report, sort)
+    if kind.body_of_page:
+        context |= kind.body_of_page(report, sort, page)
+    else:
+        context |= kind.body_of_slice(report, sort, part) if kind.body_of_slice else kind.body(report, sort)
     context["template"] = kind.template
     return context
 
@@ -137,7 +146,7 @@ def _shown(report: Report) -> Iterable[Shown]:
             title=figure.title,
             caption=figure.caption,
             table_name=figure.table,
-            svg=inline(report, figure),
+            draw=partial(inline, report, figure),
             csv_url=reverse("agreement:table-csv", args=[*place, figure.table]),
             urls={
                 ending.upper(): reverse("agreement:figure", args=[*place, figure.name, ending])

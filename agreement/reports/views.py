@@ -90,12 +90,17 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
     else:
         newest = reports.filter(kind=kinds[0].value, status=JobStatus.DONE).first()
         if newest:
-            context |= presentation.body(newest, sort=request.GET.get("sort", ""), part=request.GET.get("slice", ""))
+            context |= presentation.body(newest, **_chosen(request))
         elif section == "calibration":
             context |= signing(benchmark)
         elif section == "acuity":
             context["missing"] = missing_inputs(benchmark)
     return render(request, f"agreement/reports/{section}.html", context, status=status)
+
+
+def _chosen(request: SignedInRequest) -> dict[str, str]:
+    """What the address of a report chooses: the order of its table, a slice, a page of it."""
+    return {name: request.GET.get(key, "") for name, key in (("sort", "sort"), ("part", "slice"), ("page", "page"))}
 
 
 def _of_section(request: SignedInRequest, slug: str, section: str, public_id: str) -> Report:
@@ -112,7 +117,7 @@ def report(request: SignedInRequest, slug: str, section: str, public_id: str) ->
     report = _of_section(request, slug, section, public_id)
     context = {"benchmark": report.benchmark, "report": report, "open": report.status in OPEN}
     if report.status == JobStatus.DONE:
-        context |= presentation.body(report, sort=request.GET.get("sort", ""), part=request.GET.get("slice", ""))
+        context |= presentation.body(report, **_chosen(request))
     else:
         context |= presentation.heading(report)
     return render(request, "agreement/reports/report.html", context)

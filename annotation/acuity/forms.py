@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousBy, AmbiguousRule
-from annotation.acuity.references import datasets_on
+from annotation.acuity.references import datasets_on, has_flags
 from annotation.acuity.services import MAX_MINIMUM_VOTES
 from consilium.core.limits import MAX_REASON_LENGTH
 from rubrics.models import AcuityScale, Benchmark
@@ -17,6 +17,7 @@ RULE_LABELS = {
     AmbiguousBy.DISPERSION: _("Dispersion above"),
     AmbiguousBy.ENTROPY: _("Uncertainty of at least"),
     AmbiguousBy.MAJORITY: _("No level has the share"),
+    AmbiguousBy.FLAG: _("A flag that came with its label"),
 }
 
 
@@ -31,7 +32,14 @@ class ReferenceSetForm(forms.Form):
         help_text=_("A panel with enough votes comes before the label of its case."),
     )
     rule = forms.ChoiceField(label=_("A case is ambiguous by"), choices=list(RULE_LABELS.items()))
-    threshold = forms.FloatField(label=_("Threshold"), min_value=0, max_value=25, initial=0.75)
+    threshold = forms.FloatField(
+        label=_("Threshold"),
+        required=False,
+        min_value=0,
+        max_value=25,
+        initial=0.75,
+        help_text=_("A flag has none."),
+    )
     minimum_votes = forms.IntegerField(
         label=_("Fewest votes of a panel"), min_value=1, max_value=MAX_MINIMUM_VOTES, initial=MINIMUM_VOTES
     )
@@ -48,8 +56,11 @@ class ReferenceSetForm(forms.Form):
         self._offer("scale", [(key, str(scale)) for key, scale in self.scales.items()])
         self._offer("datasets", [(name, name) for name in sorted(datasets)])
         self.fields["datasets"].initial = sorted(datasets)
+        if not has_flags(benchmark):
+            self._offer("rule", [(own, label) for own, label in RULE_LABELS.items() if own is not AmbiguousBy.FLAG])
+            self.fields["threshold"].help_text = ""
 
-    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _offer(self, name: str, choices: list[tuple[str, Any]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
@@ -58,7 +69,11 @@ class ReferenceSetForm(forms.Form):
         """A share is at most 1, and labels count only on the scale that they were mapped to."""
         cleaned = super().clean() or {}
         rule, threshold = cleaned.get("rule"), cleaned.get("threshold")
-        if rule and threshold is not None and threshold > AmbiguousBy(rule).most:
+        if rule == AmbiguousBy.FLAG:
+            cleaned["threshold"] = 0.0
+        elif rule and threshold is None and "threshold" not in self.errors:
+            self.add_error("threshold", _("This rule needs a threshold."))
+        elif rule and threshold is not None and threshold > AmbiguousBy(rule).most:
             self.add_error("threshold", _("The threshold of this rule is a number from 0 to 1."))
         return cleaned
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -35,11 +35,12 @@ class AmbiguousBy(StrEnum):
     DISPERSION = "dispersion"  # above the threshold
     ENTROPY = "entropy"  # at least the threshold
     MAJORITY = "majority"  # no level has that share of the votes
+    FLAG = "flag"  # the data call the case ambiguous; there is no threshold
 
     @property
     def most(self) -> float:
         """The largest threshold that means anything."""
-        return 25.0 if self is AmbiguousBy.DISPERSION else 1.0
+        return {AmbiguousBy.DISPERSION: 25.0, AmbiguousBy.FLAG: 0.0}.get(self, 1.0)
 
 
 @dataclass(frozen=True)
@@ -51,24 +52,29 @@ class AmbiguousRule:
 
     @classmethod
     def of(cls, text: str) -> AmbiguousRule:
-        """The rule of an option such as ``dispersion:0.75``; ValueError with the rules there are on any other text."""
+        """The rule of an option such as ``dispersion:0.75`` or ``flag``; ValueError names the rules."""
+        if text == AmbiguousBy.FLAG:
+            return cls(AmbiguousBy.FLAG, 0.0)
         name, _colon, number = text.partition(":")
         try:
             rule = cls(AmbiguousBy(name), float(number))
         except ValueError:
             rule = None
-        if rule is None or not 0 <= rule.threshold <= rule.by.most:
-            names = ", ".join(f"{by}:X (0 to {by.most:g})" for by in AmbiguousBy)
+        if rule is None or rule.by is AmbiguousBy.FLAG or not 0 <= rule.threshold <= rule.by.most:
+            measured = ", ".join(f"{by}:X (0 to {by.most:g})" for by in AmbiguousBy if by.most)
+            names = f"{measured}, {AmbiguousBy.FLAG}"
             raise ValueError(f"{text!r} is none of: {names}")
         return rule
 
     @property
     def in_words(self) -> str:
         """The rule as options and files name it."""
-        return f"{self.by}:{self.threshold:g}"
+        return str(self.by) if self.by is AmbiguousBy.FLAG else f"{self.by}:{self.threshold:g}"
 
     def holds(self, case: PanelCase) -> bool:
-        """Whether the case is ambiguous by its votes of round 1."""
+        """Whether the case is ambiguous by its votes of round 1, or by the flag that came with it."""
+        if self.by is AmbiguousBy.FLAG:
+            return case.is_flagged
         if self.by is AmbiguousBy.DISPERSION:
             return case.dispersion > self.threshold + EXACT
         if self.by is AmbiguousBy.ENTROPY:
@@ -81,7 +87,7 @@ class PanelCase:
     """The votes of one case that say a level, from ``low`` to ``high`` each (votes,), and their figures.
 
     ``n_cannot_tell`` votes are apart. ``q`` (levels,) is their distribution, NaN without a vote; ``reference_low`` and
-    ``reference_high`` are -1 then.
+    ``reference_high`` are -1 then. ``is_flagged``: the data call the case ambiguous.
     """
 
     case: str
@@ -93,6 +99,7 @@ class PanelCase:
     reference_high: int
     dispersion: float
     entropy: float
+    is_flagged: bool = False
 
     @property
     def m(self) -> int:
@@ -111,16 +118,21 @@ class PanelCase:
         return PanelStatus.CLEAR if self.reference_low == self.reference_high else PanelStatus.BOUNDARY
 
 
-def panel_cases(votes: Iterable[Vote], n_levels: int) -> dict[str, PanelCase]:
-    """The votes of round 1 by case, sorted by name; later rounds are not independent."""
+def panel_cases(votes: Iterable[Vote], n_levels: int, flags: Mapping[str, bool] | None = None) -> dict[str, PanelCase]:
+    """The votes of round 1 by case, sorted by name; later rounds are not independent. ``flags`` are by case."""
     by_case: dict[str, list[tuple[int | None, int | None]]] = {}
     for vote in votes:
         if vote.round == 1:
             by_case.setdefault(vote.case, []).append((vote.low, vote.high))
-    return {case: panel_case(case, by_case[case], n_levels) for case in sorted(by_case)}
+    flagged = flags or {}
+    return {
+        case: panel_case(case, by_case[case], n_levels, is_flagged=flagged.get(case, False)) for case in sorted(by_case)
+    }
 
 
-def panel_case(case: str, votes: Sequence[tuple[int | None, int | None]], n_levels: int) -> PanelCase:
+def panel_case(
+    case: str, votes: Sequence[tuple[int | None, int | None]], n_levels: int, *, is_flagged: bool = False
+) -> PanelCase:
     """The figures of one case from the low and the high level of each vote, both None where somebody cannot tell."""
     levels = sorted((low, high) for low, high in votes if low is not None and high is not None)
     low, high = (np.array([level[place] for level in levels], dtype=np.int64) for place in (0, 1))
@@ -136,6 +148,7 @@ def panel_case(case: str, votes: Sequence[tuple[int | None, int | None]], n_leve
         reference_high=reference[1],
         dispersion=panel_votes.dispersion(low, high),
         entropy=panel_votes.uncertainty(q),
+        is_flagged=is_flagged,
     )
 
 

@@ -6,12 +6,13 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule, PanelCase, PanelStatus
+from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousBy, AmbiguousRule, PanelCase, PanelStatus
 from annotation.acuity.votes import cast_votes, panels_of, questions_on
 from annotation.models import ReferenceItem
 from consilium.core.errors import DomainError
@@ -34,7 +35,8 @@ class Reference:
     """The reference of one case; ``low`` and ``high`` are places on the scale.
 
     ``votes`` has low + high of each vote in ascending order, ``certainty`` their median, 0 to 100. ``label_differs``:
-    the panel gives another reference than the label.
+    the panel gives another reference than the label. ``is_flagged``: the data call the case ambiguous; None: they do
+    not say.
     """
 
     case_id: int
@@ -47,6 +49,7 @@ class Reference:
     n_cannot_tell: int = 0
     certainty: float | None = None
     label_differs: bool = False
+    is_flagged: bool | None = None
 
     def frozen(self) -> list[object]:
         """What the digest of a set is of."""
@@ -59,6 +62,18 @@ class _Label:
     how: str
     low: int | None
     high: int | None
+    is_flagged: bool | None
+
+    @property
+    def levels(self) -> tuple[str, int | None, int | None]:
+        """What the label becomes on the scale."""
+        return self.how, self.low, self.high
+
+
+def has_flags(benchmark: Benchmark) -> bool:
+    """Whether some label came with a flag that says whether its case is ambiguous."""
+    rows = SourceLabel.objects.filter(case__benchmark=benchmark, is_flagged__isnull=False)
+    return rows.exists()
 
 
 def datasets_on(benchmark: Benchmark, scale: AcuityScale) -> list[str]:
@@ -81,6 +96,8 @@ def references_of(
     reference. `DomainError` where two datasets label a case differently.
     """
     labels = _labels(benchmark, scale, datasets)
+    if ambiguous.by is AmbiguousBy.FLAG and not any(label.is_flagged is not None for label in labels.values()):
+        raise DomainError(_("No label of these datasets came with a flag that says whether its case is ambiguous."))
     levels = scale_of(scale)
     votes = cast_votes(questions_on(benchmark, scale))
     panels = panels_of(votes, len(levels))
@@ -108,12 +125,13 @@ def _reference(
 ) -> Reference:
     if label is not None and label.how == HowMapped.EXCLUDE:
         return Reference(pk, key, Status.EXCLUDED, Source.NONE, None, None)
+    flag = None if label is None else label.is_flagged
     votes, n_cannot_tell = (), 0
     status = PanelStatus.TOO_FEW
     if panel is not None:
         votes = tuple(sorted((panel.low + panel.high).tolist()))
         n_cannot_tell = panel.n_cannot_tell
-        status = panel.status(ambiguous, minimum)
+        status = replace(panel, is_flagged=bool(flag)).status(ambiguous, minimum)
     of_votes = (votes, n_cannot_tell, float(median(certainties)) if certainties else None)
     if panel is not None and status in _OF_PANEL:
         low = high = None
@@ -121,11 +139,15 @@ def _reference(
             low, high = panel.reference_low, panel.reference_high
         differs = low is not None and label is not None and label.low is not None
         differs = differs and (low, high) != (label.low, label.high) if label is not None else False
-        return Reference(pk, key, _OF_PANEL[status], Source.PANEL, low, high, *of_votes, label_differs=differs)
+        return Reference(
+            pk, key, _OF_PANEL[status], Source.PANEL, low, high, *of_votes, label_differs=differs, is_flagged=flag
+        )
     if label is None or label.low is None:
-        return Reference(pk, key, Status.WITHOUT, Source.NONE, None, None, *of_votes)
+        return Reference(pk, key, Status.WITHOUT, Source.NONE, None, None, *of_votes, is_flagged=flag)
     by_label = Status.CLEAR if label.low == label.high else Status.BOUNDARY
-    return Reference(pk, key, by_label, Source.DIRECT, label.low, label.high, *of_votes)
+    if flag and ambiguous.by is AmbiguousBy.FLAG:
+        by_label = Status.AMBIGUOUS
+    return Reference(pk, key, by_label, Source.DIRECT, label.low, label.high, *of_votes, is_flagged=flag)
 
 
 def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -> dict[int, _Label]:
@@ -133,13 +155,17 @@ def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -
     rows = SourceLabel.objects.filter(case__benchmark=benchmark, scheme__scale=scale, dataset__in=list(datasets))
     rows = rows.filter(case__excluded_at=None)
     newest: dict[tuple[int, str], _Label] = {}
-    for case, dataset, how, low, high in rows.order_by("pk").values_list("case_id", "dataset", "how", "low", "high"):
-        newest[case, dataset] = _Label(how, low, high)
+    columns = ("case_id", "dataset", "how", "low", "high", "is_flagged")
+    for case, dataset, *own in rows.order_by("pk").values_list(*columns):
+        newest[case, dataset] = _Label(*own)
     labels: dict[int, _Label] = {}
     differing: set[int] = set()
     for (case, _dataset), label in newest.items():
-        if labels.setdefault(case, label) != label:
+        known = labels.setdefault(case, label)
+        if known.levels != label.levels or (known.is_flagged, label.is_flagged) in ((True, False), (False, True)):
             differing.add(case)
+        elif known.is_flagged is None:
+            labels[case] = label
     if differing:
         keys = Case.with_stubs.filter(pk__in=differing).order_by("key").values_list("key", flat=True)
         named = ", ".join(keys[:MAX_NAMED]) + (" …" if len(differing) > MAX_NAMED else "")

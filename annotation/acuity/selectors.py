@@ -55,10 +55,12 @@ def set_rows(benchmark: Benchmark) -> Iterator[dict[str, object]]:
         }
 
 
-def panel_of_item(case: str, votes: Sequence[int], n_cannot_tell: int, n_levels: int) -> PanelCase:
+def panel_of_item(
+    case: str, votes: Sequence[int], n_cannot_tell: int, n_levels: int, *, is_flagged: bool = False
+) -> PanelCase:
     """The figures of a case from its frozen votes, low + high of each."""
     levels: list[tuple[int | None, int | None]] = [(vote // 2, (vote + 1) // 2) for vote in votes]
-    return panel_case(case, [*levels, *[(None, None)] * n_cannot_tell], n_levels)
+    return panel_case(case, [*levels, *[(None, None)] * n_cannot_tell], n_levels, is_flagged=is_flagged)
 
 
 def item_columns(scale: Scale) -> tuple[str, ...]:
@@ -115,12 +117,17 @@ def compared_rules(
 ) -> list[RuleComparison]:
     """The chosen rule beside the others at their default thresholds, over cases with enough votes."""
     panels = [
-        panel_of_item(reference.case, reference.votes, reference.n_cannot_tell, n_levels)
+        panel_of_item(
+            reference.case, reference.votes, reference.n_cannot_tell, n_levels, is_flagged=bool(reference.is_flagged)
+        )
         for reference in references
         if len(reference.votes) >= minimum and reference.n_cannot_tell <= len(reference.votes)
     ]
     flagged = {panel.case for panel in panels if chosen.holds(panel)}
-    rules = [chosen, *(rule for rule in RULES if rule.by != chosen.by)]
+    others: tuple[AmbiguousRule, ...] = RULES
+    if any(reference.is_flagged is not None for reference in references):
+        others = (*RULES, AmbiguousRule(AmbiguousBy.FLAG, 0.0))
+    rules = [chosen, *(rule for rule in others if rule.by != chosen.by)]
     comparisons = []
     for rule in rules:
         own = {panel.case for panel in panels if rule.holds(panel)}

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import access
 from annotation.acuity import selectors, services
 from annotation.acuity.forms import RULE_LABELS, ReferenceSetForm
-from annotation.acuity.panel import AmbiguousRule
+from annotation.acuity.panel import AmbiguousBy, AmbiguousRule
 from annotation.acuity.references import counts_of, digest_of, references_of
 from annotation.dashboard.views import csv_file
 from annotation.models import ReferenceItem, ReferenceSet
@@ -26,6 +26,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_administered_benchmark, get_benchmark, is_admin
 from rubrics.acuity.stored import scale_of
 from rubrics.models import Benchmark
+from rubrics.selectors.case_links import case_urls
 
 LIST, NEW, DETAIL = (
     "annotation/acuity/reference_sets.html",
@@ -62,7 +63,8 @@ def reference_sets_csv(request: SignedInRequest, slug: str) -> StreamingHttpResp
 
 def in_words(rule: AmbiguousRule) -> str:
     """An ambiguity rule in the reader's language."""
-    return f"{RULE_LABELS[rule.by]} {rule.threshold:g}"
+    label = str(RULE_LABELS[rule.by])
+    return label if rule.by is AmbiguousBy.FLAG else f"{label} {rule.threshold:g}"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -139,8 +141,11 @@ def reference_set(request: SignedInRequest, slug: str, number: int) -> HttpRespo
     differences = list(selectors.difference_rows(earlier, reference_set)) if earlier else []
     page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
     names = level_names(reference_set)
+    keys = [str(row["case"]) for row in (*page.object_list, *differences[:MAX_DIFFERENCES])]
+    urls = case_urls(reference_set.benchmark, keys)
     for row in page.object_list:
         row |= {
+            "url": urls.get(str(row["case"]), ""),
             "status_label": _STATUSES[str(row["status"])],
             "source_label": _SOURCES[str(row["source"])] if row["source"] else "",
             "reference": _reference(row["low"], row["high"], names),
@@ -159,6 +164,7 @@ def reference_set(request: SignedInRequest, slug: str, number: int) -> HttpRespo
         "differences": [
             {
                 "case": row["case"],
+                "url": urls.get(str(row["case"]), ""),
                 "before": _state(row["first_status"], row["first_low"], row["first_high"], names),
                 "now": _state(row["second_status"], row["second_low"], row["second_high"], names),
             }

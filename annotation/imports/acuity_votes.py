@@ -72,8 +72,10 @@ def import_acuity_votes(
         "physicians": {"created": raters.created},
         "votes": {"created": len(votes), "unchanged": len(reader.records.votes) - len(votes)},
     }
-    if reader.records.unused:
-        names = ", ".join(sorted(reader.records.unused)[:10])
+    # A flag is stored with the label of its case.
+    unused = reader.records.unused | ({"ambiguous"} if reader.records.flags else set())
+    if unused:
+        names = ", ".join(sorted(unused)[:10])
         counts["warnings"] = [_("Columns that were not read: %(names)s.") % {"names": names}]
     return counts
 

@@ -91,11 +91,12 @@ def stacked_scores(rows: Sequence[ScoreParts], palette: Palette, *, x_title: str
 
 @dataclass(frozen=True)
 class Spread:
-    """Shares of the levels in one row of a case, the least urgent first."""
+    """Shares of the levels in one row of a case, the least urgent first; ``url`` is the page of the case, or empty."""
 
     case: str
     row: str
     shares: Sequence[float]
+    url: str = ""
 
 
 def spread_dots(
@@ -112,6 +113,7 @@ def spread_dots(
             "share": share,
             "row": spread.row,
             "words": f"{spread.case}, {spread.row}, {level}: {share:.0%}",
+            **({"href": spread.url} if spread.url else {}),
         }
         for spread in spreads
         for level, share in zip(levels, spread.shares, strict=True)
@@ -139,6 +141,7 @@ def spread_dots(
                 scale=alt.Scale(domain=rows, range=[colours[i % len(colours)] for i in range(len(rows))]),
             ),
             description="words:N",
+            **({"href": "href:N"} if any(spread.url for spread in spreads) else {}),
         )
         .properties(width=WIDTH * 0.6, height=len(places) * 20, description=description)
     )

@@ -137,6 +137,7 @@ class SourceLabel(models.Model):
     high = models.PositiveSmallIntegerField(null=True)
     acuity_import = models.ForeignKey(AcuityImport, on_delete=models.PROTECT, related_name="labels")
     line = models.PositiveIntegerField()
+    is_flagged = models.BooleanField(null=True)  # whether the data call the case ambiguous; null: they do not say
 
     class Meta:
         ordering = ["pk"]

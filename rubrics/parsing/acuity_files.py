@@ -40,9 +40,11 @@ FORMATS = ("qa", "chat")
 CASE = ("case", "case_id", "Vignette_id", "vignette_id", "vignette")
 CANDIDATE = ("candidate", "App_name", "app")
 LEVEL = ("level", "Triage_advice_from_app", "triage_advice", "advice")
+FLAG = ("ambiguous", "flag")
+FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 REFERENCE = ("reference", "Goldstandard_solution", "gold_standard", "true_urgency")
 MATRIX_COLUMNS = ("set", "reference", "level", "n")
-VOTE_COLUMNS = ("case", "physician", "round", "level", "certainty", "note")
+VOTE_COLUMNS = ("case", "physician", "round", "level", "certainty", "note", *FLAG)
 CANNOT_TELL = "cannot-tell"
 ALL = "all"  # the row of all candidates
 MAX_SAMPLE = 9999
@@ -129,7 +131,8 @@ class AcuityRecords:
 
     ``labels`` are by case what its source label becomes, ``source_labels`` the label word for word, ``label_lines`` its
     first line; ``source_ids`` are the ids of cases in their files. ``without_rule`` gives the first line and the number
-    of rows of each label that no rule is for. ``unused`` names the columns that nobody read.
+    of rows of each label that no rule is for. ``flags`` says of a case whether the data call it ambiguous. ``unused``
+    names the columns that nobody read.
     """
 
     labels: dict[str, Mapped] = field(default_factory=dict)
@@ -140,6 +143,8 @@ class AcuityRecords:
     texts: dict[str, tuple[int, str]] = field(default_factory=dict)  # line and text of a case, where they are kept
     diagnoses: dict[str, str] = field(default_factory=dict)  # never shown
     datasets: Datasets = field(default_factory=Datasets)
+    flags: dict[str, bool] = field(default_factory=dict)
+    flag_lines: dict[str, int] = field(default_factory=dict)  # their first lines
     readings: list[Reading] = field(default_factory=list)
     missing: list[MissingReading] = field(default_factory=list)
     votes: list[Vote] = field(default_factory=list)
@@ -230,10 +235,11 @@ class AcuityReader:
             yield fields, "physician", self._vote(fields)
 
     def _wide_votes(self, file: BinaryIO, names: list[str], faults: Faults) -> Iterator[tuple[Fields, str, Vote]]:
-        physicians = [name for name in names if name not in {*CASE, *REFERENCE, "text", ""}]
+        physicians = [name for name in names if name not in {*CASE, *REFERENCE, *FLAG, "text", ""}]
         for line, record in read_table(file, faults, columns=CASE, progress=self.progress):
             fields = Fields(line, record, faults)
             case = _case(fields, fields.name_of(*CASE))
+            self._flag(fields, case)
             self.records.unused.update({*fields.rest()} - {*physicians})
             for name in physicians:
                 text = fields.text(name, required=False) if isinstance(record.get(name), str) else _text(fields, name)
@@ -248,6 +254,7 @@ class AcuityReader:
         if number == 0:
             fields.fault("round", Phrase("Rounds count from 1."))
         text, certainty = fields.text("level"), self._whole(fields, "certainty", 100)
+        self._flag(fields, case)
         self.records.unused.update(fields.rest())
         low, high = self._vote_levels(fields, text, "level")
         if low is None and certainty is not None and fields.sound:
@@ -282,6 +289,7 @@ class AcuityReader:
             if isinstance(diagnosis, str) and diagnosis.strip():
                 self.records.diagnoses[case] = diagnosis
             self._label(fields, case, "urgency_level")
+            self._flag(fields, case)
             self.records.unused.update(fields.rest())
         self._refuse_labels_without_rule(faults)
 
@@ -290,6 +298,7 @@ class AcuityReader:
             fields = Fields(line, record, faults)
             case = self._case(fields, "case_id")
             self._label(fields, case, "true_urgency")
+            self._flag(fields, case)
             candidate = self._candidate(fields, own)
             format_ = fields.choice("format", FORMATS, required=False) or self.default_format
             run = self._whole(fields, "run_id", MAX_SAMPLE + 1)
@@ -302,7 +311,7 @@ class AcuityReader:
         self._refuse_labels_without_rule(faults)
 
     def _long_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
-        columns = (*CASE, *CANDIDATE, *LEVEL, *REFERENCE, "format", "sample", "confidence")
+        columns = (*CASE, *CANDIDATE, *LEVEL, *REFERENCE, *FLAG, "format", "sample", "confidence")
         start = len(self.records.readings)
         for line, record in read_table(file, faults, columns=columns, progress=self.progress):
             fields = Fields(line, record, faults)
@@ -310,6 +319,7 @@ class AcuityReader:
             reference = fields.name_of(*REFERENCE)
             if record.get(reference) is not None:
                 self._label(fields, case, reference)
+            self._flag(fields, case)
             candidate = self._candidate(fields, own)
             format_ = fields.choice("format", FORMATS, required=False) or self.default_format
             sample = self._whole(fields, "sample", MAX_SAMPLE)
@@ -323,7 +333,7 @@ class AcuityReader:
         self._refuse_labels_without_rule(faults)
 
     def _wide_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
-        known = {*CASE, *REFERENCE, "text", ""}
+        known = {*CASE, *REFERENCE, *FLAG, "text", ""}
         # A row leaves out empty cells, and a rater who never answered was asked all the same.
         raters = self.raters or tuple(name for name in _heading(file) if name not in known)
         file.seek(0)
@@ -333,6 +343,7 @@ class AcuityReader:
             reference = fields.name_of(*REFERENCE)
             if record.get(reference) is not None:
                 self._label(fields, case, reference)
+            self._flag(fields, case)
             self._same_text(fields, case, "text")
             for name in raters:
                 self._add(fields, case, _name(name), self.default_format, 0, _text(fields, name))
@@ -448,6 +459,22 @@ class AcuityReader:
         known = self.records.source_labels.setdefault(case, label)
         if self.records.labels.setdefault(case, mapped) != mapped:
             fields.fault(name, Phrase("The case has another label before: “%(label)s”.", label=known))
+
+    def _flag(self, fields: Fields, case: str) -> None:
+        """Note whether the data call the case ambiguous; both yes and no are refused. An empty cell says nothing."""
+        name = fields.name_of(*FLAG)
+        value = fields.record.get(name)
+        if value is None or not str(value).strip():
+            return
+        flag = FLAGS.get(folded(str(value)))
+        if flag is None:
+            fields.fault(name, Phrase("“%(value)s” is none of: %(names)s.", value=value, names=", ".join(FLAGS)))
+        elif self.records.flags.setdefault(case, flag) is not flag:
+            fields.fault(
+                name, Phrase("The case has another flag before, in line %(line)s.", line=self.records.flag_lines[case])
+            )
+        else:
+            self.records.flag_lines.setdefault(case, fields.line)
 
     def _add(
         self,

@@ -90,6 +90,7 @@ class AcuitySourceLabelSerializer(Plain):
     file = serializers.CharField()
     digest = serializers.CharField()
     line = serializers.IntegerField()
+    ambiguous = serializers.BooleanField(allow_null=True)
 
     def to_representation(self, instance: SourceLabel) -> dict[str, Any]:
         """The row with its levels by value."""
@@ -108,6 +109,7 @@ class AcuitySourceLabelSerializer(Plain):
             "file": instance.acuity_import.file_name,
             "digest": instance.acuity_import.file_digest,
             "line": instance.line,
+            "ambiguous": instance.is_flagged,
         }
 
 

@@ -50,7 +50,10 @@ CASE_COLUMNS = (
     *("id", "public_id", "benchmark", "key", "conversation", "reference_answer", "difficulty", "register"),
     *("language", "tags", "label_tags", "metadata", "created_at", "is_stub"),
 )
-LABEL_COLUMNS = ("case", "dataset", "source_id", "label", "scheme", "how", "low", "high", "acuity_import", "line")
+LABEL_COLUMNS = (
+    *("case", "dataset", "source_id", "label", "scheme", "how", "low", "high", "acuity_import", "line"),
+    *("is_flagged",),
+)
 READING_COLUMNS = (
     *("scale", "case", "candidate", "format", "sample", "source", "acuity_import", "line", "state", "level"),
     *("confidence", "text"),
@@ -300,12 +303,19 @@ class _Import:
     def _new_labels(self, records: AcuityRecords, known: Mapping[str, Case]) -> tuple[list[str], int]:
         """The cases whose labels are not stored yet, and the number of those that are; another label is a fault."""
         key_of = {case.pk: key for key, case in known.items()}
-        stored: dict[str, str] = {}
+        stored: dict[str, tuple[str, bool | None]] = {}
         rows = SourceLabel.objects.filter(dataset=self.options.dataset, scheme=self.scheme)
         for some in chunks(key_of, LOOKUP):
-            own = rows.filter(case__in=some).values_list("case_id", "label")
-            stored.update((key_of[case], label) for case, label in own)
-        for key, label in stored.items():
+            own = rows.filter(case__in=some).values_list("case_id", "label", "is_flagged")
+            stored.update((key_of[case], (label, flag)) for case, label, flag in own)
+        for key, flag in records.flags.items():
+            if key in stored and stored[key][1] is not flag:
+                message = _("The label of the case “%(key)s” is stored with another flag, or with none.")
+                self.faults.add(records.flag_lines[key], "ambiguous", message % {"key": key[:80]})
+            elif key not in stored and key not in records.labels:
+                message = _("The case “%(key)s” has no label in this file, and a flag comes with a label.")
+                self.faults.add(records.flag_lines[key], "ambiguous", message % {"key": key[:80]})
+        for key, (label, _flag) in stored.items():
             if key in records.labels and folded(label) != folded(records.source_labels[key]):
                 message = _("The case “%(key)s” has another label in this dataset: “%(label)s”.")
                 line = records.label_lines[key]
@@ -403,6 +413,7 @@ class _Import:
             yield (
                 *(cases[key], self.options.dataset, records.source_ids.get(key, key), records.source_labels[key]),
                 *(self.scheme.pk, mapped.how.value, mapped.low, mapped.high, row.pk, records.label_lines[key]),
+                records.flags.get(key),
             )
 
     def _reading_rows(

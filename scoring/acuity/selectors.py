@@ -26,6 +26,7 @@ FLOW_COLUMNS = (
 LABEL_COLUMNS = ("dataset", "scheme", "version", "label", "how", "low", "high", "cases")
 SOURCE_LABEL_COLUMNS = (
     *("case", "dataset", "source_id", "label", "scheme", "version", "how", "low", "high", "file", "digest", "line"),
+    "ambiguous",
 )
 SERIES_COLUMNS = (
     *("scale", "version", "candidate", "format", "cases", "readings", "usable"),
@@ -174,7 +175,8 @@ def source_labels(benchmark: Benchmark) -> QuerySet[SourceLabel]:
     """Every label of every case, in the order in which they came."""
     rows = _labels_of(benchmark).select_related("case", "scheme__scale", "acuity_import").order_by("pk")
     return rows.only(
-        *("dataset", "source_id", "label", "how", "low", "high", "line", "case__key", "case__benchmark_id"),
+        *("dataset", "source_id", "label", "how", "low", "high", "line", "is_flagged", "case__key"),
+        "case__benchmark_id",
         *("scheme__name", "scheme__version", "scheme__scale__name", "scheme__scale__levels"),
         *("acuity_import__file_name", "acuity_import__file_digest"),
     )
@@ -188,6 +190,7 @@ def source_labels_csv(benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
             *(row.case.key, row.dataset, row.source_id, row.label, row.scheme.name, row.scheme.version, row.how),
             *("" if place is None else values[place] for place in (row.low, row.high)),
             *(row.acuity_import.file_name, row.acuity_import.file_digest, row.line),
+            {True: "true", False: "false", None: ""}[row.is_flagged],
         )
 
 

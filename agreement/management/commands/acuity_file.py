@@ -48,8 +48,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--ambiguous",
             default="dispersion:0.75",
-            help="when a case is ambiguous: dispersion:X (above X), entropy:X (X or more) or majority:X (no level has "
-            "the share X of the votes); default dispersion:0.75",
+            help="when a case is ambiguous: dispersion:X (above X), entropy:X (X or more), majority:X (no level has "
+            "the share X of the votes) or flag (the column “ambiguous” says so); default dispersion:0.75",
         )
         parser.add_argument(
             "--asked", choices=("qa", "chat"), default="qa", help="format of readings without one (default qa)"
@@ -99,6 +99,8 @@ class Command(BaseCommand):
             _read(path, lambda path=path: reader.read(path, options["format"]))
         if options["votes"] is not None:
             _read(options["votes"], lambda: reader.read_votes(options["votes"]))
+        if ambiguous.by == "flag" and not reader.records.flags:
+            raise CommandError("--ambiguous flag: no file says in a column “ambiguous” which cases are")
         data = data_of(reader.records, scale, ambiguous)
         data = replace(data, counts_boundary=options["boundary"] == "include")
         if options["slices"]:

@@ -33,7 +33,8 @@ class Command(BaseCommand):
             "--ambiguous",
             default="dispersion:0.75",
             metavar="RULE",
-            help="when a case is ambiguous: dispersion:X, entropy:X or majority:X (default dispersion:0.75)",
+            help="when a case is ambiguous: dispersion:X, entropy:X, majority:X, or flag, which came with the "
+            "labels (default dispersion:0.75)",
         )
         parser.add_argument("--minimum", type=int, default=MINIMUM_VOTES, metavar="N", help="fewest votes of a panel")
         parser.add_argument("--note", default="")

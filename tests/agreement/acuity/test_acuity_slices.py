@@ -137,6 +137,11 @@ def test_ranks_and_index_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
     # On the nine cases that both answered half of the candidates are right.
     assert [rows["qwk", name]["rli"] for name in "MN"] == pytest.approx([75.0, 25.0])
     assert "relative to 2 candidates only" in rows["qwk", "M"]["note"]
+    # A third one that answers nothing, on a case of its own, changes neither index.
+    lines = ["x,O,qa,0,refused,emergency"]
+    sign(import_files(benchmark, write_lines(tmp_path, "o.csv", lines), dataset="other"))
+    rows = {(row["measure"], row["candidate"]): row for row in table_of(reported(benchmark), "ranking").dicts()}
+    assert [rows["qwk", name]["rli"] for name in "MNO"] == [pytest.approx(75.0), pytest.approx(25.0), None]
 
 
 def separated(folder: Path) -> Path:

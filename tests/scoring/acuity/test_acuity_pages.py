@@ -95,11 +95,12 @@ def test_from_the_form_over_the_preview_into_the_benchmark(staff: Client) -> Non
         ["results", "qa", "d-0002", "0", "refused", "I cannot help with that.", "results.jsonl", "2"],
     ]
     labels = table(staff, "source_labels.csv")
-    assert labels[0] == (
-        ["case", "dataset", "source_id", "label", "scheme", "version", "how", "low", "high", "file", "digest", "line"]
-    )
+    assert labels[0] == [
+        *("case", "dataset", "source_id", "label", "scheme", "version", "how", "low", "high", "file", "digest", "line"),
+        "ambiguous",
+    ]
     assert labels[2][:9] == ["d-0002", "d", "2", "ne", "em-ne-sc", "1", "direct", "non-emergency", "non-emergency"]
-    assert labels[2][-1] == "2"
+    assert labels[2][-2:] == ["2", ""]
     assert table(staff, "labels.csv")[1] == [*("d", "em-ne-sc", "1", "em", "direct", "emergency", "emergency", "1")]
     assert len(table(staff, "imports.csv")) == 2
     assert len(table(staff, "scales/scales.csv")) == 4
