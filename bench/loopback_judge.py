@@ -13,8 +13,9 @@ there, else not met), one of `LISTS` (where one request asks about several crite
 request that holds `POISON`), ``choiceless`` (counts tokens and has no choices), ``uncounted`` (answers met and counts
 no tokens), one of `LEVELS` (how it reads the level of care out of a reply, where it is asked for that; any other name
 reads it well, `read_level`), ``mixed`` (by the text of the request: mostly ok), or one of `PATIENTS` (answers what the
-user asks, in prose, as a candidate would), or one of `CHOICES` (how it answers a forced choice between levels). An
-``ok`` verdict is a function of the request's text alone.
+user asks, in prose, as a candidate would), ``corrected`` (a verdict once it is told that its last answer was not
+accepted), ``no-logprobs`` (refuses a request for log probabilities), or one of `CHOICES` (how it answers a forced
+choice between levels). An ``ok`` verdict is a function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` clears the counts. There is no web framework, since a measurement at 1,300
@@ -40,7 +41,7 @@ from typing import Any
 POISON = "POISON"
 PICKY = {"picky": 400, "picky-filter": 403}
 # How a candidate's answer ends: complete, cut off, or complete with the name of its maker.
-PATIENTS = {"prose": "stop", "prose-cut": "length", "prose-maker": "stop"}
+PATIENTS = {"prose": "stop", "prose-cut": "length", "prose-maker": "stop", "prose-long": "stop"}
 MIXED = ("html", "cut-json", "string-true", "500-once", "nul", "cut")
 FOR_EVER = 1_000_000
 # The text that makes ``gullible`` answer met, and the part of the request in which it looks for it.
@@ -305,6 +306,10 @@ class Loopback:
             return STREAMS[model]
         if model in ANSWERS:
             return ANSWERS[model]
+        if model == "corrected" and "was not accepted" not in text:
+            return ANSWERS["before"]
+        if model == "no-logprobs" and b'"logprobs"' in self.last:
+            return STATUSES["400"]
         if model == "echo-key":
             key = match[1].decode("latin-1") if (match := _KEY.search(head)) else None
             return http(401, json.dumps({"error": f"bad key {key}"}))
@@ -330,6 +335,7 @@ class Loopback:
         if model in PATIENTS:
             content = f"Drink enough and rest ({digest.hex()[:8]})."
             content = f"I was trained by OpenAI. {content}" if model == "prose-maker" else content
+            content *= 50 if model == "prose-long" else 1  # some 300 words
             return completion(content, finish=PATIENTS[model], by=f"{model}-2026")
         if "Choose exactly one of these levels" in text:
             return self.choice(model, text, digest)

@@ -306,7 +306,13 @@ def request_hash(messages: Messages, nonce: str, parameters: Mapping[str, Any]) 
     The hash covers the points only if the template shows them: verdicts under a template without points stay valid when
     points change.
     """
-    return hashlib.sha256(body_of(messages, parameters).replace(nonce.encode(), _HASHED_NONCE.encode())).hexdigest()
+    return hash_of_body(body_of(messages, parameters), nonce)
+
+
+def hash_of_body(body: bytes, nonce: str) -> str:
+    """`request_hash` of a request that is already written; an empty nonce stands nowhere."""
+    hashed = body.replace(nonce.encode(), _HASHED_NONCE.encode()) if nonce else body
+    return hashlib.sha256(hashed).hexdigest()
 
 
 class Draft:

@@ -149,7 +149,7 @@ def _context(run: GenerationRun) -> dict[str, Any]:
         "run": run,
         "progress": progress,
         "errors": [(kind, selectors.error_words(kind), number) for kind, number in progress.errors],
-        "resumable": run.status in pipeline_runs.RESUMABLE and progress.counts.done < progress.counts.total,
+        "resumable": pipeline_runs.may_resume(run) and progress.counts.done < progress.counts.total,
     }
 
 

@@ -35,6 +35,11 @@ class GenerationRun(PipelineRun):
         return self.candidate.name if self.candidate else ""
 
     @property
+    def keeps_responses(self) -> bool:
+        """Whether its answers become responses: those of a replay and of a run that was made elsewhere do not."""
+        return not (self.replay or self.imported)
+
+    @property
     def setting(self) -> str:
         """The setting of its responses."""
         return str(self.terms.get("setting", "chat"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.crypto import salted_hmac
 
-from consilium.llm.prompts import NONCE_CHARACTERS, body_of, request_hash
+from consilium.llm.prompts import NONCE_CHARACTERS, body_of, hash_of_body
 from scoring.pipelines.kind import StepRequest
 
 
@@ -34,13 +34,13 @@ def nonce_for_input(text: str) -> str:
     return hmac.new(_fence_key(), text.encode(), hashlib.sha256).hexdigest()[:NONCE_CHARACTERS]
 
 
-def hash_of_request(request: StepRequest, nonce: str) -> str:
-    """`consilium.llm.prompts.request_hash` of a request, which tells apart its draws.
+def hash_of_request(body: bytes, nonce: str, *, draw: int = 0) -> str:
+    """`consilium.llm.prompts.request_hash` of a request, from its body; it tells apart draws of the same request.
 
     Messages and all parameters are in it, the nonce and the address of the endpoint are not.
     """
-    digest = request_hash(request.messages, nonce, request.parameters)
-    return digest_of(f"{digest} {request.draw}") if request.draw else digest
+    digest = hash_of_body(body, nonce)
+    return digest_of(f"{digest} {draw}") if draw else digest
 
 
 def body_of_request(request: StepRequest, *, fault: str = "", left_out: tuple[str, ...] = ()) -> bytes:

@@ -59,10 +59,13 @@ class Preparer:
         if isinstance(request, Computed):
             findings = self.kind.check(self.settings, step.name, value, request.output)
             return StepResult(step, state=State.DONE, output=request.output, findings=findings)
-        body = body_of_request(request, fault=step.fault)
+        body = body_of_request(request)
+        request_hash = hash_of_request(body, nonce, draw=request.draw)
+        if step.fault:
+            body = body_of_request(request, fault=step.fault)
         use = self.uses[request.endpoint]
         most = use.allowance.cost(len(body) / MIN_BYTES_PER_TOKEN, use.endpoint.most_tokens_out(1))
-        return PendingStep(step, request, nonce, hash_of_request(request, nonce), body, most)
+        return PendingStep(step, request, request_hash, body, most)
 
     def _from_store(
         self, pending: list[PendingStep], results: list[StepResult]

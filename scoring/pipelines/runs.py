@@ -97,6 +97,11 @@ def cancel_run(*, run: PipelineRun, at: datetime) -> None:
     transition(run, source=PipelineRun.LIVE, target=Status.CANCELLED, finished_at=at, resume_at=None, error="")
 
 
+def may_resume(run: PipelineRun) -> bool:
+    """Whether the state of a run allows `resume_run`; whether something is left to ask for is not looked at."""
+    return run.status in RESUMABLE and not run.imported
+
+
 @transaction.atomic
 def resume_run(*, run: PipelineRun, at: datetime) -> None:
     """Resume a run: request again what failed, and what was not requested yet."""

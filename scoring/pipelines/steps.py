@@ -34,7 +34,6 @@ class PendingStep:
 
     step: ReadyStep
     request: StepRequest
-    nonce: str
     request_hash: str
     body: bytes
     most: float = 0.0
