@@ -78,6 +78,8 @@ def runs_on(benchmark: Benchmark) -> QuerySet[ClassificationRun]:
 
 def scale_of_run(run: ClassificationRun) -> AcuityScale | None:
     """The scale that its readings are on; None for a run that was made elsewhere."""
+    if run.imported:
+        return None
     return AcuityScale.objects.filter(benchmark=run.benchmark_id, pk=run.terms.get("scale", 0)).first()
 
 

@@ -127,9 +127,7 @@ def test_what_is_no_level_is_a_state_and_no_failure(
     assert set(AcuityReading.objects.values_list("state", "level")) == {(state, None)}
     # What cannot be read is asked again twice, with the fault named; anything else is an answer.
     assert loopback.requests() == 4 * (3 if state == "invalid" else 1)
-    assert ("was not accepted" in json.dumps(last_request(loopback))) == (
-        state == "invalid"
-    )
+    assert ("was not accepted" in json.dumps(last_request(loopback))) == (state == "invalid")
 
 
 def test_an_answer_in_the_second_try_counts(cases: Benchmark, loopback: Loopback) -> None:

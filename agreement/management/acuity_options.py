@@ -1,0 +1,28 @@
+"""Options that commands about acuity share: whose readings, against which set, at which price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from consilium.statistics.triage_cost import EXPONENT, RATIO
+
+
+def add_series_arguments(parser: CommandParser) -> None:
+    """Benchmark, candidates, reference set, and the price of errors."""
+    parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
+    parser.add_argument(
+        "--candidate", action="append", metavar="NAME", help="may be repeated (default: all with readings)"
+    )
+    parser.add_argument("--reference-set", type=int, metavar="N", help="number of a reference set (default: newest)")
+    parser.add_argument("--ratio", type=float, default=RATIO, help="cost of a level too low (default 5)")
+    parser.add_argument("--gamma", type=float, default=EXPONENT, help="power of the levels in the cost (default 1)")
+
+
+def given_parameters(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a report as far as they were given."""
+    given = {"ratio": options["ratio"], "gamma": options["gamma"]}
+    given |= {"reference_set": options["reference_set"], "candidates": options["candidate"]}
+    return {name: value for name, value in given.items() if value is not None}
