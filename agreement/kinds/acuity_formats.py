@@ -342,14 +342,15 @@ def methods(report: Report) -> list[str]:
     rows = table_of(report, "formats").dicts()
     names = sorted({row["candidate"] for row in rows})
     shared = [row["n_cases"] for row in _of(rows, ALL) if row["measure"] == SHIFT]
-    within = f"{min(shared):,} to {max(shared):,}" if shared else "no"
+    least, most = (min(shared), max(shared)) if shared else (0, 0)
+    within = counted(most, "case") if least == most else f"{least:,} to {most:,} cases"
     ratio, gamma = facts["ratio"], facts["gamma"]
     return [
         f"What {counted(len(names), 'candidate')} ({listed(names)}) of the benchmark {report.benchmark.title} chose in "
         f"a forced choice was compared with what the same candidates advised as to a patient, on the same cases, "
         f"against reference set {facts['reference_set']}, signed on {facts['signed_at']}, on the scale "
         f"{facts['scale']}.",
-        f"{within} cases of a candidate had a usable reading in both formats. Measures are differences, advice less "
+        f"{within} of a candidate had a usable reading in both formats. Measures are differences, advice less "
         "forced choice, on those with one clear reference level, each case counting 1 as the mean over its usable "
         "readings; the mean shift in levels is of the most frequent levels on all shared cases.",
         f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}.",

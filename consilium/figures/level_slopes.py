@@ -8,8 +8,8 @@ from typing import Any
 
 from consilium.figures.style import Palette, configuration
 
-WIDTH, STEP = 130, 44
-COLUMNS = 3
+WIDTH, STEP = 210, 44
+COLUMNS = 2
 
 
 @dataclass(frozen=True)

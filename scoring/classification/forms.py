@@ -80,6 +80,7 @@ class ClassificationForm(CandidateForm[ClassificationConfig]):
         scale = self.fields["scale"]
         assert isinstance(scale, forms.ChoiceField)
         scale.choices = [(name, name) for name in scale_names(benchmark)]
+        scale.initial = "four"
         self.fields["candidate"].help_text = _(
             "The name under which its readings stand. One that is there already gets more of them."
         )
