@@ -140,11 +140,11 @@ def _output(config: ClassificationConfig, value: Any, answer: Answer, choice: Ch
         "no_distribution": "",
     }
     if config.logprobs and choice.place >= 0:
-        found = letter_distribution({"content": answer.logprobs}, config.options)
+        letters = letter_distribution({"content": answer.logprobs}, config.options)
         output |= {
-            "distribution": list(found.shares) or None,
-            "outside": found.outside,
-            "no_distribution": found.reason,
+            "distribution": list(letters.shares) or None,
+            "outside": letters.outside,
+            "no_distribution": letters.reason,
         }
     return output
 

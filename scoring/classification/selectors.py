@@ -68,6 +68,8 @@ class ChoiceProgress:
     levels: list[LevelCount]
     states: list[StateCount]
     with_logprobs: int
+    tokens_in: int
+    tokens_out: int
     left_out: int  # answers that the endpoint gave only without log probabilities
 
 
@@ -122,6 +124,8 @@ def progress_of(run: ClassificationRun, *, at: datetime) -> ChoiceProgress:
             StateCount(name, str(states[name]), by_answer[name, None]) for name in UNUSABLE if (name, None) in by_answer
         ],
         with_logprobs=totals["with_logprobs"],
+        tokens_in=run.tokens_in,
+        tokens_out=run.tokens_out,
         left_out=totals["left_out"],
     )
 

@@ -9,12 +9,12 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import slugify
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
@@ -27,6 +27,7 @@ from scoring.generation.selectors import counts_of, error_words, frame_words
 from scoring.generation.views import problems_of
 from scoring.models import ClassificationRun
 from scoring.pipelines import runs as pipeline_runs
+from scoring.pipelines.pages import changed, progress_part, steps_csv
 
 NEW = "scoring/classification/new.html"
 PER_PAGE = 20
@@ -131,6 +132,8 @@ def _context(run: ClassificationRun) -> dict[str, Any]:
         "benchmark": run.benchmark,
         "run": run,
         "progress": progress,
+        "progress_url": reverse("scoring:classification-progress", args=[run.benchmark.slug, run.public_id]),
+        "results": _("Readings"),
         "errors": [(kind, error_words(kind), number) for kind, number in progress.errors],
         "resumable": run.status in pipeline_runs.RESUMABLE and progress.counts.done < progress.counts.total,
     }
@@ -160,11 +163,7 @@ def _page(request: SignedInRequest, run: ClassificationRun, refused: DomainError
 def classification_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The progress part, which polls while the run is live. When the status changes, the page is reloaded."""
     run = get_classification(request.user, slug, public_id)
-    context = _context(run)
-    response = render(request, "scoring/classification/_progress.html", context)
-    if not context["progress"].live or request.GET.get("status", run.status) != run.status:
-        response["HX-Refresh"] = "true"
-    return response
+    return progress_part(request, run, "scoring/classification/_progress.html", _context(run))
 
 
 @require_POST
@@ -189,12 +188,13 @@ def classification_resume(request: SignedInRequest, slug: str, public_id: str) -
 def _switch(
     request: SignedInRequest, slug: str, public_id: str, change: Callable[[ClassificationRun, datetime], None]
 ) -> HttpResponse:
-    run = get_classification(request.user, slug, public_id)
-    try:
-        change(run, timezone.now())
-    except DomainError as refused:
-        return _page(request, get_classification(request.user, slug, public_id), refused)
-    return redirect("scoring:classification-run", slug, public_id)
+    return changed(
+        lambda: get_classification(request.user, slug, public_id),
+        lambda run: change(run, timezone.now()),
+        lambda run, refused: _page(request, run, refused),
+        view="scoring:classification-run",
+        slug=slug,
+    )
 
 
 @require_safe
@@ -202,8 +202,5 @@ def _switch(
 def classification_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """A row for each forced choice that the run asks for, with what was answered."""
     run = get_classification(request.user, slug, public_id)
-    pieces = stream_csv(selectors.CSV_COLUMNS, selectors.csv_rows(run), text_columns=selectors.CSV_TEXT)
-    response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
-    name = f"{slug}-classify-{slugify(run.candidate_name) or 'candidate'}-{run.public_id}.csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    rows = selectors.csv_rows(run)
+    return steps_csv(run, rows, selectors.CSV_COLUMNS, text_columns=selectors.CSV_TEXT, what="classify")

@@ -64,16 +64,16 @@ def test_both_sources_of_one_candidate_stand_beside_each_other(
     run_of(scale, candidate, answers)
     report = reported(benchmark)
     rows = csv_rows(csv_of(client, report, "acuity"))
-    imported, asked = (
+    imported, of_run = (
         chosen(rows, candidate=name, source=source, aggregate="pooled", slice="all", format="qa")
         for name, source in (("M", "imported"), ("M (parsed)", "parsed"))
     )
     assert (imported["n_cases"], imported["n_missing"], float(imported["accuracy"])) == ("12", "0", 1.0)
     # The run planned 20 readings on 10 cases, whatever other datasets and candidates have; one never came.
-    assert (asked["n_cases"], asked["n_readings"], asked["n_missing"]) == ("10", "19", "1")
+    assert (of_run["n_cases"], of_run["n_readings"], of_run["n_missing"]) == ("10", "19", "1")
     # Cases 0, 4 and 8 are self-care and right: 5 of 19 readings.
-    assert float(asked["accuracy"]) == pytest.approx(5 / 19)
-    assert float(asked["accuracy_all"]) == pytest.approx(5 / 20)
+    assert float(of_run["accuracy"]) == pytest.approx(5 / 19)
+    assert float(of_run["accuracy_all"]) == pytest.approx(5 / 20)
     # A run joins no datasets: O was asked about two cases alone.
     assert chosen(rows, candidate="O", source="imported", aggregate="pooled", slice="all")["n_cases"] == "2"
     assert chosen(rows, candidate="all", aggregate="pooled", slice="all")["source"] == "imported, parsed"

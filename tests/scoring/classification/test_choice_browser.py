@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def asked(db: None) -> Benchmark:
+def benchmark_to_ask(db: None) -> Benchmark:
     benchmark = BenchmarkFactory(slug="asked", title="Asked")
     for number in range(4):
         CaseFactory(benchmark=benchmark, key=f"case-{number}", rubric=0)
@@ -37,8 +37,10 @@ def shot(page: Page, name: str) -> None:
         page.screenshot(path=f"{folder}/{name}.png", full_page=True)
 
 
-def test_from_the_form_to_the_readings(new_page: Callable[..., Page], asked: Benchmark, loopback: Loopback) -> None:
-    page = new_page(asked.roles.get().user)
+def test_from_the_form_to_the_readings(
+    new_page: Callable[..., Page], benchmark_to_ask: Benchmark, loopback: Loopback
+) -> None:
+    page = new_page(benchmark_to_ask.roles.get().user)
     page.goto("/b/asked/case-acuity/")
     page.get_by_role("link", name="Forced choices").click()
     look_at(page)
@@ -62,7 +64,7 @@ def test_from_the_form_to_the_readings(new_page: Callable[..., Page], asked: Ben
     shot(page, "run")
 
 
-def test_both_formats(new_page: Callable[..., Page], asked: Benchmark, tmp_path: Path) -> None:
+def test_both_formats(new_page: Callable[..., Page], benchmark_to_ask: Benchmark, tmp_path: Path) -> None:
     lines = []
     for i in range(24):
         level = LEVELS[i % 4]
@@ -70,10 +72,12 @@ def test_both_formats(new_page: Callable[..., Page], asked: Benchmark, tmp_path:
         lines.append(f"c{i:02},knows,chat,0,{LEVELS[max(0, i % 4 - 1)]},{level}")
         lines.append(f"c{i:02},steady,qa,0,{level if i % 5 else LEVELS[0]},{level}")
         lines.append(f"c{i:02},steady,chat,0,{level if i % 7 else LEVELS[3]},{level}")
-    sign(import_files(asked, write_lines(tmp_path, "both.csv", lines), dataset="both"))
-    report = create_report(benchmark=asked, kind=Report.Kind.ACUITY_FORMATS, parameters={}, at=timezone.now())
+    sign(import_files(benchmark_to_ask, write_lines(tmp_path, "both.csv", lines), dataset="both"))
+    report = create_report(
+        benchmark=benchmark_to_ask, kind=Report.Kind.ACUITY_FORMATS, parameters={}, at=timezone.now()
+    )
     run(report_id=report.pk, clock=timezone.now)
-    page = new_page(asked.roles.get().user)
+    page = new_page(benchmark_to_ask.roles.get().user)
     page.goto(f"/b/asked/acuity/{report.public_id}/")
     expect(page.get_by_text("knows is too low in 75.0% of its advice to patients")).to_be_visible()
     expect(page.locator("#board").get_by_text("advises too low")).to_have_count(1)

@@ -89,9 +89,9 @@ def test_each_sample_has_one_reading(cases: Benchmark, loopback: Loopback, ask: 
             else row.text.split("\n")[0 if ask == "letter" else -1][-1] == letter
         )
         if confidence:
-            said = json.loads(row.text)["confidence"] if ask == "schema" else row.text
+            percentage = json.loads(row.text)["confidence"] if ask == "schema" else row.text
             assert row.confidence is not None
-            assert str(round(100 * row.confidence)) in str(said)
+            assert str(round(100 * row.confidence)) in str(percentage)
         else:
             assert row.confidence is None
     # The order of the options comes from a coin for each case and sample, and both sides come up.
