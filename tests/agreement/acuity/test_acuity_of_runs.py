@@ -74,11 +74,18 @@ def test_both_sources_of_one_candidate_stand_beside_each_other(
     # Cases 0, 4 and 8 are self-care and right: 5 of 19 readings.
     assert float(of_run["accuracy"]) == pytest.approx(5 / 19)
     assert float(of_run["accuracy_all"]) == pytest.approx(5 / 20)
-    # A run joins no datasets: O was asked about two cases alone.
-    assert chosen(rows, candidate="O", source="imported", aggregate="pooled", slice="all")["n_cases"] == "2"
     assert chosen(rows, candidate="all", aggregate="pooled", slice="all")["source"] == "imported, parsed"
     page = client.get(f"/b/{benchmark.slug}/acuity/{report.public_id}/").content.decode()
     assert "M (parsed)" in page
+
+
+def test_a_run_joins_no_datasets(scale: AcuityScale, benchmark: Benchmark, client: Client) -> None:
+    candidate = CandidateFactory(benchmark=benchmark, name="P")
+    run_of(scale, candidate, {("c00", 0): reading(0), ("d00", 0): reading(0)})
+    rows = csv_rows(csv_of(client, reported(benchmark), "acuity"))
+    cases = {row["candidate"]: row["n_cases"] for row in rows if (row["aggregate"], row["slice"]) == ("pooled", "all")}
+    # P was asked about cases of both; M and O still about those of their own files alone.
+    assert {name: cases[name] for name in "MOP"} == {"M": "12", "O": "2", "P": "2"}
 
 
 def test_the_order_of_the_options_is_a_figure(scale: AcuityScale, benchmark: Benchmark, client: Client) -> None:
