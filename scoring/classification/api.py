@@ -20,7 +20,7 @@ from scoring.classification import runs, selectors
 from scoring.classification.forms import MIN_BUDGET
 from scoring.classification.runs import MAX_SAMPLES, SAMPLES
 from scoring.classification.views import get_classification
-from scoring.generation.api import GenerationErrorsSerializer, GenerationFrameSerializer
+from scoring.generation.api import CandidateRunSerializer, GenerationErrorsSerializer, GenerationFrameSerializer
 from scoring.generation.due_responses import frame_of
 from scoring.judges.config import InvalidConfig
 from scoring.models import ClassificationRun
@@ -80,25 +80,13 @@ class AcuityRunProgressSerializer(Plain):
     failures = GenerationErrorsSerializer(many=True)
 
 
-class AcuityRunSerializer(Plain):
+class AcuityRunSerializer(CandidateRunSerializer):
     """A run in a list."""
 
-    id = serializers.CharField(source="public_id")
-    candidate = serializers.CharField(source="candidate.public_id")
-    candidate_name = serializers.CharField()
     scale = serializers.CharField(source="scale_name")
     ask = serializers.CharField()
-    status = serializers.ChoiceField(choices=ClassificationRun.Status.choices)
-    config = serializers.DictField()
-    frame = serializers.DictField()
-    samples = serializers.IntegerField()
     budget = serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True)
     currency = serializers.CharField()
-    error = serializers.CharField()
-    created_at = serializers.DateTimeField()
-    started_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
-    resume_at = serializers.DateTimeField(allow_null=True, help_text="When a paused run asks again.")
 
 
 class AcuityRunDetailSerializer(AcuityRunSerializer):
