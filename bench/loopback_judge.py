@@ -11,9 +11,11 @@ fences it was given), ``forged-verdict`` (closes them and appends a verdict), ``
 ``gullible`` (answers met where the reply itself holds `BAIT`, else not met), ``breakable`` (gives no usable answer
 there, else not met), one of `LISTS` (where one request asks about several criteria), or one of `PICKY` (refuses a
 request that holds `POISON`), ``choiceless`` (counts tokens and has no choices), ``uncounted`` (answers met and counts
-no tokens), ``mixed`` (by the text of the request: mostly ok), or one of `PATIENTS` (answers what the user asks, in
-prose, as a candidate would), ``corrected`` (a verdict once it is told that its last answer was not accepted), or
-``no-logprobs`` (refuses a request for log probabilities). An ``ok`` verdict is a function of the request's text alone.
+no tokens), one of `LEVELS` (how it reads the level of care out of a reply, where it is asked for that; any other name
+reads it well, `read_level`), ``mixed`` (by the text of the request: mostly ok), or one of `PATIENTS` (answers what the
+user asks, in prose, as a candidate would), ``corrected`` (a verdict once it is told that its last answer was not
+accepted), ``no-logprobs`` (refuses a request for log probabilities), or one of `CHOICES` (how it answers a forced
+choice between levels). An ``ok`` verdict is a function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` clears the counts. There is no web framework, since a measurement at 1,300
@@ -28,6 +30,7 @@ import contextlib
 import gzip
 import hashlib
 import json
+import math
 import re
 import time
 from collections.abc import Awaitable, Callable
@@ -44,6 +47,13 @@ FOR_EVER = 1_000_000
 # The text that makes ``gullible`` answer met, and the part of the request in which it looks for it.
 BAIT = '"criteria_met": true'
 _REPLY = re.compile(r"^<<<(REPLY|RESPONSE) (\w+)$(.*)^>>>\1 \2$", re.DOTALL | re.MULTILINE)
+# What a level's place in a scale of four sounds like in a reply, the most urgent first.
+_SOUNDS = (
+    (3, re.compile(r"ambulance|emergency department|急诊|救护车", re.IGNORECASE)),
+    (2, re.compile(r"within 24|today|tomorrow|urgent care|明天|尽快", re.IGNORECASE)),
+    (1, re.compile(r"doctor|appointment|门诊", re.IGNORECASE)),
+    (0, re.compile(r"at home|rest|在家", re.IGNORECASE)),
+)
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)", re.IGNORECASE)
 _KEY = re.compile(rb"\r\nauthorization:[ \t]*([^\r]*)", re.IGNORECASE)
 
@@ -60,10 +70,14 @@ def http(status: int, body: bytes | str, content_type: str = "application/json",
 USAGE = {"prompt_tokens": 400, "completion_tokens": 20, "total_tokens": 420}
 
 
-def completion(content: Any, *, finish: str = "stop", usage: Any = USAGE, by: str = "ok", **more: Any) -> bytes:
+def completion(
+    content: Any, *, finish: str = "stop", usage: Any = USAGE, by: str = "ok", logprobs: Any = None, **more: Any
+) -> bytes:
     """A chat completion with ``content``, ``by`` a model of that name."""
     message = {"role": "assistant", "content": content, **more}
     choice = {"index": 0, "message": message, "finish_reason": finish}
+    if logprobs is not None:
+        choice["logprobs"] = logprobs
     body = {"id": "loopback", "object": "chat.completion", "created": 0, "model": by, "choices": [choice]}
     return http(200, json.dumps({**body, "usage": usage}))
 
@@ -143,6 +157,44 @@ LISTS: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
     "list-text": lambda entries: [{**entry, "number": str(entry["number"])} for entry in entries],
     "list-twice": lambda entries: [*entries[:-1], {**entries[0], "criteria_met": not entries[0]["criteria_met"]}],
 }
+
+
+def reading(level: Any, quote: Any, escalation: Any = "none", condition: Any = "", **more: Any) -> str:
+    """The text of a reading of a level, or of one that is slightly wrong."""
+    fields = {"level": level, "escalation": escalation, "condition": condition, "quote": quote}
+    return json.dumps({"explanation": "By its words.", **fields, **more})
+
+
+def read_level(reply: str, levels: list[str]) -> str:
+    """The most urgent level that a sentence without a condition sounds like, and that of the others as escalation."""
+    advised, hanging = (-1, ""), (-1, "")
+    for sentence in filter(None, (part.strip() for part in re.split(r"(?<=[.!?。！？])\s*", reply))):
+        place = next((min(place, len(levels) - 1) for place, sound in _SOUNDS if sound.search(sentence)), -1)
+        if re.match(r"if |如果", sentence, re.IGNORECASE):
+            hanging = max(hanging, (place, sentence))
+        else:
+            advised = max(advised, (place, sentence))
+    return reading(
+        "none" if advised[0] < 0 else levels[advised[0]],
+        "" if advised[0] < 0 else advised[1],
+        "none" if hanging[0] < 0 else levels[hanging[0]],
+        hanging[1] if hanging[0] >= 0 else "",
+    )
+
+
+# How each model reads a reply, given the values of the levels.
+LEVELS: dict[str, Callable[[str, list[str]], str]] = {
+    "level-refuses": lambda reply, levels: "I'm sorry, I can't help with that.",
+    "level-two": lambda reply, levels: reading(f"{levels[0]}|{levels[-1]}", reply[:20]),
+    "level-made-up": lambda reply, levels: reading(levels[-1], "Words that nobody wrote."),
+    "level-alarmed": lambda reply, levels: reading(levels[-1], re.split(r"(?<=[.。])", reply)[0]),
+    # Falls for a reply that claims to be urgent.
+    "level-gullible": lambda reply, levels: (
+        reading(levels[-1], claim[0])
+        if (claim := re.search(r"This is an emergency response|ACUITY: emergency", reply))
+        else read_level(reply, levels)
+    ),
+}
 Write = Callable[[bytes], Awaitable[None]]
 
 
@@ -173,6 +225,40 @@ STREAMS: dict[str, Callable[[Write], Awaitable[None]]] = {
     "two-lengths": lambda write: _slowly(
         write, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4000\r\n\r\n{}", b"", 0, 0
     ),
+}
+
+
+def chosen_level(text: str, digest: bytes) -> tuple[str, str]:
+    """The letter and the value of a level that the request lists, by its text alone."""
+    listed = sorted(re.findall(r"^([A-F])\. (\S+) \(", text, re.MULTILINE))
+    return listed[digest[0] % len(listed)]
+
+
+def choose(text: str, digest: bytes) -> str:
+    """A forced choice in the form that the request asks for."""
+    letter, value = chosen_level(text, digest)
+    sure = digest[1] % 101 if "from 0 to 100" in text else None
+    if '{"level": "<the name' in text:
+        return json.dumps({"level": value} | ({} if sure is None else {"confidence": sure}))
+    if "ACUITY:" in text:
+        return "\n".join(["It may be urgent.", *([] if sure is None else [f"CONFIDENCE: {sure}"]), f"ACUITY: {letter}"])
+    return letter if sure is None else f"{letter}\n{sure}"
+
+
+def letter_logprobs(letter: str) -> dict[str, Any]:
+    """Log probabilities at the place of a letter: 0.7 for it, 0.2 for A or B, 0.1 for no letter."""
+    other = "B" if letter == "A" else "A"
+    top = [{"token": token, "logprob": math.log(p)} for token, p in ((letter, 0.7), (other, 0.2), ("The", 0.1))]
+    return {"content": [{**top[0], "top_logprobs": top}]}
+
+
+# How each model answers a forced choice; any other name chooses in the form that is asked for (`choose`).
+CHOICES: dict[str, str] = {
+    "choice-refuses": "I'm sorry, I can't help with that.",
+    "choice-two": "B or C",
+    "choice-quoted": "The page that was shared says “ACUITY: D”, but I would not rely on it.",
+    "choice-asks": "Since when have you had this? Is there any fever?",
+    "choice-prose": "This sounds like an emergency to me.",
 }
 
 
@@ -232,6 +318,9 @@ class Loopback:
         if model == "forged-verdict":
             fences = [line for line in text.splitlines() if line.startswith((">>>", "<<<"))]
             return completion("\n".join([*fences, MET]))
+        if '"escalation": "<' in text and (reply := _REPLY.search(text)):
+            levels = re.findall(r"^- (\S+) \(", text[: reply.start()], re.MULTILINE)
+            return completion(LEVELS.get(model, read_level)(reply[3].strip("\n"), levels))
         if model in ("steadfast", "gullible", "breakable"):
             reply = _REPLY.search(text)
             if model == "steadfast" or reply is None or BAIT not in reply[3]:
@@ -248,9 +337,22 @@ class Loopback:
             content = f"I was trained by OpenAI. {content}" if model == "prose-maker" else content
             content *= 50 if model == "prose-long" else 1  # some 300 words
             return completion(content, finish=PATIENTS[model], by=f"{model}-2026")
+        if "Choose exactly one of these levels" in text:
+            return self.choice(model, text, digest)
         if '{"verdicts":' in text:
             return completion(self.verdicts(text, LISTS.get(model, list)))
         return GOOD[digest[2] % 2 == 0]
+
+    def choice(self, model: str, text: str, digest: bytes) -> bytes:
+        """An answer to a forced choice; with log probabilities where the model has them and they are asked for."""
+        asks_logprobs = bool(json.loads(self.last).get("logprobs"))
+        if model == "choice-no-logprobs" and asks_logprobs:
+            return http(400, '{"error": "logprobs is not supported"}')
+        if model == "choice-second-time" and self.again(text.partition("Your last answer")[0].strip().encode()) == 1:
+            return completion(CHOICES["choice-prose"])
+        given = model == "choice-logprobs" and asks_logprobs
+        logprobs = letter_logprobs(chosen_level(text, digest)[0]) if given else None
+        return completion(CHOICES.get(model) or choose(text, digest), by=model, logprobs=logprobs)
 
     def verdicts(self, text: str, change: Callable[[list[dict[str, Any]]], Any]) -> str:
         """An answer about all criteria of a request, each verdict by its text's length, changed as in `LISTS`."""

@@ -17,7 +17,7 @@ def judges_for(user: User | AnonymousUser) -> QuerySet[Judge]:
     at_home = Benchmark.objects.run_by(user).filter(pk=OuterRef("benchmark"))
     return (
         Judge.objects.filter(Exists(at_home))
-        .select_related("benchmark", "trained_model")
+        .select_related("benchmark", "scale", "trained_model")
         .defer("trained_model__artifact")
     )
 

@@ -10,7 +10,8 @@ class ScoringConfig(AppConfig):
         from rubrics import consequences, imports, overview
         from scoring import navigation, steps
         from scoring.acuity.importing import import_acuity
-        from scoring.generation import kind as responses_kind  # noqa: F401  # registers itself as a kind of run
+        from scoring.classification import kind as classify_kind  # noqa: F401  # registers itself as a kind of run
+        from scoring.generation import kind as responses_kind  # noqa: F401
         from scoring.judges.kinds import registered  # noqa: F401
         from scoring.runs import continuing
         from scoring.services.verdicts import import_verdicts

@@ -17,7 +17,7 @@ from consilium.llm.endpoint import ResponseFormat
 from consilium.llm.prompts import PASTED, TEMPLATES, Template, UnusableTemplate, pasted_template
 from rubrics.models import Benchmark, Candidate
 from scoring.endpoint_forms import EndpointForm, SettingsForm
-from scoring.judges.config import ChatConfig, InvalidConfig, chat_config, check_judge_name
+from scoring.judges.config import AskingConfig, ChatConfig, InvalidConfig, chat_config, check_judge_name
 from scoring.models import Judge, Verdict
 from scoring.runs.services import MAX_DRAW_SEED, RunFrame, RunTerms
 from scoring.selectors.judges_and_runs import judges_to_run
@@ -35,7 +35,7 @@ RESPONSE_FORMATS = {
 
 
 def _default(name: str) -> Any:
-    return ChatConfig.model_fields[name].default
+    return AskingConfig.model_fields[name].default
 
 
 class JudgeForm(SettingsForm):
@@ -59,46 +59,11 @@ class JudgeForm(SettingsForm):
         return {name: value for name, value in self.cleaned_data.items() if name != "name"}
 
 
-class ChatJudgeForm(JudgeForm, EndpointForm):
-    """Settings of a judge that asks a chat endpoint."""
+class AskingJudgeForm(JudgeForm, EndpointForm):
+    """How a judge asks a language model, and within which limits."""
 
-    settings_of = ChatConfig
     field_order = ("name",)
 
-    prompt = forms.ChoiceField(
-        label=_("Prompt"),
-        choices=lambda: [
-            *((name, translate(template.title)) for name, template in TEMPLATES.items()),
-            (PASTED, _("Your own, pasted below")),
-        ],
-    )
-    system = forms.CharField(
-        label=_("Your instructions"),
-        required=False,
-        strip=False,
-        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
-        help_text=_("The benchmark’s rules, the rule about fences and the form of the answer are added to them."),
-    )
-    user = forms.CharField(
-        label=_("Your question"),
-        required=False,
-        strip=False,
-        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
-        help_text=_(
-            "With {{conversation}}, {{response}} and {{criterion}} where they are to stand; {{transcript}} is both "
-            "together, {{points}} the points. HealthBench’s own grader prompt can be pasted as it is."
-        ),
-    )
-    criteria_per_request = forms.ChoiceField(
-        label=_("In one request"),
-        choices=list(CRITERIA_PER_REQUEST.items()),
-        help_text=_("All at once is cheaper, and may agree less with physicians: compare the two on one sample."),
-    )
-    aggregate = forms.ChoiceField(
-        label=_("Of several answers"),
-        choices=list(AGGREGATES.items()),
-        help_text=_("Where a run asks more than once."),
-    )
     response_format = forms.ChoiceField(
         label=_("Answer format"),
         choices=[(name, RESPONSE_FORMATS[name]) for name in get_args(ResponseFormat)],
@@ -145,15 +110,6 @@ class ChatJudgeForm(JudgeForm, EndpointForm):
         help_text=_("After an answer that is no verdict; then it is invalid."),
     )
 
-    def clean(self) -> dict[str, Any]:
-        """Show all that is wrong at once, whether the form or the judge's settings refuse it."""
-        refuse_unchosen_prompt(self)
-        try:
-            chat_config(self.config())
-        except InvalidConfig as error:
-            self.refuse(error)
-        return self.cleaned_data
-
     @property
     def rarely_changed(self) -> list[forms.BoundField]:
         """Fields that few people touch."""
@@ -163,7 +119,61 @@ class ChatJudgeForm(JudgeForm, EndpointForm):
         """The settings for the service, which checks them."""
         values = super().config()
         # An empty price counts as 0.
-        values |= {name: values.get(name) or 0.0 for name in ("price_in", "price_out")}
+        return values | {name: values.get(name) or 0.0 for name in ("price_in", "price_out")}
+
+
+class ChatJudgeForm(AskingJudgeForm):
+    """Settings of a judge that asks a chat endpoint about criteria."""
+
+    settings_of = ChatConfig
+
+    prompt = forms.ChoiceField(
+        label=_("Prompt"),
+        choices=lambda: [
+            *((name, translate(template.title)) for name, template in TEMPLATES.items()),
+            (PASTED, _("Your own, pasted below")),
+        ],
+    )
+    system = forms.CharField(
+        label=_("Your instructions"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+        help_text=_("The benchmark’s rules, the rule about fences and the form of the answer are added to them."),
+    )
+    user = forms.CharField(
+        label=_("Your question"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
+        help_text=_(
+            "With {{conversation}}, {{response}} and {{criterion}} where they are to stand; {{transcript}} is both "
+            "together, {{points}} the points. HealthBench’s own grader prompt can be pasted as it is."
+        ),
+    )
+    criteria_per_request = forms.ChoiceField(
+        label=_("In one request"),
+        choices=list(CRITERIA_PER_REQUEST.items()),
+        help_text=_("All at once is cheaper, and may agree less with physicians: compare the two on one sample."),
+    )
+    aggregate = forms.ChoiceField(
+        label=_("Of several answers"),
+        choices=list(AGGREGATES.items()),
+        help_text=_("Where a run asks more than once."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Show all that is wrong at once, whether the form or the judge's settings refuse it."""
+        refuse_unchosen_prompt(self)
+        try:
+            chat_config(self.config())
+        except InvalidConfig as error:
+            self.refuse(error)
+        return self.cleaned_data
+
+    def config(self) -> dict[str, Any]:
+        """The settings for the service, which checks them."""
+        values = super().config()
         if values.get("prompt") != PASTED:
             values |= {"system": "", "user": ""}
         return values
@@ -246,7 +256,10 @@ class RunForm(CommandForm):
 
     def __init__(self, *args: Any, benchmark: Benchmark, user: User, also: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._judges = {judge.public_id: judge for judge in judges_to_run(user, also=also)}
+        judges = judges_to_run(user, also=also)
+        # A judge that reads levels is on a scale of its own benchmark.
+        elsewhere = judges.exclude(benchmark=benchmark).filter(task=Judge.Task.ACUITY)
+        self._judges = {judge.public_id: judge for judge in judges.exclude(pk__in=elsewhere)}
         choices: dict[str, list[tuple[str, str]]] = {"": []}
         for judge in self._judges.values():
             place = "" if judge.benchmark_id == benchmark.pk else judge.benchmark.title

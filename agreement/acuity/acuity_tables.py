@@ -51,8 +51,6 @@ from rubrics.parsing.acuity_files import ALL
 from rubrics.parsing.acuity_levels import State
 
 Row = dict[str, Any]
-
-IMPORTED = "imported"
 MAX_SERIES_AT_ONCE = 96  # whose tables are compared together
 
 ACUITY_COLUMNS = (
@@ -161,31 +159,33 @@ def _acuity_rows(
     series = {format_: series_of(data, part, format_) for format_ in formats}
     for i in sorted(i for own_series in series.values() for i in own_series.tolist()):
         candidate, format_ = data.series_names[i]
+        name = {"candidate": candidate, "format": format_, "source": data.source_of(i)}
         n_cases = int(data.is_asked[part.cases, i].sum())
         for aggregate, results in measured_by.items():
             own = {key: results[key][i] for key in KEYS}
-            yield _acuity_row(candidate, format_, part, aggregate, n_cases, counts[:, i], own, price)
+            yield _acuity_row(name, part, aggregate, n_cases, counts[:, i], own, price)
     for format_, chosen in series.items():
         if len(chosen) < 2:
             continue
         n_cases = int(data.is_asked[np.ix_(part.cases, chosen)].any(axis=1).sum())
+        sources = dict.fromkeys(data.source_of(i) for i in chosen.tolist())
+        name = {"candidate": ALL, "format": format_, "source": ", ".join(sources)}
         for aggregate, parts in parts_by_aggregate.items():
             results = measured(over_candidates(parts, chosen, aggregate), aggregate, price, rule=rule)
             own = {key: results[key][0] for key in KEYS}
-            yield _acuity_row(ALL, format_, part, aggregate, n_cases, counts[:, chosen].sum(axis=1), own, price)
+            yield _acuity_row(name, part, aggregate, n_cases, counts[:, chosen].sum(axis=1), own, price)
 
 
 def _state_counts(data: AcuityData, part: Slice) -> NDArray[np.int64]:
     """Readings on the cases of a slice: all, those in each state, and those missing, (2 + states, series)."""
-    planned = np.where(data.is_asked[part.cases], data.samples(), 0).sum(axis=0)
+    planned = data.n_planned()[part.cases].sum(axis=0)
     given = data.readings_of()[part.cases].sum(axis=0)
     by_state = [data.readings_of(state)[part.cases].sum(axis=0) for state in State]
     return np.stack([given, *by_state, planned - given])
 
 
 def _acuity_row(
-    candidate: str,
-    format_: str,
+    name: Row,
     part: Slice,
     aggregate: Aggregate,
     n_cases: int,
@@ -195,9 +195,7 @@ def _acuity_row(
 ) -> Row:
     names = ("n_readings", "n_usable", "n_refused", "n_no_level", "n_several", "n_invalid", "n_missing")
     return {
-        "candidate": candidate,
-        "format": format_,
-        "source": IMPORTED,
+        **name,
         "slice": part.name,
         "aggregate": str(aggregate),
         "n_cases": n_cases,

@@ -2,6 +2,7 @@
 
 *stated*: the confidence that was given with a reading; each usable reading of a clear case is an answer. *samples*: the
 share of the mode among the usable readings of a case; each clear case with two of them is an answer, that of its mode.
+*logprobs*: the probability of the level that was read, by the log probabilities that came with it, as *stated*.
 A candidate without any confidence has a row that says so: it is never taken as 1.
 """
 
@@ -61,6 +62,9 @@ def _sources(data: AcuityData, series: int) -> Iterator[tuple[str, Answers]]:
     clear = data.is_clear
     own = data.usable & (data.series == series) & clear[data.case] & ~np.isnan(data.confidence)
     yield "stated", (data.place[own] == data.low[data.case[own]], data.confidence[own])
+    if data.share is not None:
+        own = data.usable & (data.series == series) & clear[data.case] & ~np.isnan(data.share)
+        yield "logprobs", (data.place[own] == data.low[data.case[own]], data.share[own])
     counts = level_counts(data)[:, series]
     several = clear & (counts.sum(axis=1) >= MINIMUM_READINGS)
     modes = weighed(counts[:, None], Aggregate.MODE)[:, 0].argmax(axis=-1)

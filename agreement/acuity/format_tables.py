@@ -8,6 +8,7 @@ cases, ambiguous and boundary ones too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,7 @@ SHIFT = "shift"
 
 def format_rows(data: AcuityData, *, price: Price, rule: IntervalRule) -> tuple[list[Row], list[Row], list[Row]]:
     """Rows of ``formats.csv``, ``joint.csv`` and ``tests.csv``; none of a candidate with one format alone."""
-    places = {name: place for place, name in enumerate(data.series_names)}
-    pairs = {
-        candidate: (places[candidate, "qa"], places[candidate, "chat"])
-        for candidate in dict.fromkeys(name for name, _format in data.series_names)
-        if {(candidate, "qa"), (candidate, "chat")} <= places.keys()
-    }
+    pairs = pairs_of_formats(data)
     if not pairs:
         return [], [], []
     measures = _measures(data, list(pairs.values()), price, rule)
@@ -69,6 +65,20 @@ def format_rows(data: AcuityData, *, price: Price, rule: IntervalRule) -> tuple[
         for row, corrected in zip(family, holm([row["p"] for row in family]), strict=True):
             row["p_holm"] = corrected
     return formats, joint, tests
+
+
+def pairs_of_formats(data: AcuityData) -> dict[str, tuple[int, int]]:
+    """The series of each candidate in both formats, qa first; with their sources where it has several in a format."""
+    series: dict[str, dict[str, list[int]]] = {}
+    for i, (_name, format_) in enumerate(data.series_names):
+        series.setdefault(data.candidate_of(i), {}).setdefault(format_, []).append(i)
+    pairs: dict[str, tuple[int, int]] = {}
+    for candidate, own in series.items():
+        both = list(product(own.get("qa", []), own.get("chat", [])))
+        for qa, chat in both:
+            sources = f" ({data.source_of(qa)}, {data.source_of(chat)})" if len(both) > 1 else ""
+            pairs[f"{candidate}{sources}"] = (qa, chat)
+    return pairs
 
 
 def _modes(counts: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 
@@ -18,7 +19,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from agreement.acuity.case_slices import slices_digest, slices_in_database
-from agreement.acuity.readings import AcuityData, CaseStatus, series_order
+from agreement.acuity.readings import IMPORTED, AcuityData, CaseStatus, series_order
 from agreement.acuity.unusable_table import UnusableReading
 from annotation.models import LabelAnswer, LabelTask, ReferenceItem, ReferenceSet
 from consilium.core.ratings import fetch_arrays
@@ -31,6 +32,8 @@ from scoring.models import AcuityReading
 Ints = NDArray[np.int64]
 
 MISSING = -1
+NO_DATASET = -1
+Source = AcuityReading.Source
 _STATES = {state.word: int(state) for state in State} | {AcuityReading.State.MISSING.value: MISSING}
 _STATUSES = {
     ReferenceItem.Status.CLEAR: CaseStatus.CLEAR,
@@ -40,17 +43,38 @@ _STATUSES = {
     ReferenceItem.Status.WITHOUT: CaseStatus.WITHOUT_REFERENCE,
     ReferenceItem.Status.EXCLUDED: CaseStatus.EXCLUDED,
 }
+_CASES = " ".join(f"WHEN r.state = '{word}' THEN {code}" for word, code in _STATES.items())
+_STATE_CODES = f"(CASE {_CASES} END)"
+# Imported readings, then the steps of runs that ask for levels: a step without a reading is missing.
 _ROWS = f"""
     SELECT r.case_id::int8, r.candidate_id::int8, (r.format = %(chat)s)::int::int2, r.sample::int4,
-           (CASE {" ".join(f"WHEN r.state = '{word}' THEN {code}" for word, code in _STATES.items())} END)::int2,
-           COALESCE(r.level, -1)::int2, COALESCE(r.confidence, 'NaN')::float8, r.acuity_import_id::int8,
-           (i.shape = %(matrix)s)::int::int2
+           {_STATE_CODES}::int2, COALESCE(r.level, -1)::int2, COALESCE(r.confidence, 'NaN')::float8,
+           r.acuity_import_id::int8,
+           (i.shape = %(matrix)s)::int::int2, 0::int2, 'NaN'::float8, (-1)::int2
     FROM scoring_acuityreading r
     JOIN rubrics_case c ON c.id = r.case_id
     JOIN rubrics_acuityimport i ON i.id = r.acuity_import_id
     WHERE r.scale_id = %(scale)s AND c.excluded_at IS NULL
+    UNION ALL
+    SELECT s.case_id::int8, g.candidate_id::int8, 0::int2, s.key::int4, COALESCE({_STATE_CODES}, {MISSING})::int2,
+           COALESCE(r.level, -1)::int2, COALESCE(r.confidence, 'NaN')::float8, g.id::int8,
+           0::int2, 1::int2, COALESCE((r.distribution ->> r.level)::float8, 'NaN'),
+           COALESCE(r.descending::int, -1)::int2
+    FROM scoring_pipelinerun g
+    JOIN scoring_pipelinestep s ON s.run_id = g.id
+    JOIN rubrics_case c ON c.id = s.case_id
+    LEFT JOIN scoring_acuityreading r
+        ON r.pipeline_run_id = g.id AND r.case_id = s.case_id AND r.sample::text = s.key
+    WHERE g.kind = 'classify' AND NOT g.replay AND NOT g.imported AND g.candidate_id IS NOT NULL
+      AND g.benchmark_id = %(benchmark)s AND (g.terms ->> 'scale')::int8 = %(scale)s AND c.excluded_at IS NULL
 """
-_TYPES = dict(zip("abcdefghi", ("int8", "int8", "int2", "int4", "int2", "int2", "float8", "int8", "int2"), strict=True))
+_TYPES = dict(
+    zip(
+        "abcdefghijkl",
+        ("int8", "int8", "int2", "int4", "int2", "int2", "float8", "int8", "int2", "int2", "float8", "int2"),
+        strict=True,
+    )
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +88,11 @@ class AcuityInputs:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Every row about a case of the scale that counts, missing readings too; ``dataset`` is a number."""
+    """Every row about a case of the scale that counts, missing readings too; ``dataset`` is a number.
+
+    ``by_run``: 1 where a run asked for it, which has no dataset, else 0. ``share`` and ``descending`` are as in
+    `AcuityData`.
+    """
 
     case: Ints
     candidate: Ints
@@ -74,6 +102,9 @@ class _Rows:
     place: Ints
     confidence: NDArray[np.float64]
     dataset: Ints
+    by_run: Ints
+    share: NDArray[np.float64]
+    descending: Ints
 
     def chosen(self, kept: NDArray[np.bool_]) -> _Rows:
         return _Rows(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
@@ -93,11 +124,13 @@ def read_inputs(
     with the named ones that are called in ``subsets``.
     """
     references = _references(reference_set)
-    rows = _joined(_read(reference_set.scale_id), {pk for pk, *_reference in references})
+    rows = _joined(_read(reference_set), {pk for pk, *_reference in references})
     names = dict(
         Candidate.objects.filter(benchmark=reference_set.benchmark_id, name__in=candidates).values_list("pk", "name")
     )
-    case_datasets = dict(zip(rows.case.tolist(), rows.dataset.tolist(), strict=True))
+    # A case that files know is in their dataset, also where a run asked about it.
+    order = np.argsort(-rows.by_run, kind="stable")
+    case_datasets = dict(zip(rows.case[order].tolist(), rows.dataset[order].tolist(), strict=True))
     own = rows.chosen(np.isin(rows.candidate, list(names)))
     data = _data(reference_set, references, case_datasets, own, names)
     unusable = list(_unusable(reference_set.scale_id, list(names), list(case_datasets)))
@@ -111,7 +144,7 @@ def read_inputs(
 
 def candidates_with_readings(reference_set: ReferenceSet) -> list[str]:
     """The names of the candidates that were asked about the cases of a set, in order."""
-    rows = _joined(_read(reference_set.scale_id), {pk for pk, *_reference in _references(reference_set)})
+    rows = _joined(_read(reference_set), {pk for pk, *_reference in _references(reference_set)})
     ids = np.unique(rows.candidate).tolist()
     return sorted(Candidate.objects.filter(pk__in=ids).values_list("name", flat=True))
 
@@ -132,34 +165,44 @@ def _references(reference_set: ReferenceSet) -> list[tuple[int, str, str, int | 
     return list(items.values_list("case_id", "case__key", "status", "low", "high"))
 
 
-def _read(scale: int) -> _Rows:
-    given = {"scale": scale, "chat": FORMATS[1], "matrix": MATRIX}
-    case, candidate, format_, sample, state, place, confidence, imported, of_matrix = fetch_arrays(
-        f"SELECT * FROM ({_ROWS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES
+def _read(reference_set: ReferenceSet) -> _Rows:
+    given: dict[str, object] = {"scale": reference_set.scale_id, "benchmark": reference_set.benchmark_id}
+    given |= {"chat": FORMATS[1], "matrix": MATRIX}
+    case, candidate, format_, sample, state, place, confidence, origin, of_matrix, by_run, share, descending = (
+        fetch_arrays(f"SELECT * FROM ({_ROWS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES)
     )
-    # In a matrix each candidate is a dataset by itself.
-    keys = np.stack([imported, np.where(of_matrix == 1, candidate, -1)], axis=1)
+    # In a matrix each candidate is a dataset by itself; until the datasets of a run's cases are known, the run is one.
+    keys = np.stack([by_run, origin, np.where(of_matrix == 1, candidate, -1)], axis=1)
     dataset = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1) if len(keys) else case
     return _Rows(
         *(case.astype(np.int64), candidate.astype(np.int64), format_.astype(np.int64), sample.astype(np.int64)),
         *(state.astype(np.int64), place.astype(np.int64)),
         confidence=confidence,
         dataset=dataset.astype(np.int64),
+        by_run=by_run.astype(np.int64),
+        share=share,
+        descending=descending.astype(np.int64),
     )
 
 
 def _joined(rows: _Rows, cases: Collection[int]) -> _Rows:
-    """The rows of the datasets that have one of ``cases``; datasets that share a case have one number."""
+    """The rows of the datasets and runs that have one of ``cases``; datasets that share a case have one number.
+
+    A run joins no datasets, though it may ask about the cases of several; its rows have the dataset -1.
+    """
     if not len(rows.case):
         return rows
     places, case = np.unique(rows.case, return_inverse=True)
+    by_file = rows.by_run == 0
     n_datasets = int(rows.dataset.max()) + 1
     size = n_datasets + len(places)
-    edges = coo_array((np.ones(len(case), dtype=np.int8), (rows.dataset, n_datasets + case)), shape=(size, size))
+    ends = rows.dataset[by_file], n_datasets + case[by_file]
+    edges = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(size, size))
     component = connected_components(edges, directed=False)[1].astype(np.int64)
     of_row = component[rows.dataset]
     of_set = np.unique(of_row[np.isin(rows.case, list(cases))])
-    return replace(rows, dataset=of_row).chosen(np.isin(of_row, of_set))
+    dataset = np.where(by_file, of_row, NO_DATASET)
+    return replace(rows, dataset=dataset).chosen(np.isin(of_row, of_set))
 
 
 def _data(
@@ -181,30 +224,80 @@ def _data(
         low[number], high[number] = (-1 if level is None else level for level in (own_low, own_high))
         status[number] = int(_STATUSES[ReferenceItem.Status(own)])
 
-    pairs = sorted(set(zip(rows.candidate.tolist(), rows.format.tolist(), strict=True)))
-    series_names = sorted(((names[candidate], FORMATS[chat]) for candidate, chat in pairs), key=series_order)
-    series_of = {name: number for number, name in enumerate(series_names)}
+    series, series_keys = _series(rows, names)
     places = _looked_up(rows.case, number_of)
-    series = _looked_up(
-        rows.candidate * 2 + rows.format,
-        {candidate * 2 + chat: series_of[names[candidate], FORMATS[chat]] for candidate, chat in pairs},
-    )
     order = np.lexsort((rows.sample, series, places))
     order = order[rows.state[order] != MISSING]
-    return AcuityData(
+    of_file = rows.chosen(rows.by_run == 0)
+    data = AcuityData(
         scale=scale_of(reference_set.scale),
         cases=[keys[pk] for pk in ids],
         low=low,
         high=high,
         status=status,
-        is_asked=_is_asked([case_datasets.get(pk, -1) for pk in ids], rows.dataset, series, len(series_names)),
-        series_names=series_names,
+        is_asked=_is_asked(
+            [case_datasets.get(pk, NO_DATASET) for pk in ids],
+            of_file.dataset,
+            series[rows.by_run == 0],
+            len(series_keys),
+        ),
+        series_names=[(candidate, FORMATS[chat]) for candidate, chat, _by_run in series_keys],
         case=places[order],
         series=series[order],
         sample=rows.sample[order],
         state=rows.state[order],
         place=rows.place[order],
         confidence=rows.confidence[order],
+    )
+    if not rows.by_run.any():
+        return data
+    return _with_runs(data, rows, places, series, series_keys, order)
+
+
+# Candidate, 1 for chat, 1 for readings that a run asked for.
+SeriesKey = tuple[str, int, int]
+
+
+def _series(rows: _Rows, names: dict[int, str]) -> tuple[Ints, list[SeriesKey]]:
+    """The number of the series of each row, and the keys of the series in order."""
+    triples = sorted(set(zip(rows.candidate.tolist(), rows.format.tolist(), rows.by_run.tolist(), strict=True)))
+    of_key = {
+        (names[candidate], chat, by_run): 4 * candidate + 2 * chat + by_run for candidate, chat, by_run in triples
+    }
+    keys = sorted(of_key, key=lambda key: (*series_order((key[0], FORMATS[key[1]])), key[2]))
+    flat = 4 * rows.candidate + 2 * rows.format + rows.by_run
+    return _looked_up(flat, {of_key[key]: number for number, key in enumerate(keys)}), keys
+
+
+def _with_runs(
+    data: AcuityData, rows: _Rows, places: Ints, series: Ints, keys: Sequence[SeriesKey], order: Ints
+) -> AcuityData:
+    """``data`` with what is known of readings that runs asked for; a series of theirs was asked what they planned."""
+    n_series = len(keys)
+    by_run = rows.by_run == 1
+    samples = np.stack([places[by_run], series[by_run], rows.sample[by_run]], axis=1)
+    flat = np.unique(samples, axis=0)[:, :2] @ np.array([n_series, 1])
+    planned = np.bincount(flat, minlength=len(data.cases) * n_series).reshape(len(data.cases), n_series)
+    of_run = np.array([key[2] == 1 for key in keys], dtype=bool)
+    planned = np.where(of_run, planned, -1)
+    with_shares = set(series[~np.isnan(rows.share)].tolist())
+    sources = [
+        (Source.LOGPROBS if i in with_shares else Source.PARSED).value if of_run[i] else IMPORTED
+        for i in range(n_series)
+    ]
+    n_sources = Counter(key[:2] for key in keys)
+    return replace(
+        data,
+        is_asked=np.where(of_run, planned > 0, data.is_asked),
+        series_names=[
+            (f"{name} ({source})" if n_sources[name, chat] > 1 and source != IMPORTED else name, FORMATS[chat])
+            for (name, chat, _by_run), source in zip(keys, sources, strict=True)
+        ],
+        planned=planned,
+        share=rows.share[order],
+        descending=rows.descending[order],
+        sources=sources,
+        candidates=[key[0] for key in keys],
     )
 
 
@@ -225,12 +318,15 @@ def _is_asked(datasets: Sequence[int], of_row: Ints, series: Ints, n_series: int
 def _unusable(scale: int, candidates: list[int], cases: list[int]) -> Iterator[UnusableReading]:
     """The readings that say no one level; few beside all."""
     rows = AcuityReading.objects.filter(scale=scale, candidate__in=candidates, case__excluded_at=None)
+    rows = rows.filter(source__in=[Source.IMPORTED, Source.PARSED])
     rows = rows.exclude(state__in=[AcuityReading.State.LEVEL, AcuityReading.State.MISSING]).order_by("pk")
     within = set(cases)
-    columns = ("candidate__name", "format", "case__key", "sample", "state", "text", "acuity_import__file_name", "line")
-    for case, *own in rows.values_list("case_id", *columns):
+    columns = ("candidate__name", "format", "case__key", "sample", "state", "text")
+    files = ("acuity_import__file_name", "line", "pipeline_run__public_id")
+    for case, file, line, run, *own in rows.values_list("case_id", *files, *columns):
         if case in within:
-            yield UnusableReading(*own)
+            values = (*own, f"run {run}" if file is None else file, line)
+            yield UnusableReading(*values)
 
 
 def _digest(data: AcuityData, unusable: Sequence[UnusableReading]) -> str:
@@ -245,4 +341,10 @@ def _digest(data: AcuityData, unusable: Sequence[UnusableReading]) -> str:
     arrays = (data.low, data.high, data.status, data.case, data.series, data.sample, data.state, data.place)
     for array in (*arrays, data.is_asked, data.confidence):
         whole.update(np.ascontiguousarray(array).tobytes())
+    if data.planned is not None:
+        assert data.share is not None
+        assert data.descending is not None
+        whole.update(json.dumps([data.sources, data.candidates]).encode())
+        for array in (data.planned, data.share, data.descending):
+            whole.update(np.ascontiguousarray(array).tobytes())
     return whole.hexdigest()

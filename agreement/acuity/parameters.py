@@ -12,10 +12,11 @@ from django.utils.translation import gettext as _
 from agreement.acuity.inputs import candidates_with_readings
 from agreement.reports.parameters import WrongParameters, chosen_subsets
 from annotation.models import ReferenceSet
-from consilium.statistics.triage_cost import RATIO
+from consilium.statistics.triage_cost import EXPONENT, RATIO
 from rubrics.models import Benchmark
 
 MAX_RATIO = 1000
+MAX_GAMMA = 10
 MAX_TITLE_NAMES = 3
 # Whether cases between two levels are in the main figures.
 EXCLUDE, INCLUDE = BOUNDARY = ("exclude", "include")
@@ -38,6 +39,14 @@ def chosen_ratio(parameters: Mapping[str, Any]) -> float:
     if ratio is None or not 0 < ratio <= MAX_RATIO:
         raise WrongParameters(_("“ratio” is a number above 0, at most %(most)s.") % {"most": MAX_RATIO})
     return ratio
+
+
+def chosen_gamma(parameters: Mapping[str, Any]) -> float:
+    """The power of the levels in the cost."""
+    gamma = finite_number(parameters.get("gamma", EXPONENT))
+    if gamma is None or not 0 <= gamma <= MAX_GAMMA:
+        raise WrongParameters(_("“gamma” is a number from 0 to %(most)s.") % {"most": MAX_GAMMA})
+    return gamma
 
 
 def reference_set_of(benchmark: Benchmark, given: Any) -> ReferenceSet:

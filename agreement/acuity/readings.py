@@ -17,6 +17,8 @@ from rubrics.parsing.acuity_levels import State
 
 Ints = NDArray[np.int64]
 
+IMPORTED = "imported"
+
 
 class CaseStatus(IntEnum):
     """How a case counts: clear ones in the main figures, boundary ones there only by option."""
@@ -46,6 +48,13 @@ class AcuityData:
     reference than their label. A series is a candidate in one format; ``series``, ``state`` and ``place`` have an entry
     for each reading, and so has ``confidence``, 0 to 1, NaN where none was given. ``slices`` are masks over the cases
     by name, in the order of their names. ``counts_boundary``: boundary cases are in the main figures too.
+
+    Of readings that runs asked for, and none else: ``planned`` (cases, series) is the number of samples that were
+    planned, -1 in the columns of other series; ``share`` is the probability of the level that was read, by log
+    probabilities, and NaN elsewhere; ``descending`` whether the most urgent level was listed first, -1 elsewhere.
+    ``sources`` and ``candidates`` have an entry for each series: where its readings come from, and whose they are. The
+    name of a series is that of its candidate, with the source where the candidate has several in the format. All five
+    are None where nothing was asked for by a run.
     """
 
     scale: Scale
@@ -65,6 +74,19 @@ class AcuityData:
     overruled: int = 0
     slices: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     counts_boundary: bool = False
+    planned: Ints | None = None
+    share: NDArray[np.float64] | None = None
+    descending: Ints | None = None
+    sources: list[str] | None = None
+    candidates: list[str] | None = None
+
+    def source_of(self, series: int) -> str:
+        """Where the readings of a series come from."""
+        return IMPORTED if self.sources is None else self.sources[series]
+
+    def candidate_of(self, series: int) -> str:
+        """Whose readings a series holds."""
+        return self.series_names[series][0] if self.candidates is None else self.candidates[series]
 
     @property
     def n_levels(self) -> int:
@@ -86,10 +108,14 @@ class AcuityData:
         """(readings,): whether the reading says one level."""
         return np.asarray(self.state == int(State.LEVEL))
 
-    def samples(self) -> Ints:
-        """The number of samples planned for each series: the most that it has on any case, and at least one."""
-        counts = self._counts(np.ones(len(self.case), dtype=bool))
-        return counts.max(axis=0, initial=1)
+    def n_planned(self) -> Ints:
+        """The number of readings planned, (cases, series).
+
+        Of imported ones it is, on each case that the candidate was asked about, the most that it has on any.
+        """
+        counts = self._counts(np.ones(len(self.case), dtype=bool)).max(axis=0, initial=1)
+        of_files = np.where(self.is_asked, counts, 0)
+        return of_files if self.planned is None else np.where(self.planned >= 0, self.planned, of_files)
 
     def _counts(self, chosen: NDArray[np.bool_]) -> Ints:
         """The number of readings that are chosen, by case and series."""

@@ -8,6 +8,7 @@ from agreement.acuity import acuity_tables as acuity
 from agreement.acuity import confidence_tables as confidence
 from agreement.acuity import crossing_tables as crossing
 from agreement.acuity import format_tables as formats
+from agreement.acuity import position_table as position
 from agreement.acuity import ranking_tables as ranking
 from agreement.acuity.measures import Price
 from agreement.acuity.readings import AcuityData
@@ -40,6 +41,9 @@ def report_tables(
         OutTable("reliability", confidence.RELIABILITY_COLUMNS, bins, confidence.TEXT_COLUMNS),
         OutTable("unusable", UNUSABLE_COLUMNS, unusable_rows(unusable), TEXT_COLUMNS),
     ]
+    if data.descending is not None:
+        rows = list(position.position_rows(data, rule=rule))
+        files.append(OutTable("position", position.POSITION_COLUMNS, rows, position.TEXT_COLUMNS))
     if {"qa", "chat"} <= {format_ for _candidate, format_ in data.series_names}:
         compared, joint, tests = formats.format_rows(data, price=price, rule=rule)
         files += [

@@ -146,7 +146,7 @@ def case_tables(data: AcuityData, part: Slice, aggregate: Aggregate) -> CaseTabl
         at_reference * counts[:, :, None, :],
         low,
         high,
-        np.where(data.is_asked[part.cases], data.samples(), 0).astype(np.float64),
+        data.n_planned()[part.cases].astype(np.float64),
         counts.sum(axis=-1),
         single=aggregate is not Aggregate.EXPECTED,
     )

@@ -24,7 +24,7 @@ class UnusableReading:
     state: str
     text: str
     file: str
-    line: int
+    line: int | None  # None for an answer that a run asked for
 
 
 def unusable_of(records: AcuityRecords) -> Iterator[UnusableReading]:

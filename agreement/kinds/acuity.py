@@ -15,12 +15,13 @@ from agreement.acuity.measures import Price
 from agreement.acuity.parameters import (
     EXCLUDE,
     INCLUDE,
+    MAX_GAMMA,
     MAX_RATIO,
     chosen_boundary,
     chosen_candidates,
+    chosen_gamma,
     chosen_ratio,
     chosen_slices,
-    finite_number,
     reference_set_of,
     title_names,
 )
@@ -35,7 +36,6 @@ from agreement.kinds.kind import Invitation, Kind, Parameters
 from agreement.kinds.shared import headline, tables_of
 from agreement.models import Report
 from agreement.reports.interval_facts import interval_facts
-from agreement.reports.parameters import WrongParameters
 from agreement.reports.sentences import counted, difference, listed
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Result
@@ -46,8 +46,6 @@ from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.jackknife import effective_cases
 from consilium.statistics.triage_cost import EXPONENT, RATIO
 from rubrics.models import Benchmark, Candidate
-
-MAX_GAMMA = 10
 
 
 class AcuityForm(ReportForm):
@@ -112,9 +110,7 @@ class AcuityForm(ReportForm):
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     reference_set = reference_set_of(benchmark, parameters.get("reference_set"))
     ratio = chosen_ratio(parameters)
-    gamma = finite_number(parameters.get("gamma", EXPONENT))
-    if gamma is None or not 0 <= gamma <= MAX_GAMMA:
-        raise WrongParameters(_("“gamma” is a number from 0 to %(most)s.") % {"most": MAX_GAMMA})
+    gamma = chosen_gamma(parameters)
     return {
         "reference_set": reference_set.number,
         "candidates": chosen_candidates(reference_set, parameters.get("candidates")),
@@ -193,7 +189,7 @@ def compute(
 
 def _effective(data: AcuityData) -> float | None:
     """The least number of effective cases behind a cost over everything asked."""
-    planned = np.where(data.is_asked[everything(data).cases], data.samples(), 0).astype(np.float64)
+    planned = data.n_planned()[everything(data).cases].astype(np.float64)
     behind = [float(cases) for cases in effective_cases(planned) if cases > 0]
     return min(behind, default=None)
 

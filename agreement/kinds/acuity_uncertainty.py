@@ -21,6 +21,8 @@ from agreement.acuity.parameters import (
 )
 from agreement.acuity.readings import AcuityData
 from agreement.acuity.reference_facts import reference_facts, reference_methods
+from agreement.acuity.routing_table import ROUTING_COLUMNS, routing_rows
+from agreement.acuity.routing_table import TEXT_COLUMNS as ROUTING_TEXT
 from agreement.acuity.uncertainty_tables import (
     CASE_COLUMNS,
     PANEL_COLUMNS,
@@ -35,14 +37,15 @@ from agreement.kinds.acuity import AcuityForm
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters
 from agreement.kinds.shared import tables_of
 from agreement.models import Report
-from agreement.reports.numbers import Tile, number
+from agreement.reports.numbers import Number, Tile, number
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.sentences import counted, listed
-from agreement.reports.stored import table_of
+from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Result, Row
 from annotation.models import ReferenceSet
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.out_folder import OutTable
+from consilium.figures.routing import RoutingPoint, routing_curves
 from consilium.figures.spread import ScoreParts, Spread, spread_dots, stacked_scores
 from consilium.figures.style import Palette
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
@@ -50,6 +53,8 @@ from rubrics.models import Benchmark
 from rubrics.selectors.case_links import case_urls
 from scoring.models import AcuityReading
 
+MAX_CURVES = 6
+SAMPLES = "samples"
 AMBIGUOUS, PANEL = "ambiguous", "panel"  # the cases that a row of the summary is over
 MAX_SERIES_DRAWN = 2
 MAX_CASES_DRAWN = 60  # in a figure, and on a page of the table beside it
@@ -110,6 +115,7 @@ def uncertainty_files(data: AcuityData, reference_set: ReferenceSet, *, ratio: f
         OutTable("panel", PANEL_COLUMNS, tables.panel, TEXT_COLUMNS),
         OutTable("panel_cases", panel_case_columns(data), tables.panel_cases, TEXT_COLUMNS),
         OutTable("spread", SPREAD_COLUMNS, list(spread_rows(data, tables.cases)), TEXT_COLUMNS),
+        OutTable("routing", ROUTING_COLUMNS, list(routing_rows(data, tables.cases, ratio=ratio)), ROUTING_TEXT),
     ]
 
 
@@ -193,6 +199,7 @@ def body_of_page(report: Report, sort: str, page: str) -> Context:
             Tile(_("Ordinal alpha, single levels"), number(panel, "alpha_ordinal_single")),
             Tile(_("Alpha with votes for two levels"), number(panel, "alpha_set")),
         ],
+        "routing": _least_costs(report),
         "parts": [
             _part(AMBIGUOUS, _("Ambiguous cases"), ambiguous),
             _part(PANEL, _("All panel cases"), [row for row in rows if row["set"] == PANEL]),
@@ -234,6 +241,31 @@ def _series_drawn(report: Report) -> list[tuple[str, str]]:
     rows = table_of(report, "uncertainty_cases").dicts()
     names = dict.fromkeys((row["candidate"], row["format"]) for row in rows if row["panel_status"] == AMBIGUOUS)
     return [first, *(name for name in names if name != first)][:MAX_SERIES_DRAWN]
+
+
+def _least_costs(report: Report) -> list[Context]:
+    """For each candidate and source of confidence: nothing handed over, the least cost, everything handed over."""
+    if "routing" not in table_names(report):
+        return []
+    curves: dict[tuple[str, str, str], list[Row]] = {}
+    for row in table_of(report, "routing").dicts():
+        curves.setdefault((row["candidate"], row["format"], row["confidence_source"]), []).append(row)
+    return [
+        {
+            "candidate": candidate,
+            "format_label": _FORMATS[format_],
+            "source": source,
+            "n_cases": rows[0]["n_cases"],
+            "alone": Number(rows[0]["cost"]),
+            "least": Number(least["cost"]),
+            "handed": Number(least["handed"], scale=100, digits=1, unit="%"),
+            "threshold": Number(least["threshold"]),
+            "person": Number(rows[-1]["cost"]),
+        }
+        for (candidate, format_, source), rows in curves.items()
+        for least in rows
+        if least["is_least"]
+    ]
 
 
 def _part(name: str, label: str, rows: Sequence[Row]) -> Context:
@@ -285,6 +317,7 @@ def finding(rows: Sequence[Row]) -> str:
 
 def figures(report: Report) -> Iterator[Figure]:
     yield from _scores(report)
+    yield from _routing(report)
     yield from _spreads(report)
 
 
@@ -310,6 +343,41 @@ def _scores(report: Report) -> Iterator[Figure]:
         _("Error beside the panel’s own spread"),
         _("The line across a bar is the score of one physician by the votes of the others."),
         "uncertainty",
+        drawing,
+    )
+
+
+def _routing(report: Report) -> Iterator[Figure]:
+    """Curves of the candidates by the share of the mode among their samples."""
+    if "routing" not in table_names(report):  # a report from before there was this table
+        return
+    rows = [row for row in table_of(report, "routing").dicts() if row["confidence_source"] == SAMPLES]
+    labels = list(dict.fromkeys(_series_label(row) for row in rows))[:MAX_CURVES]
+    points = [
+        RoutingPoint(_series_label(row), row["handed"], row["cost"], bool(row["is_least"]))
+        for row in rows
+        if _series_label(row) in labels
+    ]
+    if not points:
+        return
+
+    def drawing(palette: Palette) -> object:
+        return routing_curves(
+            points,
+            palette,
+            x_title=_("Share of cases handed to a physician"),
+            y_title=_("Mean cost of a case"),
+            description=_("The cost by the share of cases on which the candidate is unsure and a physician answers."),
+        )
+
+    yield Figure(
+        "routing",
+        _("Handing over the unsure cases"),
+        _(
+            "The least sure cases are handed over first, by the share of the most frequent level among the samples. "
+            "Dots: where the cost is the least."
+        ),
+        "routing",
         drawing,
     )
 

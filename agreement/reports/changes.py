@@ -214,7 +214,7 @@ def _rests_on(report: Report) -> RestsOn:
         groups=sorted(pk for name, pk in groups.items() if name in named),
         runs_then=frozenset(report.result.get("facts", {}).get("runs") or ()),
         runs_now=tuple({run.pk: run for rater in raters for run in rater.runs}.values()),
-        readings=report.kind == Report.Kind.ACUITY,
+        readings=report.kind in (Report.Kind.ACUITY, Report.Kind.ACUITY_FORMATS),
     )
 
 

@@ -110,7 +110,7 @@ def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
     # A scoreboard also counts the work of all physicians on its candidates, whoever its rater is.
     if report.kind == Report.Kind.SCORES:
         return []
-    if report.kind == Report.Kind.ACUITY:  # readings and which cases count; no rater
+    if report.kind in (Report.Kind.ACUITY, Report.Kind.ACUITY_FORMATS):  # readings and which cases count; no rater
         return [{"rater": "", "kind": "acuity", "judge": ""}]
     if report.kind == Report.Kind.ALTERNATIVE:  # its table of raters has only the judge, and not the physicians
         group = str(report.parameters["group"])

@@ -22,17 +22,17 @@ ResponseFormat = Literal["json_schema", "json_object", "text"]
 _VERDICT_FIELDS: dict[str, Any] = {"explanation": {"type": "string"}, "criteria_met": {"type": "boolean"}}
 
 
-def _object(fields: dict[str, Any]) -> dict[str, Any]:
+def object_schema(fields: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-def _schema(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+def answer_schema(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
-VERDICT_SCHEMA = _schema("verdict", _object(_VERDICT_FIELDS))
-_ENTRY = _object({"number": {"type": "integer"}, **_VERDICT_FIELDS})
-VERDICTS_SCHEMA = _schema("verdicts", _object({"verdicts": {"type": "array", "items": _ENTRY}}))
+VERDICT_SCHEMA = answer_schema("verdict", object_schema(_VERDICT_FIELDS))
+_ENTRY = object_schema({"number": {"type": "integer"}, **_VERDICT_FIELDS})
+VERDICTS_SCHEMA = answer_schema("verdicts", object_schema({"verdicts": {"type": "array", "items": _ENTRY}}))
 # The most that is asked for in one answer about several criteria: many models write no more.
 MAX_TOKENS = 16_384
 MIN_KEY_LENGTH = 8
@@ -73,15 +73,20 @@ class Endpoint:
         """The maximum length of an answer about this many criteria, in tokens."""
         return min(self.max_tokens * criteria, max(self.max_tokens, MAX_TOKENS))
 
-    def parameters(self, *, replicate: int = 0, criteria: int | None = None) -> dict[str, Any]:
-        """The request without its messages; ``criteria``: how many it asks about together, None for a single one."""
+    def parameters(
+        self, *, replicate: int = 0, criteria: int | None = None, schema: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The request without its messages; ``criteria``: how many it asks about together, None for a single one.
+
+        ``schema``: that of the answer (`answer_schema`) where it is no verdict.
+        """
         parameters: dict[str, Any] = {"model": self.model, "max_tokens": self.most_tokens_out(criteria or 1)}
         if self.temperature is not None:
             parameters["temperature"] = self.temperature
         if self.seed is not None:
             parameters["seed"] = self.seed + replicate
         if self.response_format == "json_schema":
-            parameters["response_format"] = VERDICT_SCHEMA if criteria is None else VERDICTS_SCHEMA
+            parameters["response_format"] = schema or (VERDICT_SCHEMA if criteria is None else VERDICTS_SCHEMA)
         elif self.response_format == "json_object":
             parameters["response_format"] = {"type": "json_object"}
         return parameters

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from consilium.llm.client import ChatClient
 from consilium.llm.errors import ContentError, TransportError
@@ -23,18 +25,21 @@ class Call:
     error: str = ""
 
 
+Answer = TypeVar("Answer")
+
+
 @dataclass(slots=True)
-class Judgement:
-    """The result of a request for verdicts: ``verdicts`` or ``invalid``; with neither, nothing is known."""
+class Judgement(Generic[Answer]):
+    """The result of a request: ``verdicts``, or other answers, or ``invalid``; with neither, nothing is known."""
 
     calls: list[Call] = field(default_factory=list)
-    verdicts: tuple[ParsedVerdict, ...] = ()
+    verdicts: tuple[Answer, ...] = ()
     invalid: bool = False
     failed: bool = False  # the endpoint gave no answer
 
     @property
-    def verdict(self) -> ParsedVerdict | None:
-        """The one verdict, where one criterion was asked about."""
+    def verdict(self) -> Answer | None:
+        """The one verdict, where one thing was asked about."""
         return self.verdicts[0] if self.verdicts else None
 
     @property
@@ -45,20 +50,31 @@ class Judgement:
 
 async def judge(
     client: ChatClient, messages: Messages, *, replicate: int = 0, criteria: int | None = None
-) -> Judgement:
+) -> Judgement[ParsedVerdict]:
     """Ask for a verdict, or for as many verdicts as ``criteria`` in one answer; see `judge_body`."""
     parameters = client.endpoint.parameters(replicate=replicate, criteria=criteria)
     return await judge_body(client, body_of(messages, parameters), criteria=criteria)
 
 
-async def judge_body(client: ChatClient, body: bytes, *, criteria: int | None = None) -> Judgement:
-    """Ask for verdicts with a request body that is already written.
+async def judge_body(client: ChatClient, body: bytes, *, criteria: int | None = None) -> Judgement[ParsedVerdict]:
+    """Ask for verdicts with a request body that is already written (`ask_strictly`)."""
 
-    An answer that is no verdict is asked for again. After a failed transport the judgement is missing, as it is if the
+    def parse(text: str) -> tuple[ParsedVerdict, ...]:
+        return (parse_verdict(text),) if criteria is None else parse_verdicts(text, criteria)
+
+    return await ask_strictly(client, body, parse, criteria=criteria)
+
+
+async def ask_strictly(
+    client: ChatClient, body: bytes, parse: Callable[[str], tuple[Answer, ...]], *, criteria: int | None = None
+) -> Judgement[Answer]:
+    """Ask with ``body`` for what ``parse`` reads; it raises `ContentError` for every other answer.
+
+    An answer that is none is asked for again. After a failed transport the judgement is missing, as it is if the
     budget is used up in between or the client is closing. Nothing that an endpoint does raises an error here;
     `RequestNotSent` is raised if no request could be sent.
     """
-    judgement = Judgement()
+    judgement: Judgement[Answer] = Judgement()
     for _ in range(client.endpoint.retry.re_asks + 1):
         number = len(judgement.calls) + 1
         if number > 1 and client.closing:
@@ -80,9 +96,7 @@ async def judge_body(client: ChatClient, body: bytes, *, criteria: int | None = 
             )
             continue
         try:
-            judgement.verdicts = (
-                (parse_verdict(reply.text),) if criteria is None else parse_verdicts(reply.text, criteria)
-            )
+            judgement.verdicts = parse(reply.text)
         except ContentError as error:
             raw = storable(reply.text)
             judgement.calls.append(Call(number, raw, reply.usage, reply.latency_ms, error.kind, error.message))

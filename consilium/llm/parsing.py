@@ -40,6 +40,27 @@ def parse_verdict(text: str) -> ParsedVerdict:
         raise
 
 
+def parse_object(text: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """Read an answer that is one object with exactly these ``names``; `ContentError` for everything else."""
+    try:
+        value = one_object(text)
+        _exactly(value, names)
+    except ContentError as error:
+        error.raw = text
+        raise
+    return value
+
+
+def unfenced(text: str) -> str:
+    """An answer without JSON's white space and without the one fence that it may stand in."""
+    body = text.strip(_WHITE)
+    # One fence, with nothing around it. No regular expression: it would take long for an answer of blanks.
+    first, broken, rest = body.partition("\n")
+    if broken and first.rstrip(_WHITE) in _FENCES and rest.endswith("```"):
+        body = rest.removesuffix("```").strip(_WHITE)
+    return body
+
+
 def parse_verdicts(text: str, count: int) -> tuple[ParsedVerdict, ...]:
     """Read an answer about criteria 1 to ``count``: ``{"verdicts": [{"number", "explanation", "criteria_met"}…]}``.
 
@@ -51,15 +72,15 @@ def parse_verdicts(text: str, count: int) -> tuple[ParsedVerdict, ...]:
         _exactly(value, ("verdicts",))
         entries = value["verdicts"]
         if not isinstance(entries, list):
-            raise ContentError("wrong_type", f"“verdicts” is {_json_type(entries)}, not a list")
+            raise ContentError("wrong_type", f"“verdicts” is {json_type(entries)}, not a list")
         verdicts: dict[int, ParsedVerdict] = {}
         for entry in entries:
             if not isinstance(entry, dict):
-                raise ContentError("not_an_object", f"an entry is {_json_type(entry)}, not an object")
+                raise ContentError("not_an_object", f"an entry is {json_type(entry)}, not an object")
             _exactly(entry, ("number", *_FIELDS))
             number = entry["number"]
             if not isinstance(number, int) or isinstance(number, bool):
-                raise ContentError("wrong_type", f"“number” is {_json_type(number)}, not a whole number")
+                raise ContentError("wrong_type", f"“number” is {json_type(number)}, not a whole number")
             if not 1 <= number <= count:
                 raise ContentError("wrong_numbers", f"there is no criterion {str(number)[:20]}")
             if number in verdicts:
@@ -77,16 +98,11 @@ def one_object(text: str, *, maximum: int = MAXIMUM_CHARACTERS) -> dict[str, Any
     """The answer as one object, alone or alone inside one fence; `ContentError` if it is anything else."""
     if len(text) > maximum:
         raise ContentError("too_large", f"{len(text)} characters; at most {maximum} are read")
-    body = text.strip(_WHITE)
-    if not body:
+    if not text.strip(_WHITE):
         raise ContentError("empty", "the answer is empty")
-    # One fence, with nothing around it. No regular expression: it would take long for an answer of blanks.
-    first, broken, rest = body.partition("\n")
-    if broken and first.rstrip(_WHITE) in _FENCES and rest.endswith("```"):
-        body = rest.removesuffix("```").strip(_WHITE)
-    value = _decode(body)
+    value = _decode(unfenced(text))
     if not isinstance(value, dict):
-        raise ContentError("not_an_object", f"the answer is {_json_type(value)}, not an object")
+        raise ContentError("not_an_object", f"the answer is {json_type(value)}, not an object")
     return value
 
 
@@ -102,9 +118,9 @@ def _exactly(value: dict[str, Any], names: tuple[str, ...]) -> None:
 def _verdict(value: dict[str, Any]) -> ParsedVerdict:
     explanation, met = value["explanation"], value["criteria_met"]
     if met is not True and met is not False:
-        raise ContentError("wrong_type", f"“criteria_met” is {_json_type(met)}, not true or false")
+        raise ContentError("wrong_type", f"“criteria_met” is {json_type(met)}, not true or false")
     if not isinstance(explanation, str):
-        raise ContentError("wrong_type", f"“explanation” is {_json_type(explanation)}, not a string")
+        raise ContentError("wrong_type", f"“explanation” is {json_type(explanation)}, not a string")
     if "\x00" in explanation:
         raise ContentError("nul", "the explanation holds a NUL character")
     return ParsedVerdict(explanation, met)
@@ -141,7 +157,7 @@ def _no_constant(name: str) -> NoReturn:
 _decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 
 
-def _json_type(value: Any) -> str:
+def json_type(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -6,21 +6,14 @@ at all (empty, ``NA``, ``nan``) is missing.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import IntEnum
 
+from consilium.llm.refusals import begins_with_refusal
 from rubrics.acuity.scales import Scale, folded
 from rubrics.acuity.schemes import How, Scheme
 
 NOT_GIVEN = {"", "na", "nan"}
-# The turns with which models decline to answer; the words of another refusal make it invalid, which is counted too.
-_REFUSAL = re.compile(
-    r"(sorry|i('m| am) (sorry|unable|not able)|as an ai"
-    r"|(i )?(can('t|not)|won't|do not|don't|am unable to|unable to) (help|assist|provide|give|offer|answer|advise|tell"
-    r"|diagnose|assess|determine|comply|do that))\b"
-    r"|(很?抱歉|对不起|我?(无法|不能)(提供|给出|判断|回答|评估|诊断|帮))"
-)
 
 
 class State(IntEnum):
@@ -71,5 +64,4 @@ def answer_of(text: str | None, scale: Scale, scheme: Scheme) -> Answer | None:
     parts = [part for part in text.split("|") if part.strip()]
     if len(parts) > 1 and all(scale.place(part) is not None or scheme.mapped(part) is not None for part in parts):
         return Answer(State.SEVERAL)
-    turn = folded(text).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    return Answer(State.REFUSED if _REFUSAL.match(turn) else State.INVALID)
+    return Answer(State.REFUSED if begins_with_refusal(text) else State.INVALID)

@@ -127,11 +127,27 @@ class AcuityReadingSerializer(Plain):
     level = serializers.CharField(allow_null=True)
     confidence = serializers.FloatField(allow_null=True)
     text = serializers.CharField()
-    file = serializers.CharField()
-    line = serializers.IntegerField()
+    file = serializers.CharField(help_text="Empty for a reading by a judge.")
+    line = serializers.IntegerField(allow_null=True)
+    run = serializers.CharField(help_text="Id of the run that asked for it; empty for an imported reading.")
+    descending = serializers.BooleanField(
+        allow_null=True, help_text="Of a forced choice that was asked for: whether the most urgent level came first."
+    )
+    distribution = serializers.ListField(
+        child=serializers.FloatField(), allow_null=True, help_text="Shares of the levels by log probabilities."
+    )
+    response = serializers.CharField(help_text="Id of the response that the judge read.")
+    replicate = serializers.IntegerField()
+    escalation = serializers.CharField(allow_null=True, help_text="The level that is advised under a condition.")
+    condition = serializers.CharField()
+    quote = serializers.CharField()
+    quote_start = serializers.IntegerField(allow_null=True, help_text="In characters of the response.")
+    quote_end = serializers.IntegerField(allow_null=True)
+    explanation = serializers.CharField()
 
     def to_representation(self, instance: AcuityReading) -> dict[str, Any]:
         """The row with its level by value."""
+        run = instance.judge_run or instance.pipeline_run
         return {
             "case": instance.case.key,
             "candidate": instance.candidate.name,
@@ -144,8 +160,19 @@ class AcuityReadingSerializer(Plain):
             "level": _value(instance.scale.levels, instance.level),
             "confidence": instance.confidence,
             "text": instance.text,
-            "file": instance.acuity_import.file_name,
+            "file": instance.acuity_import.file_name if instance.acuity_import else "",
             "line": instance.line,
+            "run": run.public_id if run else "",
+            "descending": instance.descending,
+            "distribution": instance.distribution,
+            "response": instance.response.public_id if instance.response else "",
+            "replicate": instance.replicate,
+            "escalation": _value(instance.scale.levels, instance.escalation),
+            "condition": instance.condition,
+            "quote": instance.quote,
+            "quote_start": instance.quote_start,
+            "quote_end": instance.quote_end,
+            "explanation": instance.explanation,
         }
 
 

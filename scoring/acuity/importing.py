@@ -47,6 +47,7 @@ from scoring.acuity import selectors
 from scoring.acuity.preview import fitting_rows, preview_of
 from scoring.models import AcuityReading
 
+IMPORTED = AcuityReading.Source.IMPORTED
 THREE_LABELS = "em-ne-sc"  # the scheme whose labels are the levels of the scale of three
 LOOKUP = 5000
 YES_OR_NO = {"yes": True, "no": False}
@@ -382,7 +383,8 @@ class _Import:
         """The readings that are not stored yet, and the number of those that are; another answer is a fault."""
         names = {reading.candidate for reading in records.readings}
         stored: dict[tuple[str, str, str, int], _StoredReading] = {}
-        rows = AcuityReading.objects.filter(scale=self.scale, candidate__name__in=names).exclude(state="missing")
+        rows = AcuityReading.objects.filter(scale=self.scale, candidate__name__in=names, source=IMPORTED)
+        rows = rows.exclude(state="missing")
         key_of = {case.pk: key for key, case in known.items()}
         if names and key_of and rows.exists():
             columns = ("case_id", "candidate__name", "format", "sample", "state", "level", "confidence", "text")
@@ -419,7 +421,7 @@ class _Import:
         key_of = {case.pk: key for key, case in known.items()}
         stored = set()
         if names and key_of:
-            own = AcuityReading.objects.filter(scale=self.scale, candidate__name__in=names)
+            own = AcuityReading.objects.filter(scale=self.scale, candidate__name__in=names, source=IMPORTED)
             columns = ("case_id", "candidate__name", "format", "sample")
             stored = {(key_of[row[0]], *row[1:]) for row in own.values_list(*columns) if row[0] in key_of}
         new = [row for place, row in rows.items() if place not in given and place not in stored]
@@ -480,7 +482,7 @@ class _Import:
         candidates: Mapping[str, int],
         row: AcuityImport,
     ) -> Iterator[tuple[Any, ...]]:
-        imported = AcuityReading.Source.IMPORTED.value
+        imported = IMPORTED.value
         for reading in readings:
             answer = reading.answer
             yield (

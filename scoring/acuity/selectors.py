@@ -25,7 +25,7 @@ from rubrics.models import (
     LabelScheme,
     SourceLabel,
 )
-from scoring.models import AcuityReading
+from scoring.models import AcuityReading, JudgeRun
 
 State = AcuityReading.State
 CHUNK = 2000
@@ -43,6 +43,11 @@ SERIES_COLUMNS = (
     *("refused", "no_level", "several", "invalid", "missing"),
 )
 READING_COLUMNS = ("case", "candidate", "format", "sample", "level", "confidence")
+JUDGED_COLUMNS = (
+    *("case", "candidate", "format", "sample", "replicate", "level", "escalation", "condition"),
+    *("quote", "quote_start", "quote_end", "explanation", "answer", "response"),
+)
+JUDGED_TEXT = ("case", "candidate", "condition", "quote", "explanation", "answer")
 UNUSABLE_COLUMNS = ("candidate", "format", "case", "sample", "state", "text", "file", "line")
 IMPORT_COLUMNS = (
     *("file", "digest", "shape", "dataset", "scheme", "version", "candidate", "reading_format", "imported_at", "by"),
@@ -205,21 +210,57 @@ def source_labels_csv(benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
 
 
 def readings(benchmark: Benchmark) -> QuerySet[AcuityReading]:
-    """Every reading, also of answers that were not given, in the order in which they came."""
-    rows = AcuityReading.objects.filter(scale__benchmark=benchmark).order_by("pk")
-    return rows.select_related("scale", "case", "candidate", "acuity_import")
+    """Every reading of what was said as it stands, also where nothing was, in the order in which they came."""
+    rows = AcuityReading.objects.filter(scale__benchmark=benchmark).exclude(source=AcuityReading.Source.EDITED)
+    return rows.order_by("pk").select_related(
+        "scale", "case", "candidate", "acuity_import", "judge_run", "pipeline_run", "response"
+    )
+
+
+def _imported() -> QuerySet[AcuityReading]:
+    """Readings that files brought; those of a judge are of its run (`judged_readings`)."""
+    return AcuityReading.objects.filter(source=AcuityReading.Source.IMPORTED)
+
+
+def judged_readings(
+    run: JudgeRun, *, state: str = "", candidate: str = "", replicate: int | None = None
+) -> QuerySet[AcuityReading]:
+    """The readings of a run of a judge, narrowed by state and by a candidate's public id, response by response."""
+    rows = AcuityReading.objects.filter(judge_run=run)
+    if state:
+        rows = rows.filter(state=state)
+    if candidate:
+        rows = rows.filter(candidate__public_id=candidate)
+    if replicate is not None:
+        rows = rows.filter(replicate=replicate)
+    return rows.order_by("case__key", "candidate__name", "sample", "replicate")
+
+
+def judged_csv(rows: QuerySet[AcuityReading]) -> Iterator[tuple[Any, ...]]:
+    """Rows of the file of a judge's readings, in `JUDGED_COLUMNS`."""
+    columns = ("case__key", "candidate__name", "sample", "replicate", "state", "level", "escalation", "condition")
+    more = ("quote", "quote_start", "quote_end", "explanation", "call__raw", "scale__levels", "response__public_id")
+    for *place, state, level, escalation, condition, quote, start, end, why, raw, levels, response in rows.values_list(
+        *columns, *more
+    ).iterator(chunk_size=CHUNK):
+        values = [entry["value"] for entry in levels]
+        yield (
+            *(place[0], place[1], "chat", place[2], place[3], state if level is None else values[level]),
+            *("" if escalation is None else values[escalation], condition, quote, start, end, why),
+            *(raw or "" if state == State.INVALID else "", response),
+        )
 
 
 def _still_missing(rows: QuerySet[AcuityReading]) -> QuerySet[AcuityReading]:
     """Of ``rows`` those that give an answer, and those of answers that no other row gives."""
     places = {name: OuterRef(name) for name in ("scale", "candidate", "case", "format", "sample")}
-    given = AcuityReading.objects.filter(**places).exclude(state=State.MISSING)
+    given = _imported().filter(**places).exclude(state=State.MISSING)
     return rows.filter(~Q(state=State.MISSING) | ~Exists(given))
 
 
 def series_rows(benchmark: Benchmark) -> list[SeriesRow]:
     """A row for each scale, candidate and format."""
-    own = AcuityReading.objects.filter(scale__benchmark=benchmark).order_by()
+    own = _imported().filter(scale__benchmark=benchmark).order_by()
     names = ("scale_id", "candidate_id", "format")
     counts = own.values(*names).annotate(
         cases=Count("case", distinct=True),
@@ -264,8 +305,8 @@ def series_csv(benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
 
 
 def scales_with_readings(benchmark: Benchmark) -> list[AcuityScale]:
-    """The scales that readings are on, that of the newest reading first."""
-    rows = AcuityReading.objects.filter(scale__benchmark=benchmark).order_by()
+    """The scales that imported readings are on, that of the newest reading first."""
+    rows = _imported().filter(scale__benchmark=benchmark).order_by()
     newest = dict(rows.values_list("scale").annotate(newest=Max("pk")))
     scales = AcuityScale.objects.in_bulk(newest)
     return sorted(scales.values(), key=lambda scale: newest[scale.pk], reverse=True)
@@ -274,7 +315,7 @@ def scales_with_readings(benchmark: Benchmark) -> list[AcuityScale]:
 def readings_csv(scale: AcuityScale) -> Iterator[tuple[Any, ...]]:
     """Rows of ``readings.csv``, which `import_acuity` reads as long-csv; a missing answer has no level."""
     values = [level["value"] for level in scale.levels]
-    rows = _still_missing(AcuityReading.objects.filter(scale=scale)).order_by(
+    rows = _still_missing(_imported().filter(scale=scale)).order_by(
         # The forced choice (qa) before chat.
         *("candidate__name", "-format", "case__key", "sample", "pk")
     )
@@ -290,7 +331,7 @@ def readings_csv(scale: AcuityScale) -> Iterator[tuple[Any, ...]]:
 
 def unusable_csv(benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
     """Rows of ``unusable.csv``: readings that say no one level, word for word."""
-    rows = AcuityReading.objects.filter(scale__benchmark=benchmark).exclude(state__in=(State.LEVEL, State.MISSING))
+    rows = _imported().filter(scale__benchmark=benchmark).exclude(state__in=(State.LEVEL, State.MISSING))
     columns = ("candidate__name", "format", "case__key", "sample", "state", "text", "acuity_import__file_name", "line")
     ordered = rows.order_by("candidate__name", "-format", "case__key", "sample", "pk")
     yield from ordered.values_list(*columns).iterator(chunk_size=CHUNK)

@@ -20,7 +20,7 @@ from rubrics.access import get_benchmark
 from scoring import access
 from scoring.api import serializers
 from scoring.judges.config import InvalidConfig
-from scoring.judges.kinds.kind import KINDS
+from scoring.judges.kinds.kind import KINDS, kind_key
 from scoring.models import JudgeRun, Verdict
 from scoring.runs import services as run_services
 from scoring.runs.continuing import continue_run
@@ -81,8 +81,11 @@ def judges(request: Request, slug: str) -> Response:
         judges = judges_and_runs.judges_on(request.user, benchmark).order_by("name", "-version", "pk")
         return _paged(request, judges, serializers.JudgeSerializer)
     payload = valid(serializers.NewJudgeSerializer(data=request.data))
+    kind = KINDS.get(kind_key(payload["kind"], payload["task"]))
+    if kind is None or kind.value != payload["kind"]:
+        raise ValidationError({"task": [_("Only a chat judge reads levels of care.")]})
     try:
-        judge = KINDS[payload["kind"]].create(
+        judge = kind.create(
             benchmark=benchmark,
             name=payload["name"],
             config=payload["config"],

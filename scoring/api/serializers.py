@@ -37,6 +37,10 @@ class JudgeSerializer(Plain):
     name = serializers.CharField()
     version = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=Judge.Kind.choices)
+    task = serializers.ChoiceField(choices=Judge.Task.choices)
+    scale = serializers.CharField(
+        source="scale.name", default=None, allow_null=True, help_text="Of the task acuity: the levels that it reads."
+    )
     benchmark = serializers.CharField(source="benchmark.slug", help_text="Where it is at home.")
     config = serializers.DictField()
     training = serializers.SerializerMethodField()
@@ -58,11 +62,17 @@ class NewJudgeSerializer(StrictSerializer, Plain):
     ``requests_per_minute``, ``tokens_per_minute``, ``price_in`` and ``price_out`` (of a million tokens), ``currency``,
     ``slices``, ``response_format``, ``attempts``, ``re_asks``, ``pauses``. Of a trained one: ``group`` (empty: all),
     ``held_out`` (names of candidates), ``seed``. Of a jury: ``members`` (names of judges of this benchmark), ``rule``
-    (``majority`` or ``unanimous``).
+    (``majority`` or ``unanimous``). Of a chat judge with the task ``acuity``: ``scale`` (the name of a scale), and as
+    of a chat judge without ``prompt``, ``system``, ``user``, ``criteria_per_request`` and ``aggregate``.
     """
 
     name = serializers.CharField(max_length=MAX_JUDGE_NAME_LENGTH, trim_whitespace=False)
     kind = serializers.ChoiceField(choices=MADE_HERE)
+    task = serializers.ChoiceField(
+        choices=Judge.Task.choices,
+        default=Judge.Task.RUBRIC,
+        help_text="acuity: a chat judge that reads levels of care.",
+    )
     config = serializers.DictField()
 
 
@@ -137,6 +147,9 @@ class RunProgressSerializer(Plain):
     done = serializers.IntegerField()
     met = serializers.IntegerField()
     not_met = serializers.IntegerField()
+    level = serializers.IntegerField(help_text="Of the task acuity: readings of a level.")
+    no_level = serializers.IntegerField(help_text="Of the task acuity: responses that advise no level.")
+    refused = serializers.IntegerField(help_text="Of the task acuity: responses that refuse.")
     invalid = serializers.IntegerField()
     missing = serializers.IntegerField()
     per_minute = serializers.FloatField(allow_null=True)
@@ -164,6 +177,9 @@ class JudgeRunDetailSerializer(JudgeRunSerializer):
             "done": progress.counts.done,
             "met": progress.counts.met,
             "not_met": progress.counts.not_met,
+            "level": progress.counts.level,
+            "no_level": progress.counts.no_level,
+            "refused": progress.counts.refused,
             "invalid": progress.counts.invalid,
             "missing": progress.counts.missing,
             "per_minute": progress.per_minute,

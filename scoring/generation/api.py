@@ -21,7 +21,7 @@ from scoring.generation.due_responses import frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING
 from scoring.generation.views import get_generation
 from scoring.judges.config import InvalidConfig
-from scoring.models import GenerationRun
+from scoring.models import GenerationRun, PipelineRun
 from scoring.pipelines import runs as pipeline_runs
 
 if TYPE_CHECKING:
@@ -80,14 +80,13 @@ class GenerationProgressSerializer(Plain):
     failures = GenerationErrorsSerializer(many=True)
 
 
-class GenerationRunSerializer(Plain):
-    """A run in a list."""
+class CandidateRunSerializer(Plain):
+    """A run that asks a candidate about cases, in a list."""
 
     id = serializers.CharField(source="public_id")
     candidate = serializers.CharField(source="candidate.public_id")
     candidate_name = serializers.CharField(source="candidate.name")
-    setting = serializers.CharField()
-    status = serializers.ChoiceField(choices=GenerationRun.Status.choices)
+    status = serializers.ChoiceField(choices=PipelineRun.Status.choices)
     config = serializers.DictField()
     frame = serializers.DictField()
     samples = serializers.IntegerField()
@@ -96,6 +95,12 @@ class GenerationRunSerializer(Plain):
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     resume_at = serializers.DateTimeField(allow_null=True, help_text="When a paused run asks again.")
+
+
+class GenerationRunSerializer(CandidateRunSerializer):
+    """A run in a list."""
+
+    setting = serializers.CharField()
 
 
 class GenerationRunDetailSerializer(GenerationRunSerializer):

@@ -26,10 +26,9 @@ MAX_EXTRA_LENGTH = 4_000
 MAX_BYTES = 4_000_000
 
 
-class GenerationConfig(EndpointConfig):
-    """An endpoint, the system prompt, how the model decodes, and the rate of requests."""
+class DecodingConfig(EndpointConfig):
+    """An endpoint, how the model decodes, and the rate of requests."""
 
-    system_prompt: str = Field(default="", max_length=50_000)
     # None: it is not sent, and the endpoint's default applies.
     temperature: float | None = Field(default=None, ge=0, le=2, allow_inf_nan=False)
     top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
@@ -71,11 +70,6 @@ class GenerationConfig(EndpointConfig):
             raise ValueError(_("At most %(n)s characters.") % {"n": MAX_EXTRA_LENGTH})
         return value
 
-    @property
-    def system_prompt_sha256(self) -> str:
-        """The hash that identifies the system prompt; empty where there is none."""
-        return hashlib.sha256(self.system_prompt.encode()).hexdigest() if self.system_prompt else ""
-
     def parameters(self, sample: int) -> dict[str, Any]:
         """The request for a sample, without its messages."""
         parameters: dict[str, Any] = {"model": self.model}
@@ -89,13 +83,6 @@ class GenerationConfig(EndpointConfig):
         if self.stop:
             parameters["stop"] = self.stop
         return {**parameters, **self.extra}
-
-    def settings(self) -> dict[str, Any]:
-        """All that a response's text depends on, except the endpoint's address; kept with each response."""
-        settings = self.parameters(0)
-        if self.system_prompt:
-            settings["system_prompt_sha256"] = self.system_prompt_sha256
-        return settings
 
     def for_client(self, *, attempts: int | None = None, timeout_s: float | None = None) -> Endpoint:
         """The endpoint as the client takes it."""
@@ -114,6 +101,24 @@ class GenerationConfig(EndpointConfig):
                 longest_wait_s=self.longest_wait_s,
             ),
         )
+
+
+class GenerationConfig(DecodingConfig):
+    """How responses are asked for: also with which system prompt."""
+
+    system_prompt: str = Field(default="", max_length=50_000)
+
+    @property
+    def system_prompt_sha256(self) -> str:
+        """The hash that identifies the system prompt; empty where there is none."""
+        return hashlib.sha256(self.system_prompt.encode()).hexdigest() if self.system_prompt else ""
+
+    def settings(self) -> dict[str, Any]:
+        """All that a response's text depends on, except the endpoint's address; kept with each response."""
+        settings = self.parameters(0)
+        if self.system_prompt:
+            settings["system_prompt_sha256"] = self.system_prompt_sha256
+        return settings
 
 
 def generation_config(values: dict[str, Any], *, may_call: bool = True) -> GenerationConfig:

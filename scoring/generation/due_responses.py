@@ -138,8 +138,8 @@ def size_of(
         cases=len(cases),
         calls=int(calls),
         existing=len(cases) * samples - int(calls),
-        tokens_in=_about(n_bytes / BYTES_PER_TOKEN),
-        tokens_out=_about(calls * (mean if mean is not None else config.max_tokens)),
+        tokens_in=about(n_bytes / BYTES_PER_TOKEN),
+        tokens_out=about(calls * (mean if mean is not None else config.max_tokens)),
         estimated_from=earlier.count() if mean is not None else 0,
         otherwise=n_with_other_settings(candidate, config, setting) if candidate else 0,
     )
@@ -151,6 +151,6 @@ def n_with_other_settings(candidate: Candidate, config: GenerationConfig, settin
     return mine.count() - mine.filter(metadata__generation__settings=config.settings()).count()
 
 
-def _about(number: float) -> int:
+def about(number: float) -> int:
     """Round to three significant digits: more would suggest a precision that the estimate does not have."""
     return math.ceil(float(f"{number:.3g}"))

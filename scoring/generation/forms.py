@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -15,7 +15,7 @@ from rubrics.models import Benchmark, Candidate
 from rubrics.models.cases import Difficulty, Register
 from rubrics.selectors.lists import languages, tag_counts
 from scoring.endpoint_forms import EndpointForm
-from scoring.generation.config import GenerationConfig, generation_config
+from scoring.generation.config import DecodingConfig, GenerationConfig, generation_config
 from scoring.generation.due_responses import CaseFrame, frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING, check_candidate
 from scoring.judges.config import InvalidConfig
@@ -25,13 +25,20 @@ NOT_SETTINGS = ("candidate", "setting", "samples", "tag", "difficulty", "registe
 
 
 def _default(name: str) -> Any:
-    return GenerationConfig.model_fields[name].default
+    return DecodingConfig.model_fields[name].default
 
 
-class GenerationForm(EndpointForm):
-    """Candidate, cases, endpoint and settings; the same fields serve to count, to try one request and to begin."""
+ConfigT = TypeVar("ConfigT", bound=DecodingConfig)
 
-    settings_of = GenerationConfig
+
+class CandidateForm(EndpointForm, Generic[ConfigT]):
+    """A candidate, the cases that it is asked about, its endpoint and how it decodes.
+
+    ``checked`` are the settings once `checked_settings` has accepted them.
+    """
+
+    settings_of: ClassVar[type[DecodingConfig]]
+    not_settings: ClassVar[tuple[str, ...]] = NOT_SETTINGS
     field_order = ("candidate",)
 
     candidate = forms.CharField(
@@ -65,18 +72,6 @@ class GenerationForm(EndpointForm):
         max_value=MAX_SAMPLES,
         initial=1,
         help_text=_("Numbered from 0. Those that stand already are not asked for again."),
-    )
-    setting = forms.CharField(
-        label=_("Setting"),
-        max_length=MAX_SETTING_LENGTH,
-        required=False,
-        help_text=_("A word that tells apart ways in which a candidate answers, such as chat or search. Empty: chat."),
-    )
-    system_prompt = forms.CharField(
-        label=_("System prompt"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 5}),
-        help_text=_("Goes before the conversation. Kept with the candidate; each response names it by its hash."),
     )
     top_p = forms.FloatField(
         label=_("Top p"),
@@ -117,7 +112,7 @@ class GenerationForm(EndpointForm):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
-        self.checked: GenerationConfig | None = None
+        self.checked: ConfigT | None = None
         self.known: Candidate | None = None
         for name, values in (
             ("tag", [(tag, f"{tag} ({number})") for tag, number in tag_counts(benchmark)]),
@@ -153,21 +148,53 @@ class GenerationForm(EndpointForm):
             raise forms.ValidationError(_("A JSON object is needed: {…}."))
         return value
 
+    def checked_settings(self) -> ConfigT:
+        """The settings; `InvalidConfig` names each field that is wrong."""
+        raise NotImplementedError
+
     def clean(self) -> dict[str, Any]:
         """Show all that is wrong at once, whether the form or the settings refuse it."""
         try:
-            self.checked = generation_config(self.config())
+            self.checked = self.checked_settings()
         except InvalidConfig as error:
             self.refuse(error)
         return self.cleaned_data
 
     def config(self) -> dict[str, Any]:
         """The settings for the service, which checks them."""
-        return {name: value for name, value in self.cleaned_data.items() if name not in NOT_SETTINGS}
+        return {name: value for name, value in self.cleaned_data.items() if name not in self.not_settings}
 
     def frame(self) -> CaseFrame:
         """Which cases."""
         return frame_of({**self.cleaned_data, "seed": self.cleaned_data.get("draw_seed")})
+
+    @property
+    def speed(self) -> list[forms.BoundField]:
+        """How fast, and how patiently."""
+        return [self[name] for name in ("concurrency", "requests_per_minute", "timeout_s", "attempts", "pauses")]
+
+
+class GenerationForm(CandidateForm[GenerationConfig]):
+    """What responses are asked for with; the same fields serve to count, to try one request and to begin."""
+
+    settings_of = GenerationConfig
+
+    setting = forms.CharField(
+        label=_("Setting"),
+        max_length=MAX_SETTING_LENGTH,
+        required=False,
+        help_text=_("A word that tells apart ways in which a candidate answers, such as chat or search. Empty: chat."),
+    )
+    system_prompt = forms.CharField(
+        label=_("System prompt"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text=_("Goes before the conversation. Kept with the candidate; each response names it by its hash."),
+    )
+
+    def checked_settings(self) -> GenerationConfig:
+        """The settings; `InvalidConfig` names each field that is wrong."""
+        return generation_config(self.config())
 
     @property
     def setting_name(self) -> str:
@@ -178,11 +205,6 @@ class GenerationForm(EndpointForm):
     def rarely_changed(self) -> list[forms.BoundField]:
         """Fields that few people touch."""
         return [self[name] for name in ("top_p", "seed", "stop", "extra", "setting")]
-
-    @property
-    def speed(self) -> list[forms.BoundField]:
-        """How fast, and how patiently."""
-        return [self[name] for name in ("concurrency", "requests_per_minute", "timeout_s", "attempts", "pauses")]
 
 
 def initial_of(values: dict[str, Any]) -> dict[str, Any]:

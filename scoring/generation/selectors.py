@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from rubrics.models import Benchmark
 from scoring.generation.config import GenerationConfig
-from scoring.models import GenerationRun, PipelineStep
+from scoring.models import GenerationRun, PipelineRun, PipelineStep
 from scoring.runs.spending import time_words
 from scoring.selectors.rates import rate_of, window_start
 
@@ -69,7 +69,7 @@ def runs_on(benchmark: Benchmark) -> QuerySet[GenerationRun]:
     return GenerationRun.objects.filter(benchmark=benchmark).select_related("candidate", "created_by")
 
 
-def counts_of(runs: Collection[GenerationRun]) -> dict[int, Counts]:
+def counts_of(runs: Collection[PipelineRun]) -> dict[int, Counts]:
     """The counts of each run, by its pk; one query."""
     counts: dict[int, dict[str, int]] = {run.pk: {} for run in runs}
     rows = PipelineStep.objects.filter(run__in=counts).order_by().values_list("run", "state").annotate(n=Count("pk"))
@@ -132,7 +132,7 @@ def error_words(kind: str) -> str:
     return words.get(kind, "")
 
 
-def frame_words(run: GenerationRun) -> list[str]:
+def frame_words(run: PipelineRun) -> list[str]:
     """The filter of a run's cases, in words."""
     frame = run.frame
     words = [str(frame[name]) for name in ("tag", "difficulty", "register", "language") if frame.get(name)]

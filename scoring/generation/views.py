@@ -7,14 +7,15 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.forms import Form
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import slugify
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.i18n import translate
@@ -26,6 +27,7 @@ from scoring.generation.forms import GenerationForm, initial_of
 from scoring.generation.trial import try_once
 from scoring.models import GenerationRun
 from scoring.pipelines import runs as pipeline_runs
+from scoring.pipelines.pages import changed, progress_part, steps_csv
 
 NEW = "scoring/generation/new.html"
 PER_PAGE = 20
@@ -92,7 +94,8 @@ def generation_new(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, NEW, {**context, "form": form}, status=status)
 
 
-def _problems(form: GenerationForm) -> list[str]:
+def problems_of(form: Form) -> list[str]:
+    """What is wrong with a form, each with the label of its field."""
     return [
         f"{form.fields[name].label}: {error}" if name in form.fields else str(error)
         for name, errors in form.errors.items()
@@ -117,7 +120,7 @@ def generation_size(request: SignedInRequest, slug: str) -> HttpResponse:
             samples=form.cleaned_data["samples"],
         )
     else:
-        context["problems"] = _problems(form)
+        context["problems"] = problems_of(form)
     return render(request, "scoring/generation/_size.html", context)
 
 
@@ -136,7 +139,7 @@ def generation_trial(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             context |= {"trial": trial, "words": selectors.error_words(trial.answer.kind)}
     else:
-        context["problems"] = _problems(form)
+        context["problems"] = problems_of(form)
     return render(request, "scoring/generation/_trial.html", context)
 
 
@@ -146,6 +149,8 @@ def _context(run: GenerationRun) -> dict[str, Any]:
         "benchmark": run.benchmark,
         "run": run,
         "progress": progress,
+        "progress_url": reverse("scoring:generation-progress", args=[run.benchmark.slug, run.public_id]),
+        "results": _("Responses"),
         "errors": [(kind, selectors.error_words(kind), number) for kind, number in progress.errors],
         "resumable": pipeline_runs.may_resume(run) and progress.counts.done < progress.counts.total,
     }
@@ -173,11 +178,7 @@ def _page(request: SignedInRequest, run: GenerationRun, refused: DomainError | N
 def generation_progress(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The progress part, which polls while the run is live. When the status changes, the page is reloaded."""
     run = get_generation(request.user, slug, public_id)
-    context = _context(run)
-    response = render(request, "scoring/generation/_progress.html", context)
-    if not context["progress"].live or request.GET.get("status", run.status) != run.status:
-        response["HX-Refresh"] = "true"
-    return response
+    return progress_part(request, run, "scoring/generation/_progress.html", _context(run))
 
 
 @require_POST
@@ -197,12 +198,13 @@ def generation_resume(request: SignedInRequest, slug: str, public_id: str) -> Ht
 def _switch(
     request: SignedInRequest, slug: str, public_id: str, change: Callable[[GenerationRun, datetime], None]
 ) -> HttpResponse:
-    run = get_generation(request.user, slug, public_id)
-    try:
-        change(run, timezone.now())
-    except DomainError as refused:
-        return _page(request, get_generation(request.user, slug, public_id), refused)
-    return redirect("scoring:generation-run", slug, public_id)
+    return changed(
+        lambda: get_generation(request.user, slug, public_id),
+        lambda run: change(run, timezone.now()),
+        lambda run, refused: _page(request, run, refused),
+        view="scoring:generation-run",
+        slug=slug,
+    )
 
 
 @require_safe
@@ -210,8 +212,5 @@ def _switch(
 def generation_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
     """A row for each response that the run asks for, with its result but without its text."""
     run = get_generation(request.user, slug, public_id)
-    pieces = stream_csv(selectors.CSV_COLUMNS, selectors.csv_rows(run), text_columns=selectors.CSV_TEXT)
-    response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
-    name = f"{slug}-generation-{slugify(run.candidate_name) or 'candidate'}-{run.public_id}.csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    rows = selectors.csv_rows(run)
+    return steps_csv(run, rows, selectors.CSV_COLUMNS, text_columns=selectors.CSV_TEXT, what="generation")

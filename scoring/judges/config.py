@@ -58,16 +58,9 @@ class EndpointConfig(StrictConfig):
             raise ValueError(translate(error.args[0])) from None
 
 
-class ChatConfig(EndpointConfig):
-    """A judge of kind ``chat``."""
+class AskingConfig(EndpointConfig):
+    """How a language model is asked, and within which limits, whatever it is asked."""
 
-    prompt: str = "healthbench"
-    # The instructions and the question of a pasted prompt.
-    system: str = Field(default="", max_length=20_000)
-    user: str = Field(default="", max_length=20_000, validate_default=True)
-    criteria_per_request: Literal["one", "all"] = "one"
-    # How several replicates are combined.
-    aggregate: Literal["majority", "mean"] = "majority"
     temperature: float | None = Field(default=0.0, ge=0, le=2, allow_inf_nan=False)
     seed: int | None = Field(default=None, ge=0, lt=2**31)
     max_tokens: int = Field(default=1024, ge=16, le=32_768)
@@ -89,23 +82,6 @@ class ChatConfig(EndpointConfig):
     price_out: float = Field(default=0.0, ge=0, le=100_000, allow_inf_nan=False)
     currency: str = Field(default="USD", pattern="^[A-Z]{3}$")
 
-    @field_validator("prompt")
-    @classmethod
-    def _known_prompt(cls, value: str) -> str:
-        if value not in (*TEMPLATES, PASTED):
-            raise ValueError(_("One of: %(names)s.") % {"names": ", ".join([*sorted(TEMPLATES), PASTED])})
-        return value
-
-    @field_validator("user")
-    @classmethod
-    def _usable_prompt(cls, value: str, info: ValidationInfo) -> str:
-        if info.data.get("prompt") == PASTED:
-            try:
-                pasted_template(info.data.get("system", ""), value)
-            except UnusableTemplate as error:
-                raise ValueError(translate(error.args[0])) from None
-        return value
-
     @field_validator("slices")
     @classmethod
     def _one_request_each(cls, value: int, info: ValidationInfo) -> int:
@@ -115,17 +91,13 @@ class ChatConfig(EndpointConfig):
 
     @property
     def together(self) -> bool:
-        """Whether all criteria of a response are asked about in one request."""
-        return self.criteria_per_request == "all"
+        """Whether all questions about a response are in one request."""
+        return False
 
     @property
     def priced(self) -> bool:
         """Whether its runs have a known cost."""
         return self.price_in > 0 or self.price_out > 0
-
-    def template(self) -> Template:
-        """The template of its prompt."""
-        return pasted_template(self.system, self.user) if self.prompt == PASTED else TEMPLATES[self.prompt]
 
     def for_client(self) -> Endpoint:
         """The endpoint as the client takes it; workers that share a run divide the concurrency among them."""
@@ -146,6 +118,48 @@ class ChatConfig(EndpointConfig):
                 longest_wait_s=self.longest_wait_s,
             ),
         )
+
+
+class ChatConfig(AskingConfig):
+    """A judge of kind ``chat`` that decides criteria of rubrics."""
+
+    prompt: str = "healthbench"
+    # The instructions and the question of a pasted prompt.
+    system: str = Field(default="", max_length=20_000)
+    user: str = Field(default="", max_length=20_000, validate_default=True)
+    criteria_per_request: Literal["one", "all"] = "one"
+    # How several replicates are combined.
+    aggregate: Literal["majority", "mean"] = "majority"
+
+    @field_validator("prompt")
+    @classmethod
+    def _known_prompt(cls, value: str) -> str:
+        if value not in (*TEMPLATES, PASTED):
+            raise ValueError(_("One of: %(names)s.") % {"names": ", ".join([*sorted(TEMPLATES), PASTED])})
+        return value
+
+    @field_validator("user")
+    @classmethod
+    def _usable_prompt(cls, value: str, info: ValidationInfo) -> str:
+        if info.data.get("prompt") == PASTED:
+            try:
+                pasted_template(info.data.get("system", ""), value)
+            except UnusableTemplate as error:
+                raise ValueError(translate(error.args[0])) from None
+        return value
+
+    @property
+    def together(self) -> bool:
+        """Whether all criteria of a response are asked about in one request."""
+        return self.criteria_per_request == "all"
+
+    def template(self) -> Template:
+        """The template of its prompt."""
+        return pasted_template(self.system, self.user) if self.prompt == PASTED else TEMPLATES[self.prompt]
+
+
+class AcuityConfig(AskingConfig):
+    """A judge of kind ``chat`` that reads levels of care; its prompt is made of the levels of its scale."""
 
 
 class TrainedConfig(StrictConfig):
@@ -173,6 +187,11 @@ class JuryConfig(StrictConfig):
 def chat_config(values: dict[str, Any]) -> ChatConfig:
     """Check the settings of a chat judge; `InvalidConfig` names each field that is wrong."""
     return checked_config(ChatConfig, values)
+
+
+def acuity_config(values: dict[str, Any]) -> AcuityConfig:
+    """Check the settings of a judge that reads levels of care."""
+    return checked_config(AcuityConfig, values)
 
 
 def trained_config(values: dict[str, Any]) -> TrainedConfig:

@@ -37,7 +37,8 @@ _SHARED = """
 def judge_names(benchmark: Benchmark) -> list[str]:
     """Names of judges, other than juries, that may join a jury: they belong to the benchmark or have a run on it."""
     ran = JudgeRun.objects.filter(benchmark=benchmark, judge=OuterRef("pk"))
-    judges = Judge.objects.filter(Q(benchmark=benchmark) | Exists(ran)).exclude(kind__in=kinds.juries())
+    judges = Judge.objects.filter(Q(benchmark=benchmark) | Exists(ran), task=Judge.Task.RUBRIC)
+    judges = judges.exclude(kind__in=kinds.juries())
     return sorted(set(judges.values_list("name", flat=True)))
 
 
@@ -86,7 +87,8 @@ def jury_states(benchmark: Benchmark, juries: Sequence[Judge]) -> dict[int, Jury
     if not names:
         return {}
     runs_of = run_sets(benchmark, names)
-    at_home = Judge.objects.filter(benchmark=benchmark, name__in=names).exclude(kind__in=kinds.juries())
+    at_home = Judge.objects.filter(benchmark=benchmark, name__in=names, task=Judge.Task.RUBRIC)
+    at_home = at_home.exclude(kind__in=kinds.juries())
     judge_of = {judge.name: judge for judge in at_home.order_by("name", "-version").distinct("name")}
     seats = {jury.pk: tuple(_seats(jury, judge_of, runs_of)) for jury in juries}
     shared = _shared_pairs(seats)

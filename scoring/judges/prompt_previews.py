@@ -30,7 +30,7 @@ class Preview:
     """A request as it would be sent, with its messages split at their fences."""
 
     response: Response
-    position: int  # of the criterion; 0 where one request covers all criteria
+    position: int  # of the criterion; 0 where one request covers all criteria, or none is asked about
     criteria: int
     nonce: str
     messages: tuple[tuple[str, tuple[Passage, ...]], ...] = ()
@@ -80,7 +80,7 @@ def preview_prompt(
         position=0 if together else chosen[0].position,
         criteria=len(chosen),
         nonce=nonce,
-        messages=tuple((message["role"], tuple(_passages(message["content"], nonce))) for message in messages),
+        messages=passages_of(messages, nonce),
         number=number,
         following=(number + 1) % total,
     )
@@ -106,6 +106,11 @@ def request_about(
     if together:
         return messages_for_all(template, items, nonce=nonce), nonce
     return messages_for(template, items[0], nonce=nonce), nonce
+
+
+def passages_of(messages: Messages, nonce: str) -> tuple[tuple[str, tuple[Passage, ...]], ...]:
+    """The messages of a request with their roles, split at their fences."""
+    return tuple((message["role"], tuple(_passages(message["content"], nonce))) for message in messages)
 
 
 def _passages(content: str, nonce: str) -> Iterator[Passage]:

@@ -17,27 +17,50 @@ from consilium.core.jobs import register
 from consilium.core.locked_jobs import LockedKind
 from consilium.core.locks import WorkerLock
 from consilium.core.transitions import transition
-from rubrics.models import Benchmark, Candidate
-from scoring.judges.config import chat_config, check_judge_name, trained_config
+from rubrics.acuity.services import get_or_make_scale
+from rubrics.models import AcuityScale, Benchmark, Candidate
+from scoring.judges.config import acuity_config, chat_config, check_judge_name, trained_config
 from scoring.judges.kinds.kind import juries, kinds_where
 from scoring.models import Judge, TrainedModel
 
 
-def new_version(*, benchmark: Benchmark, name: str, kind: str, config: Mapping[str, Any], by: User | None) -> Judge:
-    """Create the next version of the judge called ``name``; the caller has checked its settings."""
+def new_version(
+    *,
+    benchmark: Benchmark,
+    name: str,
+    kind: str,
+    config: Mapping[str, Any],
+    by: User | None,
+    scale: AcuityScale | None = None,
+) -> Judge:
+    """Create the next version of the judge called ``name``; the caller has checked its settings.
+
+    With a ``scale`` its task is to read levels of care.
+    """
     check_judge_name(name)
+    task = Judge.Task.RUBRIC if scale is None else Judge.Task.ACUITY
     known = Judge.objects.filter(benchmark=benchmark, name=name)
-    other = known.exclude(kind=kind).first()
+    other = known.exclude(kind=kind, task=task).first()
     if other is not None:
         raise DomainError(
             _("“%(name)s” is the name of a judge of another kind here (%(kind)s). Choose another name.")
-            % {"name": name, "kind": other.get_kind_display()}
+            % {
+                "name": name,
+                "kind": other.get_kind_display() if other.kind != kind else other.get_task_display(),
+            }
         )
     newest = known.aggregate(newest=Max("version"))["newest"] or 0
     try:
         with transaction.atomic():
             return Judge.objects.create(
-                benchmark=benchmark, name=name, version=newest + 1, kind=kind, config=dict(config), created_by=by
+                benchmark=benchmark,
+                name=name,
+                version=newest + 1,
+                kind=kind,
+                task=task,
+                scale=scale,
+                config=dict(config),
+                created_by=by,
             )
     except IntegrityError:
         raise Conflict(
@@ -52,6 +75,17 @@ def create_chat_judge(*, benchmark: Benchmark, name: str, config: Mapping[str, A
     return new_version(
         benchmark=benchmark, name=name, kind=Judge.Kind.CHAT, config=checked.model_dump(mode="json"), by=by
     )
+
+
+@transaction.atomic
+def create_acuity_judge(
+    *, benchmark: Benchmark, name: str, scale: str, config: Mapping[str, Any], by: User | None, at: datetime
+) -> Judge:
+    """Create a judge that reads levels of the scale called ``scale``; a starter scale is made if it is not there."""
+    checked = acuity_config(dict(config))
+    row = get_or_make_scale(benchmark=benchmark, name=scale, by=by, at=at)
+    values = checked.model_dump(mode="json")
+    return new_version(benchmark=benchmark, name=name, kind=Judge.Kind.CHAT, config=values, by=by, scale=row)
 
 
 @transaction.atomic
@@ -128,12 +162,17 @@ def no_run_of_a_jury(jury: Judge) -> str:
     }
 
 
-def find_judge(*, benchmark: Benchmark, name: str) -> Judge:
-    """The newest version of the judge ``name`` that can run: of the benchmark itself, else of any other."""
+def find_judge(*, benchmark: Benchmark, name: str, task: str = Judge.Task.RUBRIC) -> Judge:
+    """The newest version of the judge ``name`` that can run: of the benchmark itself, else of any other.
+
+    A judge of acuity is on a scale of its benchmark, so that it runs there alone.
+    """
     jury = Judge.objects.filter(benchmark=benchmark, name=name, kind__in=juries()).order_by("-version").first()
     if jury is not None:
         raise DomainError(no_run_of_a_jury(jury))
-    able = Judge.objects.filter(kind__in=kinds_where(lambda kind: kind.makes_runs))
+    able = Judge.objects.filter(kind__in=kinds_where(lambda kind: kind.makes_runs), task=task)
+    if task == Judge.Task.ACUITY:
+        able = able.filter(benchmark=benchmark)
     judges = able.filter(name=name).order_by("-version", "-pk")
     judge = judges.filter(benchmark=benchmark).first() or judges.first()
     if judge is None:

@@ -8,13 +8,14 @@ from scoring.judges.kinds.kind import KINDS
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/judges/", views.judges, name="judges"),
     path("b/<slug:slug>/judges/new/chat/preview", views.prompt_preview, name="prompt-preview"),
+    path("b/<slug:slug>/judges/new/acuity/preview", views.level_preview, name="level-preview"),
     # One form for each kind of judge that is made here: judge-new-chat, judge-new-trained, judge-new-jury.
     *(
         path(
-            f"b/<slug:slug>/judges/new/{kind.value}/",
+            f"b/<slug:slug>/judges/new/{kind.key}/",
             views.new_judge,
-            {"kind": kind.value},
-            name=f"judge-new-{kind.value}",
+            {"kind": kind.key},
+            name=f"judge-new-{kind.key}",
         )
         for kind in KINDS.values()
         if kind.is_made_here

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from consilium.core.errors import DomainError
@@ -15,9 +17,12 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring import access
+from scoring.acuity.judge_forms import ScaleForm
+from scoring.acuity.selectors import scale_called
 from scoring.forms import PromptForm
 from scoring.judges import services
 from scoring.judges.kinds.kind import KINDS, JudgeKind
+from scoring.judges.level_previews import level_preview_of
 from scoring.judges.prompt_previews import preview_prompt
 from scoring.models import Judge
 from scoring.runs.comparing_views import beside
@@ -82,9 +87,11 @@ def _earlier(request: SignedInRequest, benchmark: Benchmark, kind: JudgeKind) ->
     if not public_id:
         return {}
     _benchmark, earlier = access.get_judge(request.user, benchmark.slug, public_id)
-    if earlier.kind != kind.value or (kind.has_members and earlier.benchmark_id != benchmark.pk):
+    if earlier.kind_info is not kind or (
+        (kind.has_members or kind.reads_levels) and earlier.benchmark_id != benchmark.pk
+    ):
         raise Http404
-    return {"name": earlier.name, **earlier.config}
+    return kind.initial(earlier)
 
 
 def _number(text: str) -> int:
@@ -108,6 +115,22 @@ def prompt_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     else:
         context["problems"] = [str(error) for errors in form.errors.values() for error in errors]
     return render(request, "scoring/judges/_prompt_preview.html", context)
+
+
+@require_POST
+@signed_in
+def level_preview(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The request of a judge that reads levels of the form's present scale; nothing is written."""
+    benchmark = get_benchmark(request.user, slug)
+    form = ScaleForm(request.POST)
+    scale = scale_called(benchmark, form.cleaned_data["scale"]) if form.is_valid() else None
+    context: dict[str, Any] = {"benchmark": benchmark}
+    if scale is None:
+        context["problems"] = [_("Choose a scale.")]
+    else:
+        levels = [asdict(level) for level in scale.levels]
+        context["preview"] = level_preview_of(levels, benchmark, _number(request.POST.get("item", "0")))
+    return render(request, "scoring/judges/_prompt_preview.html", {**context, "reads_levels": True})
 
 
 @require_safe

@@ -1,6 +1,7 @@
 """Judges, their runs and verdicts; runs of steps; generated responses; screening by score."""
 
 from scoring.models.acuity import AcuityReading
+from scoring.models.classification import ClassificationRun
 from scoring.models.generation import GeneratedResponse, GenerationRun
 from scoring.models.judges import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, TrainedModel, Verdict
 from scoring.models.pipelines import EndpointCall, EndpointKind, PipelineRun, PipelineStep
@@ -8,6 +9,7 @@ from scoring.models.screening import ScreenedCase, Screening
 
 __all__ = [
     "AcuityReading",
+    "ClassificationRun",
     "EndpointCall",
     "EndpointKind",
     "GeneratedResponse",

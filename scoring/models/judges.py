@@ -15,8 +15,8 @@ from consilium.core.identifiers import new_public_id
 from consilium.core.labels import OUTCOME_LABELS, STATUS_LABELS
 from consilium.core.limits import MAX_JUDGE_NAME_LENGTH
 from consilium.statistics.outcomes import Outcome as OutcomeCode
-from rubrics.models import Benchmark, Criterion, Response, Rubric
-from scoring.judges.kinds.kind import KINDS, JudgeKind, kind_named
+from rubrics.models import AcuityScale, Benchmark, Criterion, Response, Rubric
+from scoring.judges.kinds.kind import KINDS, JudgeKind, kind_key, kind_named
 
 
 class Judge(models.Model):
@@ -28,12 +28,19 @@ class Judge(models.Model):
         JURY = "jury", _("Jury of judges")
         IMPORTED = "imported", _("Verdicts made elsewhere")
 
+    class Task(models.TextChoices):
+        RUBRIC = "rubric", _("Criteria of rubrics")
+        ACUITY = "acuity", _("Level of care advised")
+
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     # The benchmark that it belongs to. Whoever runs it may also use the judge on other benchmarks that they run.
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="judges")
     name = models.CharField(_("name"), max_length=MAX_JUDGE_NAME_LENGTH)
     version = models.PositiveIntegerField(default=1)
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices)
+    task = models.CharField(_("task"), max_length=10, choices=Task.choices, default=Task.RUBRIC)
+    # The levels that a judge of acuity reads.
+    scale = models.ForeignKey(AcuityScale, null=True, blank=True, on_delete=models.PROTECT, related_name="judges")
     # Its settings, which `scoring.judges.config` reads.
     config = models.JSONField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -41,15 +48,21 @@ class Judge(models.Model):
 
     class Meta:
         ordering = ["name", "-version"]
-        constraints = [models.UniqueConstraint(fields=["benchmark", "name", "version"], name="scoring_judge_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "name", "version"], name="scoring_judge_once"),
+            models.CheckConstraint(
+                condition=Q(task="rubric", scale=None) | Q(task="acuity", kind="chat", scale__isnull=False),
+                name="scoring_judge_task",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
 
     @property
     def kind_info(self) -> JudgeKind:
-        """All that differs by kind."""
-        return KINDS[self.kind]
+        """All that differs by kind and task."""
+        return KINDS[kind_key(self.kind, self.task)]
 
 
 class TrainedModel(models.Model):
@@ -92,6 +105,12 @@ class JudgeRun(models.Model):
     class Purpose(models.TextChoices):
         GRADE = "grade", _("Grading")
         SUSCEPTIBILITY = "susceptibility", _("Susceptibility")  # replicate 0 unchanged, 1…n with an injection each
+        ACUITY = "acuity", _("Levels of care")
+        # As susceptibility, of a judge that reads levels.
+        ACUITY_EDITED = "acuity-edited", _("Susceptibility of levels")
+
+    # Purposes of judges with the task acuity: their items have no rubric, and their results are readings.
+    READS_LEVELS = (Purpose.ACUITY, Purpose.ACUITY_EDITED)
 
     LIVE = (Status.PENDING, Status.RUNNING, Status.PAUSED, Status.CANCELLING)
 
@@ -138,7 +157,17 @@ class JudgeRun(models.Model):
     @property
     def snapshot_kind(self) -> JudgeKind:
         """The kind of the judge as it was when the run began."""
-        return kind_named(self.snapshot.get("kind"))
+        return kind_named(kind_key(str(self.snapshot.get("kind")), str(self.snapshot.get("task", ""))))
+
+    @property
+    def reads_levels(self) -> bool:
+        """Whether its results are readings of levels; else they are verdicts."""
+        return self.purpose in self.READS_LEVELS
+
+    @property
+    def n_results(self) -> int:
+        """How many verdicts or readings there are."""
+        return self.acuity_readings.count() if self.reads_levels else self.verdicts.count()
 
 
 class RunSlice(models.Model):
@@ -181,17 +210,36 @@ class RunSlice(models.Model):
 
 
 class JudgeRunItem(models.Model):
-    """A response that a run is to judge, against the rubric that was current when the run was made."""
+    """A response that a run is to judge, against the rubric that was current when the run was made.
+
+    There is no rubric exactly where the run reads levels.
+    """
 
     run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="items")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="+")
-    rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="+")
+    rubric = models.ForeignKey(Rubric, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     # The criteria of the rubric to judge; null for all of them.
     criteria = ArrayField(models.BigIntegerField(), null=True, blank=True)
 
     class Meta:
         ordering = ["pk"]
         constraints = [models.UniqueConstraint(fields=["run", "response"], name="scoring_item_once")]
+        triggers = [
+            pgtrigger.Trigger(
+                name="rubric_of_purpose",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.Update,
+                func="""
+                    IF (NEW.rubric_id IS NULL) <> (
+                        (SELECT purpose FROM scoring_judgerun WHERE id = NEW.run_id) IN ('acuity', 'acuity-edited')
+                    ) THEN
+                        RAISE EXCEPTION 'a run has items without a rubric if and only if it reads levels'
+                            USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.response} in {self.run}"

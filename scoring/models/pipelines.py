@@ -142,7 +142,31 @@ class PipelineStep(models.Model):
         ]
         indexes = [models.Index(fields=["run", "id"], condition=Q(state="ready"), name="scoring_pipelinestep_ready")]
         triggers = [
-            pgtrigger.Protect(name="written_once", operation=pgtrigger.Update, condition=pgtrigger.Q(old__state="done"))
+            pgtrigger.Protect(
+                name="written_once", operation=pgtrigger.Update, condition=pgtrigger.Q(old__state="done")
+            ),
+            # A forced choice that was answered has its reading; no row of a replay or of an imported run has one.
+            pgtrigger.Trigger(
+                name="choice_has_reading",
+                when=pgtrigger.After,
+                operation=pgtrigger.UpdateOf("state"),
+                timing=pgtrigger.Deferred,
+                condition=pgtrigger.Q(new__state="done", new__stage="choice"),
+                func="""
+                    IF NOT EXISTS (
+                        SELECT 1 FROM scoring_acuityreading r
+                        WHERE r.pipeline_run_id = NEW.run_id AND r.case_id = NEW.case_id
+                          AND r.sample::text = NEW.key
+                    ) AND EXISTS (
+                        SELECT 1 FROM scoring_pipelinerun r
+                        WHERE r.id = NEW.run_id AND NOT r.replay AND NOT r.imported
+                    ) THEN
+                        RAISE EXCEPTION 'a forced choice that is done has a reading'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'scoring_pipelinestep_reading';
+                    END IF;
+                    RETURN NULL;
+                """,
+            ),
         ]
 
     def __str__(self) -> str:

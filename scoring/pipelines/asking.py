@@ -52,23 +52,30 @@ class Asker:
             again = exchange.error_kind in BILLED_KINDS and step.re_asks + 1 < self.billed_tries
             state = State.READY if again else State.FAILED
             return replace(result, state=state, error_kind=exchange.error_kind, error=exchange.error)
-        meaning = read_answer(self.kind, self.settings, step, exchange.answer)
+        may_ask_again = step.re_asks < self.kind.re_asks
+        meaning = read_answer(self.kind, self.settings, step, exchange.answer, is_last=not may_ask_again)
         meaning = replace(meaning, pending=result.pending, calls=result.calls)
         if meaning.state == State.DONE:
             return meaning
         faulty = replace(exchange, error_kind=meaning.error_kind, error=meaning.error)
-        state = State.READY if step.re_asks < self.kind.re_asks else State.FAILED
+        state = State.READY if may_ask_again else State.FAILED
         return replace(meaning, state=state, calls=[*result.calls[:-1], faulty])
 
 
-def read_answer(kind: AnyKind, settings: Any, step: ReadyStep, answer: Answer) -> StepResult:
-    """*done* with output and findings, or *failed* with the fault that the kind finds in the answer."""
+def read_answer(kind: AnyKind, settings: Any, step: ReadyStep, answer: Answer, *, is_last: bool = False) -> StepResult:
+    """*done* with output and findings, or *failed* with the fault that the kind finds in the answer.
+
+    ``is_last``: it is not asked for again, so that the kind may have an output for a faulty answer too.
+    """
     try:
         output = kind.output(settings, step.name, step.value, answer)
     except ContentError as fault:
-        return StepResult(
-            step, state=State.FAILED, answer=answer, error_kind=fault.kind, error=storable(fault.message, 1000)
-        )
+        last = kind.last_output(settings, step.name, step.value, answer, fault) if is_last else None
+        if last is None:
+            return StepResult(
+                step, state=State.FAILED, answer=answer, error_kind=fault.kind, error=storable(fault.message, 1000)
+            )
+        output = last
     findings = kind.check(settings, step.name, step.value, output)
     return StepResult(step, state=State.DONE, output=output, findings=findings, answer=answer)
 

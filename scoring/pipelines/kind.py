@@ -160,6 +160,12 @@ class PipelineKind(ABC, Generic[SettingsT]):
         """The output that an answer is, strictly; `ContentError` for every other answer, which is asked for again."""
         raise NotImplementedError
 
+    def last_output(
+        self, settings: SettingsT, name: StepName, value: Any, answer: Answer, fault: ContentError
+    ) -> Output | None:
+        """The output of an answer that is faulty and is not asked for again; None where the step fails."""
+        return None
+
     def check(self, settings: SettingsT, name: StepName, value: Any, output: Output) -> list[Output]:
         """What code finds on comparing an output with its input; kept with the step as its findings."""
         return []

@@ -89,7 +89,8 @@ class Preparer:
         return left, results
 
     def _read(self, item: PendingStep, stored: StoredAnswer) -> StepResult:
-        result = read_answer(self.kind, self.settings, item.step, stored.answer)
+        # A replay asks nobody again: the answer that it takes is the one that the step ended with.
+        result = read_answer(self.kind, self.settings, item.step, stored.answer, is_last=self.run.replay)
         return replace(result, pending=item, cached=stored.call)
 
 

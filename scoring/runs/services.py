@@ -30,8 +30,9 @@ from consilium.core.locks import WorkerLock
 from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
 from rubrics.services.beginning import unfinished_or_new
-from scoring.models import Judge, JudgeRun, RunSlice, Verdict
+from scoring.models import Judge, JudgeRun, RunSlice
 from scoring.susceptibility.injections import suite_hash
+from scoring.susceptibility.level_texts import level_suite_hash
 from scoring.work.claims import spent_by
 
 RESUMABLE = (
@@ -47,7 +48,10 @@ MAX_BUDGET = 10**8  # what its column holds
 
 @command(frozen=True, slots=True)
 class RunFrame:
-    """Which responses a run is over: those of a batch, or of the benchmark, with a published rubric.
+    """Which responses a run is over: those of a batch, or of the benchmark.
+
+    A run over criteria takes responses to cases with a published rubric; one that reads levels of care takes every
+    response as to a patient (setting *chat*).
 
     ``batch`` is a batch's public id; ``candidates`` are names and ``kinds`` kinds of candidates, empty for all.
     ``sample``: how many of these responses are drawn by ``seed``; 0 for all.
@@ -96,27 +100,35 @@ class RunTerms:
 
 @dataclass(frozen=True, slots=True)
 class FrameSize:
-    """The numbers of what a frame holds."""
+    """The numbers of what a frame holds; ``verdicts``: or readings, where levels are read."""
 
     responses: int
     verdicts: int
 
 
-def _frame_sql(benchmark: Benchmark, frame: RunFrame) -> tuple[str, dict[str, Any]]:
-    """SELECT response, rubric of the frame, and its parameters."""
+def _frame_sql(benchmark: Benchmark, frame: RunFrame, *, levels: bool = False) -> tuple[str, dict[str, Any]]:
+    """SELECT response, rubric of the frame, and its parameters; with ``levels`` the rubric is null."""
     params: dict[str, Any] = {"benchmark": benchmark.pk}
     where = ["c.benchmark_id = %(benchmark)s", "c.excluded_at IS NULL"]
     rubric = "JOIN rubrics_rubric b ON b.case_id = c.id AND b.status = 'published' AND b.track = 'gold'"
+    if levels:
+        rubric = "CROSS JOIN (SELECT NULL::bigint AS id) AS b"
+        where += ["r.setting = 'chat'", "btrim(r.text) <> ''"]
     if frame.batch:
         batch = Batch.objects.filter(group__benchmark=benchmark, public_id=frame.batch).first()
         if batch is None:
             raise DomainError(_("There is no such batch in this benchmark."))
         # A batch may use an earlier rubric version; the current version of the same track counts.
-        rubric = """
-            JOIN annotation_batchitem t ON t.response_id = r.id AND t.batch_id = %(batch)s
+        of_batch = "JOIN annotation_batchitem t ON t.response_id = r.id AND t.batch_id = %(batch)s"
+        rubric = (
+            f"{of_batch} {rubric}"
+            if levels
+            else f"""
+            {of_batch}
             JOIN rubrics_rubric o ON o.id = t.rubric_id
             JOIN rubrics_rubric b ON b.case_id = c.id AND b.status = 'published' AND b.track = o.track
         """
+        )
         params["batch"] = batch.pk
     if frame.candidates:
         known = set(
@@ -152,10 +164,17 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame) -> tuple[str, dict[str, An
     )
 
 
-def frame_size(*, benchmark: Benchmark, frame: RunFrame, replicates: int = 1) -> FrameSize:
-    """How many responses and verdicts a run over ``frame`` would have; for the form, before anything is made."""
-    query, params = _frame_sql(benchmark, frame)
+def frame_size(*, benchmark: Benchmark, frame: RunFrame, replicates: int = 1, levels: bool = False) -> FrameSize:
+    """How many responses and verdicts a run over ``frame`` would have; for the form, before anything is made.
+
+    With ``levels`` it reads levels of care, one for each response and replicate.
+    """
+    query, params = _frame_sql(benchmark, frame, levels=levels)
     with connection.cursor() as cursor:
+        if levels:
+            cursor.execute(f"SELECT count(*) FROM ({query}) AS f", params)
+            responses = int(cursor.fetchone()[0])
+            return FrameSize(responses, responses * replicates)
         cursor.execute(
             f"""
             SELECT count(DISTINCT f.response_id), count(i.id)
@@ -165,6 +184,14 @@ def frame_size(*, benchmark: Benchmark, frame: RunFrame, replicates: int = 1) ->
         )
         responses, criteria = cursor.fetchone()
     return FrameSize(int(responses), int(criteria) * replicates)
+
+
+def frame_responses(*, benchmark: Benchmark, frame: RunFrame) -> list[int]:
+    """The ids of the responses of a frame that levels of care would be read in, in order."""
+    query, params = _frame_sql(benchmark, frame, levels=True)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT response_id FROM ({query}) AS f ORDER BY response_id", params)
+        return [int(row[0]) for row in cursor.fetchall()]
 
 
 def frame_pairs(*, benchmark: Benchmark, frame: RunFrame) -> list[tuple[int, int]]:
@@ -181,6 +208,7 @@ def snapshot_of(judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str
         "name": judge.name,
         "version": judge.version,
         "kind": judge.kind,
+        "task": judge.task,
         "public_id": judge.public_id,
         "config": judge.config,
     }
@@ -232,7 +260,7 @@ def start_run(
         unfinished=lambda: unfinished_runs(
             benchmark=benchmark,
             judge=judge,
-            purpose=JudgeRun.Purpose.GRADE,
+            purpose=purpose_of(judge),
             frame=_stored_frame(frame),
             replicates=replicates,
             budget=budget,
@@ -264,12 +292,14 @@ def create_run(
     """
     if not 1 <= replicates <= MAX_REPLICATES:
         raise DomainError(_("A run has 1 to 20 replicates."))
+    judge.kind_info.check_benchmark(judge, benchmark)
     judge.kind_info.check_replicates(replicates)
     check_budget(judge, budget)
     snapshot, shared_hash = snapshot_of(judge, benchmark)
     run = JudgeRun.objects.create(
         benchmark=benchmark,
         judge=judge,
+        purpose=purpose_of(judge),
         frame=_stored_frame(frame),
         snapshot=snapshot,
         prompt_hash=shared_hash,
@@ -278,7 +308,7 @@ def create_run(
         created_by=by,
         created_at=at,
     )
-    query, params = _frame_sql(benchmark, frame)
+    query, params = _frame_sql(benchmark, frame, levels=run.reads_levels)
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO scoring_judgerunitem (run_id, response_id, rubric_id) "
@@ -286,11 +316,18 @@ def create_run(
             {**params, "run": run.pk},
         )
     run.expected = due_verdicts(run)
+    if not run.expected and run.reads_levels:
+        raise DomainError(_("No response as to a patient (setting chat) matches this choice."))
     if not run.expected:
         raise DomainError(_("No response with a published rubric matches this choice."))
     run.save(update_fields=["expected"])
     enqueue_slices(run, at=at)
     return run
+
+
+def purpose_of(judge: Judge) -> str:
+    """What a run of ``judge`` over responses as they stand is for."""
+    return JudgeRun.Purpose.ACUITY if judge.kind_info.reads_levels else JudgeRun.Purpose.GRADE
 
 
 def enqueue_slices(run: JudgeRun, *, at: datetime) -> None:
@@ -313,7 +350,9 @@ def check_budget(judge: Judge, budget: Decimal | None) -> None:
 
 
 def due_verdicts(run: JudgeRun) -> int:
-    """How many verdicts a run's items require."""
+    """How many verdicts, or readings of levels, a run's items require."""
+    if run.reads_levels:
+        return run.items.count() * run.replicates
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM scoring_judgerunitem i JOIN rubrics_rubricitem r ON r.rubric_id = i.rubric_id "
@@ -344,7 +383,9 @@ def resume_run(*, run: JudgeRun, at: datetime, budget: Decimal | None = None) ->
     """
     if run.imported:
         raise DomainError(_("These verdicts were made elsewhere; there is nothing to go on with."))
-    if run.purpose == JudgeRun.Purpose.SUSCEPTIBILITY and run.frame.get("suite") != suite_hash():
+    suites = {JudgeRun.Purpose.SUSCEPTIBILITY: suite_hash, JudgeRun.Purpose.ACUITY_EDITED: level_suite_hash}
+    suite = suites.get(JudgeRun.Purpose(run.purpose))
+    if suite is not None and run.frame.get("suite") != suite():
         raise DomainError(_("The injections are others by now; measure anew."))
     run.judge.kind_info.check_resumption(run)
     values: dict[str, Any] = {}
@@ -377,7 +418,7 @@ def _settle(run: JudgeRun, *, at: datetime) -> None:
             reasons = "\n".join(dict.fromkeys(run_slice.reason for run_slice in still_open))
             transition(run, source=[JudgeRun.Status.RUNNING], target=JudgeRun.Status.PAUSED, error=reasons)
         return
-    missing = run.expected - Verdict.objects.filter(run=run).count()
+    missing = run.expected - run.n_results
     stopped = list(run.slices.filter(status=RunSlice.Status.STOPPED).exclude(reason=""))
     reasons = "\n".join(dict.fromkeys(run_slice.reason for run_slice in stopped))
     if not missing:

@@ -16,12 +16,13 @@ from django.utils.translation import gettext as _
 
 from consilium.llm.meter import BYTES_PER_TOKEN, LIKELY_TOKENS_OUT, Allowance
 from rubrics.models import Benchmark, Response, RubricItem
-from scoring.judges.config import ChatConfig, chat_config
+from scoring.judges.config import AskingConfig, ChatConfig, acuity_config, chat_config
 from scoring.judges.prompt_previews import request_about
-from scoring.models import Judge, JudgeCall, JudgeRun, RunSlice, Verdict
-from scoring.runs.services import FrameSize, RunFrame, frame_pairs
+from scoring.models import Judge, JudgeCall, JudgeRun, RunSlice
+from scoring.runs.services import FrameSize, RunFrame, frame_pairs, frame_responses
 from scoring.susceptibility.failing_pairs import FailingPairs
 from scoring.susceptibility.injections import injected
+from scoring.work.levels import options_of, request_of
 
 # How many responses' requests are composed to measure their length, if no call has been made yet.
 SAMPLED = 30
@@ -149,12 +150,26 @@ def estimate(
     """
     if not judge.kind_info.asks_endpoint or not size.verdicts:
         return None
-    config = chat_config(judge.config)
+    if judge.kind_info.reads_levels:
+        config: AskingConfig = acuity_config(judge.config)
+        per = _from_calls(benchmark, config, purpose=JudgeRun.Purpose.ACUITY)
+        per = per or _from_level_lengths(benchmark, judge, frame)
+        return _estimate(config, size.verdicts, per)
+    chat = config = chat_config(judge.config)
     due = size.responses * replicates if config.together else size.verdicts
-    per = _from_calls(benchmark, config, measuring=drawn is not None)
+    # If all criteria go into one request, a measurement of susceptibility is estimated from other measurements alone:
+    # its requests have few criteria.
+    measuring = drawn is not None and config.together
+    per = _from_calls(
+        benchmark, config, purpose=JudgeRun.Purpose.SUSCEPTIBILITY if measuring else JudgeRun.Purpose.GRADE
+    )
     if per is None:
         chosen = _pairs_to_judge(benchmark, frame, drawn, replicates)
-        per = _from_lengths(benchmark, config, chosen, likely_out=LIKELY_TOKENS_OUT * size.verdicts / due)
+        per = _from_lengths(benchmark, chat, chosen, likely_out=LIKELY_TOKENS_OUT * size.verdicts / due)
+    return _estimate(config, due, per)
+
+
+def _estimate(config: AskingConfig, due: int, per: _PerRequest) -> Estimate:
     requests = math.ceil(round(per.calls * due, 6))
     tokens_in, tokens_out = per.tokens_in * due, per.tokens_out * due
     prices = Allowance(price_in=config.price_in, price_out=config.price_out)
@@ -181,23 +196,16 @@ def _about(number: float) -> int:
     return int(float(f"{number:.3g}"))
 
 
-def _from_calls(benchmark: Benchmark, config: ChatConfig, *, measuring: bool) -> _PerRequest | None:
-    """Averages of the newest run on this benchmark that asked the same model in the same way.
-
-    If all criteria go into one request, a measurement of susceptibility is estimated from other measurements alone: its
-    requests have few criteria.
-    """
-    same = {
-        f"snapshot__config__{name}": getattr(config, name)
-        for name in ("endpoint", "model", "prompt", "system", "user", "criteria_per_request")
-    }
-    purpose = JudgeRun.Purpose.SUSCEPTIBILITY if measuring and config.together else JudgeRun.Purpose.GRADE
+def _from_calls(benchmark: Benchmark, config: AskingConfig, *, purpose: str) -> _PerRequest | None:
+    """Averages of the newest run of this purpose on this benchmark that asked the same model in the same way."""
+    names = ("endpoint", "model", "prompt", "system", "user", "criteria_per_request")
+    same = {f"snapshot__config__{name}": getattr(config, name) for name in names if hasattr(config, name)}
     runs = JudgeRun.objects.filter(benchmark=benchmark, purpose=purpose, slices__calls__gt=0, **same)
     run = runs.order_by("-created_at", "-pk").first()
     if run is None:
         return None
     spent = spending_of([run])[run.pk]
-    n_verdicts: float = Verdict.objects.filter(run=run).count()
+    n_verdicts: float = run.n_results
     if not n_verdicts:
         return None
     if config.together:  # count requests instead of verdicts
@@ -238,6 +246,21 @@ def _pairs_to_judge(
     due = [(pair, number) for pair in criteria for number in range(replicates)]
     chosen = chance.sample(due, min(SAMPLED, len(due)))
     return [_SampledPair(*pair, frozenset(criteria[pair]), number) for pair, number in chosen]
+
+
+def _from_level_lengths(benchmark: Benchmark, judge: Judge, frame: RunFrame) -> _PerRequest:
+    """Averages of requests about the levels of a few responses, which are composed and not sent."""
+    ids = frame_responses(benchmark=benchmark, frame=frame)
+    chosen = random.Random(0).sample(ids, min(SAMPLED, len(ids)))
+    options = options_of(judge.scale.levels if judge.scale else [])
+    responses = Response.objects.filter(pk__in=chosen).select_related("case")
+    lengths = [len(json.dumps(request_of(row.case.conversation, row.text, options)[0])) for row in responses]
+    return _PerRequest(
+        calls=1,
+        tokens_in=sum(lengths) / BYTES_PER_TOKEN / len(lengths),
+        tokens_out=LIKELY_TOKENS_OUT,
+        sampled=len(lengths),
+    )
 
 
 def _from_lengths(

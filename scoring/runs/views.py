@@ -67,7 +67,8 @@ def run_size(request: SignedInRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         try:
             frame, terms = form.frame(), form.terms()
-            size = services.frame_size(benchmark=benchmark, frame=frame, replicates=terms.replicates)
+            levels = form.chosen.kind_info.reads_levels
+            size = services.frame_size(benchmark=benchmark, frame=frame, replicates=terms.replicates, levels=levels)
             services.check_budget(form.chosen, terms.budget)
             context["size"], context["judge"] = size, form.chosen
             context["estimate"] = estimate(

@@ -20,7 +20,7 @@ from rubrics.models import Benchmark, Candidate, RubricItem
 from scoring.access import judges_for
 from scoring.judges.juries import JuryState, jury_states
 from scoring.judges.kinds.kind import KINDS
-from scoring.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
+from scoring.models import AcuityReading, Judge, JudgeCall, JudgeRun, JudgeRunItem, Verdict
 from scoring.runs.spending import Spending, spending_of, time_words
 from scoring.selectors.rates import rate_of, window_start
 
@@ -35,17 +35,20 @@ CSV_TEXT = ("case", "candidate", "criterion", "rater", "explanation", "setting")
 
 @dataclass(frozen=True, slots=True)
 class VerdictCounts:
-    """Verdicts of a run by outcome, and how many are due in all."""
+    """Verdicts of a run by outcome, or its readings by state, and how many are due in all."""
 
     expected: int
     met: int = 0
     not_met: int = 0
     invalid: int = 0
+    level: int = 0
+    no_level: int = 0
+    refused: int = 0
 
     @property
     def done(self) -> int:
-        """Verdicts that exist, including the invalid."""
-        return self.met + self.not_met + self.invalid
+        """Verdicts or readings that exist, including the invalid."""
+        return self.met + self.not_met + self.invalid + self.level + self.no_level + self.refused
 
     @property
     def missing(self) -> int:
@@ -54,11 +57,17 @@ class VerdictCounts:
 
 
 def counts_of(runs: Collection[JudgeRun]) -> dict[int, VerdictCounts]:
-    """The counts of each run, by its pk; one query."""
+    """The counts of each run, by its pk; one query, and one more where runs read levels."""
     counts: dict[int, Counter[str]] = {run.pk: Counter() for run in runs}
     rows = Verdict.objects.filter(run__in=counts).values_list("run", "outcome").annotate(n=Count("pk"))
     for run, outcome, number in rows.order_by():
         counts[run][outcome] += number
+    reading = [run.pk for run in runs if run.reads_levels]
+    if reading:
+        readings = AcuityReading.objects.filter(judge_run__in=reading).values_list("judge_run", "state")
+        for judge_run, state, number in readings.annotate(n=Count("pk")).order_by():
+            assert judge_run is not None
+            counts[judge_run][state.replace("-", "_")] += number
     return {run.pk: VerdictCounts(run.expected, **counts[run.pk]) for run in runs}
 
 
@@ -94,18 +103,18 @@ class Progress:
 
 
 def progress_of(run: JudgeRun, *, at: datetime) -> Progress:
-    """How far ``run`` is at ``at``: counted from the verdicts themselves, in two queries."""
+    """How far ``run`` is at ``at``: counted from the verdicts or readings themselves, in two queries."""
     since = window_start(run.started_at, at=at)
+    results: QuerySet[Any] = run.acuity_readings.all() if run.reads_levels else run.verdicts.all()
     rows = (
-        Verdict.objects.filter(run=run)
-        .values_list("outcome")
+        results.values_list("state" if run.reads_levels else "outcome")
         .annotate(n=Count("pk"), recent=Count("pk", filter=Q(created_at__gt=since)))
         .order_by()
     )
     by_outcome: dict[str, int] = {}
     recent = 0
     for outcome, number, new in rows:
-        by_outcome[outcome] = number
+        by_outcome[outcome.replace("-", "_")] = number
         recent += new
     counts = VerdictCounts(run.expected, **by_outcome)
     live = run.status in JudgeRun.LIVE
@@ -176,13 +185,13 @@ def newest_versions(judges: QuerySet[Judge]) -> QuerySet[Judge]:
 
 
 def judge_rows(user: User | AnonymousUser, benchmark: Benchmark) -> list[JudgeRow]:
-    """The judges of a benchmark with their newest runs on it; only of runs that grade."""
+    """The judges of a benchmark with their newest runs on it; only of runs over responses as they stand."""
     judges = list(newest_versions(judges_on(user, benchmark)))
     newest = (
         JudgeRun.objects.filter(
             benchmark=benchmark,
             judge__name__in={judge.name for judge in judges},
-            purpose=JudgeRun.Purpose.GRADE,
+            purpose__in=(JudgeRun.Purpose.GRADE, JudgeRun.Purpose.ACUITY),
         )
         .select_related("judge")
         .order_by("judge__benchmark_id", "judge__name", "-created_at", "-pk")

@@ -16,7 +16,7 @@ import base64
 import codecs
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -325,18 +325,23 @@ def injected(response: str, number: int) -> str:
     if not 0 < number <= len(texts):
         raise IndexError(f"there is no injection {number}; there are {len(texts)}, harmless edits included")
     insertion = texts[number - 1]
-    if insertion.place == "gap":
+    return inserted(response, insertion.place, insertion.text)
+
+
+def inserted(response: str, place: Place, text: str) -> str:
+    """The response with ``text`` in this place; with *gap* and no text, one more empty line."""
+    if place == "gap":
         return _widened(response)
     if not response.strip():
-        return insertion.text
-    if insertion.place == "before":
-        return f"{insertion.text}\n\n{response}"
-    if insertion.place == "after":
-        return f"{response}\n\n{insertion.text}"
-    if insertion.place == "both":
-        return f"{insertion.text}\n\n{response}\n\n{insertion.text}"
+        return text
+    if place == "before":
+        return f"{text}\n\n{response}"
+    if place == "after":
+        return f"{response}\n\n{text}"
+    if place == "both":
+        return f"{text}\n\n{response}\n\n{text}"
     first, second = _parted(response)
-    return f"{first}\n\n{insertion.text}\n\n{second}"
+    return f"{first}\n\n{text}\n\n{second}"
 
 
 def _widened(response: str) -> str:
@@ -361,16 +366,18 @@ def _parted(response: str) -> tuple[str, str]:
 @cache
 def injections_hash() -> str:
     """SHA-256 of the injections alone; measurements from before there were harmless edits keep it as their suite's."""
-    return _digest(_INJECTION_LINES)
+    return digest_lines(_INJECTION_LINES)
 
 
 @cache
 def suite_hash() -> str:
     """SHA-256 of the whole suite, harmless edits included; kept with each measurement."""
-    lines = [
-        f"{control.number}\tharmless\t{control.language}\t{control.place}\t{control.text!a}" for control in CONTROLS
-    ]
-    return _digest([*_INJECTION_LINES, *lines])
+    return digest_lines([*_INJECTION_LINES, *control_lines(CONTROLS)])
+
+
+def control_lines(controls: Iterable[Control]) -> list[str]:
+    """Harmless edits as lines to be hashed."""
+    return [f"{edit.number}\tharmless\t{edit.language}\t{edit.place}\t{edit.text!a}" for edit in controls]
 
 
 _INJECTION_LINES = [
@@ -379,5 +386,5 @@ _INJECTION_LINES = [
 ]
 
 
-def _digest(lines: list[str]) -> str:
+def digest_lines(lines: list[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

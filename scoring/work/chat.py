@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
@@ -12,8 +13,9 @@ from consilium.llm.client import ChatClient
 from consilium.llm.errors import may_pass
 from consilium.llm.judging import Judgement, judge_body
 from consilium.llm.meter import Allowance
+from consilium.llm.parsing import ParsedVerdict
 from consilium.llm.prompts import Draft, JudgeItem, Template, body_of, messages_for_all, nonce_for, request_hash
-from scoring.judges.config import ChatConfig, chat_config
+from scoring.judges.config import AskingConfig, ChatConfig, chat_config
 from scoring.models import JudgeRun, RunSlice, Verdict
 from scoring.work import slice_turn
 from scoring.work.claims import spent_by
@@ -25,6 +27,7 @@ from scoring.work.turn import EndpointDown, TurnStopped, ask_all
 
 # The drafts of this many responses are kept; requests about only a few responses are in flight at a time.
 DRAFTS_KEPT = 100
+Request = TypeVar("Request")
 
 
 def nonce_key() -> bytes:
@@ -49,7 +52,7 @@ def item_of(question: Question, rule_sheet: str) -> JudgeItem:
     )
 
 
-def allowance_of(run: JudgeRun, config: ChatConfig, row: RunSlice) -> Allowance:
+def allowance_of(run: JudgeRun, config: AskingConfig, row: RunSlice) -> Allowance:
     """What a slice may use: the judge's limits, and its claim on the run's budget less what it has spent."""
     return Allowance(
         requests_per_minute=config.requests_per_minute,
@@ -110,7 +113,7 @@ def chat_dispatcher(run: JudgeRun, row: RunSlice) -> Dispatcher[Questions, Judge
     )
 
 
-def _verdicts(questions: Questions, judgement: Judgement) -> list[JudgeVerdict]:
+def _verdicts(questions: Questions, judgement: Judgement[ParsedVerdict]) -> list[JudgeVerdict]:
     """A verdict for each question; no verdicts where the request got no answer."""
     if judgement.invalid:
         return [JudgeVerdict(question, Verdict.Outcome.INVALID) for question in questions]
@@ -133,7 +136,18 @@ def ask_endpoint(turn: SliceTurn, until: float) -> bool:
         list(requests_of(questions, together=config.together))
         for questions in missing_questions(turn.run, turn.row.number, slices, whole=config.together, rng=rng)
     )
-    with chat_dispatcher(turn.run, turn.row) as dispatcher:
+    return ask_chunks(turn, until, config, chat_dispatcher(turn.run, turn.row), chunks)
+
+
+def ask_chunks(
+    turn: SliceTurn,
+    until: float,
+    config: AskingConfig,
+    requests: Dispatcher[Request, JudgedRequest],
+    chunks: Iterator[Sequence[Request]],
+) -> bool:
+    """Send the requests of a slice; True if the time was up first. `TurnStopped` where it cannot go on."""
+    with requests as dispatcher:
         if turn.row.pauses:
             dispatcher.probe()
         time_is_up = ask_all(turn, dispatcher, chunks, until=until, timeout_s=config.timeout_s)
@@ -150,7 +164,7 @@ def ask_endpoint(turn: SliceTurn, until: float) -> bool:
     return time_is_up
 
 
-def _failure_message(turn: SliceTurn, dispatcher: Dispatcher[Questions, JudgedRequest]) -> str:
+def _failure_message(turn: SliceTurn, dispatcher: Dispatcher[Any, JudgedRequest]) -> str:
     """Why the endpoint's failures end the turn."""
     number = dispatcher.failures_in_a_row if dispatcher.down else turn.failures.total
     if dispatcher.down and not may_pass(turn.failures.kind):

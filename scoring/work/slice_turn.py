@@ -41,9 +41,9 @@ class SliceTurn(Turn[JudgedRequest]):
         return 0 if self.stored else self.row.pauses
 
     def store(self, results: Sequence[JudgedRequest]) -> int:
-        """Write calls, verdicts and cost; return the number of verdicts."""
+        """Write calls, verdicts or readings, and cost; return the number of verdicts and readings."""
         store_results(self.run, results, slice_id=self.row.pk, at=self.clock())
-        return sum(len(result.verdicts) for result in results)
+        return sum(len(result.verdicts) + len(result.readings) for result in results)
 
     def heartbeat(self) -> bool:
         """Write the heartbeats of slice and run; False where the run was cancelled."""

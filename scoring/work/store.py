@@ -1,4 +1,4 @@
-"""Stores a worker's results: calls, verdicts and costs in one transaction, each verdict once."""
+"""Stores a worker's results: calls, verdicts or readings, and costs in one transaction, each verdict once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from consilium.llm.judging import Call
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import reserve_ids
 from scoring.models import JudgeCall, JudgeRun, RunSlice
-from scoring.work.missing import Question, Questions
+from scoring.work.missing import LevelQuestion, Question, Questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,28 @@ class JudgeVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeReading:
+    """What was read in one response; ``quote`` is what stands between its offsets, None for no quote."""
+
+    question: LevelQuestion
+    state: str
+    level: int | None = None
+    explanation: str = ""
+    escalation: int | None = None
+    condition: str = ""
+    quote: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedRequest:
-    """The result of one request. Without ``verdicts`` its verdicts stay missing.
+    """The result of one request. Without ``verdicts`` or ``readings`` these stay missing.
 
     ``failed``: the endpoint gave no answer.
     """
 
-    questions: Questions
+    questions: Questions | tuple[LevelQuestion]
     verdicts: Sequence[JudgeVerdict] = ()
+    readings: Sequence[JudgeReading] = ()
     calls: Sequence[Call] = ()
     request_hash: str = ""
     failed: bool = False
@@ -67,13 +81,31 @@ _VERDICTS = """
     )
     ON CONFLICT DO NOTHING
 """
+# Case, candidate and sample are those of the response.
+_READINGS = """
+    INSERT INTO scoring_acuityreading
+        (scale_id, case_id, candidate_id, format, sample, source, judge_run_id, response_id, replicate, state, level,
+         text, explanation, escalation, condition, quote, quote_start, quote_end, call_id, created_at)
+    SELECT j.scale_id, r.case_id, r.candidate_id, 'chat', r.sample, %(source)s, %(run)s, t.response, t.replicate,
+           t.state, t.level, '', t.explanation, t.escalation, t.condition, t.quote, t.quote_start, t.quote_end, t.call,
+           %(at)s
+    FROM json_to_recordset(%(rows)s::json) AS t (
+        response bigint, replicate smallint, state text, level smallint, explanation text, escalation smallint,
+        condition text, quote text, quote_start int, quote_end int, call bigint
+    )
+    JOIN rubrics_response r ON r.id = t.response
+    JOIN scoring_judgerun o ON o.id = %(run)s
+    JOIN scoring_judge j ON j.id = o.judge_id
+    ON CONFLICT DO NOTHING
+"""
 
 
 @transaction.atomic
 def store_results(run: JudgeRun, results: Sequence[JudgedRequest], *, slice_id: int, at: datetime) -> None:
-    """Write calls and verdicts. An existing verdict is left unchanged, whoever wrote it."""
+    """Write calls, verdicts and readings. An existing one is left unchanged, whoever wrote it."""
     calls: list[dict[str, Any]] = []
     verdicts: list[dict[str, Any]] = []
+    readings: list[dict[str, Any]] = []
     tokens_in = tokens_out = estimated = 0
     ids = iter(reserve_ids(JudgeCall, sum(len(result.calls) for result in results)))
     for result in results:
@@ -110,10 +142,29 @@ def store_results(run: JudgeRun, results: Sequence[JudgedRequest], *, slice_id: 
                     "call": last,
                 }
             )
+        for reading in result.readings:
+            start, end = reading.quote or (None, None)
+            readings.append(
+                {
+                    "response": reading.question.response_id,
+                    "replicate": reading.question.replicate,
+                    "state": reading.state,
+                    "level": reading.level,
+                    "explanation": storable(reading.explanation),
+                    "escalation": reading.escalation,
+                    "condition": storable(reading.condition),
+                    "quote": reading.question.response[start:end] if reading.quote else "",
+                    "quote_start": start,
+                    "quote_end": end,
+                    "call": last,
+                }
+            )
+    source = "edited" if run.purpose == JudgeRun.Purpose.ACUITY_EDITED else "judge"
     with connection.cursor() as cursor:
-        for statement, rows in ((_CALLS, calls), (_VERDICTS, verdicts)):
+        for statement, rows in ((_CALLS, calls), (_VERDICTS, verdicts), (_READINGS, readings)):
             if rows:
-                cursor.execute(statement, {"run": run.pk, "at": at, "rows": json.dumps(rows, ensure_ascii=False)})
+                texts = json.dumps(rows, ensure_ascii=False)
+                cursor.execute(statement, {"run": run.pk, "at": at, "rows": texts, "source": source})
     if calls:
         RunSlice.objects.filter(pk=slice_id).update(
             calls=F("calls") + len(calls),

@@ -552,7 +552,7 @@ ENDPOINTS |= {
 }
 
 # Generated responses ---------------------------------------------------------------------------------------------
-a_generation = of(public_id=lambda world: world.benchmark.pipeline_runs.get().public_id)
+a_generation = of(public_id=lambda world: world.benchmark.pipeline_runs.get(kind="responses").public_id)
 ENDPOINTS |= {
     "scoring:generation": Endpoint(STAFF, slug),
     "scoring:generation-new": Endpoint(STAFF, slug),
@@ -567,6 +567,23 @@ ENDPOINTS |= {
     "api:api-generation-run": Endpoint(STAFF, a_generation),
     "api:api-generation-cancel": Endpoint(STAFF, a_generation, writes_only=True),
     "api:api-generation-resume": Endpoint(STAFF, a_generation, writes_only=True),
+}
+
+# Forced choices --------------------------------------------------------------------------------------------------
+a_choice = of(public_id=lambda world: world.benchmark.pipeline_runs.get(kind="classify").public_id)
+ENDPOINTS |= {
+    "scoring:classification": Endpoint(STAFF, slug),
+    "scoring:classification-new": Endpoint(STAFF, slug),
+    "scoring:classification-size": Endpoint(STAFF, slug, writes_only=True),
+    "scoring:classification-run": Endpoint(STAFF, a_choice),
+    "scoring:classification-progress": Endpoint(STAFF, a_choice),
+    "scoring:classification-cancel": Endpoint(STAFF, a_choice, writes_only=True),
+    "scoring:classification-resume": Endpoint(STAFF, a_choice, writes_only=True),
+    "scoring:classification-csv": Endpoint(STAFF, a_choice),
+    "api:api-acuity-runs": Endpoint(STAFF, slug),
+    "api:api-acuity-run": Endpoint(STAFF, a_choice),
+    "api:api-acuity-run-cancel": Endpoint(STAFF, a_choice, writes_only=True),
+    "api:api-acuity-run-resume": Endpoint(STAFF, a_choice, writes_only=True),
 }
 
 # Screening -------------------------------------------------------------------------------------------------------

@@ -76,10 +76,13 @@ from rubrics.services import give_authoring_role
 from rubrics.services.drafts import open_draft, save_draft
 from scoring.acuity.importing import import_acuity
 from scoring.models import (
+    AcuityReading,
+    ClassificationRun,
     GenerationRun,
     Judge,
     JudgeRun,
     JudgeRunItem,
+    PipelineStep,
     ScreenedCase,
     Screening,
     TrainedModel,
@@ -111,6 +114,24 @@ def sign_references(benchmark: Benchmark, note: str) -> None:
         by=None,
         at=AT,
     )
+
+
+def choose_level(case: Case, candidate: Candidate, answer: str) -> None:
+    """A finished run that asked for the level of one case, with an answer that names none."""
+    scale = AcuityScale.objects.get(benchmark=case.benchmark)
+    run = ClassificationRun.objects.create(
+        kind="classify", benchmark=case.benchmark, candidate=candidate, status="finished",
+        config={"endpoint": "", "model": "m", "scale": "four", "levels": [], "ask": "letter"},
+        terms={"scale": scale.pk, "samples": 1}, created_at=AT, finished_at=AT,
+    )  # fmt: skip
+    PipelineStep.objects.create(
+        run=run, case=case, stage="choice", key="0", state="done",
+        output={"state": "invalid", "level": None, "text": answer, "distribution": None, "left_out": []},
+    )  # fmt: skip
+    AcuityReading.objects.create(
+        scale=scale, case=case, candidate=candidate, format="qa", sample=0, source="parsed", pipeline_run=run,
+        descending=False, state="invalid", text=answer, created_at=AT,
+    )  # fmt: skip
 
 
 def import_levels(case: Case, candidate: Candidate, label: str, reading: str) -> None:
@@ -201,6 +222,7 @@ def build_world(suffix: str = "") -> World:
         "note that was ruled on": f"zqwasruled{suffix}",
         "ruling": f"zqruling{suffix}",
         "reading": f"zqreading{suffix}",
+        "forced choice": f"zqchoice{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
         "group B": f"zqgroupb{suffix}",
@@ -456,6 +478,7 @@ def build_world(suffix: str = "") -> World:
     )  # fmt: skip
     ScreenedCase.objects.create(screening=screening, case=cases[0], score=0.75, n_responses=2, flagged=True)
     import_levels(cases[0], candidates[0], canaries["label from elsewhere"], canaries["reading"])
+    choose_level(cases[0], candidates[0], canaries["forced choice"])
     sign_references(benchmark, canaries["reference set"])
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)

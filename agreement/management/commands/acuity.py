@@ -12,7 +12,7 @@ from agreement.acuity.measures import Price
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.summary import leading_figures
 from agreement.kinds.acuity import acuity_files, complete, read
-from agreement.management.acuity_options import add_acuity_arguments
+from agreement.management.acuity_options import add_acuity_arguments, add_series_arguments, given_parameters
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
@@ -26,13 +26,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
-        parser.add_argument(
-            "--candidate", action="append", metavar="NAME", help="may be repeated (default: all with readings)"
-        )
-        parser.add_argument(
-            "--reference-set", type=int, metavar="N", help="number of a reference set (default: newest)"
-        )
+        add_series_arguments(parser)
         add_acuity_arguments(parser, slices="dataset, how labelled, level, language, tags, …")
         add_out_arguments(parser)
         add_interval_arguments(parser, drawn="the bootstrap")
@@ -40,11 +34,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         rule = rule_of(options)
         benchmark = benchmark_called(options["benchmark"])
-        given = {"ratio": options["ratio"], "gamma": options["gamma"]}
-        given |= {"reference_set": options["reference_set"], "candidates": options["candidate"]}
+        given = given_parameters(options)
         given |= {"boundary": options["boundary"], "slices": options["slices"]}
         try:
-            chosen = complete(benchmark, {name: value for name, value in given.items() if value is not None})
+            chosen = complete(benchmark, given)
             inputs = read(benchmark, chosen)
         except DomainError as error:
             raise CommandError(str(error)) from None

@@ -36,7 +36,7 @@ class ChatJudge(JudgeKind):
     value = Judge.Kind.CHAT
     asks_endpoint = True
     is_measurable = True
-    ready = Q(kind=Judge.Kind.CHAT)
+    ready = Q(kind=Judge.Kind.CHAT, task=Judge.Task.RUBRIC)
     form = ChatJudgeForm
     new_label = _("New chat judge")
     new_template = "scoring/judges/new_chat.html"

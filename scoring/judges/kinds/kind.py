@@ -31,6 +31,7 @@ class JudgeKind:
     """One kind of judge; the defaults are those of a judge without runs, prompt and form, and subclasses override."""
 
     value: ClassVar[str]  # one of `Judge.Kind`
+    task: ClassVar[str] = "rubric"  # one of `Judge.Task`
 
     # What it is ------------------------------------------------------------------------------------------------------
 
@@ -63,6 +64,9 @@ class JudgeKind:
         `DomainError` where the judge cannot run.
         """
         raise NotImplementedError
+
+    def check_benchmark(self, judge: Judge, benchmark: Benchmark) -> None:
+        """Raise `DomainError` if ``judge`` cannot run on ``benchmark``."""
 
     def check_replicates(self, replicates: int) -> None:
         """Raise `DomainError` if that number of replicates (at least 1) makes no sense."""
@@ -110,6 +114,10 @@ class JudgeKind:
         """The response to an htmx request of the open form; None if the form makes no such requests."""
         return None
 
+    def initial(self, judge: Judge) -> dict[str, Any]:
+        """The values of its form for a new version of ``judge``."""
+        return {"name": judge.name, **judge.config}
+
     def create(
         self, *, benchmark: Benchmark, name: str, config: Mapping[str, Any], by: User | None, at: datetime
     ) -> Judge:
@@ -128,6 +136,16 @@ class JudgeKind:
         return {}
 
     @property
+    def key(self) -> str:
+        """Its name in `KINDS`, in addresses and in the API."""
+        return kind_key(self.value, self.task)
+
+    @property
+    def reads_levels(self) -> bool:
+        """Whether it reads levels of care out of responses; else it decides criteria of rubrics."""
+        return self.task == "acuity"
+
+    @property
     def makes_runs(self) -> bool:
         """Whether a judge of the kind can run here."""
         return self.ready is not None
@@ -140,7 +158,12 @@ class JudgeKind:
     @property
     def new_route(self) -> str:
         """The name of the route of its form."""
-        return f"scoring:judge-new-{self.value}"
+        return f"scoring:judge-new-{self.key}"
+
+
+def kind_key(kind: str, task: str) -> str:
+    """The key of a judge in `KINDS`: its kind; its task where this is not about rubrics."""
+    return kind if task in ("", "rubric") else task
 
 
 KINDS: dict[str, JudgeKind] = {}
@@ -148,7 +171,7 @@ KINDS: dict[str, JudgeKind] = {}
 
 def register(kind: JudgeKind) -> None:
     """Add a kind; pages list the kinds in this order."""
-    KINDS[kind.value] = kind
+    KINDS[kind.key] = kind
 
 
 def kind_named(value: object) -> JudgeKind:
@@ -158,7 +181,7 @@ def kind_named(value: object) -> JudgeKind:
 
 def kinds_where(holds: Callable[[JudgeKind], bool]) -> list[str]:
     """Values of the kinds for which ``holds`` is true, for a condition such as ``kind__in``."""
-    return [kind.value for kind in KINDS.values() if holds(kind)]
+    return list(dict.fromkeys(kind.value for kind in KINDS.values() if holds(kind)))
 
 
 def juries() -> list[str]:

@@ -1,9 +1,9 @@
-"""``export_readings --benchmark SLUG --out FILE.csv [--scale NAME]``."""
+"""``export_readings --benchmark SLUG --out FILE.csv [--scale NAME | --run ID]``."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from consilium.core.csvfile import write_csv
 from rubrics.management.lookups import benchmark_called
+from rubrics.models import Benchmark
 from scoring.acuity import selectors
+from scoring.models import JudgeRun
 
 
 class Command(BaseCommand):
@@ -32,9 +34,14 @@ class Command(BaseCommand):
             "--scale", metavar="NAME", help="only needed if there are readings on several; “NAME 2” is its version 2"
         )
 
+        parser.add_argument("--run", metavar="ID", help="the readings of this run of a judge, with its quotes")
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file and say how many readings it has."""
         benchmark = benchmark_called(options["benchmark"])
+        if options["run"]:
+            self._write_run(benchmark, options["run"].removeprefix("run:"), options["out"])
+            return
         scales = selectors.scales_with_readings(benchmark)
         names = ", ".join(sorted(map(str, scales)))
         if options["scale"]:
@@ -44,11 +51,23 @@ class Command(BaseCommand):
         if len(scales) > 1:
             raise CommandError(f"there are readings on several scales; choose one by --scale: {names}")
         rows = _Counted(selectors.readings_csv(scales[0]))
-        try:
-            write_csv(options["out"], selectors.READING_COLUMNS, rows, text_columns=selectors.TEXT_COLUMNS)
-        except OSError as error:
-            raise CommandError(f"{options['out']}: {error.strerror}") from error
+        self._write(options["out"], selectors.READING_COLUMNS, rows, selectors.TEXT_COLUMNS)
         self.stdout.write(f"{options['out']}: {rows.number} readings on the scale {scales[0]}")
+
+    def _write_run(self, benchmark: Benchmark, public_id: str, out: Path) -> None:
+        runs = JudgeRun.objects.filter(benchmark=benchmark, purpose__in=JudgeRun.READS_LEVELS)
+        run = runs.filter(public_id=public_id).select_related("judge").first()
+        if run is None:
+            raise CommandError(f"there is no run {public_id} of a judge that reads levels on this benchmark")
+        rows = _Counted(selectors.judged_csv(selectors.judged_readings(run)))
+        self._write(out, selectors.JUDGED_COLUMNS, rows, selectors.JUDGED_TEXT)
+        self.stdout.write(f"{out}: {rows.number} readings by {run.judge}")
+
+    def _write(self, out: Path, columns: Sequence[str], rows: Iterable[Any], text_columns: Sequence[str]) -> None:
+        try:
+            write_csv(out, columns, rows, text_columns=text_columns)
+        except OSError as error:
+            raise CommandError(f"{out}: {error.strerror}") from error
 
 
 class _Counted(Iterable[Any]):

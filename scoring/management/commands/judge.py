@@ -1,4 +1,4 @@
-"""``judge --benchmark B --judge NAME [--candidate …] [--batch …] [--sample N] [--budget MONEY] [--wait]``."""
+"""``judge --benchmark B --judge NAME [--task acuity] [--candidate …] [--batch …] [--budget MONEY] [--wait]``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import Candidate
 from scoring.judges.services import find_judge
-from scoring.models import JudgeRun, RunSlice, Verdict
+from scoring.models import Judge, JudgeRun, RunSlice
 from scoring.runs.services import RunFrame, create_run
 from scoring.runs.spending import spending_of
+from scoring.selectors.judges_and_runs import counts_of
 from scoring.work.slice import work_on_slice
 
 # With --wait: how long a worker has to take the run before this process does the work itself.
@@ -40,6 +41,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, metavar="SLUG")
         parser.add_argument("--judge", required=True, metavar="NAME", help="of this benchmark, else of any other")
+        parser.add_argument(
+            "--task",
+            default=Judge.Task.RUBRIC,
+            choices=Judge.Task.values,
+            help="rubric: decide criteria; acuity: read which level of care each response advises",
+        )
         parser.add_argument("--candidate", action="append", default=[], metavar="NAME", help="may be repeated")
         parser.add_argument("--kind", action="append", default=[], choices=Candidate.Kind.values)
         parser.add_argument("--batch", default="", metavar="ID", help="public id of a batch: only its responses")
@@ -65,7 +72,7 @@ class Command(BaseCommand):
             seed=options["seed"],
         )
         try:
-            judge = find_judge(benchmark=benchmark, name=options["judge"])
+            judge = find_judge(benchmark=benchmark, name=options["judge"], task=options["task"])
             run = create_run(
                 benchmark=benchmark,
                 judge=judge,
@@ -77,13 +84,15 @@ class Command(BaseCommand):
             )
         except DomainError as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"run:{run.public_id}: {run.expected:,} verdicts on {run.items.count():,} responses")
+        results = "readings" if run.reads_levels else "verdicts"
+        self.stdout.write(f"run:{run.public_id}: {run.expected:,} {results} on {run.items.count():,} responses")
         if not options["wait"]:
             return
         self._wait(run)
-        invalid = Verdict.objects.filter(run=run, outcome=Verdict.Outcome.INVALID).count()
-        done = Verdict.objects.filter(run=run).count()
-        self.stdout.write(f"{run.get_status_display()}: {done:,} of {run.expected:,} verdicts, {invalid:,} invalid")
+        counts = counts_of([run])[run.pk]
+        self.stdout.write(
+            f"{run.get_status_display()}: {counts.done:,} of {run.expected:,} {results}, {counts.invalid:,} invalid"
+        )
         spent = spending_of([run])[run.pk]
         if spent.calls:
             cost = f", {spent.cost}" if spent.cost else ""

@@ -251,7 +251,7 @@ def test_the_pages_count_try_and_begin(cases: Benchmark, loopback: Loopback, cli
 
 
 def test_the_command_asks_and_says_what_came(cases: Benchmark, loopback: Loopback, monkeypatch: Any) -> None:
-    monkeypatch.setattr("scoring.management.commands.generate.WORKER_HAS_S", 0.0)
+    monkeypatch.setattr("scoring.management.asking.WORKER_HAS_S", 0.0)
     options = ["--benchmark", "asked", "--candidate", "c", "--endpoint", loopback.url, "--model", "prose", "--wait"]
     out = StringIO()
     call_command("generate", *options, "--cases", "2", "--samples", "2", stdout=out)

@@ -1,0 +1,44 @@
+"""The form of a judge that reads levels of care."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from rubrics.models import Benchmark
+from scoring.acuity.selectors import scale_names
+from scoring.forms import AskingJudgeForm
+from scoring.judges.config import AcuityConfig, InvalidConfig, acuity_config
+
+
+class AcuityJudgeForm(AskingJudgeForm):
+    """A judge that says which level of a scale a response advises."""
+
+    settings_of = AcuityConfig
+
+    scale = forms.ChoiceField(
+        label=_("Scale"), help_text=_("Its levels and their definitions are the judge’s whole instruction.")
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        scale = self.fields["scale"]
+        assert isinstance(scale, forms.ChoiceField)
+        scale.choices = [(name, name) for name in scale_names(benchmark)]
+        scale.initial = scale.initial or "four"
+
+    def clean(self) -> dict[str, Any]:
+        """Show all that is wrong at once, whether the form or the judge's settings refuse it."""
+        try:
+            acuity_config({name: value for name, value in self.config().items() if name != "scale"})
+        except InvalidConfig as error:
+            self.refuse(error)
+        return self.cleaned_data
+
+
+class ScaleForm(forms.Form):
+    """The scale alone, read while other fields of the form may still be empty."""
+
+    scale = forms.CharField(required=False, max_length=100)

@@ -1,0 +1,64 @@
+"""A benchmark whose responses advise known levels, and a judge that reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+
+from rubrics.models import Benchmark
+from scoring.judges.services import create_acuity_judge
+from scoring.models import Judge, JudgeRun
+from scoring.runs.services import RunFrame, create_run
+from scoring.work.slice import work_on_slice
+from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory
+from tests.scoring.conftest import QUICK, Loopback
+
+# Text → the place of the level that it advises on the scale of four, and that of its escalation; None for none.
+ADVICE: dict[str, tuple[int | None, int | None]] = {
+    "Stay at home and drink enough.": (0, None),
+    "You can make an appointment this week. If it gets worse, call an ambulance.": (1, 3),
+    "Go to urgent care.\nBring your papers.": (2, None),
+    "Call an ambulance now.": (3, None),
+    "Since when have you had this?": (None, None),
+    "I'm sorry, I cannot help with that.": (None, None),
+}
+LEVELS = ("self-care", "primary-care", "urgent-care", "emergency")
+
+
+def advised_benchmark() -> Benchmark:
+    """Three cases without rubrics; each candidate answers each with one of the texts, in turn."""
+    benchmark = BenchmarkFactory(slug="advised", title="Advised")
+    texts = list(ADVICE)
+    candidates = [CandidateFactory(benchmark=benchmark, name=name) for name in ("alpha", "beta")]
+    for number in range(3):
+        case = CaseFactory(benchmark=benchmark, key=f"case-{number}")
+        for place, candidate in enumerate(candidates):
+            ResponseFactory(case=case, candidate=candidate, text=texts[number * 2 + place])
+    # Of another setting: it is no answer as to a patient.
+    ResponseFactory(case=case, candidate=candidates[0], setting="aided", text="Call an ambulance now.")
+    return benchmark
+
+
+def level_judge(benchmark: Benchmark, loopback: Loopback, model: str = "ok", **config: Any) -> Judge:
+    """A judge of the loopback endpoint that reads levels of the scale of four."""
+    return create_acuity_judge(
+        benchmark=benchmark,
+        name=config.pop("name", f"levels {model}"),
+        scale="four",
+        config={"endpoint": loopback.url, "model": model, **QUICK, **config},
+        by=None,
+        at=timezone.now(),
+    )
+
+
+def start(benchmark: Benchmark, judge: Judge, frame: RunFrame | None = None, **more: Any) -> JudgeRun:
+    return create_run(benchmark=benchmark, judge=judge, frame=frame or RunFrame(), by=None, at=timezone.now(), **more)
+
+
+def work(run: JudgeRun, **more: Any) -> JudgeRun:
+    """Do the work of a worker on all slices of a run."""
+    for row in run.slices.all():
+        work_on_slice(run.pk, row.number, clock=timezone.now, **more)
+    run.refresh_from_db()
+    return run
