@@ -78,6 +78,11 @@ def _new_work(values: dict[str, Any]) -> Words:
     count, batch = int(values.get("count", 0)), values.get("batch", "")
     if not count:
         return Words(_("“%(batch)s” is open: you may take responses from its pool.") % {"batch": batch})
+    if values.get("what") == "rulings":
+        text = ngettext(
+            "%(count)d ambiguous case waits for a ruling.", "%(count)d ambiguous cases wait for a ruling.", count
+        )
+        return Words(text % {"count": count})
     if values.get("what") == "cases":
         return Words(
             ngettext(

@@ -12,18 +12,22 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
+from annotation.acuity.outstanding import is_shown, public_id_of_question, votes_outstanding
 from annotation.models import (
+    AcuityRuling,
     Adjudication,
     Assignment,
     Batch,
     Check,
     ExpertGroup,
     Involvement,
+    LabelAnswer,
     LabelQuestion,
     LabelTask,
     Membership,
     Part,
     ReferenceSet,
+    RulingRequest,
 )
 from consilium.core.compiled_queries import CompiledQuery
 from rubrics.access import get_administered_benchmark, get_benchmark
@@ -124,9 +128,12 @@ def get_work_in_hand(user: AnyUser, public_id: str) -> tuple[Assignment | None, 
 
 
 def own_label_tasks(user: AnyUser) -> QuerySet[LabelTask]:
-    """Cases that the annotator answers questions about, whatever the state of their batches; not those given up."""
+    """Cases that the annotator answers questions about, whatever the state of their batches; not those given up.
+
+    Nor cases of a second round while somebody still votes on them in the first, which must stay independent.
+    """
     rows = LabelTask.objects.filter(_in_group(user, Membership.Role.ANNOTATOR, "batch__group"), annotator=user.pk)
-    return rows.exclude(status=LabelTask.Status.RELEASED)
+    return rows.filter(is_shown()).exclude(status=LabelTask.Status.RELEASED)
 
 
 def get_own_label_task(user: AnyUser, public_id: str) -> LabelTask:
@@ -267,6 +274,50 @@ def get_done_adjudication(user: AnyUser, public_id: str) -> Adjudication:
     return get_object_or_404(rows, public_id=public_id)
 
 
+def _may_rule(user: AnyUser) -> Q:
+    """A condition on requests: ``user`` adjudicates in the group, and neither votes on the case nor has voted."""
+    own = LabelTask.objects.filter(case=OuterRef("case"), annotator=user.pk)
+    asked = own.filter(batch__frame__questions__contains=public_id_of_question()).exclude(
+        status=LabelTask.Status.RELEASED
+    )
+    votes = LabelAnswer.objects.filter(
+        task__case=OuterRef("case"), task__annotator=user.pk, question__scale__isnull=False
+    )
+    return Q(_in_group(user, Membership.Role.ADJUDICATOR, "group")) & ~Q(Exists(asked)) & ~Q(Exists(votes))
+
+
+def ruling_requests(user: AnyUser) -> QuerySet[RulingRequest]:
+    """Ambiguous cases that this adjudicator may rule on; those with a ruling, by whomever, too."""
+    rows = RulingRequest.objects.filter(_may_rule(user))
+    return rows.exclude(votes_outstanding(public_id_of_question()))
+
+
+def open_ruling_requests(user: AnyUser) -> QuerySet[RulingRequest]:
+    """Ambiguous cases that wait for a ruling of this adjudicator or another one."""
+    return ruling_requests(user).exclude(Exists(_rulings_on_request()))
+
+
+def own_rulings(user: AnyUser) -> QuerySet[RulingRequest]:
+    """The cases that this adjudicator has ruled on."""
+    return ruling_requests(user).filter(Exists(_rulings_on_request().filter(adjudicator=user.pk)))
+
+
+def _rulings_on_request() -> QuerySet[AcuityRuling]:
+    return AcuityRuling.objects.filter(question=OuterRef("question"), case=OuterRef("case"))
+
+
+def get_ruling_request(user: AnyUser, public_id: str, *, ruled_by_others: bool = False) -> RulingRequest:
+    """A case that this adjudicator may rule on, or has ruled on, with what its page shows.
+
+    ``ruled_by_others``: also one that somebody else has ruled on meanwhile, for the service that then says so.
+    """
+    rows = ruling_requests(user)
+    if not ruled_by_others:
+        rows = rows.exclude(Exists(_rulings_on_request().exclude(adjudicator=user.pk)))
+    rows = rows.select_related("question__scale", "case", "group__benchmark")
+    return get_object_or_404(rows, public_id=public_id)
+
+
 # Who runs the benchmark ---------------------------------------------------------------------------------------------
 
 
@@ -304,6 +355,22 @@ def get_label_question(user: AnyUser, slug: str, public_id: str) -> LabelQuestio
 def get_administered_label_question(user: AnyUser, slug: str, public_id: str) -> LabelQuestion:
     """A question about cases, of a benchmark that ``user`` is an admin of."""
     return _label_question(get_administered_benchmark(user, slug), public_id)
+
+
+def get_question_on_scale(user: AnyUser, slug: str, public_id: str) -> LabelQuestion:
+    """A question whose answers are votes on a scale, of a benchmark that ``user`` runs."""
+    return _on_scale(get_label_question(user, slug, public_id))
+
+
+def get_administered_question_on_scale(user: AnyUser, slug: str, public_id: str) -> LabelQuestion:
+    """A question whose answers are votes on a scale, of a benchmark that ``user`` is an admin of."""
+    return _on_scale(get_administered_label_question(user, slug, public_id))
+
+
+def _on_scale(question: LabelQuestion) -> LabelQuestion:
+    if not question.is_levels:
+        raise Http404
+    return question
 
 
 def _label_question(benchmark: Benchmark, public_id: str) -> LabelQuestion:

@@ -21,6 +21,7 @@ from agreement.acuity.parameters import (
     title_names,
 )
 from agreement.acuity.readings import AcuityData, CaseStatus
+from agreement.acuity.reference_facts import reference_facts, reference_methods
 from agreement.acuity.report_tables import cost_tables, report_tables
 from agreement.acuity.tables import everything
 from agreement.forms import ReportForm, choose
@@ -134,6 +135,7 @@ def compute(
         "signed_at": f"{chosen.signed_at:%Y-%m-%d}",
         "datasets": chosen.datasets,
         "scale": str(chosen.scale),
+        **reference_facts(chosen),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "statuses": {
             status.name.lower(): int((inputs.data.status == int(status)).sum())
@@ -205,6 +207,7 @@ def methods(report: Report) -> list[str]:
         + (f"; left out of them: {listed(others)}." if others else "."),
         f"There were {sum(row['n_readings'] for row in pooled):,} readings on them, "
         f"{sum(row['n_usable'] for row in pooled):,} of one level; {listed(lost)}. No level was ever assumed.",
+        *reference_methods(facts),
         "Unless said otherwise each case counts 1, as the mean over its usable readings.",
         f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}; "
         "over everything asked, a reading that names no one level, or is missing, costs as much as the worst answer. "

@@ -19,6 +19,7 @@ from agreement.acuity.parameters import (
     title_names,
 )
 from agreement.acuity.readings import AcuityData
+from agreement.acuity.reference_facts import reference_facts, reference_methods
 from agreement.acuity.uncertainty_tables import (
     CASE_COLUMNS,
     PANEL_COLUMNS,
@@ -130,6 +131,7 @@ def compute(
         "set_digest": chosen.digest,
         "signed_at": f"{chosen.signed_at:%Y-%m-%d}",
         "scale": str(chosen.scale),
+        **reference_facts(chosen),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "ambiguous": chosen.ambiguous.in_words,
         "minimum_votes": chosen.minimum_votes,
@@ -321,6 +323,7 @@ def methods(report: Report) -> list[str]:
         f"{panel['n_boundary_votes']:,} of them for two adjacent levels, which count half for each; in "
         f"{panel['n_cannot_tell']:,} further ones the physician could not tell. A panel took {facts['minimum_votes']} "
         f"votes; {panel['n_ambiguous']:,} cases were ambiguous by the rule {facts['ambiguous']}.",
+        *reference_methods(facts),
         "Distances are the total variation, the earth mover’s distance in levels, the Jensen–Shannon divergence "
         "(natural logarithm) and the ranked probability score (Epstein 1969), means over cases with three votes and "
         "two usable readings; the corrected error is unbiased for finite panels and samples (Ferro 2014).",

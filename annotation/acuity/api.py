@@ -24,6 +24,7 @@ class ReferenceSetSerializer(Plain):
     datasets = serializers.CharField(help_text="Names, by blanks.")
     ambiguous = serializers.CharField(help_text="The rule and its threshold, such as dispersion:0.75.")
     minimum_votes = serializers.IntegerField()
+    round = serializers.ChoiceField(["1", "last"], help_text="Which votes give the references of panels.")
     counts = serializers.DictField(child=serializers.IntegerField())
     signed_by = serializers.CharField()
     signed_at = serializers.CharField()
@@ -44,6 +45,8 @@ class ReferenceItemSerializer(Plain):
     certainty = serializers.FloatField(allow_null=True)
     dispersion = serializers.FloatField(allow_null=True)
     entropy = serializers.FloatField(allow_null=True)
+    round = serializers.IntegerField(allow_null=True, help_text="Of a panel: the round that its reference comes from.")
+    m_last = serializers.IntegerField(allow_null=True, help_text="Votes of round 2, where the reference comes from it.")
     distribution = serializers.DictField(child=serializers.FloatField(allow_null=True))
 
 

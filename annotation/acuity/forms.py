@@ -1,4 +1,4 @@
-"""The form that signs a reference set."""
+"""Forms that sign a reference set, open a second round, and ask for rulings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousBy, AmbiguousRule
 from annotation.acuity.references import datasets_on
+from annotation.acuity.round_plan import RoundTerms
 from annotation.acuity.services import MAX_MINIMUM_VOTES
+from annotation.models import FIRST_ROUND, LAST_ROUND, ExpertGroup
+from consilium.core.commands import CommandForm, command_of
 from consilium.core.limits import MAX_REASON_LENGTH
 from rubrics.models import AcuityScale, Benchmark
 
@@ -19,8 +22,30 @@ RULE_LABELS = {
     AmbiguousBy.MAJORITY: _("No level has the share"),
 }
 
+ROUND_LABELS = [(FIRST_ROUND, _("Votes of round 1")), (LAST_ROUND, _("Votes of the last round of each case"))]
 
-class ReferenceSetForm(forms.Form):
+
+class AmbiguousRuleForm(forms.Form):
+    """When a case is ambiguous."""
+
+    rule = forms.ChoiceField(label=_("A case is ambiguous by"), choices=list(RULE_LABELS.items()))
+    threshold = forms.FloatField(label=_("Threshold"), min_value=0, max_value=25, initial=0.75)
+
+    def clean(self) -> dict[str, Any]:
+        """A share is at most 1."""
+        cleaned = super().clean() or {}
+        rule, threshold = cleaned.get("rule"), cleaned.get("threshold")
+        if rule and threshold is not None and threshold > AmbiguousBy(rule).most:
+            self.add_error("threshold", _("The threshold of this rule is a number from 0 to 1."))
+        return cleaned
+
+    @property
+    def ambiguous(self) -> AmbiguousRule:
+        """The rule, once the form is valid."""
+        return AmbiguousRule(AmbiguousBy(self.cleaned_data["rule"]), self.cleaned_data["threshold"])
+
+
+class ReferenceSetForm(AmbiguousRuleForm):
     """Which cases get a reference, and when one of them is ambiguous."""
 
     scale = forms.ChoiceField(label=_("Scale"))
@@ -30,10 +55,11 @@ class ReferenceSetForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text=_("A panel with enough votes comes before the label of its case."),
     )
-    rule = forms.ChoiceField(label=_("A case is ambiguous by"), choices=list(RULE_LABELS.items()))
-    threshold = forms.FloatField(label=_("Threshold"), min_value=0, max_value=25, initial=0.75)
     minimum_votes = forms.IntegerField(
         label=_("Fewest votes of a panel"), min_value=1, max_value=MAX_MINIMUM_VOTES, initial=MINIMUM_VOTES
+    )
+    round = forms.TypedChoiceField(
+        label=_("References of panels from"), coerce=int, choices=ROUND_LABELS, required=False
     )
     note = forms.CharField(
         label=_("Note"), required=False, max_length=MAX_REASON_LENGTH, widget=forms.Textarea(attrs={"rows": 2})
@@ -54,14 +80,6 @@ class ReferenceSetForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
 
-    def clean(self) -> dict[str, Any]:
-        """A share is at most 1, and labels count only on the scale that they were mapped to."""
-        cleaned = super().clean() or {}
-        rule, threshold = cleaned.get("rule"), cleaned.get("threshold")
-        if rule and threshold is not None and threshold > AmbiguousBy(rule).most:
-            self.add_error("threshold", _("The threshold of this rule is a number from 0 to 1."))
-        return cleaned
-
     @property
     def chosen_scale(self) -> AcuityScale:
         """The scale, once the form is valid."""
@@ -75,5 +93,37 @@ class ReferenceSetForm(forms.Form):
         return {
             "scale": scale,
             "datasets": [name for name in self.cleaned_data["datasets"] if name in on_scale],
-            "ambiguous": AmbiguousRule(AmbiguousBy(self.cleaned_data["rule"]), self.cleaned_data["threshold"]),
+            "ambiguous": self.ambiguous,
+            "round": self.cleaned_data["round"] or FIRST_ROUND,
         }
+
+
+class _GroupForm(AmbiguousRuleForm):
+    """Which group is asked about which ambiguous cases."""
+
+    group = forms.ModelChoiceField(
+        label=_("Expert group"), queryset=ExpertGroup.objects.none(), to_field_name="public_id", empty_label=None
+    )
+    digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        group = self.fields["group"]
+        assert isinstance(group, forms.ModelChoiceField)
+        group.queryset = benchmark.groups.all()
+
+
+class RoundForm(CommandForm, _GroupForm):
+    """Who votes again on which cases, and until when."""
+
+    commands = (RoundTerms,)
+
+    def terms(self) -> RoundTerms:
+        """The cleaned terms; the preview may lack a title."""
+        return command_of(RoundTerms, self.cleaned_data)
+
+
+class RulingsForm(_GroupForm):
+    """Whose adjudicators rule on which cases; the seed shuffles them."""
+
+    seed = forms.IntegerField(min_value=0, widget=forms.HiddenInput)

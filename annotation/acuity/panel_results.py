@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
 
+from annotation.acuity.moves import CaseMoves, moves_of
 from annotation.acuity.panel import (
     AmbiguousRule,
     PanelAgreement,
@@ -17,7 +18,7 @@ from annotation.acuity.panel import (
     panel_case,
 )
 from annotation.acuity.votes import CastVote, cast_votes, panels_of
-from annotation.models import LabelAnswer, LabelQuestion
+from annotation.models import FIRST_ROUND, LabelAnswer, LabelQuestion
 from consilium.statistics.estimate import Figure
 from rubrics.acuity.scales import Scale
 from rubrics.acuity.stored import scale_of
@@ -61,12 +62,13 @@ class LevelResults:
     question: LabelQuestion
     scale: Scale
     cases: list[PanelResult]
-    votes: list[CastVote]
+    votes: list[CastVote]  # of round 1
+    later_votes: list[CastVote] = field(default_factory=list)  # of round 2
     rule: AmbiguousRule = field(default_factory=AmbiguousRule)
 
     @property
     def answers(self) -> int:
-        """Votes handed in, those who cannot tell among them."""
+        """Votes of round 1 handed in, those who cannot tell among them."""
         return len(self.votes)
 
     @cached_property
@@ -117,12 +119,21 @@ class LevelResults:
         """The alpha of all votes, those between two levels among them."""
         return self.panel_agreement.sets
 
+    @cached_property
+    def moves(self) -> list[CaseMoves]:
+        """How the votes on each case of a second round moved."""
+        return moves_of(self.votes, self.later_votes, len(self.scale))
+
     def reference(self, case: PanelResult) -> str:
         """The label of the reference of a case, of both levels on a border; empty without a vote."""
-        if not case.panel.m:
+        return self.words(case.panel)
+
+    def words(self, panel: PanelCase) -> str:
+        """The label of the reference of a panel, as in `reference`."""
+        if not panel.m:
             return ""
         labels = [choice["label"] for choice in self.question.choices]
-        ends = (case.panel.reference_low, case.panel.reference_high)
+        ends = (panel.reference_low, panel.reference_high)
         return " / ".join(labels[place] for place in dict.fromkeys(ends))
 
 
@@ -130,7 +141,9 @@ def level_results(question: LabelQuestion, n_annotators: dict[int, int]) -> Leve
     """The results of a question on a scale; ``n_annotators`` has how many physicians each case was given to."""
     assert question.scale is not None
     scale = scale_of(question.scale)
-    votes = cast_votes([question])
+    all_votes = cast_votes([question])
+    votes = [vote for vote in all_votes if vote.round == FIRST_ROUND]
+    later = [vote for vote in all_votes if vote.round > FIRST_ROUND]
     panels = panels_of(votes, len(scale))
     rows = Case.with_stubs.filter(pk__in={*n_annotators, *panels}).order_by("key")
     rule = AmbiguousRule()
@@ -139,7 +152,7 @@ def level_results(question: LabelQuestion, n_annotators: dict[int, int]) -> Leve
         panel = panels.get(pk) or panel_case(key, [], len(scale))
         status = panel.status(rule, question.minimum_answers)
         cases.append(PanelResult(pk, key, public_id, is_stub, n_annotators.get(pk, 0), panel, status))
-    return LevelResults(question, scale, cases, votes, rule)
+    return LevelResults(question, scale, cases, votes, later, rule)
 
 
 # Files --------------------------------------------------------------------------------------------------------------

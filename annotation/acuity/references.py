@@ -1,4 +1,4 @@
-"""How urgent each case is, by its panel and by its labels, as reference sets freeze it."""
+"""How urgent each case is, by a ruling, its panel or its labels, as reference sets freeze it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from statistics import median
 
 from django.utils.translation import ngettext
 
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule, PanelCase, PanelStatus
 from annotation.acuity.votes import cast_votes, panels_of, questions_on
-from annotation.models import ReferenceItem
+from annotation.models import FIRST_ROUND, LAST_ROUND, AcuityRuling, ReferenceItem
 from consilium.core.errors import DomainError
 from rubrics.acuity.stored import scale_of
 from rubrics.models import AcuityScale, Benchmark, Case, HowMapped, SourceLabel
@@ -33,8 +34,9 @@ MAX_NAMED = 5
 class Reference:
     """The reference of one case; ``low`` and ``high`` are places on the scale.
 
-    ``votes`` has low + high of each vote in ascending order, ``certainty`` their median, 0 to 100. ``label_differs``:
-    the panel gives another reference than the label.
+    ``votes`` has low + high of each vote of round 1 in ascending order, ``certainty`` is the median of theirs, 0 to
+    100. ``later_votes`` has those of round 2 where the reference of the panel comes from them. ``label_differs``: the
+    panel gives another reference than the label.
     """
 
     case_id: int
@@ -47,11 +49,14 @@ class Reference:
     n_cannot_tell: int = 0
     certainty: float | None = None
     label_differs: bool = False
+    later_votes: tuple[int, ...] = ()
 
     def frozen(self) -> list[object]:
         """What the digest of a set is of."""
         levels = [self.low, self.high, list(self.votes), self.n_cannot_tell, self.certainty]
-        return [self.case, str(self.status), str(self.source), *levels]
+        # Only where there are any, so that a set of round 1 has the digest that it always had.
+        later = [list(self.later_votes)] if self.later_votes else []
+        return [self.case, str(self.status), str(self.source), *levels, *later]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,26 +79,35 @@ def references_of(
     datasets: Iterable[str],
     ambiguous: AmbiguousRule,
     minimum: int = MINIMUM_VOTES,
+    round: int = FIRST_ROUND,
+    until: datetime | None = None,
 ) -> list[Reference]:
-    """The reference of every case with a vote or with a label of the datasets, by key.
+    """The reference of every case with a vote or with a label of the datasets, by key; votes and rulings by ``until``.
 
-    A panel with ``minimum`` votes decides; else the label of the case that was imported last. Excluded cases have no
-    reference. `DomainError` where two datasets label a case differently.
+    A ruling comes first, then a panel with ``minimum`` votes, then the label of the case that was imported last. The
+    reference of a panel is that of round 1, or with ``round`` 2 of the last round with ``minimum`` votes; whether it is
+    ambiguous comes from round 1. A case with a ruling is ambiguous. Excluded cases have no reference. `DomainError`
+    where two datasets label a case differently.
     """
     labels = _labels(benchmark, scale, datasets)
     levels = scale_of(scale)
-    votes = cast_votes(questions_on(benchmark, scale))
+    votes = cast_votes(questions_on(benchmark, scale), until=until)
     panels = panels_of(votes, len(levels))
+    later = panels_of(votes, len(levels), LAST_ROUND) if round == LAST_ROUND else {}
+    later = {pk: panel for pk, panel in later.items() if panel.m >= minimum}
+    rulings = rulings_on(benchmark, scale, until=until)
     certainties: dict[int, list[int]] = {}
     for vote in votes:
-        if vote.certainty is not None:
+        if vote.certainty is not None and vote.round == FIRST_ROUND:
             certainties.setdefault(vote.case_id, []).append(vote.certainty)
     cases = Case.with_stubs.included().filter(pk__in={*labels, *panels})
     keys = dict(cases.values_list("pk", "key"))
-    references = [
-        _reference(pk, key, labels.get(pk), panels.get(pk), certainties.get(pk, []), ambiguous, minimum)
-        for pk, key in keys.items()
-    ]
+    references = []
+    for pk, key in keys.items():
+        own = _reference(pk, key, labels.get(pk), panels.get(pk), certainties.get(pk, []), ambiguous, minimum)
+        if pk in later and own.source == Source.PANEL and own.low is not None:
+            own = _of_last_round(own, later[pk], labels.get(pk))
+        references.append(_ruled(own, rulings[pk]) if pk in rulings else own)
     return sorted(references, key=lambda reference: reference.case)
 
 
@@ -119,13 +133,51 @@ def _reference(
         low = high = None
         if status is not PanelStatus.SET_ASIDE:
             low, high = panel.reference_low, panel.reference_high
-        differs = low is not None and label is not None and label.low is not None
-        differs = differs and (low, high) != (label.low, label.high) if label is not None else False
+        differs = _differs(low, high, label)
         return Reference(pk, key, _OF_PANEL[status], Source.PANEL, low, high, *of_votes, label_differs=differs)
     if label is None or label.low is None:
         return Reference(pk, key, Status.WITHOUT, Source.NONE, None, None, *of_votes)
     by_label = Status.CLEAR if label.low == label.high else Status.BOUNDARY
     return Reference(pk, key, by_label, Source.DIRECT, label.low, label.high, *of_votes)
+
+
+def _differs(low: int | None, high: int | None, label: _Label | None) -> bool:
+    """Whether a panel and a label both give a reference, and not the same."""
+    if low is None or label is None or label.low is None:
+        return False
+    return (low, high) != (label.low, label.high)
+
+
+def _of_last_round(reference: Reference, panel: PanelCase, label: _Label | None) -> Reference:
+    """The reference of a panel by the votes of its last round; it stays ambiguous if round 1 was."""
+    low, high = panel.reference_low, panel.reference_high
+    status = reference.status
+    if status != Status.AMBIGUOUS:
+        status = Status.CLEAR if low == high else Status.BOUNDARY
+    later_votes = tuple(sorted((panel.low + panel.high).tolist()))
+    return replace(
+        reference, status=status, low=low, high=high, later_votes=later_votes, label_differs=_differs(low, high, label)
+    )
+
+
+def _ruled(reference: Reference, ruling: AcuityRuling) -> Reference:
+    """A case with a ruling is ambiguous, and has the level of the ruling; one that stays ambiguous has its panel's."""
+    if reference.status == Status.EXCLUDED:
+        return reference
+    if ruling.stays_ambiguous:
+        is_of_panel = reference.source == Source.PANEL and reference.low is not None
+        return replace(reference, status=Status.AMBIGUOUS) if is_of_panel else reference
+    return replace(
+        reference, status=Status.AMBIGUOUS, source=Source.RULING, low=ruling.low, high=ruling.high, later_votes=()
+    )
+
+
+def rulings_on(benchmark: Benchmark, scale: AcuityScale, *, until: datetime | None = None) -> dict[int, AcuityRuling]:
+    """The ruling on each case by its id, over all questions on the scale: the newest."""
+    rows = AcuityRuling.objects.filter(question__benchmark=benchmark, question__scale=scale)
+    if until is not None:
+        rows = rows.filter(created_at__lte=until)
+    return {ruling.case_id: ruling for ruling in rows.order_by("created_at", "pk")}
 
 
 def _labels(benchmark: Benchmark, scale: AcuityScale, datasets: Iterable[str]) -> dict[int, _Label]:

@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.acuity.panel import AmbiguousBy, AmbiguousRule, PanelCase, panel_case
 from annotation.acuity.references import Reference
-from annotation.models import ReferenceItem, ReferenceSet
+from annotation.models import FIRST_ROUND, LAST_ROUND, ReferenceItem, ReferenceSet
 from rubrics.acuity.scales import Scale
 from rubrics.acuity.stored import scale_of
 from rubrics.models import Benchmark
@@ -22,7 +22,7 @@ RULES = (
     AmbiguousRule(AmbiguousBy.MAJORITY, 0.75),
 )
 SET_COLUMNS = (
-    *("number", "scale", "datasets", "ambiguous", "minimum_votes"),
+    *("number", "scale", "datasets", "ambiguous", "minimum_votes", "round"),
     *ReferenceItem.Status.values,
     *("signed_by", "signed_at", "digest", "note"),
 )
@@ -35,7 +35,9 @@ def listed_sets(benchmark: Benchmark) -> QuerySet[ReferenceSet]:
     counts = {
         f"n_{status.name.lower()}": Count("items", filter=Q(items__status=status)) for status in ReferenceItem.Status
     }
-    return ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale").annotate(**counts)
+    # A query with GROUP BY does not use the ordering of the model.
+    rows = ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale").annotate(**counts)
+    return rows.order_by("-number")
 
 
 def set_rows(benchmark: Benchmark) -> Iterator[dict[str, object]]:
@@ -47,12 +49,18 @@ def set_rows(benchmark: Benchmark) -> Iterator[dict[str, object]]:
             "datasets": " ".join(own.datasets),
             "ambiguous": own.ambiguous.in_words,
             "minimum_votes": own.minimum_votes,
+            "round": round_of(own),
             **{status.value: getattr(own, f"n_{status.name.lower()}") for status in ReferenceItem.Status},
             "signed_by": own.signed_as,
             "signed_at": own.signed_at.isoformat(),
             "digest": own.digest,
             "note": own.note,
         }
+
+
+def round_of(reference_set: ReferenceSet) -> str:
+    """Which votes give the references of panels, as files name it: ``1``, or ``last``."""
+    return "last" if reference_set.round == LAST_ROUND else "1"
 
 
 def panel_of_item(case: str, votes: Sequence[int], n_cannot_tell: int, n_levels: int) -> PanelCase:
@@ -67,6 +75,7 @@ def item_columns(scale: Scale) -> tuple[str, ...]:
     return (
         *("case", "status", "source", "low", "high", "m", "n_cannot_tell", "certainty", "dispersion", "entropy"),
         *shares,
+        *("round", "m_last"),
     )
 
 
@@ -77,9 +86,9 @@ def item_rows(reference_set: ReferenceSet) -> Iterator[dict[str, object]]:
     """The items of a set as rows of `item_columns`, by key."""
     scale = scale_of(reference_set.scale)
     rows = ReferenceItem.objects.filter(reference_set=reference_set).order_by("case__key").values_list(
-        "case__key", "status", "source", "low", "high", "votes", "n_cannot_tell", "certainty"
+        "case__key", "status", "source", "low", "high", "votes", "n_cannot_tell", "certainty", "later_votes"
     )  # fmt: skip
-    for case, status, source, low, high, votes, n_cannot_tell, certainty in rows:
+    for case, status, source, low, high, votes, n_cannot_tell, certainty, later_votes in rows:
         panel = panel_of_item(case, votes, n_cannot_tell, len(scale))
         has_votes = bool(votes)
         figures = {"dispersion": panel.dispersion, "entropy": panel.entropy}
@@ -97,6 +106,9 @@ def item_rows(reference_set: ReferenceSet) -> Iterator[dict[str, object]]:
                 f"q_{level}": float(share) if has_votes else None
                 for level, share in zip(scale.values, panel.q.tolist(), strict=True)
             },
+            # The round that the reference of a panel comes from; the figures above are those of round 1 always.
+            "round": (LAST_ROUND if later_votes else FIRST_ROUND) if source == ReferenceItem.Source.PANEL else None,
+            "m_last": len(later_votes) or None,
         }
 
 

@@ -12,14 +12,17 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from annotation.acuity.panel import AmbiguousRule
 from annotation.acuity.references import datasets_on, digest_of, references_of
-from annotation.models import ReferenceItem, ReferenceSet
+from annotation.models import FIRST_ROUND, LAST_ROUND, ReferenceItem, ReferenceSet
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_REASON_LENGTH
 from rubrics.imports.bulk import copy_rows
 from rubrics.models import AcuityScale, Benchmark
 
 MAX_MINIMUM_VOTES = 50
-ITEM_COLUMNS = (*("reference_set", "case", "status", "source", "low", "high", "votes", "n_cannot_tell", "certainty"),)
+ITEM_COLUMNS = (
+    *("reference_set", "case", "status", "source", "low", "high"),
+    *("votes", "n_cannot_tell", "certainty", "later_votes"),
+)
 
 
 @transaction.atomic
@@ -33,11 +36,13 @@ def sign_reference_set(
     seen: str | None,
     by: User | None,
     at: datetime,
+    round: int = FIRST_ROUND,
 ) -> ReferenceSet:
-    """Freeze the references of all cases on the scale as the next set of its benchmark.
+    """Freeze the references of all cases on the scale as the next set of its benchmark, by votes handed in by ``at``.
 
-    ``seen`` is the digest of what the signer saw; None on the command line, which shows nothing first. `Conflict` where
-    a vote or label has changed it since, or where the newest set is the same.
+    With ``round`` 2 the reference of a panel comes from its last round. ``seen`` is the digest of what the signer saw;
+    None on the command line, which shows nothing first. `Conflict` where a vote or label has changed it since, or where
+    the newest set is the same.
     """
     benchmark = scale.benchmark
     # Concurrent requests wait here, so that no two sets get the same number.
@@ -49,14 +54,18 @@ def sign_reference_set(
         raise DomainError(_("The fewest votes are a number from 1 to %(most)s.") % {"most": MAX_MINIMUM_VOTES})
     if len(note) > MAX_REASON_LENGTH:
         raise DomainError(_("A note has at most %(n)s characters.") % {"n": MAX_REASON_LENGTH})
-    references = references_of(benchmark, scale, datasets=datasets, ambiguous=ambiguous, minimum=minimum_votes)
+    if round not in (FIRST_ROUND, LAST_ROUND):
+        raise DomainError(_("References come from the votes of the first round, or of the last one."))
+    references = references_of(
+        benchmark, scale, datasets=datasets, ambiguous=ambiguous, minimum=minimum_votes, round=round, until=at
+    )
     if not any(reference.low is not None for reference in references):
         raise DomainError(_("No case has a reference yet: import labels, or let physicians vote."))
     digest = digest_of(scale, references)
     if seen is not None and seen != digest:
         raise Conflict(_("Votes or labels have changed since you looked. Look at the new numbers, then sign."))
     newest = ReferenceSet.objects.filter(benchmark=benchmark, scale=scale).order_by("-number").first()
-    if newest is not None and (newest.digest, newest.ambiguous) == (digest, ambiguous):
+    if newest is not None and (newest.digest, newest.ambiguous, newest.round) == (digest, ambiguous, round):
         raise Conflict(_("Reference set %(number)s holds exactly this already.") % {"number": newest.number})
     last = ReferenceSet.objects.filter(benchmark=benchmark).aggregate(last=Max("number"))["last"] or 0
     reference_set = ReferenceSet.objects.create(
@@ -67,6 +76,7 @@ def sign_reference_set(
         ambiguous_rule=ambiguous.by,
         ambiguous_threshold=ambiguous.threshold,
         minimum_votes=minimum_votes,
+        round=round,
         note=note.strip(),
         digest=digest,
         signed_by=by,
@@ -79,7 +89,7 @@ def sign_reference_set(
         (
             (
                 *(reference_set.pk, own.case_id, str(own.status), str(own.source), own.low, own.high),
-                *(list(own.votes), own.n_cannot_tell, own.certainty),
+                *(list(own.votes), own.n_cannot_tell, own.certainty, list(own.later_votes)),
             )
             for own in references
         ),

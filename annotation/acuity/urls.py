@@ -1,10 +1,27 @@
-"""Routes of reference sets."""
+"""Routes of second rounds, rulings and reference sets."""
 
 from django.urls import URLPattern, path
 
-from annotation.acuity import views
+from annotation.acuity import round_views, ruling_views, views
 
 urlpatterns: list[URLPattern] = [
+    path("work/rulings/", ruling_views.rulings, name="rulings"),
+    path("work/rulings/in/<slug:slug>/", ruling_views.rulings_in, name="rulings-in"),
+    path("work/rulings/<str:public_id>/", ruling_views.ruling, name="ruling"),
+    path("b/<slug:slug>/labels/<str:public_id>/second-round/", round_views.second_round, name="second-round"),
+    path(
+        "b/<slug:slug>/labels/<str:public_id>/second-round/preview/",
+        round_views.second_round_preview,
+        name="second-round-preview",
+    ),
+    path("b/<slug:slug>/labels/<str:public_id>/moves.csv", round_views.moves_csv, name="label-moves-csv"),
+    path("b/<slug:slug>/labels/<str:public_id>/rulings/", round_views.ask_for_rulings, name="ask-for-rulings"),
+    path(
+        "b/<slug:slug>/labels/<str:public_id>/rulings/preview/",
+        round_views.rulings_preview,
+        name="ask-for-rulings-preview",
+    ),
+    path("b/<slug:slug>/labels/<str:public_id>/rulings.csv", round_views.rulings_csv, name="label-rulings-csv"),
     path("b/<slug:slug>/reference-sets/", views.reference_sets, name="reference-sets"),
     path("b/<slug:slug>/reference-sets.csv", views.reference_sets_csv, name="reference-sets-csv"),
     path("b/<slug:slug>/reference-sets/new/", views.new, name="reference-set-new"),

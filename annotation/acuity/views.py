@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import access
 from annotation.acuity import selectors, services
-from annotation.acuity.forms import RULE_LABELS, ReferenceSetForm
+from annotation.acuity.forms import ROUND_LABELS, RULE_LABELS, ReferenceSetForm
 from annotation.acuity.panel import AmbiguousRule
 from annotation.acuity.references import counts_of, digest_of, references_of
 from annotation.dashboard.views import csv_file
@@ -121,6 +121,8 @@ def _preview(benchmark: Benchmark, form: ReferenceSetForm) -> dict[str, Any]:
         "counts": [(status.label, counts[status.value]) for status in ReferenceItem.Status],
         "n_panel": sum(reference.source == ReferenceItem.Source.PANEL for reference in references),
         "n_direct": sum(reference.source == ReferenceItem.Source.DIRECT for reference in references),
+        "n_ruled": sum(reference.source == ReferenceItem.Source.RULING for reference in references),
+        "n_later": sum(bool(reference.later_votes) for reference in references),
         "n_differing": sum(reference.label_differs for reference in references),
         "rules": [(in_words(own.rule), own) for own in rules] if any(own.votes for own in references) else [],
         "digest": digest_of(chosen["scale"], references),
@@ -149,6 +151,8 @@ def reference_set(request: SignedInRequest, slug: str, number: int) -> HttpRespo
         "benchmark": reference_set.benchmark,
         "set": reference_set,
         "rule": in_words(reference_set.ambiguous),
+        "round_label": dict(ROUND_LABELS)[reference_set.round],
+        "ruled": [row["case"] for row in rows if row["source"] == ReferenceItem.Source.RULING],
         "status": status if status in ReferenceItem.Status.values else "",
         "n_cases": len(rows),
         "statuses": [

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from annotation.acuity.panel import PanelCase, panel_case
-from annotation.models import CANNOT_TELL, LabelAnswer, LabelQuestion, LabelTask, Physician
+from annotation.models import CANNOT_TELL, FIRST_ROUND, LabelAnswer, LabelQuestion, LabelTask, Physician
 from rubrics.acuity.scales import Scale
 from rubrics.models import AcuityScale, Benchmark
 
@@ -27,24 +28,29 @@ class CastVote:
     reason: str
     certainty: int | None
     note: str
+    round: int
 
 
-def cast_votes(questions: Iterable[LabelQuestion]) -> list[CastVote]:
-    """The votes on questions of one scale, by case and physician: one each, the one that was handed in last."""
-    latest = {(vote.case, vote.physician): vote for vote in _handed_in(questions)}
+def cast_votes(questions: Iterable[LabelQuestion], *, until: datetime | None = None) -> list[CastVote]:
+    """The votes of all rounds on questions of one scale, by case, physician and round; those handed in by ``until``.
+
+    One each: the one that was handed in last, where a physician voted on two questions on the scale.
+    """
+    latest = {(vote.case, vote.physician, vote.round): vote for vote in _handed_in(questions, until)}
     return [latest[key] for key in sorted(latest)]
 
 
 def votes_by_question(questions: Iterable[LabelQuestion]) -> dict[int, list[CastVote]]:
-    """The votes on each question, by its id, in one query."""
-    latest = {(vote.question, vote.case, vote.physician): vote for vote in _handed_in(questions)}
+    """The votes of round 1 on each question, by its id, in one query."""
+    first = (vote for vote in _handed_in(questions, None) if vote.round == FIRST_ROUND)
+    latest = {(vote.question, vote.case, vote.physician): vote for vote in first}
     votes: dict[int, list[CastVote]] = {}
     for key in sorted(latest):
         votes.setdefault(key[0], []).append(latest[key])
     return votes
 
 
-def _handed_in(questions: Iterable[LabelQuestion]) -> Iterator[CastVote]:
+def _handed_in(questions: Iterable[LabelQuestion], until: datetime | None) -> Iterator[CastVote]:
     """All votes in the order in which they were handed in."""
     places = {
         question.pk: {level["value"]: place for place, level in enumerate(question.scale.levels)}
@@ -52,10 +58,12 @@ def _handed_in(questions: Iterable[LabelQuestion]) -> Iterator[CastVote]:
         if question.scale is not None
     }
     rows = LabelAnswer.objects.filter(question__in=places, task__status=LabelTask.Status.SUBMITTED)
+    if until is not None:
+        rows = rows.filter(task__submitted_at__lte=until)
     fields = ("question_id", "task__case_id", "task__case__key", "task__annotator_id", "value", "upper")
     for question, case_id, case, physician, value, upper, *rest in rows.order_by(
         "task__submitted_at", "pk"
-    ).values_list(*fields, "reason", "certainty", "note"):
+    ).values_list(*fields, "reason", "certainty", "note", "task__round"):
         low = None if value == CANNOT_TELL else places[question][value]
         high = places[question][upper] if upper else low
         yield CastVote(question, case_id, case, physician, low, high, *rest)
@@ -66,11 +74,12 @@ def questions_on(benchmark: Benchmark, scale: AcuityScale) -> list[LabelQuestion
     return list(LabelQuestion.objects.filter(benchmark=benchmark, scale=scale).select_related("scale"))
 
 
-def panels_of(votes: Iterable[CastVote], n_levels: int) -> dict[int, PanelCase]:
-    """The votes by the id of their case, with their figures."""
+def panels_of(votes: Iterable[CastVote], n_levels: int, round: int = FIRST_ROUND) -> dict[int, PanelCase]:
+    """The votes of one round by the id of their case, with their figures."""
     by_case: dict[int, list[CastVote]] = {}
     for vote in votes:
-        by_case.setdefault(vote.case_id, []).append(vote)
+        if vote.round == round:
+            by_case.setdefault(vote.case_id, []).append(vote)
     return {
         case_id: panel_case(own[0].case, [(vote.low, vote.high) for vote in own], n_levels)
         for case_id, own in by_case.items()
@@ -78,7 +87,7 @@ def panels_of(votes: Iterable[CastVote], n_levels: int) -> dict[int, PanelCase]:
 
 
 def panel_of(benchmark: Benchmark, scale: AcuityScale) -> dict[int, PanelCase]:
-    """The panel of each case by its id: the votes on all questions on the scale, one of each physician."""
+    """The panel of each case by its id: the votes of round 1 on all questions on the scale, one of each physician."""
     return panels_of(cast_votes(questions_on(benchmark, scale)), len(scale.levels))
 
 
@@ -87,4 +96,4 @@ def vote_rows(votes: Sequence[CastVote], benchmark: Benchmark, scale: Scale) -> 
     names = dict(Physician.objects.filter(benchmark=benchmark).values_list("user_id", "pseudonym"))
     for vote in votes:
         level = CANNOT_TELL if vote.low is None or vote.high is None else scale.named(vote.low, vote.high)
-        yield vote.case, names.get(vote.physician, ""), 1, level, vote.certainty, vote.note
+        yield vote.case, names.get(vote.physician, ""), vote.round, level, vote.certainty, vote.note

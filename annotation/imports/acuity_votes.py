@@ -15,7 +15,17 @@ from annotation.acuity.votes import CastVote, cast_votes, questions_on
 from annotation.imports.decisions import group_called
 from annotation.imports.raters import Raters
 from annotation.labels.services import QuestionInput, make_question
-from annotation.models import CANNOT_TELL, Batch, ExpertGroup, LabelAnswer, LabelQuestion, LabelTask, Membership
+from annotation.models import (
+    CANNOT_TELL,
+    FIRST_ROUND,
+    AcuityRuling,
+    Batch,
+    ExpertGroup,
+    LabelAnswer,
+    LabelQuestion,
+    LabelTask,
+    Membership,
+)
 from consilium.core.errors import DomainError
 from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Progress
@@ -27,7 +37,7 @@ from rubrics.acuity.stored import scale_of
 from rubrics.imports.bulk import check_references_at_once, chunks, copy_rows, reserve_ids
 from rubrics.imports.registry import Counts
 from rubrics.models import AcuityScale, Benchmark, Case
-from rubrics.parsing.acuity_files import LONG, WIDE, AcuityReader, Vote
+from rubrics.parsing.acuity_files import LONG, WIDE, WITHOUT_FIRST, AcuityReader, Vote
 from rubrics.parsing.faults import Faults
 
 CHUNK = 5000
@@ -44,7 +54,7 @@ def import_acuity_votes(
     at: datetime,
     progress: Progress,
 ) -> Counts:
-    """Import the votes of one expert group (option ``group``, made if missing) on a ``scale`` as a closed batch.
+    """Import the votes of one expert group (option ``group``, made if missing) on a ``scale``, a closed batch a round.
 
     ``format`` is one of `SHAPES`, found by the heading where it is empty. A vote that is stored already is left alone.
     `ImportRefused` names every fault; nothing is written then.
@@ -60,13 +70,16 @@ def import_acuity_votes(
     scale = get_or_make_scale(benchmark=benchmark, name=name, by=by, at=at)
     levels = scale_of(scale)
     reader = AcuityReader(levels, Scheme("direct", levels, {}), progress=progress)
-    faults = reader.read_votes(file, shape)
+    faults = reader.read_votes(file, shape, refuse_without_first=False)
     votes = _new_votes(benchmark, group, scale, reader.records.votes, faults)
     faults.refuse_if_any()
     raters = Raters(group, faults)
     raters.enrol({vote.physician: {Membership.Role.ANNOTATOR} for vote in reader.records.votes})
-    if votes:
-        _write(_question_on(benchmark, scale, by, at), group, votes, levels, raters.users, by=by, at=at)
+    question = _question_on(benchmark, scale, by, at) if votes else None
+    for number in sorted({vote.round for _case, vote in votes}):
+        assert question is not None
+        own = [(case, vote) for case, vote in votes if vote.round == number]
+        _write(question, group, own, levels, raters.users, round=number, by=by, at=at)
     counts: Counts = {
         "groups": {"created": int(group_created), "unchanged": int(not group_created)},
         "physicians": {"created": raters.created},
@@ -94,20 +107,32 @@ def _new_votes(
     for some in chunks(sorted({vote.case for vote in votes}), CHUNK):
         rows = Case.with_stubs.filter(benchmark=benchmark, key__in=list(some))
         cases.update(rows.values_list("key", "pk"))
-    stored = {(vote.case_id, vote.physician): vote for vote in cast_votes(questions_on(benchmark, scale))}
+    questions = questions_on(benchmark, scale)
+    stored = {(vote.case_id, vote.physician, vote.round): vote for vote in cast_votes(questions)}
+    rulings = AcuityRuling.objects.filter(case__in=cases.values())
+    ruled = set(rulings.values_list("case_id", "adjudicator_id"))
+    first = {(vote.case, vote.physician) for vote in votes if vote.round == FIRST_ROUND}
     raters = Raters(group, faults)
     sound: dict[str, bool] = {}
     new = []
     for vote in votes:
-        if vote.round > 1:
-            faults.add(vote.line, "round", _("Only votes of round 1 can be imported."))
         if vote.case not in cases:
             message = _("There is no case “%(key)s” in this benchmark.")
             faults.add(vote.line, "case", message % {"key": vote.case[:80]})
             continue
         if vote.physician not in sound:
             sound[vote.physician] = raters.sound(vote.physician, vote.line, "physician")
-        before = stored.get((cases[vote.case], raters.users.get(vote.physician, 0)))
+        rater = cases[vote.case], raters.users.get(vote.physician, 0)
+        if (
+            vote.round > FIRST_ROUND
+            and (vote.case, vote.physician) not in first
+            and (*rater, FIRST_ROUND) not in stored
+        ):
+            faults.add(vote.line, "round", WITHOUT_FIRST)
+        if rater in ruled:
+            message = _("The physician “%(name)s” has ruled on this case, and does not vote on it.")
+            faults.add(vote.line, "physician", message % {"name": vote.physician[:80]})
+        before = stored.get((*rater, vote.round))
         if before is None:
             new.append((cases[vote.case], vote))
         elif not _is_same(vote, before):
@@ -149,6 +174,7 @@ def _write(
     scale: Scale,
     users: Mapping[str, int],
     *,
+    round: int,
     by: User | None,
     at: datetime,
 ) -> None:
@@ -164,7 +190,7 @@ def _write(
         check_policy=Batch.CheckPolicy.NONE,
         check_fraction=0.0,
         seed=0,
-        frame={"imported": True, "questions": [question.public_id]},
+        frame={"imported": True, "questions": [question.public_id], "round": round},
         created_by=by,
         created_at=at,
         closed_at=at,
@@ -172,9 +198,12 @@ def _write(
     ids = reserve_ids(LabelTask, len(votes))
     copy_rows(
         LabelTask,
-        ("id", "public_id", "batch", "case", "annotator", "status", "position", "started_at"),
+        ("id", "public_id", "batch", "case", "annotator", "status", "position", "round", "started_at"),
         (
-            (pk, new_public_id(), batch.pk, case, users[vote.physician], LabelTask.Status.DRAFT.value, position, at)
+            (
+                *(pk, new_public_id(), batch.pk, case, users[vote.physician]),
+                *(LabelTask.Status.DRAFT.value, position, round, at),
+            )
             for position, (pk, (case, vote)) in enumerate(zip(ids, votes, strict=True), start=1)
         ),
     )

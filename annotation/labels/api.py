@@ -17,8 +17,10 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from annotation import access
+from annotation.acuity.earlier_votes import earlier_votes
 from annotation.acuity.panel import PanelStatus
 from annotation.acuity.panel_results import LevelResults, PanelResult
+from annotation.acuity.rounds_api import RoundVotesSerializer
 from annotation.api.serializers import Plain
 from annotation.labels import selectors, services
 from annotation.models import LabelAnswer, LabelTask
@@ -193,6 +195,7 @@ class LabelTaskSerializer(Plain):
     batch = serializers.CharField(source="batch.title")
     status = serializers.CharField()
     position = serializers.IntegerField()
+    round = serializers.IntegerField(help_text="2 where you vote again on a case.")
 
 
 class QuestionLineSerializer(Plain):
@@ -218,6 +221,14 @@ class LabelTurnSerializer(Plain):
     text = serializers.CharField()
 
 
+class EarlierVotesSerializer(Plain):
+    """In round 2: the votes and notes of round 1 without names, and your own vote."""
+
+    votes = RoundVotesSerializer()
+    own = serializers.CharField(allow_blank=True)
+    own_note = serializers.CharField(allow_blank=True)
+
+
 class LabelTaskDetailSerializer(LabelTaskSerializer):
     """A case with its conversation and the questions about it."""
 
@@ -225,6 +236,7 @@ class LabelTaskDetailSerializer(LabelTaskSerializer):
     language = serializers.CharField(source="case.language")
     conversation = LabelTurnSerializer(many=True)
     questions = QuestionLineSerializer(many=True)
+    earlier = EarlierVotesSerializer(allow_null=True)
 
 
 class LabelAnswerSerializer(StrictSerializer, Plain):
@@ -297,6 +309,7 @@ def task(request: Request, public_id: str) -> Response:
 def _task(row: LabelTask) -> dict[str, Any]:
     row.total = selectors.label_place(row).total  # type: ignore[attr-defined]  # for the serializer
     row.conversation = reading_pages.reading_of(row.case, "").turns  # type: ignore[attr-defined]
+    row.earlier = earlier_votes(row)  # type: ignore[attr-defined]
     row.questions = selectors.question_lines(row)  # type: ignore[attr-defined]
     return dict(LabelTaskDetailSerializer(row).data)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from hashlib import sha256
 from typing import Annotated
 
@@ -18,7 +18,17 @@ from pydantic.dataclasses import dataclass as command
 from accounts.models import User
 from annotation.allocation.allocate import Allocation, Infeasible, Item, allocate
 from annotation.labels.selectors import TAG_PREFIX, tag_changes
-from annotation.models import Batch, ExpertGroup, LabelQuestion, LabelTask, Membership, Physician
+from annotation.models import (
+    FIRST_ROUND,
+    AcuityRuling,
+    Batch,
+    ExpertGroup,
+    LabelQuestion,
+    LabelTask,
+    Membership,
+    Physician,
+    RulingRequest,
+)
 from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
 from annotation.services.notices import notify_of_cases
@@ -40,7 +50,8 @@ CaseDifficulties = Annotated[Sequence[Annotated[str, OneOf(Difficulty)]], Label(
 class CaseFilter:
     """Which cases of the benchmark are given out; an empty field leaves nothing out.
 
-    With ``skip_given``, cases that the group was asked one of these questions about are left out.
+    With ``skip_given``, cases that the group was asked one of these questions about are left out. A case whose votes
+    others have seen, in a second round or for a ruling, is left out in any case.
     """
 
     tags: CaseTags = ()
@@ -60,7 +71,9 @@ class CaseFilter:
         if self.skip_given:
             given = tasks_asking(questions).filter(batch__group=group, case=OuterRef("pk"))
             queryset = queryset.exclude(Exists(given))
-        return queryset.order_by("key")
+        later = tasks_asking(questions).filter(round__gt=FIRST_ROUND, case=OuterRef("pk"))
+        requested = RulingRequest.objects.filter(question__in=list(questions), case=OuterRef("pk"))
+        return queryset.exclude(Exists(later)).exclude(Exists(requested)).order_by("key")
 
     def record(self) -> dict[str, object]:
         """The filter as stored in the batch's frame, with the field names that batches of responses use."""
@@ -145,8 +158,7 @@ def plan_labels(
             _("A category counts as agreed from %(minimum)d answers on; this batch brings %(asked)d for each case.")
             % {"minimum": minimum, "asked": per_case}
         )
-    before = tasks_asking(questions).filter(case__in=cases, annotator__in=people)
-    excluded = set(before.values_list("case_id", "annotator_id"))
+    excluded = not_to_ask(questions, cases, people)
     try:
         allocation = allocate(
             [Item(case, case) for case in cases],
@@ -169,6 +181,17 @@ def plan_labels(
     whole = (group.pk, [question.pk for question in questions], terms.annotators_per_case, allocation.slots)
     digest = sha256(repr(whole).encode()).hexdigest()
     return LabelPlan(group, tuple(questions), terms, filter, cases, allocation, loads, tuple(warnings), digest)
+
+
+def not_to_ask(questions: Sequence[LabelQuestion], cases: Iterable[int], people: Sequence[int]) -> set[tuple[int, int]]:
+    """Pairs of case and person: who was asked one of the questions about it, or has ruled on how urgent it is."""
+    own_cases = list(cases)
+    before = tasks_asking(questions).filter(case__in=own_cases, annotator__in=people)
+    pairs = set(before.values_list("case_id", "annotator_id"))
+    if any(question.is_levels for question in questions):
+        ruled = AcuityRuling.objects.filter(case__in=own_cases, adjudicator__in=people)
+        pairs |= set(ruled.values_list("case_id", "adjudicator_id"))
+    return pairs
 
 
 def able_annotators(group: ExpertGroup) -> tuple[list[int], int]:
@@ -218,38 +241,71 @@ def create_label_batch(*, plan: LabelPlan, by: User | None, at: datetime, digest
     terms = plan.terms
     lock_group(plan.group)
     refuse_repeated(group=plan.group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=digest)
-    if not terms.title.strip():
+    return store_label_batch(
+        LabelBatchInput(
+            group=plan.group,
+            title=terms.title,
+            annotators_per_case=terms.annotators_per_case,
+            due_date=terms.due_date,
+            seed=terms.seed,
+            digest=digest,
+            frame={
+                "questions": [question.public_id for question in plan.questions],
+                "filter": plan.filter.record(),
+                "seed": terms.seed,
+                "in_frame": len(plan.cases),
+                "drawn": len(plan.cases),
+                "inclusion_probability": 1.0,
+            },
+        ),
+        (
+            LabelTask(case_id=slot.response, annotator_id=slot.annotator, position=slot.position)
+            for slot in plan.allocation.slots
+        ),
+        by=by,
+        at=at,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LabelBatchInput:
+    """A batch of cases as it is stored; ``frame`` names the questions, and how the cases were chosen."""
+
+    group: ExpertGroup
+    title: str
+    annotators_per_case: int
+    due_date: date | None
+    seed: int
+    digest: str
+    frame: dict[str, object]
+
+
+def store_label_batch(
+    batch_input: LabelBatchInput, tasks: Iterable[LabelTask], *, by: User | None, at: datetime
+) -> Batch:
+    """Store a batch with its tasks, and notify their annotators. Call it under `lock_group`."""
+    if not batch_input.title.strip():
         raise DomainError(_("A batch needs a title."))
     batch = Batch.objects.create(
-        group=plan.group,
-        title=terms.title.strip(),
+        group=batch_input.group,
+        title=batch_input.title.strip(),
         kind=Batch.Kind.LABEL,
         order=Batch.Order.SHUFFLED,
-        annotators_per_item=terms.annotators_per_case,
+        annotators_per_item=batch_input.annotators_per_case,
         check_policy=Batch.CheckPolicy.NONE,
         check_fraction=0.0,
-        due_date=terms.due_date,
-        seed=terms.seed,
-        plan_digest=digest,
-        frame={
-            "questions": [question.public_id for question in plan.questions],
-            "filter": plan.filter.record(),
-            "seed": terms.seed,
-            "in_frame": len(plan.cases),
-            "drawn": len(plan.cases),
-            "inclusion_probability": 1.0,
-        },
+        due_date=batch_input.due_date,
+        seed=batch_input.seed,
+        plan_digest=batch_input.digest,
+        frame=batch_input.frame,
         created_by=by,
         created_at=at,
     )
+    rows = list(tasks)
+    for task in rows:
+        task.batch = batch
     with readable_constraint_errors():
-        LabelTask.objects.bulk_create(
-            [
-                LabelTask(batch=batch, case_id=slot.response, annotator_id=slot.annotator, position=slot.position)
-                for slot in plan.allocation.slots
-            ],
-            batch_size=1000,
-        )
+        LabelTask.objects.bulk_create(rows, batch_size=1000)
     notify_of_cases(batch=batch, at=at)
     return batch
 

@@ -10,16 +10,19 @@ from django.db import transaction
 from django.db.models import Count, Max
 
 from accounts.models import User
-from annotation.labels.batches import able_annotators, tasks_asking
-from annotation.models import Batch, LabelQuestion, LabelTask
+from annotation.labels.batches import able_annotators, not_to_ask
+from annotation.models import FIRST_ROUND, Batch, LabelQuestion, LabelTask
 from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
 from annotation.services.notices import notify_of_passed_cases
 from consilium.core.transitions import transition
 
 
 def movable_tasks(*, batch: Batch, holder: int) -> list[LabelTask]:
-    """What ``holder`` has not handed in, in the order of their queue; nothing in a closed batch."""
-    rows = LabelTask.objects.filter(batch=batch, annotator=holder, status__in=LabelTask.OPEN)
+    """What ``holder`` has not handed in, in the order of their queue; nothing in a closed batch.
+
+    In a second round nobody votes for somebody else, so nothing of it can move.
+    """
+    rows = LabelTask.objects.filter(batch=batch, annotator=holder, status__in=LabelTask.OPEN, round=FIRST_ROUND)
     return list(rows.exclude(batch__status=Batch.Status.CLOSED))
 
 
@@ -30,8 +33,7 @@ def takers_of(*, batch: Batch, tasks: Sequence[LabelTask]) -> dict[int, list[Lab
     """
     people, _left_out = able_annotators(batch.group)
     questions = LabelQuestion.objects.filter(public_id__in=batch.frame.get("questions", []))
-    before = tasks_asking(list(questions)).filter(case__in=[task.case_id for task in tasks], annotator__in=people)
-    return fitting_tasks(tasks, people, set(before.values_list("case_id", "annotator_id")))
+    return fitting_tasks(tasks, people, not_to_ask(list(questions), [task.case_id for task in tasks], people))
 
 
 def open_in(batch: Batch) -> dict[int, int]:

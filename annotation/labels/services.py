@@ -14,9 +14,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from annotation.acuity.outstanding import is_shown
 from annotation.models import CANNOT_TELL, LabelAnswer, LabelQuestion, LabelTask
 from annotation.selectors.case_work import following
-from annotation.services.rules import lock_batch_shared, refuse_unless_open
+from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.locks import RowLock, lock_exclusive, lock_shared
@@ -303,7 +304,10 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
 
 @transaction.atomic
 def submit_labels(*, task: LabelTask, annotator: User, at: datetime) -> None:
-    """Hand the answers in; from then on they count. `Unlabelled` lists what is not answered yet."""
+    """Hand the answers in; from then on they count. `Unlabelled` lists what is not answered yet.
+
+    `DomainError` where the physician has voted on the case in this round already, or has ruled on it.
+    """
     row = _locked(task, annotator)
     given = {answer.question_id: answer for answer in LabelAnswer.objects.filter(task=row)}
     missing = []
@@ -313,13 +317,14 @@ def submit_labels(*, task: LabelTask, annotator: User, at: datetime) -> None:
             missing.append(question.public_id)
     if missing:
         raise Unlabelled(missing)
-    transition(
-        row,
-        source=LabelTask.OPEN,
-        target=LabelTask.Status.SUBMITTED,
-        submitted_at=at,
-        started_at=row.started_at or at,
-    )
+    with readable_constraint_errors():
+        transition(
+            row,
+            source=LabelTask.OPEN,
+            target=LabelTask.Status.SUBMITTED,
+            submitted_at=at,
+            started_at=row.started_at or at,
+        )
     task.status, task.submitted_at = row.status, row.submitted_at
 
 
@@ -332,6 +337,7 @@ def questions_of_task(task: LabelTask) -> QuerySet[LabelQuestion]:
 def next_label_task(*, annotator: User, after: LabelTask) -> LabelTask | None:
     """The annotator's next task: from here on in the queue of the batch, then from its start."""
     rows = LabelTask.objects.filter(batch=after.batch_id, annotator=annotator, status__in=LabelTask.OPEN)
+    rows = rows.filter(is_shown())
     return following(rows, after)
 
 
@@ -357,9 +363,14 @@ def _refuse_impossible_answer(question: LabelQuestion, change: AnswerInput) -> N
             raise DomainError(_("Only acuity is answered with a certainty."))
         if not 0 <= change.certainty <= 100:
             raise DomainError(_("Certainty is a number from 0 to 100."))
-    if len(change.note) > MAX_NOTE_LENGTH:
+    refuse_impossible_note(change.note)
+
+
+def refuse_impossible_note(note: str) -> None:
+    """`DomainError` where a note is too long, or holds what cannot be stored."""
+    if len(note) > MAX_NOTE_LENGTH:
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
-    if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
+    if "\x00" in note or any("\ud800" <= sign <= "\udfff" for sign in note):
         raise DomainError(_("A note cannot hold a NUL character or half of a character."))
 
 

@@ -15,8 +15,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import access
+from annotation.acuity.moves import Move, total_of
 from annotation.acuity.panel import PanelStatus
 from annotation.acuity.panel_results import case_columns, case_rows
+from annotation.acuity.ruling_selectors import ruling_lines
 from annotation.acuity.votes import VOTE_COLUMNS, VOTE_TEXT, cast_votes, vote_rows
 from annotation.dashboard.views import csv_file
 from annotation.labels import batches, selectors, services
@@ -58,6 +60,13 @@ _STATUSES = {
     PanelStatus.AMBIGUOUS: _lazy("Ambiguous"),
     PanelStatus.SET_ASIDE: _lazy("Set aside"),
     PanelStatus.TOO_FEW: _lazy("Too few votes"),
+}
+MOVE_LABELS = {
+    Move.KEPT: _lazy("Kept"),
+    Move.TOWARDS: _lazy("Towards the median"),
+    Move.AWAY: _lazy("Away from it"),
+    Move.ACROSS: _lazy("To its other side"),
+    Move.CANNOT_TELL: _lazy("Cannot tell, before or after"),
 }
 EMPTY_ROW = {"value": "", "label": "", "help": ""}
 
@@ -276,6 +285,7 @@ def _level_results(request: SignedInRequest, question: LabelQuestion) -> HttpRes
         show = ""
     chosen = [case for case in level_results.cases if not show or case.status == show]
     page = Paginator(chosen, PER_PAGE).get_page(request.GET.get("page"))
+    moves = level_results.moves
     context = {
         "benchmark": question.benchmark,
         "question": question,
@@ -286,6 +296,10 @@ def _level_results(request: SignedInRequest, question: LabelQuestion) -> HttpRes
         "states": [(str(status), label, level_results.state_counts[status]) for status, label in _STATUSES.items()],
         "page_obj": page,
         "lines": [(case, level_results.reference(case), _STATUSES[case.status]) for case in page.object_list],
+        "moves": [(case, level_results.words(case.first), level_results.words(case.last)) for case in moves],
+        "move_labels": list(MOVE_LABELS.values()),
+        "move_totals": list(total_of(moves).values()),
+        "rulings": ruling_lines(question),
         "administers": is_admin(request.user, question.benchmark),
     }
     return render(request, LEVEL_RESULTS, context)

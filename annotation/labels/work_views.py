@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identity import opaque_name
 from annotation import access, payload
+from annotation.acuity.earlier_votes import earlier_votes
 from annotation.labels import selectors, services
 from annotation.labels.forms import answer_of
 from annotation.models import Batch, LabelAnswer, LabelTask
@@ -136,6 +137,7 @@ def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
         "done": sum(line.answered for line in lines),
         "place": selectors.label_place(task),
         "writable": task.status in LabelTask.OPEN and task.batch.status == Batch.Status.OPEN,
+        "earlier": earlier_votes(task),
         "saved_at": max((line.saved_at for line in lines if line.saved_at), default=None),
         "who": opaque_name(request.user),
     }

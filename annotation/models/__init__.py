@@ -1,8 +1,16 @@
 """Expert groups, batches, assignments, decisions, checks and adjudication; qualification, labels."""
 
-from annotation.models.acuity import ReferenceItem, ReferenceSet
+from annotation.models.acuity import AcuityRuling, ReferenceItem, ReferenceSet, RulingRequest
 from annotation.models.groups import ExpertGroup, Membership, Physician
-from annotation.models.labels import CANNOT_TELL, LabelAnswer, LabelQuestion, LabelTask, level_choices
+from annotation.models.labels import (
+    CANNOT_TELL,
+    FIRST_ROUND,
+    LAST_ROUND,
+    LabelAnswer,
+    LabelQuestion,
+    LabelTask,
+    level_choices,
+)
 from annotation.models.outcomes import Outcome, RulingOutcome
 from annotation.models.qualification import KeyedDecision, KeyedResponse, QualificationAttempt, QualificationRule
 from annotation.models.review import Adjudication, Amendment, Attention, Check, Ruling
@@ -11,6 +19,9 @@ from annotation.models.writing import WritingTask, WritingTerms
 
 __all__ = [
     "CANNOT_TELL",
+    "FIRST_ROUND",
+    "LAST_ROUND",
+    "AcuityRuling",
     "Adjudication",
     "Amendment",
     "Assignment",
@@ -37,6 +48,7 @@ __all__ = [
     "ReferenceSet",
     "Ruling",
     "RulingOutcome",
+    "RulingRequest",
     "Skip",
     "Slot",
     "WritingTask",

@@ -1,4 +1,4 @@
-"""Reference levels of cases, frozen and signed."""
+"""Rulings on ambiguous cases, and reference levels of cases, frozen and signed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,129 @@ import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from annotation.acuity.panel import AmbiguousBy, AmbiguousRule
-from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_REASON_LENGTH
+from annotation.models.groups import ExpertGroup
+from annotation.models.labels import FIRST_ROUND, LAST_ROUND, LabelQuestion
+from consilium.core.audit import audited
+from consilium.core.identifiers import new_public_id
+from consilium.core.limits import MAX_NOTE_LENGTH, MAX_PERSON_NAME_LENGTH, MAX_REASON_LENGTH
+from consilium.core.locks import RowLock, exclusive_lock_sql
 from rubrics.models import AcuityScale, Benchmark, Case
 
 
-def _immutable() -> pgtrigger.Protect:
-    return pgtrigger.Protect(name="signed", operation=pgtrigger.Update | pgtrigger.Delete)
+def _immutable(name: str = "signed") -> pgtrigger.Protect:
+    return pgtrigger.Protect(name=name, operation=pgtrigger.Update | pgtrigger.Delete)
+
+
+class RulingRequest(models.Model):
+    """A case that an admin gives to the adjudicators of a group, because its panel is ambiguous after its last round.
+
+    The first adjudicator to rule on it ends it (`AcuityRuling`).
+    """
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    question = models.ForeignKey(LabelQuestion, on_delete=models.PROTECT, related_name="ruling_requests")
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="+")
+    group = models.ForeignKey(ExpertGroup, on_delete=models.PROTECT, related_name="ruling_requests")
+    position = models.PositiveIntegerField()  # in a shuffled order, which says nothing about votes
+    ambiguous_rule = models.CharField(max_length=12)  # by which the case was ambiguous
+    ambiguous_threshold = models.FloatField()
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    requested_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["requested_at", "position", "pk"]
+        constraints = [models.UniqueConstraint(fields=["question", "case"], name="annotation_rulingrequest_once")]
+        triggers = [_immutable("insert_only")]
+
+    def __str__(self) -> str:
+        return f"{self.case} for the adjudicators of {self.group}"
+
+
+@audited
+class AcuityRuling(models.Model):
+    """What an adjudicator who did not vote on a case says of it, once the panel was ambiguous.
+
+    ``low`` and ``high`` are places on the scale of the question: the same place for one level, adjacent ones for a case
+    between two levels, both None where the case stays ambiguous. A ruled case stays flagged as ambiguous.
+    """
+
+    class Reason(models.TextChoices):
+        """Why the panel did not agree."""
+
+        MISSING_FACT = "missing-fact", _("A missing fact decides")
+        BOTH_GOOD = "both-good", _("Both are good practice")
+        BORDER = "border", _("On the border of two levels")
+        LOCAL_CARE = "local-care", _("Depends on what care is near")
+        MISREAD = "misread", _("Somebody misread the case")
+
+    question = models.ForeignKey(LabelQuestion, on_delete=models.PROTECT, related_name="acuity_rulings")
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="acuity_rulings")
+    adjudicator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="acuity_rulings")
+    low = models.PositiveSmallIntegerField(null=True)
+    high = models.PositiveSmallIntegerField(null=True)
+    reason = models.CharField(_("reason"), max_length=20, choices=Reason.choices)
+    note = models.TextField(_("note"), max_length=MAX_NOTE_LENGTH, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["question", "case", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["question", "case"], name="annotation_acuityruling_once"),
+            models.CheckConstraint(
+                condition=Q(low=None, high=None)
+                | Q(low__isnull=False, high__isnull=False, high=models.F("low"))
+                | Q(low__isnull=False, high__isnull=False, high=models.F("low") + 1),
+                name="annotation_acuityruling_levels",
+            ),
+            models.CheckConstraint(
+                condition=Q(reason__in=["missing-fact", "both-good", "border", "local-care", "misread"]),
+                name="annotation_acuityruling_reason",
+            ),
+        ]
+        triggers = [
+            _immutable("insert_only"),
+            pgtrigger.Trigger(
+                # The mirror of `votes_once` on `LabelTask`.
+                name="not_a_voter",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert,
+                declare=[("n_levels", "INTEGER")],
+                func=f"""
+                    SELECT jsonb_array_length(s.levels) INTO n_levels
+                    FROM annotation_labelquestion q JOIN rubrics_acuityscale s ON s.id = q.scale_id
+                    WHERE q.id = NEW.question_id;
+                    IF NOT FOUND THEN
+                        RAISE EXCEPTION 'Rulings answer questions on a scale';
+                    END IF;
+                    IF NEW.high >= n_levels THEN
+                        RAISE EXCEPTION 'A ruling is for a level of the scale';
+                    END IF;
+                    PERFORM {exclusive_lock_sql(RowLock.PHYSICIAN_VOTES, "NEW.adjudicator_id::int")};
+                    IF EXISTS (
+                        SELECT 1 FROM annotation_labeltask t JOIN annotation_labelanswer a ON a.task_id = t.id
+                        JOIN annotation_labelquestion q ON q.id = a.question_id AND q.scale_id IS NOT NULL
+                        WHERE t.case_id = NEW.case_id AND t.annotator_id = NEW.adjudicator_id
+                    ) THEN
+                        RAISE EXCEPTION 'Who has voted on a case does not rule on it'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_ruling_not_voter';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.case}: {self.get_reason_display()}"
+
+    @property
+    def stays_ambiguous(self) -> bool:
+        """Whether it gives no level."""
+        return self.low is None
 
 
 class ReferenceSet(models.Model):
@@ -32,6 +144,9 @@ class ReferenceSet(models.Model):
     ambiguous_rule = models.CharField(max_length=12, default="dispersion")
     ambiguous_threshold = models.FloatField(default=0.75)
     minimum_votes = models.PositiveSmallIntegerField(default=3)  # of a panel that gives a reference
+    # Which votes the references come from: those of round 1, or (2) those of the last round of each case. Whether a
+    # case is ambiguous comes from round 1 always.
+    round = models.PositiveSmallIntegerField(default=FIRST_ROUND, db_default=FIRST_ROUND)
     note = models.TextField(_("note"), max_length=MAX_REASON_LENGTH, blank=True)
     digest = models.CharField(max_length=64)  # SHA-256 of its items
     signed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -43,6 +158,9 @@ class ReferenceSet(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["benchmark", "number"], name="annotation_referenceset_number"),
             models.CheckConstraint(condition=Q(number__gte=1), name="annotation_referenceset_from_one"),
+            models.CheckConstraint(
+                condition=Q(round__gte=FIRST_ROUND, round__lte=LAST_ROUND), name="annotation_referenceset_round"
+            ),
         ]
         triggers = [_immutable()]
 
@@ -67,6 +185,7 @@ class ReferenceItem(models.Model):
         EXCLUDED = "excluded", _("Left out")
 
     class Source(models.TextChoices):
+        RULING = "ruling", _("Ruling")
         PANEL = "panel", _("Panel")
         DIRECT = "direct", _("Source label")
         NONE = "", _("None")
@@ -82,6 +201,8 @@ class ReferenceItem(models.Model):
     votes = ArrayField(models.PositiveSmallIntegerField(), default=list)
     n_cannot_tell = models.PositiveSmallIntegerField(default=0)
     certainty = models.FloatField(null=True)  # the median of the votes, 0 to 100
+    # The votes of round 2 in the same form, where the reference of a panel comes from them.
+    later_votes = ArrayField(models.PositiveSmallIntegerField(), default=list, db_default=Value([]))
 
     class Meta:
         ordering = ["pk"]
@@ -95,7 +216,37 @@ class ReferenceItem(models.Model):
                 name="annotation_referenceitem_levels",
             ),
         ]
-        triggers = [_immutable()]
+        triggers = [
+            _immutable(),
+            pgtrigger.Trigger(
+                name="votes_before",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert,
+                func=f"""
+                    IF cardinality(NEW.votes) + NEW.n_cannot_tell + cardinality(NEW.later_votes) = 0 THEN
+                        RETURN NEW;
+                    END IF;
+                    IF EXISTS (
+                        SELECT 1 FROM (
+                            SELECT count(DISTINCT t.annotator_id) FILTER (WHERE t.round = {FIRST_ROUND}) AS first,
+                                   count(DISTINCT t.annotator_id) FILTER (WHERE t.round = {LAST_ROUND}) AS last
+                            FROM annotation_referenceset s
+                            JOIN annotation_labeltask t ON t.case_id = NEW.case_id AND t.status = 'submitted'
+                                AND t.submitted_at <= s.signed_at
+                            JOIN annotation_labelanswer a ON a.task_id = t.id
+                            JOIN annotation_labelquestion q ON q.id = a.question_id AND q.scale_id = s.scale_id
+                            WHERE s.id = NEW.reference_set_id
+                        ) AS handed_in
+                        WHERE first < cardinality(NEW.votes) + NEW.n_cannot_tell
+                           OR last < cardinality(NEW.later_votes)
+                    ) THEN
+                        RAISE EXCEPTION 'A reference set holds votes that were handed in before it'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_referenceitem_votes_before';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.case}: {self.status}"

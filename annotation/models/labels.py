@@ -16,9 +16,11 @@ from annotation.models.work import Batch, CaseWorkStatus
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_QUESTION_NAME_LENGTH
+from consilium.core.locks import RowLock, exclusive_lock_sql
 from rubrics.models import AcuityScale, Benchmark, Case, slug_characters
 
 CANNOT_TELL = "cannot-tell"  # the value of a vote that names no level
+FIRST_ROUND, LAST_ROUND = 1, 2  # of votes; only those of the first round are independent
 
 
 def level_choices(levels: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -101,6 +103,7 @@ class LabelTask(models.Model):
     """One physician's answers about one case: not started → draft → submitted.
 
     A task can also be released: another physician of the group then answers instead, and the draft stays on record.
+    In round 2 a physician votes again, with the distribution of round 1 on the page.
     """
 
     Status = CaseWorkStatus
@@ -112,6 +115,7 @@ class LabelTask(models.Model):
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="label_tasks")
     status = models.CharField(max_length=15, choices=Status.choices, default=Status.NOT_STARTED)
     position = models.PositiveIntegerField(default=0)  # in the annotator's own shuffled queue
+    round = models.PositiveSmallIntegerField(default=FIRST_ROUND, db_default=FIRST_ROUND)
     started_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     released_at = models.DateTimeField(null=True, blank=True)
@@ -119,7 +123,10 @@ class LabelTask(models.Model):
     class Meta:
         ordering = ["position", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["batch", "case", "annotator"], name="annotation_labeltask_once"),
+            models.UniqueConstraint(fields=["batch", "case", "annotator", "round"], name="annotation_labeltask_once"),
+            models.CheckConstraint(
+                condition=Q(round__gte=FIRST_ROUND, round__lte=LAST_ROUND), name="annotation_labeltask_round"
+            ),
         ]
         indexes = [models.Index(fields=["annotator", "status", "position"], name="annotation_label_queue")]
         triggers = [
@@ -127,9 +134,67 @@ class LabelTask(models.Model):
                 name="handed_in_stands",
                 when=pgtrigger.Before,
                 operation=pgtrigger.Update,
-                condition=pgtrigger.Q(old__status="submitted") & ~pgtrigger.Q(new__status="submitted"),
+                condition=pgtrigger.Q(old__status="submitted")
+                & (
+                    ~pgtrigger.Q(new__status="submitted")
+                    | pgtrigger.Q(old__round__df=pgtrigger.F("new__round"))
+                    | pgtrigger.Q(old__case__df=pgtrigger.F("new__case"))
+                    | pgtrigger.Q(old__annotator__df=pgtrigger.F("new__annotator"))
+                    | pgtrigger.Q(old__submitted_at__df=pgtrigger.F("new__submitted_at"))
+                ),
                 func="RAISE EXCEPTION 'Answers that were handed in stay handed in';",
-            )
+            ),
+            pgtrigger.Trigger(
+                # A vote is handed in with its task, and answers are frozen from then on, so everything that is asked
+                # of votes beside each other is asked here. The lock is that of `AcuityRuling`, so that a vote and a
+                # ruling of one physician wait for each other.
+                name="votes_once",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(new__status="submitted") & ~pgtrigger.Q(old__status="submitted"),
+                func=f"""
+                    IF NOT EXISTS (
+                        SELECT 1 FROM annotation_labelanswer a JOIN annotation_labelquestion q ON q.id = a.question_id
+                        WHERE a.task_id = NEW.id AND q.scale_id IS NOT NULL
+                    ) THEN
+                        RETURN NEW;
+                    END IF;
+                    PERFORM {exclusive_lock_sql(RowLock.PHYSICIAN_VOTES, "NEW.annotator_id::int")};
+                    IF EXISTS (
+                        SELECT 1 FROM annotation_acuityruling r
+                        WHERE r.case_id = NEW.case_id AND r.adjudicator_id = NEW.annotator_id
+                    ) THEN
+                        RAISE EXCEPTION 'Who has ruled on a case does not vote on it'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_ruling_not_voter';
+                    END IF;
+                    IF EXISTS (
+                        SELECT 1 FROM annotation_labeltask t
+                        JOIN annotation_labelanswer other ON other.task_id = t.id
+                        JOIN annotation_labelanswer own ON own.question_id = other.question_id AND own.task_id = NEW.id
+                        JOIN annotation_labelquestion q ON q.id = own.question_id AND q.scale_id IS NOT NULL
+                        WHERE t.case_id = NEW.case_id AND t.annotator_id = NEW.annotator_id AND t.id <> NEW.id
+                          AND t.round = NEW.round AND t.status = 'submitted'
+                    ) THEN
+                        RAISE EXCEPTION 'A physician votes once in a round on a case'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_vote_once';
+                    END IF;
+                    IF NEW.round > {FIRST_ROUND} AND EXISTS (
+                        SELECT 1 FROM annotation_labelanswer own
+                        JOIN annotation_labelquestion q ON q.id = own.question_id AND q.scale_id IS NOT NULL
+                        WHERE own.task_id = NEW.id AND NOT EXISTS (
+                            SELECT 1 FROM annotation_labeltask t
+                            JOIN annotation_labelanswer first ON first.task_id = t.id
+                            WHERE t.case_id = NEW.case_id AND t.annotator_id = NEW.annotator_id
+                              AND t.round = NEW.round - 1 AND t.status = 'submitted'
+                              AND first.question_id = own.question_id
+                        )
+                    ) THEN
+                        RAISE EXCEPTION 'Who votes in a second round has voted in the first'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_vote_after_first';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
         ]
 
     def __str__(self) -> str:

@@ -113,6 +113,7 @@ class Workload:
     checks_waiting: int
     held_checks: list[str]  # public ids, the longest waiting first
     adjudications: int
+    rulings: int = 0  # ambiguous cases on which this person may rule
     eligibilities: list[Eligibility] = field(default_factory=list)  # in each group that the physician annotates for
     labels: list[CaseWork] = field(default_factory=list)
     writing: list[CaseWork] = field(default_factory=list)
@@ -169,7 +170,7 @@ class Workload:
     @property
     def primary(self) -> str:
         """What the one main button of the page does: ``qualify``, ``grade``, ``take``, ``label``, ``write``,
-        ``check``, ``adjudicate``; empty where nothing is to be done."""
+        ``check``, ``adjudicate``, ``rule``; empty where nothing is to be done."""
         if self.to_qualify and not (self.first and self.first.returned):
             return "qualify"
         if self.first is not None:
@@ -182,7 +183,9 @@ class Workload:
             return "write"
         if self.checks_held or self.checks_waiting:
             return "check"
-        return "adjudicate" if self.adjudications else ""
+        if self.adjudications:
+            return "adjudicate"
+        return "rule" if self.rulings else ""
 
     @property
     def state(self) -> str:
@@ -212,11 +215,13 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
     own = access.own_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
     waiting, held = access.waiting_checks(user), access.held_checks(user)
     conflicts = access.open_adjudications(user)
+    rulings = access.open_ruling_requests(user)
     members = Membership.objects.filter(user=user, active=True)
     pools = access.own_pools(user).exclude(status=Batch.Status.CLOSED)
     if benchmark is not None:
         own, waiting, held = (rows.filter(batch__group__benchmark=benchmark) for rows in (own, waiting, held))
         conflicts = conflicts.filter(group__benchmark=benchmark)
+        rulings = rulings.filter(group__benchmark=benchmark)
         members = members.filter(group__benchmark=benchmark)
         pools = pools.filter(group__benchmark=benchmark)
     roles = frozenset(members.values_list("role", flat=True))
@@ -263,6 +268,7 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
         checks_waiting=waiting.count(),
         held_checks=list(held.order_by("submitted_at", "pk").values_list("public_id", flat=True)),
         adjudications=conflicts.count(),
+        rulings=rulings.count() if Membership.Role.ADJUDICATOR in roles else 0,
         eligibilities=eligibilities,
         labels=label_work(user, benchmark) if annotates else [],
         writing=written,

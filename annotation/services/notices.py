@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from accounts.models import Notification
 from accounts.services.notifications import notify, notify_each
-from annotation.models import Assignment, Batch, Membership
+from annotation.models import Assignment, Batch, ExpertGroup, Membership
 
 Kind = Notification.Kind
 
@@ -49,6 +49,18 @@ def notify_of_passed_cases(*, batch: Batch, counts: Counter[int], at: datetime) 
 def notify_of_writing(*, batch: Batch, counts: Counter[int], at: datetime) -> None:
     """One notice for each user who gets cases to write to (user → how many), new cases or somebody else's."""
     _new_work(batch, counts, at, what="writing")
+
+
+def notify_of_rulings(*, group: ExpertGroup, count: int, at: datetime) -> None:
+    """One notice for each adjudicator of a group: how many ambiguous cases wait for a ruling."""
+    members = group.memberships.filter(role=Membership.Role.ADJUDICATOR, active=True)
+    notify_each(
+        people={user: {"count": count, "what": "rulings"} for user in members.values_list("user_id", flat=True)},
+        kind=Kind.NEW_WORK,
+        benchmark_title=group.benchmark.title,
+        url=reverse("annotation:rulings"),
+        at=at,
+    )
 
 
 def _new_work(batch: Batch, counts: Counter[int], at: datetime, **values: str) -> None:

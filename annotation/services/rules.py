@@ -24,6 +24,11 @@ SENTENCES = {
     "annotation_not_the_author": gettext_lazy("Nobody grades, checks or adjudicates a response of their own."),
     "annotation_slot_taken_once": gettext_lazy("Somebody else has taken this response meanwhile."),
     "annotation_live_work_once": gettext_lazy("An annotator already has this response to grade in another batch."),
+    "annotation_ruling_not_voter": gettext_lazy("Who votes on a case does not rule on it, nor the other way round."),
+    "annotation_acuityruling_once": gettext_lazy("Somebody has ruled on this case meanwhile."),
+    "annotation_rulingrequest_once": gettext_lazy("A ruling on this case was asked for already."),
+    "annotation_vote_once": gettext_lazy("You have voted on this case already, so that vote stands."),
+    "annotation_vote_after_first": gettext_lazy("Only physicians with a vote in the first round vote in the second."),
     "annotation_one_part_per_response": gettext_lazy("You have another part for this response already."),
     "accounts_user_email_once": gettext_lazy("Somebody else uses this address."),
 }

@@ -19,6 +19,7 @@ class RowLock(IntEnum):
     BENCHMARK_PEOPLE = 1001  # of a benchmark: who runs it, and who is in its expert groups
     BATCH = 1002  # of a batch: a save holds it shared, pausing and closing take it alone
     LABEL_QUESTION = 1003  # of a question: an answer holds it shared, changed options take it alone
+    PHYSICIAN_VOTES = 1004  # of a physician: votes that they hand in, and rulings that they give
     GOLD_SCHEDULE = 1031  # of an annotator: which of their claims are gold
 
 

@@ -49,6 +49,7 @@ MAX_SAMPLE = 9999
 MAX_CASES_OF_A_CELL = 1_000_000
 MAX_KNOWN_ANSWERS = 1000
 MAX_NUMBER_LENGTH = 9  # of a case that a file numbers
+WITHOUT_FIRST = Phrase("There is no vote of round 1 before this one.")
 NUMBERED = "D"  # before the number of a vignette, where no dataset is named
 
 
@@ -196,15 +197,16 @@ class AcuityReader:
         self.n_files += 1
         return faults
 
-    def read_votes(self, source: Path | BinaryIO, shape: str = "") -> Faults:
+    def read_votes(self, source: Path | BinaryIO, shape: str = "", *, refuse_without_first: bool = True) -> Faults:
         """Add the votes of a CSV, from a path or an open file at its start.
 
         A row is a vote (case, physician, round, level, certainty, note), or in a wide CSV a case with a column for each
-        physician; ``shape`` is `WIDE` or `LONG`, found by the heading where it is empty.
+        physician; ``shape`` is `WIDE` or `LONG`, found by the heading where it is empty. A vote of round 2 needs one of
+        round 1 in the file; without ``refuse_without_first`` the caller looks for it.
         """
         if isinstance(source, Path):
             with source.open("rb") as file:
-                return self.read_votes(file, shape)
+                return self.read_votes(file, shape, refuse_without_first=refuse_without_first)
         faults = Faults()
         names = _heading(source)
         source.seek(0)
@@ -218,10 +220,10 @@ class AcuityReader:
                 fields.fault(field_name, Phrase("This vote is in line %(line)s already.", line=first[key]))
             if fields.sound:
                 self.records.votes.append(vote)
-        rounds = {(case, physician): line for (case, physician, number), line in first.items() if number == 1}
-        for (case, physician, number), line in first.items():
-            if number > 1 and (case, physician) not in rounds:
-                faults.add(line, "round", Phrase("There is no vote of round 1 before this one."))
+        if refuse_without_first:
+            for (case, physician, number), line in first.items():
+                if number > 1 and (case, physician, 1) not in first:
+                    faults.add(line, "round", WITHOUT_FIRST)
         return faults
 
     def _votes(self, file: BinaryIO, faults: Faults) -> Iterator[tuple[Fields, str, Vote]]:

@@ -299,6 +299,8 @@ ENDPOINTS |= {
 
 # Case labels -----------------------------------------------------------------------------------------------------
 a_question = of(public_id=lambda world: world.question.public_id)
+a_panel_question = of(public_id=lambda world: world.panel_question.public_id)
+to_rule = bare(public_id=lambda world: world.to_rule.public_id)
 a_reference_set = of(number=lambda world: 1)
 two_reference_sets = of(number=lambda world: 1, earlier=lambda world: 1)
 label_task = bare(public_id=lambda world: world.label_task.public_id)
@@ -307,6 +309,21 @@ ENDPOINTS |= {
     "annotation:label-answer": Endpoint(ANNOTATOR, label_task, writes_only=True),
     "annotation:label-submit": Endpoint(ANNOTATOR, label_task, writes_only=True),
     "annotation:label-time": Endpoint(ANNOTATOR, label_task, writes_only=True),
+    "annotation:second-round": Endpoint(ADMIN, a_panel_question),
+    "annotation:second-round-preview": Endpoint(ADMIN, a_panel_question),
+    "annotation:ask-for-rulings": Endpoint(ADMIN, a_panel_question),
+    "annotation:ask-for-rulings-preview": Endpoint(ADMIN, a_panel_question),
+    "annotation:label-moves-csv": Endpoint(STAFF, a_panel_question),
+    "annotation:label-rulings-csv": Endpoint(STAFF, a_panel_question),
+    "annotation:rulings": Endpoint(SIGNED_IN),
+    "annotation:rulings-in": Endpoint(MEMBERS, slug),
+    "annotation:ruling": Endpoint(ADJUDICATOR, to_rule),
+    "api:api-label-moves": Endpoint(STAFF, a_panel_question),
+    "api:api-acuity-rulings": Endpoint(STAFF, a_panel_question),
+    "api:api-second-round": Endpoint(ADMIN, a_panel_question, writes_only=True),
+    "api:api-ask-for-rulings": Endpoint(ADMIN, a_panel_question, writes_only=True),
+    "api:api-ruling-requests": Endpoint(SIGNED_IN),
+    "api:api-ruling-request": Endpoint(ADJUDICATOR, to_rule),
     "annotation:reference-sets": Endpoint(STAFF, slug),
     "annotation:reference-sets-csv": Endpoint(STAFF, slug),
     "annotation:reference-set-new": Endpoint(ADMIN, slug),

@@ -14,6 +14,8 @@ from agreement import services as agreement_services
 from agreement.models import NamedSlice, Report
 from annotation.access import open_adjudications, waiting_checks
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule
+from annotation.acuity.round_plan import RoundTerms, open_round
+from annotation.acuity.rulings import RulingInput, give_ruling, request_rulings
 from annotation.acuity.services import sign_reference_set
 from annotation.labels.batches import CaseFilter, LabelTerms, create_label_batch, plan_labels
 from annotation.labels.services import AnswerInput, Option, QuestionInput, make_question, save_answer, submit_labels
@@ -28,6 +30,7 @@ from annotation.models import (
     LabelTask,
     Membership,
     QualificationAttempt,
+    RulingRequest,
 )
 from annotation.qualification.keys import set_rule
 from annotation.qualification.services import start_attempt
@@ -177,6 +180,9 @@ class World:
     adjudication: Adjudication  # held by the adjudicator
     question: LabelQuestion
     label_task: LabelTask  # the annotator's
+    panel_question: LabelQuestion  # with a second round and rulings
+    second_round: LabelTask  # the annotator's
+    to_rule: RulingRequest  # the adjudicator's
     membership: int  # the first annotator's
     key: KeyedResponse
     attempt: QualificationAttempt  # the first annotator's, finished
@@ -213,6 +219,10 @@ def build_world(suffix: str = "") -> World:
         "candidate's metadata": f"zqcandmeta{suffix}",
         "response's metadata": f"zqrespmeta{suffix}",
         "label from elsewhere": f"zqlabel{suffix}",
+        "note of round 1": f"zqroundone{suffix}",
+        "note to rule on": f"zqtorule{suffix}",
+        "note that was ruled on": f"zqwasruled{suffix}",
+        "ruling": f"zqruling{suffix}",
         "reading": f"zqreading{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
@@ -343,6 +353,37 @@ def build_world(suffix: str = "") -> World:
     save_answer(task=theirs, annotator=second, change=vote, at=AT)
     submit_labels(task=theirs, annotator=second, at=AT)
 
+    # A second round on the first case; of the two others one waits for a ruling, and one has it.
+    triage = make_question(
+        benchmark=benchmark, at=AT,
+        question_input=QuestionInput("triage", "How soon?", "levels", [], scale="four", minimum_answers=2),
+    )  # fmt: skip
+    panel_plan = plan_labels(
+        group=groups["A"], questions=[triage], filter=CaseFilter(),
+        terms=LabelTerms(title="Panel", annotators_per_case=2, seed=5),
+    )  # fmt: skip
+    panel_batch = create_label_batch(plan=panel_plan, by=users["admin"], at=AT)
+
+    def disagree(case: Case, note: str) -> None:
+        """A vote of each annotator, as far apart as can be; the second one's has the note."""
+        for person, level, own_note in ((annotator, "self-care", ""), (second, "emergency", note)):
+            task = LabelTask.objects.get(batch=panel_batch, case=case, annotator=person)
+            vote = AnswerInput(question=triage.public_id, value=level, certainty=50, note=own_note)
+            save_answer(task=task, annotator=person, change=vote, at=AT)
+            submit_labels(task=task, annotator=person, at=AT)
+
+    disagree(cases[1], canaries["note to rule on"])
+    disagree(cases[2], canaries["note that was ruled on"])
+    request_rulings(group=groups["A"], question=triage, rule=AmbiguousRule(), seed=5, by=users["admin"], at=AT)
+    ruled = RulingRequest.objects.get(case=cases[2])
+    ruling = RulingInput("stays-ambiguous", "border", note=canaries["ruling"])
+    give_ruling(request=ruled, adjudicator=adjudicator, ruling=ruling, at=AT)
+    disagree(cases[0], canaries["note of round 1"])
+    open_round(
+        group=groups["A"], question=triage, rule=AmbiguousRule(), by=users["admin"], at=AT,
+        terms=RoundTerms("Panel again", seed=5),
+    )  # fmt: skip
+
     # Beside the editor stand both candidates' answers, under letters.
     to_write = WritingOrder(
         group=groups["A"], title="Answers of our own", seed=5, mode="aided", candidate="physician", mode_name="older",
@@ -449,6 +490,8 @@ def build_world(suffix: str = "") -> World:
         report=report, items=items, job=job, released=released,
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
         question=question, label_task=label_task,
+        panel_question=triage, second_round=LabelTask.objects.get(annotator=annotator, round=2),
+        to_rule=RulingRequest.objects.get(case=cases[1]),
         membership=Membership.objects.get(user=annotator).pk, key=key, attempt=attempt,
         role=benchmark.roles.get(role="researcher").pk, authoring_role=authoring_role.pk,
         draft_case=draft_case, draft=draft,

@@ -1,4 +1,4 @@
-"""``reference_set --benchmark SLUG --scale NAME [--datasets a,b] [--ambiguous RULE] [--minimum N] [--by ADDRESS]``."""
+"""``reference_set --benchmark SLUG --scale NAME [--datasets a,b] [--ambiguous RULE] [--round last] [--by ADDRESS]``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from accounts.models import User
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule
 from annotation.acuity.references import datasets_on
 from annotation.acuity.services import sign_reference_set
-from annotation.models import ReferenceItem
+from annotation.models import FIRST_ROUND, LAST_ROUND, ReferenceItem
 from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
 from rubrics.models import AcuityScale, Benchmark
+
+ROUNDS = {"1": FIRST_ROUND, "last": LAST_ROUND}
 
 
 class Command(BaseCommand):
@@ -36,6 +38,12 @@ class Command(BaseCommand):
             help="when a case is ambiguous: dispersion:X, entropy:X or majority:X (default dispersion:0.75)",
         )
         parser.add_argument("--minimum", type=int, default=MINIMUM_VOTES, metavar="N", help="fewest votes of a panel")
+        parser.add_argument(
+            "--round",
+            choices=ROUNDS,
+            default="1",
+            help="which votes give the reference of a panel: those of round 1 (default), or of its last round",
+        )
         parser.add_argument("--note", default="")
         parser.add_argument("--by", metavar="ADDRESS", help="who signs (default: nobody)")
 
@@ -58,6 +66,7 @@ class Command(BaseCommand):
                     datasets=datasets,
                     ambiguous=ambiguous,
                     minimum_votes=options["minimum"],
+                    round=ROUNDS[options["round"]],
                     note=options["note"],
                     seen=None,
                     by=signer,
@@ -67,7 +76,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         statuses = Counter(reference_set.items.values_list("status", flat=True))
         counts = ", ".join(f"{statuses[status]} {status}" for status in ReferenceItem.Status.values if statuses[status])
-        self.stdout.write(f"Reference set {reference_set.number} on the scale {scale}: {counts}")
+        of_last = ", references of panels from their last round" if reference_set.round == LAST_ROUND else ""
+        self.stdout.write(f"Reference set {reference_set.number} on the scale {scale}{of_last}: {counts}")
 
 
 def _scale(benchmark: Benchmark, name: str | None) -> AcuityScale:

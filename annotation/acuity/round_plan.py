@@ -1,0 +1,194 @@
+"""Opens a second round: the ambiguous cases of a question go once more to the physicians who voted on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from pydantic.dataclasses import dataclass as command
+
+from accounts.models import User
+from annotation.acuity.outstanding import votes_outstanding
+from annotation.acuity.panel import AmbiguousRule, PanelStatus
+from annotation.acuity.panel_results import LevelResults, level_results
+from annotation.labels.batches import LabelBatchInput, LabelLoad, able_annotators, store_label_batch, tasks_asking
+from annotation.models import LAST_ROUND, Batch, ExpertGroup, LabelQuestion, LabelTask, Physician, RulingRequest
+from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
+from annotation.services.previews import lock_group, refuse_repeated
+from consilium.core.drawing import keyed
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.order import natural
+
+
+@command(frozen=True, slots=True)
+class RoundTerms:
+    """How a second round is given out. A title may be empty in a preview."""
+
+    title: CaseBatchTitle
+    seed: CaseBatchSeed
+    due_date: DueDate = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPlan:
+    """A second round before it is opened. ``digest`` identifies it: exactly the preview is opened, or nothing.
+
+    ``votes`` has for each physician the cases that they vote on again, in the order of their queue.
+    """
+
+    group: ExpertGroup
+    question: LabelQuestion
+    rule: AmbiguousRule
+    terms: RoundTerms
+    cases: tuple[str, ...]
+    votes: dict[int, tuple[int, ...]]
+    loads: tuple[LabelLoad, ...]
+    warnings: tuple[str, ...]
+    digest: str
+
+    @property
+    def answers(self) -> int:
+        """Number of votes asked for."""
+        return sum(map(len, self.votes.values()))
+
+
+def ambiguous_cases(results: LevelResults, rule: AmbiguousRule) -> dict[int, str]:
+    """The cases that round 1 leaves ambiguous by the rule: id and key."""
+    minimum = results.question.minimum_answers
+    return {case.id: case.key for case in results.cases if case.panel.status(rule, minimum) is PanelStatus.AMBIGUOUS}
+
+
+def unfinished_cases(question: LabelQuestion, cases: dict[int, str]) -> set[int]:
+    """Those of ``cases`` about which somebody still has to answer the question."""
+    rows = LabelTask.objects.filter(votes_outstanding([question.public_id]), case__in=cases)
+    return set(rows.values_list("case", flat=True))
+
+
+def unfinished_warning(number: int) -> str:
+    """Says that cases are left out because of open votes."""
+    return ngettext(
+        "%(number)d ambiguous case still waits for votes and is left out.",
+        "%(number)d ambiguous cases still wait for votes and are left out.",
+        number,
+    ) % {"number": number}
+
+
+def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRule, terms: RoundTerms) -> RoundPlan:
+    """Who would vote again on which cases; nothing is written. `DomainError` says what is missing.
+
+    A case comes in if it is ambiguous by the votes of round 1, all of its votes are in, and it has no second round and
+    no request for a ruling yet. It goes to the annotators of the group who voted on it and may get new work.
+    """
+    if not question.active:
+        raise DomainError(_("A retired question cannot be asked."))
+    results = level_results(question, {})
+    ambiguous = ambiguous_cases(results, rule)
+    if not ambiguous:
+        raise DomainError(_("No case is ambiguous by this rule."))
+    later = tasks_asking([question]).filter(case__in=ambiguous, round=LAST_ROUND)
+    later = later.exclude(status=LabelTask.Status.RELEASED)
+    over = set(later.values_list("case", flat=True))
+    over |= set(RulingRequest.objects.filter(question=question, case__in=ambiguous).values_list("case", flat=True))
+    unfinished = unfinished_cases(question, ambiguous) - over
+    ready = {pk: key for pk, key in ambiguous.items() if pk not in unfinished | over}
+    people, _left_out = able_annotators(group)
+    pairs = {(vote.case_id, vote.physician) for vote in results.votes if vote.case_id in ready}
+    pairs = {(case, person) for case, person in pairs if person in people}
+    if not pairs:
+        raise DomainError(_no_case(len(unfinished), len(over), len(ready)))
+    cases = tuple(sorted(ready[case] for case in {case for case, _person in pairs}))
+    votes = {
+        person: tuple(
+            sorted(
+                (case for case, voter in pairs if voter == person),
+                key=lambda case: (keyed(terms.seed, "queue", person, ready[case]), case),
+            )
+        )
+        for person in sorted({person for _case, person in pairs})
+    }
+    warnings = [unfinished_warning(len(unfinished))] if unfinished else []
+    if len(cases) < len(ready):
+        number = len(ready) - len(cases)
+        warnings.append(
+            ngettext(
+                "%(number)d ambiguous case has no voter in this group and is left out.",
+                "%(number)d ambiguous cases have no voter in this group and are left out.",
+                number,
+            )
+            % {"number": number}
+        )
+    digest = sha256(repr((group.pk, question.pk, rule.in_words, sorted(votes.items()))).encode()).hexdigest()
+    return RoundPlan(group, question, rule, terms, cases, votes, _loads(group, votes), tuple(warnings), digest)
+
+
+def _no_case(n_unfinished: int, n_over: int, n_ready: int) -> str:
+    if n_ready:
+        return _("Nobody of this group who may get new work has voted on an ambiguous case.")
+    if n_unfinished:
+        return unfinished_warning(n_unfinished)
+    return ngettext(
+        "The %(number)d ambiguous case has had its second round, or waits for a ruling.",
+        "All %(number)d ambiguous cases have had their second round, or wait for a ruling.",
+        n_over,
+    ) % {"number": n_over}
+
+
+def _loads(group: ExpertGroup, votes: dict[int, tuple[int, ...]]) -> tuple[LabelLoad, ...]:
+    names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
+    people = sorted(User.objects.filter(pk__in=votes), key=lambda user: (natural(user.name), user.pk))
+    return tuple(LabelLoad(user, names.get(user.pk, ""), len(votes[user.pk])) for user in people)
+
+
+@transaction.atomic
+def open_round(
+    *,
+    group: ExpertGroup,
+    question: LabelQuestion,
+    rule: AmbiguousRule,
+    terms: RoundTerms,
+    by: User | None,
+    at: datetime,
+    digest: str = "",
+) -> Batch:
+    """Give the ambiguous cases once more to those who voted on them, as a batch of round 2.
+
+    `AlreadyCreated` and `Conflict` as in `make_label_batch`.
+    """
+    # One round of a question at a time, whatever group it is for.
+    LabelQuestion.objects.select_for_update(no_key=True).get(pk=question.pk)
+    lock_group(group)
+    refuse_repeated(group=group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=digest)
+    plan = plan_round(group=group, question=question, rule=rule, terms=terms)
+    if digest and digest != plan.digest:
+        raise Conflict(_("Votes or members changed since the preview. Look at the new preview, then open the round."))
+    most = max(Counter(case for cases in plan.votes.values() for case in cases).values())
+    return store_label_batch(
+        LabelBatchInput(
+            group=group,
+            title=terms.title,
+            annotators_per_case=most,
+            due_date=terms.due_date,
+            seed=terms.seed,
+            digest=digest,
+            frame={
+                "questions": [question.public_id],
+                "round": LAST_ROUND,
+                "ambiguous": rule.in_words,
+                "seed": terms.seed,
+                "in_frame": len(plan.cases),
+                "drawn": len(plan.cases),
+            },
+        ),
+        (
+            LabelTask(case_id=case, annotator_id=person, position=position, round=LAST_ROUND)
+            for person, cases in plan.votes.items()
+            for position, case in enumerate(cases, start=1)
+        ),
+        by=by,
+        at=at,
+    )

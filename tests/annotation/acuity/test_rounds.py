@@ -1,0 +1,450 @@
+"""A second round of votes, rulings, and the reference sets that come from them, through pages and commands."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Notification, User
+from annotation.acuity.votes import CastVote
+from annotation.labels.batches import CaseFilter, LabelTerms, plan_labels
+from annotation.labels.handover import movable_tasks
+from annotation.labels.services import submit_labels
+from annotation.models import AcuityRuling, Batch, LabelTask, Membership, ReferenceItem, ReferenceSet, RulingRequest
+from consilium.core.errors import DomainError
+from rubrics.models import Case
+from tests.annotation.labels.labels_world import Panel, build_panel, give_out
+from tests.factories import BenchmarkFactory, CaseFactory, member
+
+pytestmark = pytest.mark.slow
+
+SPLIT = ("self-care", "self-care", "urgent-care", "emergency", "emergency")  # dispersion 4.6; median urgent-care
+CLOSE = ("self-care", "self-care", "self-care", "primary-care", "primary-care")  # dispersion 0.6
+
+
+@pytest.fixture
+def panel(db: None) -> Panel:
+    """Cases a and b are ambiguous, c is clear, and d still waits for votes."""
+    panel = build_panel()
+    panel.say("a", *SPLIT)
+    panel.say("b", *SPLIT)
+    panel.say("c", *CLOSE)
+    panel.say("d", *SPLIT[:4])
+    return panel
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def round_url(panel: Panel, name: str = "second-round") -> str:
+    return f"/b/panel/labels/{panel.question.public_id}/{name}/"
+
+
+def post_round(panel: Panel, **change: Any) -> Any:
+    data = {
+        "title": "Once more",
+        "group": panel.group.public_id,
+        "rule": "dispersion",
+        "threshold": "0.75",
+        "seed": "3",
+    }
+    return signed_in(panel.admin).post(round_url(panel), {**data, **change})
+
+
+def open_round(panel: Panel) -> Panel:
+    """The panel with its second round as the batch."""
+    assert post_round(panel).status_code == 302
+    return Panel(panel.benchmark, panel.admin, panel.group, panel.question, Batch.objects.get(title="Once more"))
+
+
+def ask(panel: Panel) -> Any:
+    data = {"group": panel.group.public_id, "rule": "dispersion", "threshold": "0.75", "seed": "3"}
+    return signed_in(panel.admin).post(round_url(panel, "rulings"), data)
+
+
+def rows_of(client: Client, url: str) -> list[dict[str, str]]:
+    answer = client.get(url)
+    text = b"".join(answer.streaming_content).decode() if answer.streaming else answer.content.decode()
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+
+
+def named_in(page: str, people: list[User]) -> list[User]:
+    """Those whose name or address stands on the page."""
+    return [user for user in people if re.search(rf"{user.name}\b", page) or user.email in page]
+
+
+# A second round -------------------------------------------------------------------------------------------------------
+
+
+def test_the_ambiguous_cases_go_to_those_who_voted_on_them(panel: Panel) -> None:
+    left = panel.people[4]
+    Membership.objects.filter(user=left).update(active=False)
+    page = signed_in(panel.admin).get(round_url(panel, "second-round/preview"), {
+        "group": panel.group.public_id, "rule": "dispersion", "threshold": "0.75", "seed": "3",
+    }).content.decode()  # fmt: skip
+    assert "a, b" in page
+    assert "<dd>8</dd>" in page  # two cases, four voters who are still members
+    assert "1 ambiguous case still waits for votes" in page  # d
+    digest = re.search(r'name="digest" value="(\w+)"', page)
+    assert digest
+    notices = Notification.objects.count()
+    assert post_round(panel, digest=digest[1]).status_code == 302
+    batch = Batch.objects.get(title="Once more")
+    tasks = LabelTask.objects.filter(batch=batch)
+    assert {(task.case.key, task.round) for task in tasks.select_related("case")} == {("a", 2), ("b", 2)}
+    assert set(tasks.values_list("annotator", flat=True)) == {user.pk for user in panel.people[:4]}
+    assert Notification.objects.count() == notices + 4
+    # The same form again leads to the same batch; there is no third round.
+    assert post_round(panel, digest=digest[1]).headers["Location"].endswith(f"/batches/{batch.public_id}/")
+    again = post_round(panel, seed="4")
+    assert again.status_code == 422
+    assert "still waits for votes" in again.content.decode()
+    assert Batch.objects.filter(kind="label").count() == 2
+    assert "Second round: vote again" in signed_in(panel.people[0]).get("/work/").content.decode()
+
+
+def test_a_changed_panel_opens_nothing(panel: Panel) -> None:
+    assert post_round(panel, digest="0" * 64).status_code == 409
+    assert post_round(panel, rule="majority", threshold="2").status_code == 422
+    assert post_round(panel, rule="dispersion", threshold="9").status_code == 422  # nothing is ambiguous
+    assert LabelTask.objects.filter(round=2).count() == 0
+
+
+def test_the_voter_sees_the_votes_of_round_1_without_names(panel: Panel) -> None:
+    first = panel.tasks("a")
+    second = open_round(panel)
+    task = next(task for task in second.tasks("a") if task.annotator == first[2].annotator)
+    page = signed_in(task.annotator).get(f"/work/labels/{task.public_id}/").content.decode()
+    section = page[page.index("earlier-votes") : page.index('id="questions"')]
+    assert re.findall(r'class="num">(\d)<', section) == ["2", "0", "1", "2"]
+    assert "Your vote was: <b>Urgent care</b>" in section
+    assert not named_in(page, [user for user in panel.people if user != task.annotator])
+    # A physician in the first round sees nothing of the sort.
+    waiting = panel.tasks("d")[4]
+    page = signed_in(waiting.annotator).get(f"/work/labels/{waiting.public_id}/").content.decode()
+    assert "Votes of round 1" not in page
+
+
+def test_notes_are_shown_without_names_and_in_no_order_of_who_wrote_them(db: None) -> None:
+    panel = build_panel()
+    for task, level, note in zip(panel.tasks("a"), SPLIT, ("zebra", "", "apple", "mango", ""), strict=True):
+        panel.vote(task, level, note=note)
+        submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    task = open_round(panel).tasks("a")[0]
+    page = signed_in(task.annotator).get(f"/work/labels/{task.public_id}/").content.decode()
+    shown = re.search(r'class="vote-notes">(.*?)</ul>', page, re.S)
+    assert shown
+    assert re.findall(r"<li>(.*?)</li>", shown[1]) == ["apple", "mango"]
+    assert '<p class="own-note">zebra</p>' in page
+
+
+def test_a_case_waits_until_round_1_is_over(panel: Panel) -> None:
+    task = open_round(panel).tasks("a")[0]
+    client = signed_in(task.annotator)
+    url = f"/work/labels/{task.public_id}/"
+    assert client.get(url).status_code == 200
+    late = LabelTask.objects.create(
+        batch=panel.batch, case=task.case, annotator=member(panel.group, Membership.Role.ANNOTATOR)
+    )
+    assert client.get(url).status_code == 404
+    assert client.post(f"{url}submit/").status_code == 404
+    assert client.get(f"/api/v1/work/labels/{task.public_id}/").status_code == 404
+    assert task.public_id not in client.get("/api/v1/work/labels/").content.decode()
+    LabelTask.objects.filter(pk=late.pk).update(status="released")
+    assert client.get(url).status_code == 200
+
+
+def test_nobody_new_votes_once_others_have_seen_the_votes(panel: Panel) -> None:
+    second = open_round(panel)
+    terms = LabelTerms("More", 3, 1)
+    for _people in range(3):
+        member(panel.group, Membership.Role.ANNOTATOR)
+    plan = plan_labels(group=panel.group, questions=[panel.question], terms=terms, filter=CaseFilter(skip_given=False))
+    keys = set(Case.objects.filter(pk__in=plan.cases).values_list("key", flat=True))
+    assert keys == {"c", "d"}
+    assert movable_tasks(batch=second.batch, holder=panel.people[0].pk) == []
+
+
+def test_votes_move_and_the_figures_stay_those_of_round_1(panel: Panel) -> None:
+    url = f"/b/panel/labels/{panel.question.public_id}/"
+    client = signed_in(panel.admin)
+    before = rows_of(client, f"{url}cases.csv")
+    second = open_round(panel)
+    # From self-care (2), urgent-care, emergency (2); the median is urgent-care.
+    second.say("a", "self-care", "primary-care", "emergency", "cannot-tell", "emergency")
+    assert rows_of(client, f"{url}cases.csv") == before
+    (row,) = rows_of(client, f"{url}moves.csv")
+    assert {name: row[name] for name in ("case", "n_votes", "kept", "towards", "away", "across", "cannot_tell")} == {
+        "case": "a", "n_votes": "5", "kept": "2", "towards": "1", "away": "1", "across": "0", "cannot_tell": "1",
+    }  # fmt: skip
+    assert (row["low"], row["last_low"], row["last_high"]) == ("urgent-care", "emergency", "emergency")
+    page = client.get(url).content.decode()
+    assert "How votes moved" in page
+    votes = rows_of(client, f"{url}answers.csv")
+    assert sorted(vote["round"] for vote in votes) == ["1"] * 19 + ["2"] * 5
+
+
+def test_a_vote_as_far_from_the_median_on_its_other_side_has_moved_across() -> None:
+    from annotation.acuity.moves import Move, move_of
+    from annotation.acuity.panel import panel_case
+
+    panel = panel_case("a", [(0, 0), (1, 1), (2, 2)], 4)
+
+    def vote(low: int | None, high: int | None) -> CastVote:
+        return CastVote(1, 1, "a", 1, low, high, "", None, "", 1)
+
+    for before, after, move in (
+        ((0, 0), (2, 2), Move.ACROSS), ((0, 1), (1, 2), Move.ACROSS), ((0, 0), (0, 1), Move.TOWARDS),
+        ((1, 1), (1, 2), Move.AWAY), ((2, 2), (2, 2), Move.KEPT), ((None, None), (1, 1), Move.CANNOT_TELL),
+        ((1, 1), (None, None), Move.CANNOT_TELL), ((2, 3), (1, 2), Move.TOWARDS),
+    ):  # fmt: skip
+        assert move_of(vote(*before), vote(*after), panel) is move, (before, after)
+
+
+# Rulings --------------------------------------------------------------------------------------------------------------
+
+
+def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Panel) -> None:
+    judge, voter = member(panel.group, Membership.Role.ADJUDICATOR), panel.people[0]
+    member(panel.group, Membership.Role.ADJUDICATOR, voter)
+    second = open_round(panel)
+    assert "still wait for votes" in ask(panel).content.decode()
+    second.say("a", *SPLIT)
+    second.say("b", "urgent-care", "urgent-care", "urgent-care", "urgent-care", "emergency")  # agreed in round 2
+    assert ask(panel).status_code == 302
+    request = RulingRequest.objects.get()
+    assert request.case.key == "a"
+    client, url = signed_in(judge), f"/work/rulings/{request.public_id}/"
+    assert "1 case on whose urgency" in client.get("/work/").content.decode()
+    page = client.get(url).content.decode()
+    assert "Votes of round 1" in page
+    assert "Votes of round 2" in page
+    assert not named_in(page, panel.people)
+    # The voter is an adjudicator, too, and must not rule on a case that they voted on.
+    assert signed_in(voter).get(url).status_code == 404
+    assert "Rulings" not in signed_in(voter).get("/work/").content.decode()
+    for sent, sentence in (
+        ({"level": "self-care"}, "Choose the reason"),
+        ({"level": "nothing", "reason": "border"}, "Choose a level"),
+        ({"level": "self-care", "upper": "emergency", "reason": "border"}, "the next one up"),
+        ({"level": "stays-ambiguous", "upper": "emergency", "reason": "border"}, "between no two levels"),
+    ):
+        answer = client.post(url, {"note": "kept", **sent})
+        assert answer.status_code == 422
+        assert sentence in answer.content.decode()
+        assert ">kept</textarea>" in answer.content.decode()
+    ruling = {"level": "primary-care", "upper": "urgent-care", "reason": "missing-fact", "note": "How long?"}
+    assert client.post(url, ruling).headers["Location"] == "/work/rulings/"
+    row = AcuityRuling.objects.get()
+    assert (row.low, row.high, row.reason, row.note, row.adjudicator) == (1, 2, "missing-fact", "How long?", judge)
+    assert "Your ruling stands" in client.get(url).content.decode()
+    other = signed_in(member(panel.group, Membership.Role.ADJUDICATOR))
+    assert other.get(url).status_code == 404
+    assert other.post(url, ruling).headers["Location"] == "/work/rulings/"
+    assert AcuityRuling.objects.count() == 1
+    results = signed_in(panel.admin).get(f"/b/panel/labels/{panel.question.public_id}/").content.decode()
+    assert "Primary care / Urgent care" in results
+    (exported,) = rows_of(signed_in(panel.admin), f"/b/panel/labels/{panel.question.public_id}/rulings.csv")
+    assert (exported["case"], exported["state"], exported["low"], exported["high"], exported["reason"]) == (
+        "a", "level", "primary-care", "urgent-care", "missing-fact",
+    )  # fmt: skip
+
+
+def test_rulings_need_an_adjudicator_and_are_asked_for_once(panel: Panel) -> None:
+    assert "no adjudicator" in ask(panel).content.decode()
+    member(panel.group, Membership.Role.ADJUDICATOR, panel.people[0])
+    preview = signed_in(panel.admin).get(round_url(panel, "rulings/preview"), {
+        "group": panel.group.public_id, "rule": "dispersion", "threshold": "0.75", "seed": "3",
+    }).content.decode()  # fmt: skip
+    assert "Every adjudicator of this group has voted on 2 of the cases" in preview
+    assert ask(panel).status_code == 302  # without a second round; case d waits for a vote
+    assert set(RulingRequest.objects.values_list("case__key", flat=True)) == {"a", "b"}
+    assert ask(panel).status_code == 422
+    # A second round of these cases cannot follow, and nobody new votes on them.
+    assert post_round(panel).status_code == 422
+
+
+def test_both_are_there_over_the_api(panel: Panel) -> None:
+    judge = member(panel.group, Membership.Role.ADJUDICATOR)
+    admin, base = signed_in(panel.admin), f"/api/v1/benchmarks/panel/labels/{panel.question.public_id}"
+
+    def post(client: Client, url: str, **body: object) -> Any:
+        return client.post(url, body, content_type="application/json")
+
+    opened = post(admin, f"{base}/second-round/", group=panel.group.public_id, title="Once more", seed=3)
+    assert opened.status_code == 201
+    assert opened.json()["votes"] == 10
+    assert post(admin, f"{base}/second-round/", group=panel.group.public_id, title="", seed=4).status_code == 400
+    wrong = post(admin, f"{base}/second-round/", group=panel.group.public_id, title="x", seed=4, ambiguous="often:2")
+    assert "ambiguous" in wrong.json()
+    second = Panel(panel.benchmark, panel.admin, panel.group, panel.question, Batch.objects.get(title="Once more"))
+    task = second.tasks("a")[0]
+    detail = signed_in(task.annotator).get(f"/api/v1/work/labels/{task.public_id}/").json()
+    assert detail["round"] == 2
+    assert [line["n"] for line in detail["earlier"]["votes"]["lines"]] == [2, 0, 1, 2]
+    assert detail["earlier"]["own"] == "Self-care"
+    second.say("a", *SPLIT)
+    second.say("b", *CLOSE)
+    (moved, _b) = admin.get(f"{base}/moves/").json()["results"]
+    assert (moved["case"], moved["kept"], moved["dispersion"]) == ("a", 5, pytest.approx(4.6))
+    assert post(admin, f"{base}/rulings/ask/", group=panel.group.public_id).json() == {"cases": 1}
+    client = signed_in(judge)
+    (request,) = client.get("/api/v1/work/rulings/").json()["results"]
+    url = f"/api/v1/work/rulings/{request['id']}/"
+    assert [votes["round"] for votes in client.get(url).json()["rounds"]] == [1, 2]
+    assert post(client, url, level="self-care", upper="emergency", reason="border").status_code == 422
+    assert post(client, url, level="stays-ambiguous", reason="both-good").json()["is_ruled"] is True
+    assert post(client, url, level="self-care", reason="border").status_code == 409
+    assert client.get("/api/v1/work/rulings/").json()["results"] == []
+    (ruled,) = admin.get(f"{base}/rulings/").json()["results"]
+    assert (ruled["case"], ruled["state"], ruled["reason"], ruled["low"]) == ("a", "stays-ambiguous", "both-good", "")
+
+
+# Reference sets -------------------------------------------------------------------------------------------------------
+
+
+def rule(panel: Panel, key: str, low: int | None, high: int | None) -> None:
+    AcuityRuling.objects.create(
+        question=panel.question, case=Case.objects.get(benchmark=panel.benchmark, key=key),
+        adjudicator=member(panel.group, Membership.Role.ADJUDICATOR), low=low, high=high, reason="border",
+        created_at=timezone.now(),
+    )  # fmt: skip
+
+
+def items(number: int) -> dict[str, tuple[object, ...]]:
+    rows = ReferenceItem.objects.filter(reference_set__number=number)
+    return {row[0]: row[1:] for row in rows.values_list("case__key", "status", "source", "low", "high", "later_votes")}
+
+
+def test_references_come_from_the_round_that_the_set_names(panel: Panel) -> None:
+    second = open_round(panel)
+    second.say("a", "emergency", "emergency", "emergency", "emergency", "urgent-care")
+    second.say("b", "self-care", "self-care")  # too few: its last round with enough votes is the first
+    out = io.StringIO()
+    call_command("reference_set", benchmark="panel", stdout=out)
+    call_command("reference_set", "--round", "last", benchmark="panel", stdout=out)
+    assert "references of panels from their last round" in out.getvalue().splitlines()[1]
+    assert items(1)["a"] == ("ambiguous", "panel", 2, 2, [])
+    assert items(2)["a"] == ("ambiguous", "panel", 3, 3, [4, 6, 6, 6, 6])
+    assert items(1)["b"] == items(2)["b"] == ("ambiguous", "panel", 2, 2, [])
+    # The distribution is that of round 1 in both.
+    votes = ReferenceItem.objects.filter(case__key="a").values_list("votes", flat=True)
+    assert list(votes) == [[0, 0, 4, 6, 6]] * 2
+    client = signed_in(panel.admin)
+    assert "Votes of the last round of each case" in client.get("/b/panel/reference-sets/2/").content.decode()
+    assert "references from the last round" in client.get("/b/panel/reference-sets/").content.decode()
+    assert [row["round"] for row in rows_of(client, "/b/panel/reference-sets.csv")] == ["last", "1"]
+    rows = {row["case"]: row for row in rows_of(client, "/b/panel/reference-sets/2/reference.csv")}
+    assert [(rows[case]["round"], rows[case]["m"], rows[case]["m_last"]) for case in "abc"] == [
+        ("2", "5", "5"), ("1", "5", ""), ("1", "5", ""),
+    ]  # fmt: skip
+    sets = client.get("/api/v1/benchmarks/panel/acuity/reference-sets/").json()["results"]
+    assert [row["round"] for row in sets] == ["last", "1"]
+    with pytest.raises(CommandError, match="round"):
+        call_command("reference_set", "--round", "3", benchmark="panel")
+    with pytest.raises(CommandError, match="exactly this"):
+        call_command("reference_set", "--round", "last", benchmark="panel")
+
+
+def test_a_ruling_comes_before_the_panel_and_the_case_stays_ambiguous(panel: Panel) -> None:
+    rule(panel, "a", 1, 2)
+    rule(panel, "b", None, None)
+    client = signed_in(panel.admin)
+    form = {"scale": panel.question.scale_id, "rule": "dispersion", "threshold": "0.75", "minimum_votes": "3"}
+    preview = client.get("/b/panel/reference-sets/preview", form).content.decode()
+    assert "1 by a ruling" in preview
+    seen = re.search(r'name="seen" value="(\w+)"', preview)
+    assert seen
+    assert client.post("/b/panel/reference-sets/new/", {**form, "seen": seen[1]}).status_code == 302
+    assert items(1)["a"] == ("ambiguous", "ruling", 1, 2, [])
+    assert items(1)["b"] == ("ambiguous", "panel", 2, 2, [])
+    page = client.get("/b/panel/reference-sets/1/").content.decode()
+    assert "Cases with a ruling" in page
+    # A ruling changes what would be signed: what was seen before is refused.
+    rule(panel, "d", 0, 0)
+    assert client.post("/b/panel/reference-sets/new/", {**form, "seen": seen[1]}).status_code == 409
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def votes_file(folder: Path, *lines: str) -> Path:
+    path = folder / "votes.csv"
+    path.write_text("".join(f"{line}\n" for line in ("case,physician,round,level,certainty,note", *lines)), "utf-8")
+    return path
+
+
+def import_votes(path: Path) -> str:
+    out = io.StringIO()
+    call_command("import_votes", str(path), benchmark="filed", group="Panel", stdout=out)
+    return out.getvalue()
+
+
+def test_votes_of_round_2_come_in_and_go_out_as_they_were(
+    db: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchmark = BenchmarkFactory(slug="filed")
+    for key in ("x", "y"):
+        CaseFactory(benchmark=benchmark, key=key)
+    lines = [
+        "x,P1,1,self-care,50,", "x,P1,2,primary-care,60,seen again", "x,P2,1,emergency,70,",
+        "y,P1,1,urgent-care|emergency,80,", "y,P1,2,cannot-tell,,",
+    ]  # fmt: skip
+    path = votes_file(tmp_path, *lines)
+    import_votes(path)
+    batches = Batch.objects.order_by("pk")
+    assert [(batch.frame["round"], batch.label_tasks.count()) for batch in batches] == [(1, 3), (2, 2)]
+    out = tmp_path / "again.csv"
+    call_command("export_votes", benchmark="filed", out=out)
+    assert out.read_text("utf-8-sig").splitlines() == path.read_text("utf-8").splitlines()
+    import_votes(path)  # changes nothing
+    assert LabelTask.objects.count() == 5
+    # Round 2 alone, where round 1 is stored.
+    import_votes(votes_file(tmp_path, "x,P2,2,urgent-care,70,"))
+    assert LabelTask.objects.filter(round=2).count() == 3
+    for line, sentence in (
+        ("y,P2,2,emergency,70,", r"line 2, round: There is no vote of round 1"),
+        ("x,P2,2,emergency,70,", r"line 2, level: .*voted differently"),
+        ("x,P2,3,emergency,70,", r"line 2, round: "),
+    ):
+        with pytest.raises(CommandError, match="1 fault"):
+            import_votes(votes_file(tmp_path, line))
+        assert re.search(sentence, capsys.readouterr().err)
+    assert ReferenceSet.objects.count() == 0
+
+
+def test_who_ruled_on_a_case_imports_no_vote_on_it(
+    panel: Panel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule(panel, "a", 1, 1)
+    name = AcuityRuling.objects.get().adjudicator.pseudonyms.get().pseudonym
+    path = votes_file(tmp_path, f"a,{name},1,self-care,50,")
+    with pytest.raises(CommandError, match="1 fault"):
+        call_command("import_votes", str(path), benchmark="panel", group=panel.group.name)
+    assert "line 2, physician: " in (refusal := capsys.readouterr().err)
+    assert "has ruled on this case" in refusal
+
+
+def test_who_ruled_on_a_case_is_asked_no_question_on_a_scale_about_it(panel: Panel) -> None:
+    rule(panel, "a", 1, 1)
+    judge = AcuityRuling.objects.get().adjudicator
+    member(panel.group, Membership.Role.ANNOTATOR, judge)
+    from tests.annotation.labels.labels_world import level_question
+
+    other = level_question(panel.benchmark, "other")
+    batch = give_out(panel.group, other, annotators=5, seed=8)
+    asked = LabelTask.objects.filter(batch=batch, case__key="a").values_list("annotator", flat=True)
+    assert judge.pk not in set(asked)
+    with pytest.raises(DomainError, match="fewer physicians"):
+        give_out(panel.group, level_question(panel.benchmark, "third"), annotators=6, seed=8)
