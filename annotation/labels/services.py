@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
@@ -17,6 +18,7 @@ from accounts.models import User
 from annotation.acuity.outstanding import is_shown
 from annotation.models import CANNOT_TELL, LabelAnswer, LabelQuestion, LabelTask
 from annotation.selectors.case_work import following
+from annotation.services.decisions import checked_passages
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
@@ -264,6 +266,8 @@ class AnswerInput:
     client_id: UUID | None = None
     upper: str = ""  # the next level up, of a vote between two levels
     reason: str = ""  # why somebody cannot tell
+    escalation: str = ""  # the level that a response advises under a condition
+    evidence: Sequence[Mapping[str, Any]] = ()  # the words of a response that say so, as of a decision
 
 
 @transaction.atomic
@@ -282,6 +286,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     if not question.active:
         raise DomainError(_("This question is not asked any more."))
     _refuse_impossible_answer(question, change)
+    evidence = _passages(row, question, change)
     answer = LabelAnswer.objects.filter(task=row, question=question).first()
     if answer is None:
         if change.version:
@@ -294,6 +299,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
         refuse_stale(change.version, stored=answer.version, current=answer, message=message)
     answer.value, answer.certainty, answer.note = change.value, change.certainty, change.note
     answer.upper, answer.reason = change.upper, change.reason
+    answer.escalation, answer.evidence = change.escalation, evidence
     answer.version, answer.client_id, answer.updated_at = change.version + 1, change.client_id, at
     answer.save()
     if row.status == LabelTask.Status.NOT_STARTED:
@@ -343,7 +349,7 @@ def next_label_task(*, annotator: User, after: LabelTask) -> LabelTask | None:
 
 def _locked(task: LabelTask, annotator: User) -> LabelTask:
     lock_batch_shared(task.batch_id)
-    rows = LabelTask.objects.select_for_update(no_key=True, of=("self",)).select_related("batch")
+    rows = LabelTask.objects.select_for_update(no_key=True, of=("self",)).select_related("batch", "response")
     row = rows.get(pk=task.pk, annotator=annotator)
     refuse_unless_open(row.batch)
     if row.status not in LabelTask.OPEN:
@@ -352,8 +358,12 @@ def _locked(task: LabelTask, annotator: User) -> LabelTask:
 
 
 def _refuse_impossible_answer(question: LabelQuestion, change: AnswerInput) -> None:
+    if not question.is_read and (change.escalation or change.evidence):
+        raise DomainError(_("Only what is read in a response has an escalation or evidence."))
     if question.is_levels:
         _refuse_impossible_vote(question, change)
+    elif question.is_read:
+        _refuse_impossible_reading(question, change)
     elif change.upper or change.reason:
         raise DomainError(_("Only votes on a scale are between two levels, or have a reason."))
     elif change.value not in {option["value"] for option in question.options}:
@@ -364,6 +374,23 @@ def _refuse_impossible_answer(question: LabelQuestion, change: AnswerInput) -> N
         if not 0 <= change.certainty <= 100:
             raise DomainError(_("Certainty is a number from 0 to 100."))
     refuse_impossible_note(change.note)
+
+
+def _passages(task: LabelTask, question: LabelQuestion, change: AnswerInput) -> list[dict[str, Any]]:
+    """The evidence of an answer about a response; none about a case."""
+    if not question.is_read or task.response is None:
+        return []
+    return checked_passages(change.evidence, task.response.text)
+
+
+def _refuse_impossible_reading(question: LabelQuestion, change: AnswerInput) -> None:
+    values = [choice["value"] for choice in question.choices]
+    if change.value not in values:
+        raise DomainError(_("This is none of the levels."))
+    if change.escalation and change.escalation not in values[:-1]:  # the last is that it advises none
+        raise DomainError(_("This is none of the levels."))
+    if change.upper or change.reason or change.certainty is not None:
+        raise DomainError(_("What is read in a response is one level or none, without a certainty."))
 
 
 def refuse_impossible_note(note: str) -> None:

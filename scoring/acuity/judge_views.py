@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
+from rubrics.access import is_admin
 from rubrics.acuity.shown import shown_levels
 from rubrics.acuity.stored import scale_of
 from rubrics.models import Candidate
@@ -69,6 +70,7 @@ def run_readings(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
         "page": page,
         "rows": [selectors.shown_reading(row, levels, edited=edited) for row in page],
         "counts": judges_and_runs.counts_of([run])[run.pk],
+        "administers": is_admin(request.user, run.benchmark),
         "narrowed": bool(state or candidate),
     }
     return render(request, "scoring/acuity/run_readings.html", context)

@@ -52,9 +52,9 @@ def test_a_judge_is_made_runs_and_shows_its_quotes(staff: Client, loopback: Loop
     preview = staff.post(reverse("scoring:level-preview", args=["advised"]), form).content.decode()
     assert "Stay at home and drink enough." in preview
     assert "Prominence:" in preview
-    made = staff.post(reverse("scoring:judge-new-acuity", args=["advised"]), form)
+    answer = staff.post(reverse("scoring:judge-new-acuity", args=["advised"]), form)
     judge = Judge.objects.get()
-    assert (made.status_code, judge.task, str(judge.scale)) == (302, "acuity", "four")
+    assert (answer.status_code, judge.task, str(judge.scale)) == (302, "acuity", "four")
     assert "four" in page(staff, "judge", judge.public_id)
     size = page(staff, "run-size", judge=judge.public_id, replicates=1)
     assert "Readings" in size
