@@ -277,13 +277,13 @@ def get_done_adjudication(user: AnyUser, public_id: str) -> Adjudication:
 def _may_rule(user: AnyUser) -> Q:
     """A condition on requests: ``user`` adjudicates in the group, and neither votes on the case nor has voted."""
     own = LabelTask.objects.filter(case=OuterRef("case"), annotator=user.pk)
-    asked = own.filter(batch__frame__questions__contains=public_id_of_question()).exclude(
+    tasks = own.filter(batch__frame__questions__contains=public_id_of_question()).exclude(
         status=LabelTask.Status.RELEASED
     )
     votes = LabelAnswer.objects.filter(
         task__case=OuterRef("case"), task__annotator=user.pk, question__kind=LabelQuestion.Kind.LEVELS
     )
-    return Q(_in_group(user, Membership.Role.ADJUDICATOR, "group")) & ~Q(Exists(asked)) & ~Q(Exists(votes))
+    return Q(_in_group(user, Membership.Role.ADJUDICATOR, "group")) & ~Q(Exists(tasks)) & ~Q(Exists(votes))
 
 
 def ruling_requests(user: AnyUser) -> QuerySet[RulingRequest]:

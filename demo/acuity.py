@@ -10,7 +10,7 @@ Every draw comes from a generator seeded with the names of what is drawn, so tha
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rubrics.acuity.scales import FOUR
@@ -23,6 +23,7 @@ HARD_SCATTER = 1.2  # of messages that say little
 HARD_SHARE = 0.4
 BETWEEN = 0.06  # a reading this close to the border of two levels is a vote for both
 CANNOT_TELL_RATE = 0.03
+GIVE_WAY_SHARE = 0.5  # votes that change in the second round
 LABELLED = 30  # messages with a label from elsewhere, the first ones
 LETTERS = "ABCD"
 
@@ -77,6 +78,17 @@ def vote_rows(seed: int) -> Iterator[dict[str, object]]:
                 low, high = int(below), int(below) + 1
             certainty = 5 * draw.randint(10, 20) - (20 if low != high else 0)
             yield {**row, "level": FOUR.named(low, high), "certainty": certainty}
+
+
+def second_round_rows(seed: int, cases: Iterable[str]) -> Iterator[dict[str, object]]:
+    """Votes of round 2 on ``cases``, as `vote_rows`: about half go to the level next to the true urgency."""
+    first = [row for row in vote_rows(seed) if row["case"] in set(cases)]
+    for row in first:
+        draw = _draw(seed, "second", row["case"], row["physician"])
+        level = row["level"]
+        if draw.random() < GIVE_WAY_SHARE or level == "cannot-tell":
+            level = FOUR.values[_place(_urgency(seed, int(str(row["case"]).rpartition("-")[2])))]
+        yield {**row, "round": 2, "level": level, "certainty": 5 * draw.randint(10, 20)}
 
 
 def reading_rows(seed: int) -> Iterator[dict[str, object]]:

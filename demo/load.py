@@ -20,7 +20,11 @@ from accounts.models import PhysicianProfile, User
 from agreement.models import Report
 from agreement.services import create_report
 from annotation import services as annotation_services
+from annotation.access import open_ruling_requests
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule
+from annotation.acuity.panel_results import level_results
+from annotation.acuity.round_plan import ambiguous_cases
+from annotation.acuity.rulings import STAYS_AMBIGUOUS, RulingInput, give_ruling, request_rulings
 from annotation.acuity.services import sign_reference_set
 from annotation.imports.acuity_votes import import_acuity_votes
 from annotation.labels.batches import CaseFilter, LabelTerms, make_label_batch
@@ -325,6 +329,8 @@ def _panel(demo: Benchmark, people: dict[str, User], group: ExpertGroup, calenda
     votes = {"group": "Panel", "scale": "four", "file_name": "made-up-votes.csv"}
     import_acuity_votes(file=_csv(acuity.vote_rows(SEED)), options=votes, **common)
     scale = AcuityScale.objects.get(benchmark=demo)
+    question = LabelQuestion.objects.get(benchmark=demo, scale=scale)
+    _second_round(question, group, common, votes)
     sign_reference_set(
         scale=scale,
         datasets=[acuity.DATASET],
@@ -337,12 +343,28 @@ def _panel(demo: Benchmark, people: dict[str, User], group: ExpertGroup, calenda
     )
     make_label_batch(
         group=group,
-        questions=[LabelQuestion.objects.get(benchmark=demo, scale=scale)],
+        questions=[question],
         terms=LabelTerms(title="How urgent is this?", annotators_per_case=3, seed=SEED),
         filter=CaseFilter(),
         by=admin,
         at=calendar.days_ago(1),
     )
+
+
+def _second_round(question: LabelQuestion, group: ExpertGroup, common: dict[str, Any], votes: dict[str, str]) -> None:
+    """A second round on the ambiguous messages, and two rulings of the adjudicator of ``group``."""
+    rule, at = AmbiguousRule(), common["at"]
+    cases = ambiguous_cases(level_results(question, {}), rule).values()
+    options = {**votes, "file_name": "made-up-second-round.csv"}
+    import_acuity_votes(file=_csv(acuity.second_round_rows(SEED, cases)), options=options, **common)
+    adjudicator = group.memberships.filter(role=Membership.Role.ADJUDICATOR, active=True).earliest("pk").user
+    request_rulings(group=group, question=question, rule=rule, seed=SEED, by=common["by"], at=at)
+    rulings = (
+        RulingInput("urgent-care", "border", note="Made up."),
+        RulingInput(STAYS_AMBIGUOUS, "missing-fact", note="Made up."),
+    )
+    for request, ruling in zip(open_ruling_requests(adjudicator), rulings, strict=False):
+        give_ruling(request=request, adjudicator=adjudicator, ruling=ruling, at=at)
 
 
 def _csv(rows: Iterable[Mapping[str, object]]) -> io.BytesIO:

@@ -100,12 +100,12 @@ def still_ambiguous(results: LevelResults, rule: AmbiguousRule) -> dict[int, str
 
 def cases_without_adjudicator(question: LabelQuestion, cases: dict[int, str], adjudicators: list[int]) -> set[int]:
     """Those of ``cases`` that every one of the adjudicators has voted on, or was asked about."""
-    asked = tasks_asking([question]).filter(case__in=cases, annotator__in=adjudicators)
-    asked = asked.exclude(status=LabelTask.Status.RELEASED)
+    tasks = tasks_asking([question]).filter(case__in=cases, annotator__in=adjudicators)
+    tasks = tasks.exclude(status=LabelTask.Status.RELEASED)
     voted = LabelAnswer.objects.filter(
         task__case__in=cases, task__annotator__in=adjudicators, question__kind=LabelQuestion.Kind.LEVELS
     )
-    pairs = {*asked.values_list("case", "annotator"), *voted.values_list("task__case", "task__annotator")}
+    pairs = {*tasks.values_list("case", "annotator"), *voted.values_list("task__case", "task__annotator")}
     return {case for case in cases if all((case, person) in pairs for person in adjudicators)}
 
 

@@ -126,7 +126,7 @@ def test_the_voter_sees_the_votes_of_round_1_without_names(panel: Panel) -> None
     second = open_round(panel)
     task = next(task for task in second.tasks("a") if task.annotator == first[2].annotator)
     page = signed_in(task.annotator).get(f"/work/labels/{task.public_id}/").content.decode()
-    section = page[page.index("earlier-votes") : page.index('id="questions"')]
+    section = page[page.index("earlier-votes") : page.index("speaker")]
     assert re.findall(r'class="num">(\d)<', section) == ["2", "0", "1", "2"]
     assert "Your vote was: <b>Urgent care</b>" in section
     assert not named_in(page, [user for user in panel.people if user != task.annotator])
@@ -444,7 +444,7 @@ def test_who_ruled_on_a_case_is_asked_no_question_on_a_scale_about_it(panel: Pan
 
     other = level_question(panel.benchmark, "other")
     batch = give_out(panel.group, other, annotators=5, seed=8)
-    asked = LabelTask.objects.filter(batch=batch, case__key="a").values_list("annotator", flat=True)
-    assert judge.pk not in set(asked)
+    annotators = LabelTask.objects.filter(batch=batch, case__key="a").values_list("annotator", flat=True)
+    assert judge.pk not in set(annotators)
     with pytest.raises(DomainError, match="fewer physicians"):
         give_out(panel.group, level_question(panel.benchmark, "third"), annotators=6, seed=8)

@@ -99,7 +99,7 @@ def test_votes_become_a_closed_batch_and_come_out_again(benchmark: Benchmark, tm
     [
         ("c,P1,1,self-care,5,", "line 2, case: There is no case “c”"),
         ("A,P1,1,self-care,5,", "line 2, case: There is no case “A”"),
-        ("a,P1,2,self-care,5,", "line 2, round: Only votes of round 1"),
+        ("a,P1,2,self-care,5,", "line 2, round: There is no vote of round 1"),
         ("a,P1,0,self-care,5,", "line 2, round: Rounds count from 1"),
         ("a,P1,1,soon,5,", "line 2, level: “soon” is no level"),
         ("a,P1,1,self-care|urgent-care,5,", "line 2, level: A vote between two levels"),
