@@ -36,6 +36,7 @@ class Report(Job):
         POWERED = "powered", _("Prediction-powered scores")
         ACUITY = "acuity", _("Acuity")
         ACUITY_UNCERTAINTY = "acuity_uncertainty", _("Where physicians disagree")
+        ACUITY_JUDGE = "acuity_judge", _("How well a judge reads levels")
 
     class Interval(models.TextChoices):
         """The rule of a report's intervals; empty for a report from before there was a choice."""
@@ -93,6 +94,7 @@ SECTION_OF: dict[str, str] = {
     Report.Kind.POWERED: "scores",
     Report.Kind.ACUITY: "acuity",
     Report.Kind.ACUITY_UNCERTAINTY: "acuity",
+    Report.Kind.ACUITY_JUDGE: "acuity",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agreement.kinds import (
     acuity,
+    acuity_judge,
     acuity_uncertainty,
     agreement,
     alternative,
@@ -32,6 +33,7 @@ KINDS: dict[str, Kind] = {
         powered.KIND,
         acuity.KIND,
         acuity_uncertainty.KIND,
+        acuity_judge.KIND,
     )
 }
 

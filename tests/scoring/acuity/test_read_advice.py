@@ -6,9 +6,11 @@ import csv
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
@@ -17,6 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Page, expect
 
+from agreement.services import create_report
+from agreement.services import run as compute_report
 from annotation.acuity.votes import panel_of, questions_on
 from annotation.labels.advice import ReadTerms, read_answers
 from annotation.labels.services import AnswerInput, Unlabelled, save_answer, submit_labels
@@ -277,3 +281,33 @@ def test_a_reader_marks_words_by_keyboard(
     [passage] = answer.evidence
     assert tasks[0].response.text[passage["start"] : passage["end"]] == passage["quote"]
     assert passage["start"] == 0
+
+
+def test_a_report_compares_judge_and_physicians(
+    run: JudgeRun, group: ExpertGroup, client: Client, tmp_path: Path
+) -> None:
+    batch = give(run, group)
+    for task in LabelTask.objects.filter(batch=batch).select_related("response"):
+        assert task.response is not None
+        level = ADVICE[task.response.text][0]
+        # Everybody reads what is advised, but that one reader takes an appointment for urgent care.
+        if level == 1 and task.annotator == group.people["annotator"][0]:
+            level = 2
+        mark(task, "no-level" if level is None else LEVELS[level], *([] if level is None else [(0, 4)]))
+        submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    call_command("acuity_judge", benchmark="advised", out=tmp_path / "out")
+    rows = list(csv.DictReader((tmp_path / "out" / "judge.csv").read_text("utf-8-sig").splitlines()))
+    by_measure = {row["measure"]: row for row in rows if row["candidate"] == "all"}
+    assert (by_measure["exact"]["value"], by_measure["exact"]["n_responses"]) == ("0.875", "4")
+    assert float(by_measure["emergency_recall"]["value"]) == 1
+    assert float(by_measure["quote_overlap"]["value"]) == 1
+    report = create_report(benchmark=run.benchmark, kind="acuity_judge", parameters={}, at=timezone.now())
+    compute_report(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    client.force_login(BenchmarkRoleFactory(benchmark=run.benchmark, role="admin").user)
+    page = client.get(reverse("agreement:report", args=["advised", "acuity", report.public_id]))
+    assert page.status_code == 200
+    text = page.content.decode()
+    assert "Physicians have read 6 responses of this run" in " ".join(text.split())
+    assert "0.875" in text
