@@ -76,8 +76,8 @@ class ReadResponse:
 
 def overlap(first: Sequence[Span], second: Sequence[Span]) -> float:
     """Characters in both over characters in either; 0 where nothing is marked."""
-    one, other = ({place for start, end in spans for place in range(start, end)} for spans in (first, second))
-    return len(one & other) / len(one | other) if one | other else 0.0
+    places, others = ({place for start, end in spans for place in range(start, end)} for spans in (first, second))
+    return len(places & others) / len(places | others) if places | others else 0.0
 
 
 @dataclass(frozen=True)

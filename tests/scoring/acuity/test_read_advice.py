@@ -238,8 +238,8 @@ def test_staff_draw_preview_give_out_and_read_the_file(run: JudgeRun, group: Exp
     refused = client.get(reverse("scoring:read-batch-preview", args=ids), {**form, "readers": 3}).content.decode()
     assert "3 readers per response asked, the group has 2" in refused
     digest = preview.split('name="digest" value="')[1].split('"')[0]
-    made = client.post(reverse("scoring:read-batch-new", args=ids), {**form, "title": "Read", "digest": digest})
-    assert made.status_code == 302
+    answer = client.post(reverse("scoring:read-batch-new", args=ids), {**form, "title": "Read", "digest": digest})
+    assert answer.status_code == 302
     task = LabelTask.objects.filter(response__text=next(iter(ADVICE))).first() or LabelTask.objects.first()
     assert task is not None
     assert task.response is not None
