@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from django.utils.translation import gettext as _
+
 from agreement.acuity.judge_tables import Mark, ReadResponse
 from annotation.labels.advice import read_answers
 from annotation.models import ReferenceItem, ReferenceSet
@@ -18,7 +20,9 @@ def run_of_judge(benchmark: Benchmark, public_id: str) -> JudgeRun:
     runs = JudgeRun.objects.filter(benchmark=benchmark, purpose=JudgeRun.Purpose.ACUITY).select_related("judge__scale")
     run = runs.filter(public_id=public_id, status=JudgeRun.Status.FINISHED).first()
     if run is None:
-        raise DomainError(f"There is no finished run “{public_id}” of a judge that reads levels on this benchmark.")
+        raise DomainError(
+            _("There is no finished run “%(run)s” of a judge that reads levels on this benchmark.") % {"run": public_id}
+        )
     return run
 
 
