@@ -37,6 +37,7 @@ class Report(Job):
         ACUITY = "acuity", _("Acuity")
         ACUITY_UNCERTAINTY = "acuity_uncertainty", _("Where physicians disagree")
         ACUITY_FORMATS = "acuity_formats", _("Both formats")
+        ACUITY_JUDGE = "acuity_judge", _("How well a judge reads levels")
 
     class Interval(models.TextChoices):
         """The rule of a report's intervals; empty for a report from before there was a choice."""
@@ -95,6 +96,7 @@ SECTION_OF: dict[str, str] = {
     Report.Kind.ACUITY: "acuity",
     Report.Kind.ACUITY_UNCERTAINTY: "acuity",
     Report.Kind.ACUITY_FORMATS: "acuity",
+    Report.Kind.ACUITY_JUDGE: "acuity",
 }
 
 

@@ -136,7 +136,7 @@ def own_label_tasks(user: AnyUser) -> QuerySet[LabelTask]:
 
 def get_own_label_task(user: AnyUser, public_id: str) -> LabelTask:
     """One of the annotator's own cases to label, with what its page shows."""
-    rows = own_label_tasks(user).select_related("batch__group__benchmark", "case")
+    rows = own_label_tasks(user).select_related("batch__group__benchmark", "case", "response")
     return get_object_or_404(rows, public_id=public_id)
 
 
@@ -297,7 +297,7 @@ def _may_rule(user: AnyUser) -> Q:
         status=LabelTask.Status.RELEASED
     )
     votes = LabelAnswer.objects.filter(
-        task__case=OuterRef("case"), task__annotator=user.pk, question__scale__isnull=False
+        task__case=OuterRef("case"), task__annotator=user.pk, question__kind=LabelQuestion.Kind.LEVELS
     )
     return Q(_in_group(user, Membership.Role.ADJUDICATOR, "group")) & ~Q(Exists(tasks)) & ~Q(Exists(votes))
 
@@ -391,7 +391,9 @@ def _on_scale(question: LabelQuestion) -> LabelQuestion:
 
 def _label_question(benchmark: Benchmark, public_id: str) -> LabelQuestion:
     return get_object_or_404(
-        LabelQuestion.objects.select_related("benchmark", "scale"), benchmark=benchmark, public_id=public_id
+        LabelQuestion.objects.about_cases().select_related("benchmark", "scale"),
+        benchmark=benchmark,
+        public_id=public_id,
     )
 
 

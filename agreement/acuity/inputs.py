@@ -154,7 +154,7 @@ def missing_inputs(benchmark: Benchmark) -> str:
     sets = ReferenceSet.objects.filter(benchmark=benchmark)
     if not sets.exists():
         labels = SourceLabel.objects.filter(case__benchmark=benchmark)
-        votes = LabelAnswer.objects.filter(question__benchmark=benchmark, question__scale__isnull=False)
+        votes = LabelAnswer.objects.filter(question__benchmark=benchmark, question__kind="levels")
         votes = votes.filter(task__status=LabelTask.Status.SUBMITTED)
         return "reference-set" if labels.exists() or votes.exists() else "labels"
     return "" if AcuityReading.objects.filter(scale__in=sets.values("scale")).exists() else "readings"

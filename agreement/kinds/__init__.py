@@ -5,6 +5,7 @@ from __future__ import annotations
 from agreement.kinds import (
     acuity,
     acuity_formats,
+    acuity_judge,
     acuity_uncertainty,
     agreement,
     alternative,
@@ -34,6 +35,7 @@ KINDS: dict[str, Kind] = {
         acuity.KIND,
         acuity_uncertainty.KIND,
         acuity_formats.KIND,
+        acuity_judge.KIND,
     )
 }
 

@@ -85,6 +85,7 @@ _SIZES: dict[str, str] = {
     Report.Kind.CALIBRATION: sentences.SIZES_OF_HITS,
     Report.Kind.ACUITY: sentences.SIZES_OF_ACUITY,
     Report.Kind.ACUITY_FORMATS: sentences.SIZES_OF_ACUITY,
+    Report.Kind.ACUITY_JUDGE: sentences.SIZES_OF_ACUITY,
 }
 # The figures that take account of chance where cases have few pairs, with their verb.
 _FEW_PAIRS: dict[str, str] = {

@@ -62,7 +62,9 @@ def earlier_votes(task: LabelTask) -> EarlierVotes | None:
     """What the page of a task of round 2 shows of round 1; None for a task of round 1."""
     if task.round == FIRST_ROUND:
         return None
-    questions = LabelQuestion.objects.filter(public_id__in=task.batch.frame.get("questions", []), scale__isnull=False)
+    questions = LabelQuestion.objects.filter(
+        public_id__in=task.batch.frame.get("questions", []), kind=LabelQuestion.Kind.LEVELS
+    )
     question = questions.select_related("scale").first()
     if question is None:
         return None

@@ -103,7 +103,7 @@ def cases_without_adjudicator(question: LabelQuestion, cases: dict[int, str], ad
     tasks = tasks_asking([question]).filter(case__in=cases, annotator__in=adjudicators)
     tasks = tasks.exclude(status=LabelTask.Status.RELEASED)
     voted = LabelAnswer.objects.filter(
-        task__case__in=cases, task__annotator__in=adjudicators, question__scale__isnull=False
+        task__case__in=cases, task__annotator__in=adjudicators, question__kind=LabelQuestion.Kind.LEVELS
     )
     pairs = {*tasks.values_list("case", "annotator"), *voted.values_list("task__case", "task__annotator")}
     return {case for case in cases if all((case, person) in pairs for person in adjudicators)}

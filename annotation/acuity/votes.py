@@ -71,7 +71,11 @@ def _handed_in(questions: Iterable[LabelQuestion], until: datetime | None) -> It
 
 def questions_on(benchmark: Benchmark, scale: AcuityScale) -> list[LabelQuestion]:
     """All questions on the scale, retired ones too, in their order."""
-    return list(LabelQuestion.objects.filter(benchmark=benchmark, scale=scale).select_related("scale"))
+    return list(
+        LabelQuestion.objects.filter(benchmark=benchmark, scale=scale, kind=LabelQuestion.Kind.LEVELS).select_related(
+            "scale"
+        )
+    )
 
 
 def panels_of(votes: Iterable[CastVote], n_levels: int, round: int = FIRST_ROUND) -> dict[int, PanelCase]:

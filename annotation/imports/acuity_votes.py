@@ -152,7 +152,9 @@ def _is_same(vote: Vote, before: CastVote) -> bool:
 
 def _question_on(benchmark: Benchmark, scale: AcuityScale, by: User | None, at: datetime) -> LabelQuestion:
     """The question that votes on the scale answer: one that is asked, else a retired one, else a new one."""
-    rows = LabelQuestion.objects.filter(benchmark=benchmark, scale=scale).order_by("-active", "position", "pk")
+    rows = LabelQuestion.objects.filter(benchmark=benchmark, scale=scale, kind=LabelQuestion.Kind.LEVELS).order_by(
+        "-active", "position", "pk"
+    )
     question = rows.first()
     if question is not None:
         return question

@@ -235,6 +235,7 @@ class LabelTaskDetailSerializer(LabelTaskSerializer):
     total = serializers.IntegerField()
     language = serializers.CharField(source="case.language")
     conversation = LabelTurnSerializer(many=True)
+    text = serializers.CharField(help_text="The response that is read; empty where the questions are about the case.")
     questions = QuestionLineSerializer(many=True)
     earlier = EarlierVotesSerializer(allow_null=True)
 
@@ -257,6 +258,17 @@ class LabelAnswerSerializer(StrictSerializer, Plain):
     )
     certainty = serializers.IntegerField(min_value=0, max_value=100, allow_null=True, default=None)
     note = serializers.CharField(max_length=MAX_NOTE_LENGTH, allow_blank=True, default="")
+    escalation = serializers.CharField(
+        max_length=MAX_LABEL_VALUE_LENGTH,
+        allow_blank=True,
+        default="",
+        help_text="Of a response: the level that it advises under a condition.",
+    )
+    evidence = serializers.ListField(
+        child=serializers.DictField(),
+        default=list,
+        help_text="Of a response: start and end of the words that say so, in characters.",
+    )
     version = serializers.IntegerField(min_value=0, max_value=LARGEST_VERSION, default=0)
     client_id = serializers.UUIDField(allow_null=True, default=None)
 
@@ -309,6 +321,7 @@ def task(request: Request, public_id: str) -> Response:
 def _task(row: LabelTask) -> dict[str, Any]:
     row.total = selectors.label_place(row).total  # type: ignore[attr-defined]  # for the serializer
     row.conversation = reading_pages.reading_of(row.case, "").turns  # type: ignore[attr-defined]
+    row.text = row.response.text if row.response else ""  # type: ignore[attr-defined]
     row.earlier = earlier_votes(row)  # type: ignore[attr-defined]
     row.questions = selectors.question_lines(row)  # type: ignore[attr-defined]
     return dict(LabelTaskDetailSerializer(row).data)
@@ -325,7 +338,7 @@ def answers(request: Request, public_id: str) -> Response:
     try:
         services.save_answer(task=row, annotator=_me(request), change=change, at=timezone.now())
     except StaleSave as stale:
-        names = ("value", "upper", "reason", "certainty", "note", "version")
+        names = ("value", "upper", "reason", "certainty", "note", "escalation", "evidence", "version")
         current = {name: getattr(stale.current, name) for name in names}
         return Response({"detail": str(stale), "current": current}, status=stale.status_code)
     return Response(_task(row))

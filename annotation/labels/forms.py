@@ -252,7 +252,7 @@ class LabelBatchForm(CaseBatchForm):
         super().__init__(*args, benchmark=benchmark, **kwargs)
         questions = self.fields["questions"]
         assert isinstance(questions, forms.ModelMultipleChoiceField)
-        questions.queryset = LabelQuestion.objects.filter(benchmark=benchmark, active=True)
+        questions.queryset = LabelQuestion.objects.about_cases().filter(benchmark=benchmark, active=True)
 
     def case_filter(self) -> CaseFilter:
         """The cleaned filter."""
@@ -270,7 +270,10 @@ def answer_of(row: Any) -> AnswerInput:
         values = dict(row)
         certainty = values.pop("certainty", None)
         # A browser may have kept an answer since before there were votes on scales.
-        vote = {name: values.pop(name, "") for name in ("upper", "reason")}
+        vote = {name: values.pop(name, "") for name in ("upper", "reason", "escalation")}
+        evidence = values.pop("evidence", [])
+        if type(evidence) is not list or any(type(span) is not dict for span in evidence):
+            raise ValueError
         if any(type(text) is not str for text in vote.values()):
             raise ValueError
         if set(values) != set(types) or any(type(values[name]) is not types[name] for name in types):
@@ -286,6 +289,7 @@ def answer_of(row: Any) -> AnswerInput:
             note=note_of(values["note"]),
             version=values["version"],
             client_id=UUID(values["client_id"]),
+            evidence=evidence,
             **vote,
         )
     except (KeyError, TypeError, ValueError):

@@ -23,6 +23,8 @@ def movable_tasks(*, batch: Batch, holder: int) -> list[LabelTask]:
     In a second round nobody votes for somebody else, so nothing of it can move.
     """
     rows = LabelTask.objects.filter(batch=batch, annotator=holder, status__in=LabelTask.OPEN, round=FIRST_ROUND)
+    # Nor does a response to be read: its author is not known here, and another sample is soon drawn.
+    rows = rows.filter(response=None)
     return list(rows.exclude(batch__status=Batch.Status.CLOSED))
 
 
@@ -62,6 +64,11 @@ def hand_over_labels(*, batch: Batch, holder: User, to: User | None, at: datetim
             continue
         transition(task, source=LabelTask.OPEN, target=LabelTask.Status.RELEASED, released_at=at)
         last[taker] += 1
-        LabelTask.objects.create(batch=batch, case_id=task.case_id, annotator_id=taker, position=last[taker])
+        LabelTask.objects.create(
+            batch=batch,
+            case_id=task.case_id,
+            annotator_id=taker,
+            position=last[taker],
+        )
     notify_of_passed_cases(batch=batch, counts=Counter(moves.values()), at=at)
     return len(moves)

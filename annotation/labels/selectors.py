@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from django.db.models import Count, Q, Sum
 from django.utils.translation import gettext as _
@@ -22,6 +24,7 @@ from annotation.labels.agreement import Certainty, label_agreement
 from annotation.labels.answer_summary import Answer, AnswerState, Summary, summarise
 from annotation.models import (
     CANNOT_TELL,
+    READ_QUESTION,
     Attention,
     LabelAnswer,
     LabelQuestion,
@@ -79,12 +82,15 @@ class QuestionLine:
     acuity: bool
     levels: bool
     options: tuple[OptionLine, ...]
+    read: bool = False  # it is about a response: it has an escalation, and evidence
     answered: bool = False
     value: str = ""
     upper: str = ""
     reason: str = ""
     certainty: int | None = None
     note: str = ""
+    escalation: str = ""
+    evidence: Sequence[Mapping[str, Any]] = ()
     version: int = 0
     saved_at: datetime | None = None
 
@@ -92,6 +98,16 @@ class QuestionLine:
     def cannot_tell(self) -> bool:
         """Whether the annotator named no level, because they cannot tell."""
         return self.levels and self.value == CANNOT_TELL
+
+    @property
+    def escalations(self) -> tuple[OptionLine, ...]:
+        """The levels that a response may advise under a condition: all options but the last, that it advises none."""
+        return self.options[:-1]
+
+    @property
+    def evidence_json(self) -> str:
+        """The evidence for the script of the page."""
+        return json.dumps(list(self.evidence))
 
     @property
     def reasons(self) -> list[tuple[str, str]]:
@@ -121,8 +137,9 @@ def question_lines(task: LabelTask) -> list[QuestionLine]:
         line = QuestionLine(
             question.public_id,
             number,
-            question.text,
-            acuity=question.kind != LabelQuestion.Kind.CHOICE,
+            _(READ_QUESTION) if question.is_read else question.text,
+            acuity=question.kind in (LabelQuestion.Kind.ACUITY, LabelQuestion.Kind.LEVELS),
+            read=question.is_read,
             levels=question.is_levels,
             options=options,
         )
@@ -139,6 +156,8 @@ def _with_answer(line: QuestionLine, question: LabelQuestion, answer: LabelAnswe
         reason=answer.reason,
         certainty=answer.certainty,
         note=answer.note,
+        escalation=answer.escalation,
+        evidence=answer.evidence,
         version=answer.version,
         saved_at=answer.updated_at,
     )
@@ -302,7 +321,7 @@ class QuestionCount:
 
 def question_counts(benchmark: Benchmark) -> list[QuestionCount]:
     """The questions of a benchmark in order, active ones first; three queries."""
-    rows = LabelQuestion.objects.filter(benchmark=benchmark).select_related("scale")
+    rows = LabelQuestion.objects.about_cases().filter(benchmark=benchmark).select_related("scale")
     questions = list(rows.order_by("-active", "position", "pk"))
     given = _answers(question for question in questions if not question.is_levels)
     votes = votes_by_question(question for question in questions if question.is_levels)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
@@ -15,8 +17,9 @@ from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.acuity.outstanding import is_shown
-from annotation.models import CANNOT_TELL, Batch, LabelAnswer, LabelQuestion, LabelTask
+from annotation.models import CANNOT_TELL, NO_LEVEL, Batch, LabelAnswer, LabelQuestion, LabelTask
 from annotation.selectors.case_work import following
+from annotation.services.decisions import checked_passages
 from annotation.services.rules import lock_batch_shared, readable_constraint_errors, refuse_unless_open
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
@@ -259,6 +262,8 @@ class AnswerInput:
     client_id: UUID | None = None
     upper: str = ""  # the next level up, of a vote between two levels
     reason: str = ""  # why somebody cannot tell
+    escalation: str = ""  # the level that a response advises under a condition
+    evidence: Sequence[Mapping[str, Any]] = ()  # the words of a response that say so, as of a decision
 
 
 @transaction.atomic
@@ -270,6 +275,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     """
     held = _held_answer(task, annotator, change.question)
     _refuse_impossible_answer(held.kind, held.values, change)
+    evidence = _passages(held, change)
     answer = held.answer
     if answer is None:
         if change.version:
@@ -282,6 +288,7 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
         refuse_stale(change.version, stored=answer.version, current=answer, message=message)
     answer.value, answer.certainty, answer.note = change.value, change.certainty, change.note
     answer.upper, answer.reason = change.upper, change.reason
+    answer.escalation, answer.evidence = change.escalation, evidence
     answer.version, answer.client_id, answer.updated_at = change.version + 1, change.client_id, at
     answer.save(force_insert=answer.pk is None, force_update=answer.pk is not None)
     task.status = held.status
@@ -306,30 +313,37 @@ HELD_ANSWER_SQL = f"""
             FROM jsonb_array_elements(COALESCE(s.levels, q.options)) WITH ORDINALITY AS choice(choice, place)
             ORDER BY choice.place
         ),
-        a.id, a.value, a.upper, a.reason, a.certainty, a.note, a.version, a.client_id, a.created_at, a.updated_at
+        r.text,
+        a.id, a.value, a.upper, a.reason, a.certainty, a.escalation, a.evidence, a.note, a.version, a.client_id,
+        a.created_at, a.updated_at
     FROM annotation_labeltask t
     JOIN annotation_batch b ON b.id = t.batch_id
     LEFT JOIN annotation_labelquestion q
         ON q.public_id = %(question)s AND q.active AND jsonb_exists(b.frame->'questions', q.public_id)
     LEFT JOIN rubrics_acuityscale s ON s.id = q.scale_id
+    LEFT JOIN rubrics_response r ON r.id = t.response_id
     LEFT JOIN annotation_labelanswer a ON a.task_id = t.id AND a.question_id = q.id
     WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s
     FOR NO KEY UPDATE OF t
 """
 ANSWER_COLUMNS = (  # in the order of the model
-    *("id", "task_id", "question_id", "value", "upper", "reason", "certainty", "note", "version", "client_id"),
-    *("created_at", "updated_at"),
+    *("id", "task_id", "question_id", "value", "upper", "reason", "certainty", "escalation", "evidence", "note"),
+    *("version", "client_id", "created_at", "updated_at"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _HeldAnswer:
-    """What a save needs of a task that is locked until the transaction ends; ``values`` may be answered."""
+    """What a save needs of a task that is locked until the transaction ends; ``values`` may be answered.
+
+    ``response_text`` is None of a task about a case.
+    """
 
     status: str
     question_id: int
     kind: str
     values: list[str]
+    response_text: str | None
     answer: LabelAnswer | None
 
 
@@ -347,15 +361,18 @@ def _held_answer(task: LabelTask, annotator: User, question: str) -> _HeldAnswer
         row = cursor.fetchone()
     if row is None:
         raise LabelTask.DoesNotExist
-    status, batch_status, question_id, kind, values, *stored = row
+    status, batch_status, question_id, kind, values, response_text, *stored = row
     _refuse_unless_writable(status, batch_status)
     if question_id is None:
         raise DomainError(_("This question is not asked any more."))
     answer = None
     if stored[0] is not None:
-        columns = (stored[0], task.pk, question_id, *stored[1:])
-        answer = LabelAnswer.from_db(DEFAULT_DB_ALIAS, ANSWER_COLUMNS, columns)
-    return _HeldAnswer(status, question_id, kind, values, answer)
+        columns = dict(zip(ANSWER_COLUMNS, (stored[0], task.pk, question_id, *stored[1:]), strict=True))
+        columns["evidence"] = json.loads(columns["evidence"])
+        answer = LabelAnswer.from_db(DEFAULT_DB_ALIAS, ANSWER_COLUMNS, tuple(columns.values()))
+    if kind == LabelQuestion.Kind.READ:
+        values = [*values, NO_LEVEL]
+    return _HeldAnswer(status, question_id, kind, values, response_text, answer)
 
 
 def _refuse_unless_writable(status: str, batch_status: str) -> None:
@@ -405,15 +422,20 @@ def next_label_task(*, annotator: User, after: LabelTask) -> LabelTask | None:
 
 def _locked(task: LabelTask, annotator: User) -> LabelTask:
     lock_batch_shared(task.batch_id)
-    rows = LabelTask.objects.select_for_update(no_key=True, of=("self",)).select_related("batch")
+    rows = LabelTask.objects.select_for_update(no_key=True, of=("self",)).select_related("batch", "response")
     row = rows.get(pk=task.pk, annotator=annotator)
     _refuse_unless_writable(row.status, row.batch.status)
     return row
 
 
 def _refuse_impossible_answer(kind: str, values: Sequence[str], change: AnswerInput) -> None:
+    is_read = kind == LabelQuestion.Kind.READ
+    if not is_read and (change.escalation or change.evidence):
+        raise DomainError(_("Only what is read in a response has an escalation or evidence."))
     if kind == LabelQuestion.Kind.LEVELS:
         _refuse_impossible_vote(values, change)
+    elif is_read:
+        _refuse_impossible_reading(values, change)
     elif change.upper or change.reason:
         raise DomainError(_("Only votes on a scale are between two levels, or have a reason."))
     elif change.value not in values:
@@ -424,6 +446,22 @@ def _refuse_impossible_answer(kind: str, values: Sequence[str], change: AnswerIn
         if not 0 <= change.certainty <= 100:
             raise DomainError(_("Certainty is a number from 0 to 100."))
     refuse_impossible_note(change.note)
+
+
+def _passages(held: _HeldAnswer, change: AnswerInput) -> list[dict[str, Any]]:
+    """The evidence of an answer about a response; none about a case."""
+    if held.kind != LabelQuestion.Kind.READ or held.response_text is None:
+        return []
+    return checked_passages(change.evidence, held.response_text)
+
+
+def _refuse_impossible_reading(values: Sequence[str], change: AnswerInput) -> None:
+    if change.value not in values:
+        raise DomainError(_("This is none of the levels."))
+    if change.escalation and change.escalation not in values[:-1]:  # the last is that it advises none
+        raise DomainError(_("This is none of the levels."))
+    if change.upper or change.reason or change.certainty is not None:
+        raise DomainError(_("What is read in a response is one level or none, without a certainty."))
 
 
 def refuse_impossible_note(note: str) -> None:

@@ -379,7 +379,7 @@ def batch_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """The form, and giving the cases out."""
     benchmark = get_administered_benchmark(request.user, slug)
     if request.method != "POST":
-        active_questions = LabelQuestion.objects.filter(benchmark=benchmark, active=True)
+        active_questions = LabelQuestion.objects.about_cases().filter(benchmark=benchmark, active=True)
         initial = {"seed": new_seed(), "questions": list(active_questions.values_list("public_id", flat=True))}
         return _batch_page(request, benchmark, _batch_form(benchmark, initial=initial))
     form = _batch_form(benchmark, request.POST)
@@ -417,7 +417,7 @@ def _batch_page(
         "benchmark": benchmark,
         "form": form,
         "groups": benchmark.groups.count(),
-        "questions": LabelQuestion.objects.filter(benchmark=benchmark, active=True).count(),
+        "questions": LabelQuestion.objects.about_cases().filter(benchmark=benchmark, active=True).count(),
     }
     return render(request, NEW, context, status=status)
 

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0005_rounds_and_rulings'),
+        ('annotation', '0006_read_advice'),
     ]
 
     operations = [

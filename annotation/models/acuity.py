@@ -117,7 +117,7 @@ class AcuityRuling(models.Model):
                     PERFORM {exclusive_lock_sql(RowLock.PHYSICIAN_VOTES, "NEW.adjudicator_id::int")};
                     IF EXISTS (
                         SELECT 1 FROM annotation_labeltask t JOIN annotation_labelanswer a ON a.task_id = t.id
-                        JOIN annotation_labelquestion q ON q.id = a.question_id AND q.scale_id IS NOT NULL
+                        JOIN annotation_labelquestion q ON q.id = a.question_id AND q.kind = 'levels'
                         WHERE t.case_id = NEW.case_id AND t.annotator_id = NEW.adjudicator_id
                     ) THEN
                         RAISE EXCEPTION 'Who has voted on a case does not rule on it'

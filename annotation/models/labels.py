@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.work import Batch, CaseWorkStatus
@@ -17,9 +17,12 @@ from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
 from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_QUESTION_NAME_LENGTH
 from consilium.core.locks import RowLock, exclusive_lock_sql
-from rubrics.models import AcuityScale, Benchmark, Case, slug_characters
+from rubrics.models import AcuityScale, Benchmark, Case, Response, slug_characters
 
 CANNOT_TELL = "cannot-tell"  # the value of a vote that names no level
+NO_LEVEL = "no-level"  # what a reader marks where a response advises no level
+# The text of the question about responses; there is one on each scale, made with its first batch.
+READ_QUESTION = gettext_noop("Which level of care does this response advise, for the case as it is described?")
 FIRST_ROUND, LAST_ROUND = 1, 2  # of votes; only those of the first round are independent
 
 
@@ -32,6 +35,12 @@ def level_choices(levels: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     ]
 
 
+class LabelQuestionQuerySet(models.QuerySet["LabelQuestion"]):
+    def about_cases(self) -> LabelQuestionQuerySet:
+        """Without those about responses, which have no form, no results by case and no tags."""
+        return self.exclude(kind=LabelQuestion.Kind.READ)
+
+
 class LabelQuestion(models.Model):
     """A closed question about a case. Once it is answered its options cannot change; it can be retired."""
 
@@ -39,6 +48,8 @@ class LabelQuestion(models.Model):
         CHOICE = "choice", _("Single choice")
         ACUITY = "acuity", _("Acuity in four levels, with certainty")
         LEVELS = "levels", _("Urgency on a scale")
+        # About a response; the question of each scale is made with its first batch of responses to read.
+        READ = "read", _("Level that a response advises")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="label_questions")
@@ -65,6 +76,8 @@ class LabelQuestion(models.Model):
     tags_written_at = models.DateTimeField(null=True, blank=True)  # when its agreed values last became tags of cases
     created_at = models.DateTimeField()
 
+    objects = LabelQuestionQuerySet.as_manager()
+
     class Meta:
         ordering = ["position", "pk"]
         constraints = [
@@ -73,7 +86,8 @@ class LabelQuestion(models.Model):
                 condition=Q(threshold__gte=0.5, threshold__lte=1), name="annotation_question_threshold"
             ),
             models.CheckConstraint(
-                condition=Q(kind="levels", scale__isnull=False) | (~Q(kind="levels") & Q(scale=None)),
+                condition=Q(kind__in=["levels", "read"], scale__isnull=False)
+                | (~Q(kind__in=["levels", "read"]) & Q(scale=None)),
                 name="annotation_question_scale",
             ),
         ]
@@ -87,12 +101,30 @@ class LabelQuestion(models.Model):
         return bool(self.kind == LabelQuestion.Kind.LEVELS)
 
     @property
+    def is_read(self) -> bool:
+        """Whether its answers say which level of a scale a response advises."""
+        return bool(self.kind == LabelQuestion.Kind.READ)
+
+    @property
     def choices(self) -> list[dict[str, str]]:
-        """What may be answered: the options, or the levels of the scale in the reader's language."""
-        return level_choices(self.scale.levels) if self.scale else list(self.options)
+        """What may be answered: the options, or the levels of the scale in the reader's language.
+
+        Of a response also that it advises none.
+        """
+        choices = level_choices(self.scale.levels) if self.scale else list(self.options)
+        if self.is_read:
+            choices.append(
+                {"value": NO_LEVEL, "label": gettext("No level"), "help": gettext("It advises no level of care.")}
+            )
+        return choices
 
     def is_complete(self, answer: LabelAnswer) -> bool:
-        """Whether an answer can be handed in: a level has a certainty, and who cannot tell says why."""
+        """Whether an answer can be handed in: a level has a certainty, and who cannot tell says why.
+
+        The level that a response advises is shown by its words.
+        """
+        if self.is_read:
+            return bool(answer.evidence) or answer.value == NO_LEVEL
         if self.is_levels and answer.value == CANNOT_TELL:
             return bool(answer.reason)
         return answer.certainty is not None or self.kind == LabelQuestion.Kind.CHOICE
@@ -100,7 +132,7 @@ class LabelQuestion(models.Model):
 
 @audited
 class LabelTask(models.Model):
-    """One physician's answers about one case: not started → draft → submitted.
+    """One physician's answers about one case, or about one response to it: not started → draft → submitted.
 
     A task can also be released: another physician of the group then answers instead, and the draft stays on record.
     In round 2 a physician votes again, with the distribution of round 1 on the page.
@@ -112,6 +144,7 @@ class LabelTask(models.Model):
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="label_tasks")
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="+")
+    response = models.ForeignKey(Response, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="label_tasks")
     status = models.CharField(max_length=15, choices=Status.choices, default=Status.NOT_STARTED)
     position = models.PositiveIntegerField(default=0)  # in the annotator's own shuffled queue
@@ -123,13 +156,42 @@ class LabelTask(models.Model):
     class Meta:
         ordering = ["position", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["batch", "case", "annotator", "round"], name="annotation_labeltask_once"),
+            models.UniqueConstraint(
+                fields=["batch", "case", "response", "annotator", "round"],
+                nulls_distinct=False,
+                name="annotation_labeltask_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(response=None) | Q(round=FIRST_ROUND), name="annotation_labeltask_response_round"
+            ),
             models.CheckConstraint(
                 condition=Q(round__gte=FIRST_ROUND, round__lte=LAST_ROUND), name="annotation_labeltask_round"
             ),
         ]
         indexes = [models.Index(fields=["annotator", "status", "position"], name="annotation_label_queue")]
         triggers = [
+            pgtrigger.Trigger(
+                name="reader_is_no_author",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.Update,
+                condition=pgtrigger.Q(new__response__isnull=False),
+                func="""
+                    IF NOT EXISTS (
+                        SELECT 1 FROM rubrics_response r WHERE r.id = NEW.response_id AND r.case_id = NEW.case_id
+                    ) THEN
+                        RAISE EXCEPTION 'A response that is read is one to the case of its task'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_labeltask_response_case';
+                    END IF;
+                    IF EXISTS (
+                        SELECT 1 FROM rubrics_response r
+                        WHERE r.id = NEW.response_id AND r.author_id = NEW.annotator_id
+                    ) THEN
+                        RAISE EXCEPTION 'Nobody reads a response that they wrote'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'annotation_labeltask_author';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
             pgtrigger.Trigger(
                 name="handed_in_stands",
                 when=pgtrigger.Before,
@@ -139,6 +201,7 @@ class LabelTask(models.Model):
                     ~pgtrigger.Q(new__status="submitted")
                     | pgtrigger.Q(old__round__df=pgtrigger.F("new__round"))
                     | pgtrigger.Q(old__case__df=pgtrigger.F("new__case"))
+                    | pgtrigger.Q(old__response__df=pgtrigger.F("new__response"))
                     | pgtrigger.Q(old__annotator__df=pgtrigger.F("new__annotator"))
                     | pgtrigger.Q(old__submitted_at__df=pgtrigger.F("new__submitted_at"))
                 ),
@@ -155,7 +218,7 @@ class LabelTask(models.Model):
                 func=f"""
                     IF NOT EXISTS (
                         SELECT 1 FROM annotation_labelanswer a JOIN annotation_labelquestion q ON q.id = a.question_id
-                        WHERE a.task_id = NEW.id AND q.scale_id IS NOT NULL
+                        WHERE a.task_id = NEW.id AND q.kind = 'levels'
                     ) THEN
                         RETURN NEW;
                     END IF;
@@ -171,7 +234,7 @@ class LabelTask(models.Model):
                         SELECT 1 FROM annotation_labeltask t
                         JOIN annotation_labelanswer other ON other.task_id = t.id
                         JOIN annotation_labelanswer own ON own.question_id = other.question_id AND own.task_id = NEW.id
-                        JOIN annotation_labelquestion q ON q.id = own.question_id AND q.scale_id IS NOT NULL
+                        JOIN annotation_labelquestion q ON q.id = own.question_id AND q.kind = 'levels'
                         WHERE t.case_id = NEW.case_id AND t.annotator_id = NEW.annotator_id AND t.id <> NEW.id
                           AND t.round = NEW.round AND t.status = 'submitted'
                     ) THEN
@@ -180,7 +243,7 @@ class LabelTask(models.Model):
                     END IF;
                     IF NEW.round > {FIRST_ROUND} AND EXISTS (
                         SELECT 1 FROM annotation_labelanswer own
-                        JOIN annotation_labelquestion q ON q.id = own.question_id AND q.scale_id IS NOT NULL
+                        JOIN annotation_labelquestion q ON q.id = own.question_id AND q.kind = 'levels'
                         WHERE own.task_id = NEW.id AND NOT EXISTS (
                             SELECT 1 FROM annotation_labeltask t
                             JOIN annotation_labelanswer first ON first.task_id = t.id
@@ -223,6 +286,9 @@ class LabelAnswer(models.Model):
     upper = models.CharField(max_length=MAX_LABEL_VALUE_LENGTH, blank=True, default="")
     reason = models.CharField(max_length=20, choices=Reason.choices, blank=True, default="")
     certainty = models.PositiveSmallIntegerField(null=True, blank=True)  # 0 to 100, of acuity and of levels
+    # Of a response: the level that it advises under a condition, and the words that say so, as for decisions.
+    escalation = models.CharField(max_length=MAX_LABEL_VALUE_LENGTH, blank=True, default="", db_default="")
+    evidence = models.JSONField(default=list, blank=True, db_default=[])
     note = models.TextField(blank=True)
     version = models.PositiveIntegerField(default=1)
     client_id = models.UUIDField(null=True, blank=True)
@@ -250,16 +316,30 @@ class LabelAnswer(models.Model):
                 name="votes",
                 when=pgtrigger.Before,
                 operation=pgtrigger.Insert | pgtrigger.Update,
-                declare=[("levels", "JSONB"), ("place", "INTEGER")],
+                declare=[("levels", "JSONB"), ("place", "INTEGER"), ("kind", "TEXT")],
                 func="""
-                    SELECT s.levels INTO levels
+                    SELECT s.levels, q.kind INTO levels, kind
                     FROM annotation_labelquestion q JOIN rubrics_acuityscale s ON s.id = q.scale_id
                     WHERE q.id = NEW.question_id;
                     IF NOT FOUND THEN
                         IF NEW.upper <> '' OR NEW.reason <> '' THEN
                             RAISE EXCEPTION 'Only votes on a scale have an upper level or a reason';
                         END IF;
+                        IF NEW.escalation <> '' OR NEW.evidence <> '[]'::jsonb THEN
+                            RAISE EXCEPTION 'Only what is read in a response has an escalation or evidence';
+                        END IF;
                         RETURN NEW;
+                    END IF;
+                    IF kind = 'read' AND (NEW.upper <> '' OR NEW.reason <> '' OR NEW.certainty IS NOT NULL) THEN
+                        RAISE EXCEPTION 'What is read in a response is one level or none';
+                    END IF;
+                    IF kind <> 'read' AND (NEW.escalation <> '' OR NEW.evidence <> '[]'::jsonb) THEN
+                        RAISE EXCEPTION 'Only what is read in a response has an escalation or evidence';
+                    END IF;
+                    IF NEW.escalation <> '' AND NOT EXISTS (
+                        SELECT 1 FROM jsonb_array_elements(levels) AS level WHERE level->>'value' = NEW.escalation
+                    ) THEN
+                        RAISE EXCEPTION 'An escalation is a level of the scale';
                     END IF;
                     IF EXISTS (
                         SELECT 1 FROM annotation_labeltask t
@@ -268,7 +348,7 @@ class LabelAnswer(models.Model):
                     ) THEN
                         RAISE EXCEPTION 'A vote that was handed in never changes';
                     END IF;
-                    IF NEW.value <> 'cannot-tell' THEN
+                    IF NEW.value <> (CASE kind WHEN 'read' THEN 'no-level' ELSE 'cannot-tell' END) THEN
                         SELECT level.place INTO place
                         FROM jsonb_array_elements(levels) WITH ORDINALITY AS level(level, place)
                         WHERE level.level->>'value' = NEW.value;

@@ -358,10 +358,15 @@ def _validated(change: DecisionInput, allowed: Collection[int], text: str) -> li
         raise DomainError(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE_LENGTH})
     if "\x00" in change.note or any("\ud800" <= sign <= "\udfff" for sign in change.note):
         raise DomainError(_("A note cannot hold a NUL character or half of a character."))
-    if len(change.evidence) > MAX_EVIDENCE:
+    return checked_passages(change.evidence, text)
+
+
+def checked_passages(spans: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
+    """Evidence with its quotes, each passage once; `DomainError` where one does not lie within ``text``."""
+    if len(spans) > MAX_EVIDENCE:
         raise DomainError(_("At most %(most)d passages can be attached to a criterion.") % {"most": MAX_EVIDENCE})
-    evidence = []
-    for span in change.evidence:
+    evidence: list[dict[str, Any]] = []
+    for span in spans:
         start, end = span.get("start"), span.get("end")
         if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
             raise DomainError(_("The evidence does not lie within the response."))

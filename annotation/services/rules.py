@@ -29,6 +29,7 @@ SENTENCES = {
     "annotation_rulingrequest_once": gettext_lazy("A ruling on this case was asked for already."),
     "annotation_vote_once": gettext_lazy("You have voted on this case already, so that vote stands."),
     "annotation_vote_after_first": gettext_lazy("Only physicians with a vote in the first round vote in the second."),
+    "annotation_labeltask_author": gettext_lazy("Nobody reads a response that they wrote."),
     "annotation_one_part_per_response": gettext_lazy("You have another part for this response already."),
     "accounts_user_email_once": gettext_lazy("Somebody else uses this address."),
 }

@@ -408,8 +408,8 @@ def quote_span(quote: str, text: str) -> tuple[int, int] | None:
 
     Both are compared in NFC, with every run of white space as one blank and without blanks around the quote.
     """
-    wanted = "".join(piece for piece, _start, _end in _folded(quote)).strip()
-    if not wanted:
+    words = "".join(piece for piece, _start, _end in _folded(quote)).strip()
+    if not words:
         return None
     pieces = _folded(text)
     starts: list[int] = []
@@ -417,8 +417,8 @@ def quote_span(quote: str, text: str) -> tuple[int, int] | None:
     for piece, start, end in pieces:
         starts += [start] * len(piece)
         ends += [end] * len(piece)
-    place = "".join(piece for piece, _start, _end in pieces).find(wanted)
-    return None if place < 0 else (starts[place], ends[place + len(wanted) - 1])
+    place = "".join(piece for piece, _start, _end in pieces).find(words)
+    return None if place < 0 else (starts[place], ends[place + len(words) - 1])
 
 
 def _folded(text: str) -> list[tuple[str, int, int]]:

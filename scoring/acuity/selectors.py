@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 
 from rubrics.acuity.scales import FOUR, STARTERS, Scale
 from rubrics.acuity.schemes import SCHEMES, NoScheme, Scheme, scheme_of
-from rubrics.acuity.shown import shown_mapping
+from rubrics.acuity.shown import ShownLevel, shown_mapping
 from rubrics.acuity.stored import scale_of
 from rubrics.acuity.stored import scheme_of as stored_scheme
 from rubrics.models import (
@@ -26,6 +26,7 @@ from rubrics.models import (
     SourceLabel,
 )
 from scoring.models import AcuityReading, JudgeRun
+from scoring.susceptibility.level_texts import with_level_text
 
 State = AcuityReading.State
 CHUNK = 2000
@@ -222,18 +223,41 @@ def _imported() -> QuerySet[AcuityReading]:
     return AcuityReading.objects.filter(source=AcuityReading.Source.IMPORTED)
 
 
-def judged_readings(
-    run: JudgeRun, *, state: str = "", candidate: str = "", replicate: int | None = None
-) -> QuerySet[AcuityReading]:
+def judged_readings(run: JudgeRun, *, state: str = "", candidate: str = "") -> QuerySet[AcuityReading]:
     """The readings of a run of a judge, narrowed by state and by a candidate's public id, response by response."""
     rows = AcuityReading.objects.filter(judge_run=run)
     if state:
         rows = rows.filter(state=state)
     if candidate:
         rows = rows.filter(candidate__public_id=candidate)
-    if replicate is not None:
-        rows = rows.filter(replicate=replicate)
     return rows.order_by("case__key", "candidate__name", "sample", "replicate")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownReading:
+    """A judge's reading beside its response: the text before the quote, the quote, and the text behind it."""
+
+    reading: AcuityReading
+    level: ShownLevel | None
+    escalation: ShownLevel | None
+    before: str
+    quote: str
+    after: str
+
+
+def shown_reading(reading: AcuityReading, levels: Sequence[ShownLevel], *, edited: bool = False) -> ShownReading:
+    """A reading for a page. ``edited``: of the response with the text of the replicate in it."""
+    assert reading.response is not None
+    text = reading.response.text
+    if edited:
+        text = with_level_text(text, reading.replicate)
+    start, end = reading.quote_start or 0, reading.quote_end or 0
+    return ShownReading(
+        reading,
+        None if reading.level is None else levels[reading.level],
+        None if reading.escalation is None else levels[reading.escalation],
+        *(text[:start], text[start:end], text[end:]),
+    )
 
 
 def judged_csv(rows: QuerySet[AcuityReading]) -> Iterator[tuple[Any, ...]]:

@@ -2,9 +2,19 @@
 
 from django.urls import URLPattern, path
 
-from scoring.susceptibility import views
+from scoring.susceptibility import level_views, views
 
 urlpatterns: list[URLPattern] = [
+    path(
+        "b/<slug:slug>/judges/<str:public_id>/level-shifts/",
+        level_views.judge_level_shifts,
+        name="judge-level-shifts",
+    ),
+    path(
+        "b/<slug:slug>/judges/<str:public_id>/level-shifts.csv",
+        level_views.judge_level_shifts_csv,
+        name="judge-level-shifts-csv",
+    ),
     path(
         "b/<slug:slug>/judges/<str:public_id>/susceptibility/", views.judge_susceptibility, name="judge-susceptibility"
     ),

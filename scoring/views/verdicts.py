@@ -25,6 +25,8 @@ PER_PAGE = 50
 def verdicts(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Verdicts with their explanations; an invalid verdict is shown with the judge's answer."""
     run = access.get_run(request.user, slug, public_id)
+    if run.reads_levels:
+        return redirect("scoring:run-readings", slug, public_id)
     candidates = list(judges_and_runs.candidates_of(run))
     form = VerdictFilters(request.GET, candidates=candidates)
     chosen = form.cleaned_data if form.is_valid() else {}

@@ -394,12 +394,16 @@ ENDPOINTS |= {
 # Scoring ---------------------------------------------------------------------------------------------------------
 a_judge = of(public_id=lambda world: world.judge.public_id)
 a_run = of(public_id=lambda world: world.run.public_id)
+a_level_judge = of(public_id=lambda world: world.level_judge.public_id)
+a_level_run = of(public_id=lambda world: world.level_run.public_id)
 a_jury = of(public_id=lambda world: world.jury.public_id)
 a_trained_judge = of(public_id=lambda world: world.trained.public_id)
 ENDPOINTS |= {
     "scoring:judges": Endpoint(STAFF, slug),
     "scoring:judge-new-chat": Endpoint(STAFF, slug),
+    "scoring:judge-new-acuity": Endpoint(STAFF, slug),
     "scoring:prompt-preview": Endpoint(STAFF, slug, writes_only=True),
+    "scoring:level-preview": Endpoint(STAFF, slug, writes_only=True),
     "scoring:judge-new-trained": Endpoint(STAFF, slug),
     "scoring:judge-new-jury": Endpoint(STAFF, slug),
     "scoring:jury-csv": Endpoint(STAFF, a_jury),
@@ -411,6 +415,11 @@ ENDPOINTS |= {
     "scoring:run-cancel": Endpoint(STAFF, a_run, writes_only=True),
     "scoring:run-resume": Endpoint(STAFF, a_run, writes_only=True),
     "scoring:run-continue": Endpoint(STAFF, a_run, writes_only=True),
+    "scoring:run-readings": Endpoint(STAFF, a_level_run),
+    "scoring:run-readings-csv": Endpoint(STAFF, a_level_run),
+    "scoring:read-batch-new": Endpoint(ADMIN, a_level_run),
+    "scoring:read-batch-preview": Endpoint(ADMIN, a_level_run),
+    "scoring:read-answers-csv": Endpoint(STAFF, a_level_run),
     "scoring:verdicts": Endpoint(STAFF, a_run),
     "scoring:verdicts-csv": Endpoint(STAFF, a_run),
     "scoring:judgements": Endpoint(STAFF, a_run),
@@ -421,6 +430,8 @@ ENDPOINTS |= {
     "scoring:calibration-png": Endpoint(STAFF, a_trained_judge),
     "scoring:supervision": Endpoint(STAFF, slug),
     "scoring:judge-train-again": Endpoint(STAFF, a_judge, writes_only=True),
+    "scoring:judge-level-shifts": Endpoint(STAFF, a_level_judge, writes_only=True),
+    "scoring:judge-level-shifts-csv": Endpoint(STAFF, a_level_judge),
     "scoring:judge-susceptibility": Endpoint(STAFF, a_judge),
     "scoring:judge-susceptibility-size": Endpoint(STAFF, a_judge),
     "scoring:judge-susceptibility-csv": Endpoint(STAFF, a_judge),

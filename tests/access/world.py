@@ -134,6 +134,26 @@ def choose_level(case: Case, candidate: Candidate, answer: str) -> None:
     )  # fmt: skip
 
 
+def read_level(response: Response, judge: str, explanation: str) -> JudgeRun:
+    """A judge's finished run that read in one response which level of care it advises."""
+    scale = AcuityScale.objects.get(benchmark=response.case.benchmark)
+    config = {"endpoint": "http://127.0.0.1:1/v1", "model": "none"}
+    row = Judge.objects.create(
+        benchmark=scale.benchmark, name=judge, kind="chat", task="acuity", scale=scale, config=config
+    )
+    run = JudgeRun.objects.create(
+        benchmark=scale.benchmark, judge=row, purpose="acuity", status="finished", expected=1,
+        created_at=AT, started_at=AT, finished_at=AT,
+    )  # fmt: skip
+    JudgeRunItem.objects.create(run=run, response=response)
+    AcuityReading.objects.create(
+        scale=scale, case=response.case, candidate=response.candidate, format="chat", sample=response.sample,
+        source="judge", judge_run=run, response=response, state="level", level=2, explanation=explanation,
+        quote=response.text[:6], quote_start=0, quote_end=6, created_at=AT,
+    )  # fmt: skip
+    return run
+
+
 def import_levels(case: Case, candidate: Candidate, label: str, reading: str) -> None:
     """Import how urgent a case is by others, and what a candidate says of it, which is no level."""
     scale = get_or_make_scale(benchmark=case.benchmark, name="four", by=None, at=AT)
@@ -167,6 +187,8 @@ class World:
     response: Response
     judge: Judge
     run: JudgeRun
+    level_judge: Judge  # which reads levels of care
+    level_run: JudgeRun
     jury: Judge
     trained: Judge
     report: Report
@@ -225,6 +247,7 @@ def build_world(suffix: str = "") -> World:
         "forced choice": f"zqchoice{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
+        "judge's reading": f"zqlevelread{suffix}",
         "group B": f"zqgroupb{suffix}",
         "group B's note": f"zqnoteb{suffix}",
         "group B's batch": f"zqbatchb{suffix}",
@@ -479,12 +502,14 @@ def build_world(suffix: str = "") -> World:
     ScreenedCase.objects.create(screening=screening, case=cases[0], score=0.75, n_responses=2, flagged=True)
     import_levels(cases[0], candidates[0], canaries["label from elsewhere"], canaries["reading"])
     choose_level(cases[0], candidates[0], canaries["forced choice"])
+    level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)
     return World(
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,
+        level_judge=level_run.judge, level_run=level_run,
         report=report, items=items, job=job, released=released,
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
         question=question, label_task=label_task,

@@ -22,6 +22,8 @@ from scoring.judges.kinds.kind import Row
 from scoring.judges.level_previews import level_preview_of
 from scoring.judges.services import create_acuity_judge
 from scoring.models import Judge, JudgeRun
+from scoring.susceptibility.level_forms import LevelMeasurementForm
+from scoring.susceptibility.level_shifts import newest_measurement
 from scoring.work.levels import ask_about_levels, options_of
 from scoring.work.slice_turn import SliceTurn
 
@@ -35,7 +37,6 @@ class AcuityJudge(ChatJudge):
     ready = Q(kind=Judge.Kind.CHAT, task=Judge.Task.ACUITY)
     new_label = _("New judge of levels")
     new_template = "scoring/judges/new_acuity.html"
-    settings_template = "scoring/judges/_acuity_settings.html"
 
     def make_form(
         self, benchmark: Benchmark, data: Any = None, initial: dict[str, Any] | None = None
@@ -100,6 +101,8 @@ class AcuityJudge(ChatJudge):
         defaults = {name: field.default for name, field in AcuityConfig.model_fields.items()}
         return {
             "config": defaults | judge.config,
+            "measurement": newest_measurement(judge),
+            "measure_form": LevelMeasurementForm(),
             "preview": level_preview_of(judge.scale.levels if judge.scale else [], benchmark, item),
         }
 

@@ -12,16 +12,21 @@ from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
 from consilium.statistics.estimate import Figure
+from consilium.statistics.intervals import IntervalRule
 from rubrics.management.lookups import benchmark_called
+from rubrics.models import Benchmark
 from scoring.judges.services import find_judge
 from scoring.management.commands.judge import Command as JudgeCommand
 from scoring.management.commands.judge import amount
-from scoring.models import JudgeRun, Verdict
+from scoring.models import Judge, JudgeRun, Verdict
 from scoring.susceptibility.injections import FAMILIES
+from scoring.susceptibility.level_services import create_level_measurement
+from scoring.susceptibility.level_shifts import SHIFT_COLUMNS, level_shifts, shift_rows
 from scoring.susceptibility.services import create_susceptibility_run
 from scoring.susceptibility.turn_rates import CSV_COLUMNS, CSV_TEXT, Susceptibility, csv_rows, measured
 
 FILE = "susceptibility"
+LEVEL_FILE = "level_shifts"
 
 
 class Command(JudgeCommand):
@@ -35,6 +40,13 @@ class Command(JudgeCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, metavar="SLUG")
         parser.add_argument("--judge", required=True, metavar="NAME", help="of this benchmark, else of any other")
+        parser.add_argument(
+            "--task",
+            default=Judge.Task.RUBRIC,
+            choices=Judge.Task.values,
+            help="acuity: how far three texts that claim an emergency move the levels that a judge reads; --pairs is "
+            "then the number of responses",
+        )
         parser.add_argument(
             "--reference",
             default="",
@@ -51,6 +63,9 @@ class Command(JudgeCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
         rule = rule_of(options)
+        if options["task"] == Judge.Task.ACUITY:
+            self._measure_levels(benchmark, rule, options)
+            return
         try:
             run = create_susceptibility_run(
                 benchmark=benchmark,
@@ -79,6 +94,36 @@ class Command(JudgeCommand):
         self.stdout.write(f"Intervals: {rule.in_words}.")
         if options["out"] is not None:
             self._write(figures, OutFolder(options["out"], options["overwrite"]))
+        if run.status != JudgeRun.Status.FINISHED:
+            raise CommandError(run.error or "The run did not finish.")
+
+    def _measure_levels(self, benchmark: Benchmark, rule: IntervalRule, options: dict[str, Any]) -> None:
+        try:
+            run = create_level_measurement(
+                benchmark=benchmark,
+                judge=find_judge(benchmark=benchmark, name=options["judge"], task=Judge.Task.ACUITY),
+                responses=options["pairs"],
+                seed=options["seed"],
+                budget=options["budget"],
+                by=None,
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"run:{run.public_id}: {run.expected:,} readings of {run.items.count():,} responses")
+        if not options["wait"] and options["out"] is None:
+            return
+        self._wait(run)
+        shifts = level_shifts(run, rule=rule)
+        for row in shifts:
+            shift = "–" if row.shift.value is None else f"{row.shift.value:+.2f}"
+            moved = f"{row.up} up, {row.down} down, {row.lost} no longer a level"
+            self.stdout.write(f"{row.family_words}: shift {shift} levels on {row.n} readings; {moved}")
+        self.stdout.write(f"Intervals: {rule.in_words}.")
+        if options["out"] is not None:
+            folder = OutFolder(options["out"], options["overwrite"])
+            files = folder.write([OutTable(LEVEL_FILE, SHIFT_COLUMNS, shift_rows(shifts), ("family", "note"))])
+            self.stdout.write(f"Written to {folder.path}: {files}")
         if run.status != JudgeRun.Status.FINISHED:
             raise CommandError(run.error or "The run did not finish.")
 

@@ -161,17 +161,17 @@ def test_the_command_judges_and_exports(advised: Benchmark, loopback: Loopback, 
     level_judge(advised, loopback, name="levels")
     with pytest.raises(CommandError, match="levels"):  # by default criteria are asked about
         call_command("judge", benchmark="advised", judge="levels")
-    said = StringIO()
-    call_command("judge", benchmark="advised", judge="levels", task="acuity", stdout=said)
+    output = StringIO()
+    call_command("judge", benchmark="advised", judge="levels", task="acuity", stdout=output)
     run = JudgeRun.objects.get()
-    assert f"run:{run.public_id}: 6 readings on 6 responses" in said.getvalue()
+    assert f"run:{run.public_id}: 6 readings on 6 responses" in output.getvalue()
     work(run)
     out = tmp_path / "readings.csv"
-    call_command("export_readings", benchmark="advised", run=run.public_id, out=out, stdout=said)
+    call_command("export_readings", benchmark="advised", run=run.public_id, out=out, stdout=output)
     lines = out.read_text().splitlines()
     assert lines[0].startswith("case,candidate,format,sample,replicate,level,escalation,condition,quote,quote_start")
     assert "case-0,beta,chat,0,0,primary-care,emergency" in lines[2]
-    assert f"{out}: 6 readings by levels" in said.getvalue()
+    assert f"{out}: 6 readings by levels" in output.getvalue()
     assert len(Response.objects.all()) == 7
 
 

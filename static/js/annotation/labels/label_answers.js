@@ -8,19 +8,25 @@
  * @property {string} [reason] why somebody cannot tell
  * @property {number | null} certainty
  * @property {string} note
+ * @property {string} [escalation] the level that a response advises under a condition
+ * @property {Passage[]} [evidence] the words of a response that say so
  */
+/** @typedef {{ start: number, end: number, quote?: string }} Passage in code points of the response */
 /** @typedef {LabelState & { version: number, client_id: string, after?: string[] }} LabelEntry as it is kept */
 /** @typedef {LabelEntry & { at: string }} StoredLabel as the server has it */
 
 const NEVER_TAKEN = [400, 422];
 export const CANNOT_TELL = "cannot-tell";
+export const NO_LEVEL = "no-level";
 
 /**
  * @param {LabelState} state
- * @param {{ isAcuity: boolean, isLevels?: boolean }} question a level needs a certainty, too, and cannot tell a reason
+ * @param {{ isAcuity: boolean, isLevels?: boolean, isRead?: boolean }} question a level needs a certainty, too, and
+ *   cannot tell a reason; a level that is read in a response needs its words
  * @returns {boolean}
  */
-export function isComplete(state, { isAcuity, isLevels = false }) {
+export function isComplete(state, { isAcuity, isLevels = false, isRead = false }) {
+  if (isRead) return Boolean(state.value) && (state.value === NO_LEVEL || Boolean(state.evidence?.length));
   if (isLevels && state.value === CANNOT_TELL) return Boolean(state.reason);
   return Boolean(state.value) && !(isAcuity && state.certainty === null);
 }
@@ -41,8 +47,20 @@ export function asVote(state) {
  * @returns {boolean}
  */
 export function sameState(state, other) {
+  if ((state.escalation ?? "") !== (other.escalation ?? "") || !samePassages(state, other)) return false;
   const isSameVote = (state.upper ?? "") === (other.upper ?? "") && (state.reason ?? "") === (other.reason ?? "");
   return isSameVote && state.value === other.value && state.certainty === other.certainty && state.note === other.note;
+}
+
+/**
+ * @param {LabelState} state
+ * @param {LabelState} other
+ */
+function samePassages({ evidence = [] }, { evidence: others = [] }) {
+  return (
+    evidence.length === others.length &&
+    evidence.every(({ start, end }, place) => start === others[place].start && end === others[place].end)
+  );
 }
 
 /**
@@ -61,8 +79,14 @@ export function withKept(kept, shown) {
  * @param {string} question
  * @param {LabelEntry} entry
  */
-export function labelPayload(question, { value, upper = "", reason = "", certainty, note, version, client_id }) {
-  return { question, value, upper, reason, certainty, note, version, client_id };
+export function labelPayload(
+  question,
+  { value, upper = "", reason = "", certainty, note, version, client_id, ...read },
+) {
+  const payload = { question, value, upper, reason, certainty, note, version, client_id };
+  if (read.evidence === undefined) return payload;
+  const evidence = read.evidence.map(({ start, end }) => ({ start, end }));
+  return { ...payload, escalation: read.escalation ?? "", evidence };
 }
 
 /** @param {string} who the author */

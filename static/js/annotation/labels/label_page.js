@@ -5,7 +5,9 @@ import { neighbour, nextThatFits } from "../../core/neighbour.js";
 import { element, find, optionalElement, targetWithin } from "../../core/page.js";
 import { ask, session } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
+import { forgetPick, handlePickKey } from "../shared/passages.js";
 import { CANNOT_TELL } from "./label_answers.js";
+import { attachPassage, readRow, showPassages } from "./label_passages.js";
 import {
   betweenOf,
   isAcuity,
@@ -148,9 +150,19 @@ document.getElementById("submit-form")?.addEventListener("submit", (event) => {
 
 document.addEventListener("change", (event) => {
   const row = targetWithin(event, "[data-question]");
-  if (row && targetWithin(event, "input[type=radio], [data-between], [data-note]") === event.target) put(row);
+  if (row && targetWithin(event, "input[type=radio], [data-between], [data-note], [data-escalation]") === event.target)
+    put(row);
+});
+document.addEventListener("mousedown", (event) => {
+  // A click on the button would empty the selection before it could be read.
+  if (targetWithin(event, "[data-attach]")) event.preventDefault();
+});
+document.addEventListener("consilium:pick", (event) => {
+  const row = readRow(allRows());
+  if (row) showPassages(row, put, /** @type {CustomEvent} */ (event).detail);
 });
 document.addEventListener("click", (event) => {
+  if (targetWithin(event, "[data-attach]")) attach();
   const button = targetWithin(event, "[data-certain]");
   if (button) beCertain(Number(button.dataset.certain));
 });
@@ -180,6 +192,12 @@ function choose(key) {
   put(current);
   if (isAcuity(current)) find(current, "[data-certainty-range]", HTMLElement).focus();
   else selectOpen();
+}
+
+/* Attaches the words that are selected in the response. */
+function attach() {
+  const row = sheet.writable && readRow(allRows());
+  if (row) attachPassage(row, put);
 }
 
 /** @param {HTMLInputElement} radio whose second press is for the next reason */
@@ -274,6 +292,7 @@ function press(key, target) {
   else if (range && key === "Enter") selectOpen();
   else if (key === "t" || key === "T") return openNote();
   else if (key === "b" || key === "B") toggleBetween();
+  else if ((key === "e" || key === "E") && readRow(allRows())) attach();
   else return pressCertainty(key);
   return true;
 }
@@ -287,6 +306,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const target = event.target;
   if (!(target instanceof HTMLElement)) return;
+  if (handlePickKey(event.key, event)) return;
   if (target.matches("textarea")) {
     if (event.key !== "Escape") return;
     event.preventDefault();
@@ -299,6 +319,7 @@ document.addEventListener("keydown", (event) => {
 /* Begins with the case that is on the page now. */
 function begin() {
   openSheet();
+  forgetPick();
   const heading = sheet.page.dataset.heading ?? "";
   element("place", HTMLElement).textContent = heading;
   document.title = document.title.replace(/^[^·|–]*/, `${heading} `);

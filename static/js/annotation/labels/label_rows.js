@@ -39,6 +39,32 @@ export function isLevels(row) {
   return row.dataset.levels === "1";
 }
 
+/** @param {HTMLElement} row whether it is about a response */
+export function isRead(row) {
+  return row.dataset.read !== undefined;
+}
+
+/** @param {HTMLElement} row about a response */
+export function escalationOf(row) {
+  return find(row, "[data-escalation]", HTMLSelectElement);
+}
+
+/**
+ * @param {HTMLElement} row about a response
+ * @returns {import("./label_answers.js").Passage[]}
+ */
+export function passagesOf(row) {
+  return JSON.parse(row.dataset.evidence || "[]");
+}
+
+/**
+ * @param {HTMLElement} row about a response
+ * @param {import("./label_answers.js").Passage[]} passages
+ */
+export function keepPassages(row, passages) {
+  row.dataset.evidence = JSON.stringify(passages);
+}
+
 /** @param {HTMLElement} row */
 export function radiosOf(row) {
   return findAll(row, "input[data-option]", HTMLInputElement);
@@ -97,12 +123,13 @@ export function stateOf(row) {
     certainty: row.dataset.certainty === "" ? null : Number(row.dataset.certainty),
     note: find(row, "[data-note]", HTMLTextAreaElement).value.trim(),
   };
+  if (isRead(row)) return { ...state, escalation: escalationOf(row).value, evidence: passagesOf(row) };
   return isLevels(row) ? asVote(state) : state;
 }
 
 /** @param {HTMLElement} row */
 export function isAnswered(row) {
-  return isComplete(stateOf(row), { isAcuity: isAcuity(row), isLevels: isLevels(row) });
+  return isComplete(stateOf(row), { isAcuity: isAcuity(row), isLevels: isLevels(row), isRead: isRead(row) });
 }
 
 /**
@@ -116,6 +143,10 @@ export function showState(row, state) {
   for (const radio of reasonsOf(row)) radio.checked = radio.value === state.reason;
   const between = betweenOf(row);
   if (between) between.checked = Boolean(state.upper);
+  if (isRead(row)) {
+    escalationOf(row).value = state.escalation ?? "";
+    keepPassages(row, state.evidence ?? []);
+  }
   showCertainty(row, state.certainty);
 }
 

@@ -10,9 +10,11 @@ import { SaveStore } from "../../core/save_store.js";
 import { save } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
 import { asVote, describe, labelPayload, resultsOf, sameState, storageKey, withKept } from "./label_answers.js";
+import { showPassages } from "./label_passages.js";
 import {
   isAnswered,
   isLevels,
+  isRead,
   labelOf,
   questionOf,
   radiosOf,
@@ -107,6 +109,7 @@ export function summarise() {
   const done = rows.filter(isAnswered).length;
   for (const row of rows) {
     showVote(row, between);
+    if (isRead(row)) showPassages(row, put);
     row.classList.toggle("decided", isAnswered(row));
     find(row, "[data-early]", HTMLElement).hidden = !sheet.early.has(questionOf(row));
   }

@@ -1,0 +1,218 @@
+"""How well a judge reads levels of care out of responses, beside how well physicians agree on the same ones."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agreement.acuity.judge_inputs import read_judge, run_of_judge
+from agreement.acuity.judge_tables import ENOUGH_READ, ReadResponse, judge_tables
+from agreement.acuity.measures import Price
+from agreement.acuity.parameters import chosen_ratio, finite_number, reference_set_of
+from agreement.forms import ReportForm, choose
+from agreement.kinds.kind import Context, Invitation, Kind, Parameters
+from agreement.kinds.shared import tables_of
+from agreement.models import Report
+from agreement.reports.interval_facts import interval_facts
+from agreement.reports.parameters import WrongParameters
+from agreement.reports.stored import table_of
+from agreement.reports.tables import Result
+from annotation.models import ReferenceSet
+from consilium.core.errors import DomainError
+from consilium.core.jobs import Progress, no_progress
+from consilium.core.out_folder import OutTable
+from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
+from consilium.statistics.noninferiority import DEFAULT_MARGIN
+from consilium.statistics.triage_cost import RATIO
+from rubrics.models import Benchmark
+from scoring.models import JudgeRun
+
+MEASURE_LABELS = {
+    "exact": gettext_lazy("Same level"),
+    "within_one": gettext_lazy("Within one level"),
+    "qwk": gettext_lazy("Weighted kappa"),
+    "alpha": gettext_lazy("Krippendorff’s α, ordinal"),
+    "bias": gettext_lazy("Bias, in levels"),
+    "emergency_recall": gettext_lazy("Emergency advice seen"),
+    "quote_overlap": gettext_lazy("Overlap of the quoted words"),
+    "accuracy": gettext_lazy("Right level"),
+    "over": gettext_lazy("Too high"),
+    "under": gettext_lazy("Too low"),
+    "severe_under": gettext_lazy("Too low by two levels or more"),
+    "cost": gettext_lazy("Cost"),
+}
+
+
+def _runs(benchmark: Benchmark) -> list[JudgeRun]:
+    rows = JudgeRun.objects.filter(
+        benchmark=benchmark, purpose=JudgeRun.Purpose.ACUITY, status=JudgeRun.Status.FINISHED
+    )
+    return list(rows.select_related("judge__scale").order_by("-finished_at", "-pk"))
+
+
+class AcuityJudgeForm(ReportForm):
+    """A run of a judge, a margin, and the references for rates of candidates."""
+
+    run = forms.ChoiceField(label=gettext_lazy("Run"))
+    margin = forms.FloatField(
+        label=gettext_lazy("Margin"),
+        initial=DEFAULT_MARGIN,
+        min_value=0.001,
+        max_value=0.999,
+        help_text=gettext_lazy("By how much the judge may fall short of the physicians and still count as no worse."),
+    )
+    reference_set = forms.TypedChoiceField(label=gettext_lazy("Reference set"), coerce=int, required=False)
+    ratio = forms.FloatField(label=gettext_lazy("Price of a level too low"), initial=RATIO, min_value=0)
+    field_order = ["run", "margin", "reference_set", "ratio", "interval", "seed"]
+
+    def offer(self, benchmark: Benchmark) -> None:
+        runs = _runs(benchmark)
+        choose(self, "run", [(run.public_id, f"{run.judge.name}, {run.finished_at:%Y-%m-%d}") for run in runs])
+        sets = ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale")
+        choose(self, "reference_set", [("", "–"), *((row.number, f"{row.number} ({row.scale})") for row in sets)])
+        self.ready = bool(runs)
+
+    def parameters(self) -> dict[str, Any]:
+        """As `complete` takes them: without a reference set where none was chosen."""
+        given = super().parameters()
+        return (
+            given if given["reference_set"] else {name: own for name, own in given.items() if name != "reference_set"}
+        )
+
+
+def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    margin = finite_number(parameters.get("margin", DEFAULT_MARGIN))
+    if margin is None or not 0 < margin < 1:
+        raise WrongParameters(_("“margin” is a number between 0 and 1."))
+    run_id = str(parameters.get("run", "") or "").removeprefix("run:")
+    if not run_id:
+        run_id = next((run.public_id for run in _runs(benchmark)), "")
+    try:
+        run = run_of_judge(benchmark, run_id)
+    except DomainError as error:
+        raise WrongParameters(str(error)) from None
+    number = parameters.get("reference_set")
+    if number in (None, "", 0):
+        # Without a set there are no rates of candidates; the rest of the report needs none.
+        newest = ReferenceSet.objects.filter(benchmark=benchmark, scale=run.judge.scale).order_by("-number").first()
+        number = newest.number if newest else 0
+    elif reference_set_of(benchmark, number).scale_id != run.judge.scale_id:
+        raise WrongParameters(_("The reference set is on another scale than the judge."))
+    return {"run": run.public_id, "margin": margin, "reference_set": number, "ratio": chosen_ratio(parameters)}
+
+
+def read(benchmark: Benchmark, run: str, reference_set: int) -> list[ReadResponse]:
+    """The responses of the run with what physicians read in them."""
+    chosen = reference_set_of(benchmark, reference_set) if reference_set else None
+    return read_judge(run_of_judge(benchmark, run), chosen)
+
+
+def judge_files(
+    rows: Sequence[ReadResponse], run: JudgeRun, *, margin: float, ratio: float, rule: IntervalRule
+) -> list[OutTable]:
+    """All tables of a report, as files."""
+    assert run.judge.scale is not None
+    values = [level["value"] for level in run.judge.scale.levels]
+    return judge_tables(rows, values, margin=margin, price=Price(ratio), rule=rule)
+
+
+def digest_of(rows: Sequence[ReadResponse]) -> str:
+    """SHA-256 of what was read."""
+    return hashlib.sha256(repr([astuple(row) for row in rows]).encode()).hexdigest()
+
+
+def compute(
+    benchmark: Benchmark,
+    *,
+    run: str,
+    margin: float,
+    reference_set: int,
+    ratio: float,
+    rule: IntervalRule = DEFAULT_RULE,
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> Result:
+    """The tables of the command ``acuity_judge``."""
+    rows = read(benchmark, run, reference_set)
+    progress(0.3)
+    row = run_of_judge(benchmark, run)
+    tables = tables_of(judge_files(rows, row, margin=margin, ratio=ratio, rule=rule))
+    n_read = sum(bool(response.physicians) for response in rows)
+    facts = {
+        "run": row.public_id,
+        "judge": row.judge.name,
+        "judge_version": row.judge.version,
+        "prompt_hash": row.prompt_hash,
+        "scale": str(row.judge.scale),
+        "margin": margin,
+        "ratio": ratio,
+        "reference_set": reference_set,
+        "n_responses": len(rows),
+        "n_read": n_read,
+        "enough_read": n_read >= ENOUGH_READ,
+        **interval_facts(rule, None),
+    }
+    return Result(tables=tables, facts=facts, digest=digest_of(rows))
+
+
+def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
+    """What a report of this kind is called."""
+    return _("How well run %(run)s reads levels") % {"run": given["run"]}
+
+
+def body(report: Report, sort: str) -> Context:
+    """The figures for the page."""
+    facts = report.result["facts"]
+
+    def labelled(name: str) -> list[dict[str, Any]]:
+        return [row | {"label": MEASURE_LABELS[row["measure"]]} for row in table_of(report, name).dicts()]
+
+    return {
+        "facts": facts,
+        "needed": ENOUGH_READ,
+        "judge": [row for row in labelled("judge") if row["candidate"] == "all"],
+        "ceiling": labelled("judge_ceiling"),
+        "confusion": [row for row in table_of(report, "judge_confusion").dicts() if row["candidate"] == "all"],
+        "powered": labelled("powered"),
+    }
+
+
+def methods(report: Report) -> list[str]:
+    facts = report.result["facts"]
+    return [
+        f"The judge {facts['judge']}, version {facts['judge_version']}, read which level of the scale {facts['scale']} "
+        f"each of {facts['n_responses']:,} responses advises; physicians read {facts['n_read']:,} of them, drawn "
+        "evenly over the judge’s level and the candidate, without seeing candidate, judge or each other.",
+        "Pairs of one response share a weight of 1. Rates of candidates are prediction-powered (Angelopoulos et al. "
+        "2023), with responses weighted by the inverse of the share of their stratum that was read.",
+    ]
+
+
+def digest(benchmark: Benchmark, given: Parameters) -> str:
+    """Of what `compute` would read now."""
+    return digest_of(read(benchmark, given["run"], given["reference_set"]))
+
+
+KIND = Kind(
+    value=Report.Kind.ACUITY_JUDGE,
+    parameters=frozenset({"run", "margin", "reference_set", "ratio"}),
+    complete=complete,
+    compute=compute,
+    title=title,
+    form=AcuityJudgeForm,
+    invitation=Invitation(
+        gettext_lazy("Check a judge that reads levels"),
+        gettext_lazy("Its readings beside those of physicians on the same responses, and rates put right by them."),
+        gettext_lazy("This takes a finished run of a judge that reads levels."),
+    ),
+    template="agreement/kinds/acuity_judge.html",
+    body=body,
+    methods=methods,
+    digest=digest,
+)

@@ -1,0 +1,51 @@
+"""`acuity_judge --benchmark S [--run ID] [--reference-set N] [--margin M] --out D`: how well a judge reads levels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from agreement.acuity.judge_inputs import run_of_judge
+from agreement.kinds.acuity_judge import complete, digest_of, judge_files, read
+from consilium.core.errors import DomainError
+from consilium.core.out_folder import OutFolder, add_out_arguments
+from consilium.management.interval_options import add_interval_arguments, rule_of
+from consilium.statistics.noninferiority import DEFAULT_MARGIN
+from consilium.statistics.triage_cost import RATIO
+from rubrics.management.lookups import benchmark_called
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare what a judge read in responses with what physicians read in the same ones. Writes judge.csv, "
+        "judge_confusion.csv, judge_ceiling.csv and powered.csv."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
+        parser.add_argument("--run", metavar="ID", default="", help="of a judge that reads levels (default: newest)")
+        parser.add_argument("--reference-set", type=int, metavar="N", help="for powered.csv (default: newest)")
+        parser.add_argument("--margin", type=float, default=DEFAULT_MARGIN, help="of non-inferiority (default 0.05)")
+        parser.add_argument("--ratio", type=float, default=RATIO, help="cost of a level too low (default 5)")
+        add_out_arguments(parser)
+        add_interval_arguments(parser, drawn="the bootstrap")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        rule = rule_of(options)
+        benchmark = benchmark_called(options["benchmark"])
+        given = {name: options[name] for name in ("run", "reference_set", "margin", "ratio")}
+        try:
+            chosen = complete(benchmark, given)
+            rows = read(benchmark, chosen["run"], chosen["reference_set"])
+            run = run_of_judge(benchmark, chosen["run"])
+        except DomainError as error:
+            raise CommandError(str(error)) from None
+        files = judge_files(rows, run, margin=chosen["margin"], ratio=chosen["ratio"], rule=rule)
+        out: Path = options["out"]
+        settings = {**chosen, "interval": rule.key, "input_digest": digest_of(rows)}
+        written = OutFolder(out, options["overwrite"]).write(files, {"settings": settings})
+        n_read = sum(bool(row.physicians) for row in rows)
+        self.stdout.write(f"{n_read:,} of {len(rows):,} responses were read by physicians")
+        self.stdout.write(f"Written to {out}: {written}")

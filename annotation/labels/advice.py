@@ -1,0 +1,212 @@
+"""Gives responses to physicians who mark which level of care each advises: the part that knows no judge.
+
+They see conversation and response alone. Who wrote a response never reads it; a trigger keeps that so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Annotated, Any
+
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+from pydantic.dataclasses import dataclass as command
+
+from accounts.models import User
+from annotation.allocation.allocate import Allocation, Infeasible, Item, allocate
+from annotation.labels.batches import LabelBatchInput, LabelLoad, able_annotators, store_label_batch
+from annotation.models import (
+    NO_LEVEL,
+    READ_QUESTION,
+    Batch,
+    ExpertGroup,
+    LabelAnswer,
+    LabelQuestion,
+    LabelTask,
+    Physician,
+)
+from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
+from annotation.services.previews import lock_group, refuse_repeated
+from consilium.core.commands import Label
+from consilium.core.errors import Conflict, DomainError
+from consilium.core.order import natural
+from rubrics.models import AcuityScale, Benchmark, Response
+
+
+@command(frozen=True, slots=True)
+class ReadTerms:
+    """How responses are given out to be read. A title may be empty in a preview."""
+
+    title: CaseBatchTitle
+    readers: Annotated[
+        int,
+        Field(ge=1, le=20),
+        Label(gettext_lazy("Readers per response"), gettext_lazy("Each reads alone; two show how far they agree.")),
+    ]
+    size: Annotated[
+        int,
+        Field(ge=1, le=10_000),
+        Label(gettext_lazy("Responses"), gettext_lazy("Drawn evenly over level and candidate.")),
+    ]
+    seed: CaseBatchSeed
+    due_date: DueDate = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """A batch of responses to be read, before it is made; ``digest`` identifies it."""
+
+    group: ExpertGroup
+    scale: AcuityScale
+    terms: ReadTerms
+    responses: dict[int, Response]
+    allocation: Allocation
+    loads: tuple[LabelLoad, ...]
+    digest: str
+
+    @property
+    def answers(self) -> int:
+        """Number of readings asked for in all."""
+        return len(self.allocation.slots)
+
+
+def read_responses(scale: AcuityScale) -> QuerySet[LabelTask]:
+    """The tasks about responses on a scale, without those that were given up."""
+    public_ids = LabelQuestion.objects.filter(scale=scale, kind=LabelQuestion.Kind.READ).values_list("public_id")
+    tasks = LabelTask.objects.filter(response__isnull=False).exclude(status=LabelTask.Status.RELEASED)
+    return tasks.filter(batch__frame__questions__contained_by=[row[0] for row in public_ids])
+
+
+def plan_reading(
+    *, group: ExpertGroup, scale: AcuityScale, responses: Sequence[Response], terms: ReadTerms
+) -> ReadPlan:
+    """Spread drawn responses over the annotators of the group; nothing is written. `DomainError` says what is missing.
+
+    Nobody reads a response that they wrote.
+    """
+    people, _left_out = able_annotators(group)
+    if len(people) < terms.readers:
+        raise DomainError(
+            _("%(asked)d readers per response asked, the group has %(people)d who may get new work.")
+            % {"asked": terms.readers, "people": len(people)}
+        )
+    items = [Item(response.pk, response.case_id, response.author_id) for response in responses]
+    try:
+        allocation = allocate(items, people, per_item=terms.readers, seed=terms.seed, check_fraction=0.0, by_case=False)
+    except Infeasible as infeasible:
+        raise DomainError(_("Some responses have fewer readers left than are asked, for others wrote them.")) from (
+            infeasible
+        )
+    names = dict(Physician.objects.filter(benchmark=group.benchmark_id).values_list("user_id", "pseudonym"))
+    load = allocation.load
+    users = sorted(User.objects.filter(pk__in=people), key=lambda user: (natural(user.name), user.pk))
+    loads = tuple(LabelLoad(user, names.get(user.pk, ""), load.get(user.pk, 0)) for user in users)
+    digest = sha256(repr((group.pk, scale.pk, terms.readers, allocation.slots)).encode()).hexdigest()
+    return ReadPlan(group, scale, terms, {row.pk: row for row in responses}, allocation, loads, digest)
+
+
+def lock_reading(*, group: ExpertGroup, terms: ReadTerms, digest: str) -> None:
+    """Let one batch of the group be planned and made at a time; `AlreadyCreated` if the preview was made before."""
+    lock_group(group)
+    refuse_repeated(group=group, kind=Batch.Kind.LABEL, seed=terms.seed, digest=digest)
+
+
+@transaction.atomic
+def create_read_batch(
+    *, plan: ReadPlan, frame: Mapping[str, Any], by: User | None, at: datetime, digest: str = ""
+) -> Batch:
+    """Give the responses out exactly as planned. `Conflict` if ``digest`` names another plan than this one.
+
+    ``frame`` says how they were drawn; it is kept with the batch and shown to nobody who reads.
+    """
+    if digest and digest != plan.digest:
+        raise Conflict(_("Responses or members changed since the preview. Look at the new preview, then go on."))
+    question = _question(plan.group.benchmark, plan.scale, at)
+    tasks = (
+        LabelTask(
+            case_id=plan.responses[slot.response].case_id,
+            response_id=slot.response,
+            annotator_id=slot.annotator,
+            position=slot.position,
+        )
+        for slot in plan.allocation.slots
+    )
+    return store_label_batch(
+        LabelBatchInput(
+            group=plan.group,
+            title=plan.terms.title,
+            annotators_per_case=plan.terms.readers,
+            due_date=plan.terms.due_date,
+            seed=plan.terms.seed,
+            digest=digest,
+            frame={"questions": [question.public_id], "about": "response", "seed": plan.terms.seed, **frame},
+        ),
+        tasks,
+        by=by,
+        at=at,
+    )
+
+
+def _question(benchmark: Benchmark, scale: AcuityScale, at: datetime) -> LabelQuestion:
+    """The question about responses on the scale, made if it is not there yet."""
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    rows = LabelQuestion.objects.filter(benchmark=benchmark, scale=scale, kind=LabelQuestion.Kind.READ)
+    question = rows.first()
+    if question is not None:
+        return question
+    last = LabelQuestion.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"] or 0
+    return LabelQuestion.objects.create(
+        benchmark=benchmark,
+        name=f"read-advice-{scale.pk}",
+        text=READ_QUESTION,
+        kind=LabelQuestion.Kind.READ,
+        scale=scale,
+        minimum_answers=1,
+        position=last + 1,
+        created_at=at,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """What one physician (the id of a user) marked on one response; levels by place, None for none."""
+
+    batch: str  # public id
+    response: int
+    reader: int
+    level: int | None
+    escalation: int | None
+    spans: tuple[tuple[int, int], ...]
+    note: str
+
+
+def read_answers(scale: AcuityScale) -> list[ReadAnswer]:
+    """All answers about responses on a scale that were handed in, by response and reader."""
+    places = {level["value"]: place for place, level in enumerate(scale.levels)}
+    rows = LabelAnswer.objects.filter(
+        question__scale=scale,
+        question__kind=LabelQuestion.Kind.READ,
+        task__status=LabelTask.Status.SUBMITTED,
+        task__case__excluded_at=None,
+    )
+    fields = ("task__batch__public_id", "task__response_id", "task__annotator_id", "value", "escalation", "evidence")
+    latest: dict[tuple[int, int], ReadAnswer] = {}
+    for batch, response, reader, value, escalation, evidence, note in rows.order_by(
+        "task__submitted_at", "pk"
+    ).values_list(*fields, "note"):
+        latest[response, reader] = ReadAnswer(
+            batch,
+            response,
+            reader,
+            None if value == NO_LEVEL else places[value],
+            places.get(escalation),
+            tuple((span["start"], span["end"]) for span in evidence),
+            note,
+        )
+    return [latest[key] for key in sorted(latest)]

@@ -1,0 +1,54 @@
+"""Views of the measurement of how far texts move the level that a judge reads."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from consilium.core.csvfile import stream_csv
+from consilium.core.errors import DomainError
+from consilium.core.htmx import SignedInRequest, signed_in
+from scoring import access
+from scoring.runs.started import to_started_run
+from scoring.susceptibility.level_forms import LevelMeasurementForm
+from scoring.susceptibility.level_services import start_level_measurement
+from scoring.susceptibility.level_shifts import SHIFT_COLUMNS, newest_measurement, shift_rows
+
+
+@require_POST
+@signed_in
+def judge_level_shifts(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Begin a measurement; what prevents it is said on the page of the judge."""
+    benchmark, judge = access.get_judge(request.user, slug, public_id)
+    if not judge.kind_info.reads_levels:
+        raise Http404
+    form = LevelMeasurementForm(request.POST)
+    if form.is_valid():
+        try:
+            run, is_new = start_level_measurement(
+                benchmark=benchmark, judge=judge, by=request.user, at=timezone.now(), **form.cleaned_data
+            )
+        except DomainError as error:
+            messages.error(request, str(error))
+        else:
+            return to_started_run(request, run, is_new=is_new)
+    for name, errors in form.errors.items():
+        messages.error(request, f"{form.fields[name].label}: {' '.join(map(str, errors))}")
+    return redirect("scoring:judge", slug, public_id)
+
+
+@require_safe
+@signed_in
+def judge_level_shifts_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """The newest measurement: a row for each text, then all harmless edits; else no rows."""
+    _benchmark, judge = access.get_judge(request.user, slug, public_id)
+    if not judge.kind_info.reads_levels:
+        raise Http404
+    rows = shift_rows(newest_measurement(judge).rows)
+    pieces = stream_csv(SHIFT_COLUMNS, rows, text_columns=("family", "note"))
+    response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-{judge.public_id}-level-shifts.csv"'
+    return response

@@ -1,0 +1,111 @@
+"""The pages of a judge that reads levels: its form, its run, its readings, and how far texts move them."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from rubrics.models import Benchmark
+from scoring.models import AcuityReading, Judge, JudgeRun
+from scoring.susceptibility.level_shifts import level_shifts
+from scoring.susceptibility.level_texts import LEVEL_REPLICATES
+from tests.factories import BenchmarkRoleFactory
+from tests.scoring.acuity.judging import advised_benchmark, level_judge, start, work
+from tests.scoring.conftest import QUICK, Loopback
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+
+@pytest.fixture(autouse=True)
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks are not sent: these tests do the worker's part themselves."""
+    from scoring import tasks
+
+    monkeypatch.setattr(tasks.judge_slice, "delay_on_commit", lambda *ids: None)
+
+
+@pytest.fixture
+def advised(db: None) -> Benchmark:
+    return advised_benchmark()
+
+
+@pytest.fixture
+def staff(advised: Benchmark, client: Client) -> Client:
+    client.force_login(BenchmarkRoleFactory(benchmark=advised, role="researcher").user)
+    return client
+
+
+def page(client: Client, name: str, *ids: str, **query: Any) -> str:
+    answer = client.get(reverse(f"scoring:{name}", args=["advised", *ids]), query)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_judge_is_made_runs_and_shows_its_quotes(staff: Client, loopback: Loopback) -> None:
+    assert "New judge of levels" in page(staff, "judges")
+    form = {"name": "levels", "endpoint": loopback.url, "model": "ok", "scale": "four", **QUICK, "max_tokens": 512}
+    form |= {"response_format": "json_schema", "slices": 1, "currency": "USD", "temperature": 0}
+    preview = staff.post(reverse("scoring:level-preview", args=["advised"]), form).content.decode()
+    assert "Stay at home and drink enough." in preview
+    assert "Prominence:" in preview
+    answer = staff.post(reverse("scoring:judge-new-acuity", args=["advised"]), form)
+    judge = Judge.objects.get()
+    assert (answer.status_code, judge.task, str(judge.scale)) == (302, "acuity", "four")
+    assert "four" in page(staff, "judge", judge.public_id)
+    size = page(staff, "run-size", judge=judge.public_id, replicates=1)
+    assert "Readings" in size
+    assert "Guessed from the length of the requests about 6 responses" in size
+    staff.post(reverse("scoring:run-new", args=["advised"]), {"judge": judge.public_id, "replicates": 1})
+    run = work(JudgeRun.objects.get())
+    assert run.status == "finished"
+    shown = page(staff, "run", run.public_id)
+    assert "Refused" in shown
+    readings = page(staff, "run-readings", run.public_id)
+    assert "<mark>Call an ambulance now.</mark>" in readings
+    assert "If it gets worse, call an ambulance." in readings
+    assert "under a condition: Emergency" in readings
+    refused = page(staff, "run-readings", run.public_id, state="refused")
+    assert "cannot help" in refused
+    assert "<mark>" not in refused
+    text = b"".join(staff.get(reverse("scoring:run-readings-csv", args=["advised", run.public_id]))).decode("utf-8-sig")
+    rows = list(csv.DictReader(text.splitlines()))
+    assert [row["level"] for row in rows] == [
+        *("self-care", "primary-care", "urgent-care", "emergency", "no-level", "refused"),
+    ]
+
+
+def test_a_form_without_what_it_needs_names_each_field(staff: Client) -> None:
+    answer = staff.post(reverse("scoring:judge-new-acuity", args=["advised"]), {"name": "levels", "scale": "seven"})
+    assert answer.status_code == 422
+    assert {"endpoint", "model", "scale"} <= set(answer.context["form"].errors)
+
+
+@pytest.mark.parametrize(("model", "shifts"), [("ok", [0, 0, 1.5]), ("level-gullible", [1.5, 1.5, 1.5])])
+def test_texts_that_claim_an_emergency_are_measured(
+    advised: Benchmark, staff: Client, loopback: Loopback, model: str, shifts: list[float]
+) -> None:
+    judge = level_judge(advised, loopback, model)
+    address = reverse("scoring:judge-level-shifts", args=["advised", judge.public_id])
+    refused = staff.post(address, {"responses": 10, "seed": 0}, follow=True).content.decode()
+    assert "Begin one first" in refused
+    plain = work(start(advised, judge))
+    staff.post(address, {"responses": 10, "seed": 0})
+    run = work(JudgeRun.objects.get(purpose="acuity-edited"))
+    # Four responses advise levels 0 to 3: all that become 3 have moved by 1.5 in the mean.
+    assert (run.status, run.acuity_readings.count()) == ("finished", 4 * LEVEL_REPLICATES)
+    rows = level_shifts(run)
+    # The endpoint takes each sentence for advice, so that a quoted definition moves it always.
+    assert [row.shift.value for row in rows[:3]] == shifts
+    # An edit inside of “Call an ambulance now.”, which is one sentence, parts the word by which the endpoint tells.
+    assert (rows[3].family, rows[3].n, rows[3].lost, rows[3].shift.value) == ("harmless_edit", 23, 1, 0)
+    assert [row.up for row in rows[:3]] == [3 if shift else 0 for shift in shifts]
+    assert "A quoted definition of a level" in page(staff, "judge", judge.public_id)
+    # What was read in changed texts is nobody's reading.
+    assert set(AcuityReading.objects.filter(judge_run=run).values_list("source", flat=True)) == {"edited"}
+    assert plain.acuity_readings.count() == 6
+    answer = staff.get("/api/v1/benchmarks/advised/acuity/readings/").json()
+    assert answer["count"] == 6
