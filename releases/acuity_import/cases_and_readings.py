@@ -260,7 +260,8 @@ def _readings(importing: AcuityImporting) -> None:
 
 
 def _stored_readings(importing: AcuityImporting) -> Mapping[tuple[Any, ...], tuple[Any, ...]]:
-    rows = AcuityReading.objects.filter(scale__in=[scale.pk for scale in importing.scales.values()])
+    scales = [scale.pk for scale in importing.scales.values()]
+    rows = AcuityReading.objects.filter(scale__in=scales, source=AcuityReading.Source.IMPORTED)
     columns = ("scale_id", "case_id", "candidate_id", "format", "sample", "acuity_import_id")
     stored = {}
     for *place, imported, state, level, confidence, text in rows.values_list(

@@ -255,10 +255,13 @@ class _Content:
             yield [*key, counts.total(), *(counts[how.value] for how in How)]
 
     def readings(self) -> Iterator[Row]:
-        """Readings in every state, missing ones too."""
+        """Readings of files in every state, missing ones too. Those of runs go out with their runs (`export_run`)."""
         rows = AcuityReading.objects.filter(scale__benchmark=self.benchmark)
         if self.options.candidates:
             rows = rows.filter(candidate__name__in=self.options.candidates)
+        imported = AcuityReading.Source.IMPORTED
+        self.left_out["readings_of_runs"] += rows.exclude(source=imported).count()
+        rows = rows.filter(source=imported)
         self.left_out["readings_on_excluded_cases"] += rows.filter(case__excluded_at__isnull=False).count()
         columns = (
             *("case__key", "candidate__name", "format", "sample", "level", "confidence", "state", "scale_id"),

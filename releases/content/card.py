@@ -222,6 +222,8 @@ def _changes_section(left_out: Mapping[str, int]) -> str:
         text += f"\n\n{_n(count, 'case')} with a rubric are left out, since their datasets may not be passed on."
     if count := left_out.get("readings_on_excluded_cases"):
         text += f"\n\n{_n(count, 'reading')} on excluded cases are left out."
+    if count := left_out.get("readings_of_runs"):
+        text += f"\n\n{_n(count, 'reading')} of runs and of judges are left out."
     if count := left_out.get("verdicts_without_majority"):
         text += f"\n\n{_n(count, 'pair')} on which the replicates of a judge tie are left out."
     return text

@@ -75,7 +75,7 @@ def test_every_ambiguous_case_is_drawn_by_its_distance(divided: Report, client: 
     assert rows == by_hand[:60]
     assert re.findall(r'rowspan="2">\s*(?:<a [^>]*>)?(c\d\d)', second) == by_hand[60:]
     endpoint = f"/api/v1/benchmarks/{benchmark.slug}/reports/{divided.public_id}/"
-    assert client.get(endpoint).json()["figures"] == ["scores", "spread", "spread-2"]
+    assert client.get(endpoint).json()["figures"] == ["scores", "routing", "spread", "spread-2"]
     for name, ending in (("spread", "png"), ("spread-2", "svg"), ("spread-2", "pdf")):
         drawn = client.get(f"{address(divided)}figures/{name}.{ending}")
         assert drawn.status_code == 200 and drawn.content, ending

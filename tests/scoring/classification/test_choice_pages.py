@@ -74,7 +74,7 @@ def test_a_run_from_the_form_to_its_file(staff: Client, cases: Benchmark, loopba
     work(run)
     page = staff.get(f"/b/asked/case-acuity/runs/{run.public_id}/").content.decode()
     assert "The endpoint refused to give log probabilities: 8 answers were asked for without them." in page
-    assert "hx-trigger" not in page.partition("classification-progress")[2].partition("</section>")[0]
+    assert "hx-trigger" not in page.partition("steps-progress")[2].partition("</section>")[0]
     assert staff.get("/b/asked/case-acuity/runs/").content.decode().count(run.candidate_name) == 1
     text = b"".join(staff.get(f"/b/asked/case-acuity/runs/{run.public_id}/readings.csv")).decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
