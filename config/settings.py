@@ -417,6 +417,8 @@ SPECTACULAR_SETTINGS = {
         "BenchmarkRole": "rubrics.models.BenchmarkRole.Role",
         "AuditStatus": "rubrics.models.CaseAudit.Status",
         "RubricStatus": "rubrics.models.Rubric.Status",
+        "RulingReason": "annotation.models.AcuityRuling.Reason",
+        "SkipReason": "annotation.models.Skip.Reason",
         "CandidateKind": "rubrics.models.Candidate.Kind",
         "DecisionOutcome": "annotation.models.Outcome",
         "GenerationStatus": "scoring.models.GenerationRun.Status",

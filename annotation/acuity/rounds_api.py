@@ -121,7 +121,7 @@ class RoundVotesSerializer(Plain):
     notes = serializers.ListField(child=serializers.CharField())
 
 
-class RulingRequestSerializer(Plain):
+class RequestedRulingSerializer(Plain):
     """A case that waits for your ruling."""
 
     id = serializers.CharField(source="public_id")
@@ -144,7 +144,7 @@ class RulingTurnSerializer(Plain):
     text = serializers.CharField()
 
 
-class RulingRequestDetailSerializer(RulingRequestSerializer):
+class RequestedRulingDetailSerializer(RequestedRulingSerializer):
     """A case with its conversation, its votes without names, and your ruling, if you gave one."""
 
     conversation = RulingTurnSerializer(many=True)
@@ -232,19 +232,19 @@ def _me(request: Request) -> User:
     return request.user
 
 
-@extend_schema(parameters=PAGED, responses=RulingRequestSerializer(many=True), operation_id="ruling_requests_list")
+@extend_schema(parameters=PAGED, responses=RequestedRulingSerializer(many=True), operation_id="ruling_requests_list")
 @api_view(["GET"])
 def ruling_requests(request: Request) -> Response:
     """Cases that wait for your ruling, or another adjudicator's, in an order that says nothing."""
     rows = access.open_ruling_requests(request.user).select_related("question")
-    return page_of(request, rows, RulingRequestSerializer)
+    return page_of(request, rows, RequestedRulingSerializer)
 
 
-@extend_schema(methods=["GET"], responses=RulingRequestDetailSerializer)
+@extend_schema(methods=["GET"], responses=RequestedRulingDetailSerializer)
 @extend_schema(
     methods=["POST"],
     request=RulingInputSerializer,
-    responses={201: RulingRequestDetailSerializer, 409: OpenApiTypes.OBJECT},
+    responses={201: RequestedRulingDetailSerializer, 409: OpenApiTypes.OBJECT},
 )
 @api_view(["GET", "POST"])
 def ruling_request(request: Request, public_id: str) -> Response:
@@ -266,4 +266,4 @@ def _detail(row: RulingRequest) -> dict[str, Any]:
     row.rounds = rounds_of(row.question, row.case_id)  # type: ignore[attr-defined]
     rows = AcuityRuling.objects.filter(question=row.question, case=row.case_id)
     row.is_ruled = rows.exists()  # type: ignore[attr-defined]
-    return dict(RulingRequestDetailSerializer(row).data)
+    return dict(RequestedRulingDetailSerializer(row).data)
