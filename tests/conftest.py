@@ -39,7 +39,8 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("consilium")
 
 # Real data is not part of the checkout; where it is absent its tests do not exist, so none is skipped.
-collect_ignore_glob = [] if os.environ.get("CONSILIUM_REAL_DATA") else ["test_real_*.py", "**/test_real_*.py"]
+OF_REAL_DATA = ["test_real_*.py", "**/test_real_*.py", "**/test_acuity_journey.py"]
+collect_ignore_glob = [] if os.environ.get("CONSILIUM_REAL_DATA") else OF_REAL_DATA
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,12 +1,12 @@
-"""Conditions on rows about a case: whether physicians still have to vote on it."""
+"""What physicians still have to do about cases: conditions on rows with a case, and second rounds."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Exists, Func, JSONField, OuterRef, Q
+from django.db.models import Count, Exists, Func, JSONField, OuterRef, Q, QuerySet
 
-from annotation.models import FIRST_ROUND, Batch, LabelTask
+from annotation.models import FIRST_ROUND, LAST_ROUND, Batch, LabelQuestion, LabelTask
 
 
 def votes_outstanding(questions: Any, **conditions: Any) -> Exists:
@@ -26,6 +26,25 @@ def votes_outstanding(questions: Any, **conditions: Any) -> Exists:
 def is_shown() -> Q:
     """A condition on tasks: of round 1, or of round 2 once round 1 of the case is over, which must stay independent."""
     return Q(round=FIRST_ROUND) | ~Q(votes_outstanding(OuterRef("batch__frame__questions"), round=FIRST_ROUND))
+
+
+def second_rounds(question: LabelQuestion) -> QuerySet[Batch]:
+    """The batches of the second round of a question, each with its number of votes and of those handed in."""
+    rows = Batch.objects.filter(
+        group__benchmark=question.benchmark_id,
+        kind=Batch.Kind.LABEL,
+        frame__round=LAST_ROUND,
+        frame__questions__contains=[question.public_id],
+    )
+    kept = ~Q(label_tasks__status=LabelTask.Status.RELEASED)
+    return (
+        rows.select_related("group")
+        .annotate(
+            n_votes=Count("label_tasks", filter=kept),
+            n_handed_in=Count("label_tasks", filter=Q(label_tasks__status=LabelTask.Status.SUBMITTED)),
+        )
+        .order_by("created_at", "pk")
+    )
 
 
 def public_id_of_question() -> Func:

@@ -90,6 +90,7 @@ def _context(row: RulingRequest) -> dict[str, Any]:
         "benchmark": row.group.benchmark,
         "question": row.question,
         "reading": reading_pages.reading_of(row.case, ""),
+        "has_text": not row.case.is_stub,
         "rounds": rounds_of(row.question, row.case_id),
         "levels": [
             (str(key), choice, choices[key]["value"] if key < len(choices) else "")

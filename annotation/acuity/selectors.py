@@ -6,11 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.acuity.panel import AmbiguousBy, AmbiguousRule, PanelCase, panel_case
 from annotation.acuity.references import Reference
-from annotation.models import FIRST_ROUND, LAST_ROUND, ReferenceItem, ReferenceSet
+from annotation.labels.batches import tasks_asking
+from annotation.models import (
+    FIRST_ROUND,
+    LAST_ROUND,
+    AcuityRuling,
+    Batch,
+    LabelQuestion,
+    LabelTask,
+    ReferenceItem,
+    ReferenceSet,
+    RulingRequest,
+)
 from rubrics.acuity.scales import Scale
 from rubrics.acuity.stored import scale_of
 from rubrics.models import Benchmark
@@ -38,6 +49,14 @@ def listed_sets(benchmark: Benchmark) -> QuerySet[ReferenceSet]:
     # A query with GROUP BY does not use the ordering of the model.
     rows = ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale").annotate(**counts)
     return rows.order_by("-number")
+
+
+def count_outstanding(questions: Sequence[LabelQuestion]) -> tuple[int, int]:
+    """How many votes on the questions are to be handed in, outside of closed batches, and how many rulings given."""
+    tasks = tasks_asking(questions).filter(status__in=LabelTask.OPEN).exclude(batch__status=Batch.Status.CLOSED)
+    given = AcuityRuling.objects.filter(question=OuterRef("question"), case=OuterRef("case"))
+    requests = RulingRequest.objects.filter(~Exists(given), question__in=questions)
+    return tasks.count(), requests.count()
 
 
 def set_rows(benchmark: Benchmark) -> Iterator[dict[str, object]]:

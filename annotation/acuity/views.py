@@ -19,6 +19,7 @@ from annotation.acuity import selectors, services
 from annotation.acuity.forms import ROUND_LABELS, RULE_LABELS, ReferenceSetForm
 from annotation.acuity.panel import AmbiguousBy, AmbiguousRule
 from annotation.acuity.references import counts_of, digest_of, references_of
+from annotation.acuity.votes import questions_on
 from annotation.dashboard.views import csv_file
 from annotation.models import ReferenceItem, ReferenceSet
 from consilium.core.errors import DomainError
@@ -118,12 +119,15 @@ def _preview(benchmark: Benchmark, form: ReferenceSetForm) -> dict[str, Any]:
     levels = scale_of(chosen["scale"])
     counts = counts_of(references)
     rules = selectors.compared_rules(references, len(levels), chosen["ambiguous"], minimum)
+    n_votes_missing, n_rulings_missing = selectors.count_outstanding(questions_on(benchmark, chosen["scale"]))
     return {
         "references": references,
         "counts": [(status.label, counts[status.value]) for status in ReferenceItem.Status],
         "n_panel": sum(reference.source == ReferenceItem.Source.PANEL for reference in references),
         "n_direct": sum(reference.source == ReferenceItem.Source.DIRECT for reference in references),
         "n_ruled": sum(reference.source == ReferenceItem.Source.RULING for reference in references),
+        "n_votes_missing": n_votes_missing,
+        "n_rulings_missing": n_rulings_missing,
         "n_later": sum(bool(reference.later_votes) for reference in references),
         "n_differing": sum(reference.label_differs for reference in references),
         "rules": [(in_words(own.rule), own) for own in rules] if any(own.votes for own in references) else [],

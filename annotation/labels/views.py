@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation import access
 from annotation.acuity.moves import Move, total_of
+from annotation.acuity.outstanding import second_rounds
 from annotation.acuity.panel import PanelStatus
 from annotation.acuity.panel_results import case_columns, case_rows
 from annotation.acuity.ruling_selectors import ruling_lines
@@ -300,6 +301,7 @@ def _level_results(request: SignedInRequest, question: LabelQuestion) -> HttpRes
         "moves": [(case, level_results.words(case.first), level_results.words(case.last)) for case in moves],
         "move_labels": list(MOVE_LABELS.values()),
         "move_totals": list(total_of(moves).values()),
+        "second_rounds": second_rounds(question),
         "rulings": ruling_lines(question),
         "administers": is_admin(request.user, question.benchmark),
     }

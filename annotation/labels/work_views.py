@@ -135,6 +135,7 @@ def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
         "reading": reading_pages.reading_of(task.case, task.response.text if task.response else ""),
         "lines": lines,
         "votes": any(line.levels for line in lines),
+        "last_key": max((option.key for line in lines for option in line.options), default=1),
         "certainty_keys": CERTAINTY_KEYS,
         "done": sum(line.answered for line in lines),
         "place": selectors.label_place(task),

@@ -1,4 +1,4 @@
-"""The panel of acuity in a real browser: votes, a second round, rulings, and a signed set, by the acceptance data.
+"""The panel of acuity in a real browser: votes, a second round, rulings, a signed set, and a release of it all.
 
 Expected figures are those of ``expected.json``, which other code made of the same votes.
 """
@@ -10,23 +10,25 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from accounts.models import User
 from annotation.models import LabelAnswer, LabelTask, Membership, Physician, ReferenceItem
 from tests.annotation.labels.labels_world import give_out, level_question
 from tests.conftest import Watch
 from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, UserFactory, member
+from tests.releases.acuity_trips import back, reports
+from tests.releases.releasing import command
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NewPage = Callable[..., Page]
 DATA = Path(os.environ["CONSILIUM_REAL_DATA"]) / "acuity"
 LEVELS = ("self-care", "primary-care", "urgent-care", "emergency")
-N_OFFLINE = 3  # votes of each physician that wait for the server before they are handed in
+WINDOW = {"width": 900, "height": 500}  # a smaller window takes less time to draw
+N_OFFLINE = 2  # votes of each physician that wait for the server before they are handed in
 
 
 def script() -> dict[str, dict[str, str]]:
@@ -38,14 +40,12 @@ def script() -> dict[str, dict[str, str]]:
     return votes
 
 
-def keys_of(level: str) -> Iterator[str]:
-    """The keys of a vote, with a certainty of 75."""
+def keys_of(level: str) -> str:
+    """The keys of a vote, with a certainty of 75. It comes first, so that most votes are one save."""
     if level == "cannot-tell":
-        yield from "00"
-        return
+        return "00"
     low, bar, _high = level.partition("|")
-    yield str(LEVELS.index(low) + 1)
-    yield from ("b" if bar else "") + "d"
+    return f"d{LEVELS.index(low) + 1}{'b' if bar else ''}"
 
 
 @contextmanager
@@ -53,27 +53,37 @@ def offline(page: Page) -> Iterator[None]:
     """The browser is offline for the time of the block; afterwards what waits is saved."""
     page.context.set_offline(True)
     yield
+    page.locator("#saved", has_text="offline").wait_for()
     page.context.set_offline(False)
-    expect(page.locator("#saved")).to_have_text(re.compile(r"^Saved \d"))
+    page.locator("#saved", has_text=re.compile(r"^Saved \d")).wait_for()
 
 
-def vote_on_all(page: Page, user: User, levels: dict[str, str], round: int = 1) -> None:
-    """Vote on every case of the physician's queue by the keyboard; the first few wait offline."""
-    tasks = LabelTask.objects.filter(annotator=user, round=round).order_by("position")
-    queue = list(tasks.values_list("public_id", "case__key"))
-    page.goto(f"/work/labels/{queue[0][0]}/")
-    for place, (public_id, case) in enumerate(queue):
-        expect(page.locator(f'#work[data-task="{public_id}"] .question.current')).to_have_count(1)
-        if round == 1 and place < N_OFFLINE:
-            with offline(page):
-                for key in keys_of(levels[case]):
-                    page.keyboard.press(key)
-                expect(page.locator("#saved")).to_contain_text("offline")
-        else:
-            for key in keys_of(levels[case]):
-                page.keyboard.press(key)
-        page.keyboard.press("Control+Enter")
-    expect(page).to_have_url(re.compile("/work/$"))
+def vote(page: Page, task: str, level: str, *, is_offline: bool = False) -> None:
+    """Vote by the keyboard on the case that the page shows, or will show next, and hand it in."""
+    page.locator(f'#work[data-task="{task}"] .question.current').wait_for()
+    with offline(page) if is_offline else nullcontext():
+        page.keyboard.type(keys_of(level))
+    page.keyboard.press("Control+Enter")
+
+
+def vote_in_turn(pages: dict[str, Page], votes: dict[str, dict[str, str]], round: int = 1) -> None:
+    """All physicians vote on every case of their queues, one case each in turn, so that nobody waits for the server.
+
+    ``pages`` are by the name of the physician. The first votes of round 1 wait offline.
+    """
+    tasks = LabelTask.objects.filter(round=round).order_by("position").select_related("case")
+    queues: dict[str, list[tuple[str, str]]] = {name: [] for name in pages}
+    for name, task, case in tasks.values_list("annotator__pseudonyms__pseudonym", "public_id", "case__key"):
+        queues[name].append((task, case))
+    for name, page in pages.items():
+        page.goto(f"/work/labels/{queues[name][0][0]}/")
+    for place in range(max(map(len, queues.values()))):
+        for name, queue in queues.items():
+            if place < len(queue):
+                task, case = queue[place]
+                vote(pages[name], task, votes[name][case], is_offline=round == 1 and place < N_OFFLINE)
+    for page in pages.values():
+        page.wait_for_url("**/work/")
 
 
 def open_from_preview(admin: Page, link: str, button: str) -> None:
@@ -83,11 +93,11 @@ def open_from_preview(admin: Page, link: str, button: str) -> None:
     pressed.click()
 
 
-def test_from_votes_to_a_signed_set(new_page: NewPage, transactional_db: None, watch: Watch) -> None:
+def test_from_votes_to_a_release(new_page: NewPage, transactional_db: None, watch: Watch, tmp_path: Path) -> None:
     watch.allow("ERR_INTERNET_DISCONNECTED")
     expected, votes = json.loads((DATA / "expected.json").read_text("utf-8")), script()
     admin_user = UserFactory()
-    benchmark = BenchmarkFactory(slug="acuity", admin=admin_user)
+    benchmark = BenchmarkFactory(slug="acuity", admin=admin_user, licence="CC-BY-4.0")
     for key in sorted(expected["cases"]):
         CaseFactory(benchmark=benchmark, key=key, rubric=0)
     group = ExpertGroupFactory(benchmark=benchmark, annotators=5)
@@ -97,7 +107,8 @@ def test_from_votes_to_a_signed_set(new_page: NewPage, transactional_db: None, w
     physicians = dict(zip(sorted(votes), group.people["annotator"], strict=True))  # type: ignore[attr-defined]
     for name, user in physicians.items():
         Physician.objects.filter(benchmark=benchmark, user=user).update(pseudonym=name)
-        vote_on_all(new_page(user), user, votes[name])
+    pages = {name: new_page(user, viewport=WINDOW) for name, user in physicians.items()}
+    vote_in_turn(pages, votes)
     stored = LabelAnswer.objects.filter(task__status="submitted").values_list(
         "task__annotator__pseudonyms__pseudonym", "task__case__key", "value", "upper"
     )
@@ -115,9 +126,11 @@ def test_from_votes_to_a_signed_set(new_page: NewPage, transactional_db: None, w
     open_from_preview(admin, "Open a second round", "Open the second round")
     expect(admin.locator("main")).to_contain_text("Second round")
     kept = ambiguous[:2]
-    for name, user in physicians.items():
-        again = {case: votes[name][case] if case in kept else "urgent-care" for case in ambiguous}
-        vote_on_all(new_page(user), user, again, round=2)
+    again = {
+        name: {case: given[case] if case in kept else "urgent-care" for case in ambiguous}
+        for name, given in votes.items()
+    }
+    vote_in_turn(pages, again, round=2)
 
     # What stays ambiguous goes to the adjudicator, who gives a level once and leaves the other case as it is.
     admin.goto(results)
@@ -150,6 +163,18 @@ def test_from_votes_to_a_signed_set(new_page: NewPage, transactional_db: None, w
     assert sorted(items[case].source for case in kept) == ["panel", "ruling"]
     (ruled,) = (items[case] for case in kept if items[case].source == "ruling")
     assert (ruled.low, ruled.high) == (1, 2)
+
+    # With readings of two candidates, a release of everything brings another benchmark to the same reports.
+    command("import_acuity", str(DATA / "readings.csv"), "--benchmark", "acuity", "--dataset", "readings")
+    released = tmp_path / "release"
+    options = "acuity,votes,names"
+    texts = ("--certainty", "--notes", "--reading-texts")
+    command("release", "--benchmark", "acuity", "--out", str(released), "--with", options, *texts)
+    command("verify_release", str(released))
+    assert "readings: 800 created" in back(released)
+    before = reports("acuity", tmp_path / "acuity")
+    assert before["acuity/acuity.csv"]
+    assert before == reports("other", tmp_path / "other")
 
 
 def half_steps(votes: dict[str, dict[str, str]], case: str) -> list[int]:

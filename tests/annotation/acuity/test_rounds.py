@@ -275,6 +275,39 @@ def test_rulings_need_an_adjudicator_and_are_asked_for_once(panel: Panel) -> Non
     assert post_round(panel).status_code == 422
 
 
+def test_pages_say_what_is_still_to_come(panel: Panel) -> None:
+    admin = signed_in(panel.admin)
+    member(panel.group, Membership.Role.ADJUDICATOR)
+
+    def preview() -> str:
+        form = {"scale": panel.question.scale_id, "rule": "dispersion", "threshold": "0.75", "minimum_votes": "3"}
+        page = admin.get("/b/panel/reference-sets/preview", form).content.decode()
+        return " ".join(page.split())
+
+    assert "1 vote is still to be handed in. It will not be in this set." in preview()
+    second = open_round(panel)
+    second.say("a", *SPLIT)
+    page = " ".join(admin.get(f"/b/panel/labels/{panel.question.public_id}/").content.decode().split())
+    assert f'/b/panel/batches/{second.batch.public_id}/">Once more</a>' in page
+    assert "5 of 10 votes handed in" in page
+    assert "6 votes are still to be handed in" in preview()
+    second.say("b", *SPLIT)
+    assert ask(panel).status_code == 302
+    assert "2 rulings are still to be given. They will not be in this set." in preview()
+
+
+def test_a_ruling_says_where_the_text_of_its_case_is_missing(panel: Panel) -> None:
+    judge = signed_in(member(panel.group, Membership.Role.ADJUDICATOR))
+    case = CaseFactory(benchmark=panel.benchmark, key="e", rubric=0)
+    batch = give_out(panel.group, panel.question, annotators=5)
+    Panel(panel.benchmark, panel.admin, panel.group, panel.question, batch).say("e", *SPLIT)
+    ask(panel)
+    page = f"/work/rulings/{RulingRequest.objects.get(case=case).public_id}/"
+    assert "is not stored here" not in judge.get(page).content.decode()
+    Case.objects.filter(key="e").update(conversation=[], is_stub=True)
+    assert "The text of this case is not stored here" in judge.get(page).content.decode()
+
+
 def test_both_are_there_over_the_api(panel: Panel) -> None:
     judge = member(panel.group, Membership.Role.ADJUDICATOR)
     admin, base = signed_in(panel.admin), f"/api/v1/benchmarks/panel/labels/{panel.question.public_id}"

@@ -66,6 +66,10 @@ def test_a_second_vote_and_a_ruling_by_keyboard(new_page: NewPage, transactional
     expect(page.locator("[data-between]")).to_be_disabled()
     page.keyboard.press("2")
     page.keyboard.press("b")
+    page.keyboard.press("1")  # another level is one level again
+    expect(page.locator("[data-between]")).not_to_be_checked()
+    page.keyboard.press("2")
+    page.keyboard.press("b")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".notice.error")).to_contain_text("Choose the reason")
     expect(page.locator("[data-between]")).to_be_checked()

@@ -38,7 +38,7 @@ def test_a_physician_votes_with_the_keyboard_alone(new_page: NewPage, panel: Pan
     expect(page.locator(".question.current")).to_have_count(1)
     # The first case: a level, between it and the next one, certainty by key and in steps, a note.
     page.keyboard.press("b")
-    expect(page.locator("#announce")).to_have_text("Choose a level first.")
+    expect(page.locator("[data-between-shown]")).to_have_text("Choose a level first.")
     page.keyboard.press("5")  # the scale has four levels
     expect(page.locator(".options :checked")).to_have_count(0)
     page.keyboard.press("3")
@@ -81,10 +81,10 @@ def test_a_physician_votes_with_the_keyboard_alone(new_page: NewPage, panel: Pan
     page.keyboard.press("f")
     page.keyboard.press("0")
     expect(page.locator(".certainty")).to_be_hidden()
-    expect(page.get_by_role("radiogroup", name="Why not")).to_be_visible()
+    expect(page.get_by_role("radiogroup", name="Why can you not tell?")).to_be_visible()
     expect(page.locator("#answered-text")).to_have_text("0 / 1")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#refusal")).to_contain_text("1 question is not answered yet.")
+    expect(page.locator("#refusal")).to_have_text("1 question is not answered yet. Choose why you cannot tell.")
     page.keyboard.press("0")
     page.keyboard.press("0")
     expect(page.locator("#announce")).to_have_text("Cannot tell: More than one problem")
@@ -139,6 +139,50 @@ def test_a_vote_waits_offline_and_overwrites_nothing(new_page: NewPage, panel: P
     assert votes(task) == [("cannot-tell", "", "no-request", None, "")]
 
 
+def test_another_level_is_one_level_again(new_page: NewPage, panel: Panel) -> None:
+    task = panel.tasks("a")[0]
+    page = new_page(task.annotator)
+    page.goto(f"/work/labels/{task.public_id}/")
+    expect(page.locator(".question.current")).to_have_count(1)
+    between = page.locator("[data-between-shown]")
+    expect(between).to_have_text("Both levels are right. Up is more urgent.")
+    page.keyboard.type("1b")
+    expect(between).to_have_text("between Self-care and Primary care")
+    page.keyboard.type("3d")
+    expect(page.locator("[data-between]")).not_to_be_checked()
+    page.keyboard.type("b3")  # the same level again changes nothing
+    expect(between).to_have_text("between Urgent care and Emergency")
+    page.get_by_role("radio", name="Primary care").check()
+    expect(page.locator("[data-between]")).not_to_be_checked()
+    expect(page.locator("#saved")).to_have_text(SAVED)
+    assert votes(task) == [("primary-care", "", "", 75, "")]
+
+
+def test_a_refusal_is_in_view_and_goes_when_it_is_over(new_page: NewPage, panel: Panel, watch: Watch) -> None:
+    watch.allow("status of 422", "ERR_INTERNET_DISCONNECTED")
+    task = panel.tasks("a")[0]
+    page = new_page(task.annotator, viewport={"width": 1280, "height": 500})
+    page.goto(f"/work/labels/{task.public_id}/")
+    expect(page.locator("main")).to_contain_text("Once submitted, they cannot be changed.")
+    page.keyboard.press("2")
+    page.keyboard.press("Control+Enter")
+    notice = page.locator("#refusal .notice")
+    expect(notice).to_have_text("1 question is not answered yet. Say how certain you are, too.")
+    expect(notice).to_be_in_viewport(ratio=0.9)
+    page.keyboard.press("d")
+    expect(notice).to_have_count(0)
+    expect(page.locator("#saved")).to_have_text(SAVED)
+    page.context.set_offline(True)
+    page.keyboard.press("3")
+    page.keyboard.press("t")  # far down
+    page.keyboard.press("Control+Enter")
+    expect(notice).to_contain_text("They stay in this browser")
+    expect(notice).to_be_in_viewport(ratio=0.9)
+    page.context.set_offline(False)
+    expect(notice).to_have_count(0)
+    assert votes(task) == [("urgent-care", "", "", 75, "")]
+
+
 @pytest.mark.parametrize("width", [768, 1280])
 def test_a_vote_fits_on_one_screen(new_page: NewPage, panel: Panel, width: int) -> None:
     task = panel.tasks("a")[0]
@@ -167,6 +211,8 @@ def test_a_small_window_begins_with_the_case(new_page: NewPage, panel: Panel) ->
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.keyboard.press("3")
         expect(page.locator("[data-certainty-range]")).to_be_in_viewport()
+        # Before the next page reads the vote.
+        expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
     page.keyboard.press("a")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#work")).to_have_attribute("data-task", tasks[1].public_id)

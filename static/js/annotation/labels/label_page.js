@@ -13,9 +13,11 @@ import {
   isAcuity,
   isAnswered,
   labelOf,
+  lackOf,
   radiosOf,
   rangeOf,
   reasonsOf,
+  showBetween,
   showCertainty,
   stateOf,
 } from "./label_rows.js";
@@ -92,7 +94,7 @@ async function submit() {
   try {
     await queue.flushAll();
     if (queue.pending.size) {
-      if (!queue.halted) refuse(text("unsent"));
+      if (!queue.halted) refuse(text("unsent"), "saved");
       return;
     }
     const { status, body } = await ask("POST", sheet.page.dataset.submitUrl ?? "", { who: sheet.who });
@@ -113,9 +115,11 @@ function showRefusal(status, body) {
   else if (body?.reason === "somebody-else") refuse(text("somebody"));
   else {
     if (status === 403) session();
-    const words = body?.detail ?? text("unsent");
-    refuse(body?.missing?.length && sheet.early.size ? `${words} ${text("early_stays")}` : words);
-    if (body?.missing?.length) select(optionalElement(`question-${body.missing[0]}`, HTMLElement));
+    const row = body?.missing?.length ? optionalElement(`question-${body.missing[0]}`, HTMLElement) : null;
+    const lacks = row && lackOf(row) ? text(lackOf(row)) : "";
+    const stays = row && sheet.early.size ? text("early_stays") : "";
+    if (row) select(row);
+    refuse([body?.detail ?? text("unsent"), lacks, stays].filter(Boolean).join(" "), row ? "answered" : "");
   }
 }
 
@@ -150,8 +154,10 @@ document.getElementById("submit-form")?.addEventListener("submit", (event) => {
 
 document.addEventListener("change", (event) => {
   const row = targetWithin(event, "[data-question]");
-  if (row && targetWithin(event, "input[type=radio], [data-between], [data-note], [data-escalation]") === event.target)
-    put(row);
+  const answers = "input[type=radio], [data-between], [data-note], [data-escalation]";
+  if (!row || targetWithin(event, answers) !== event.target) return;
+  if (targetWithin(event, "[data-option]")) leaveBorder(row);
+  put(row);
 });
 document.addEventListener("mousedown", (event) => {
   // A click on the button would empty the selection before it could be read.
@@ -187,6 +193,7 @@ function choose(key) {
     cannotTell(radio);
     return;
   }
+  if (!radio.checked) leaveBorder(current);
   radio.checked = true;
   announce(labelOf(radio));
   put(current);
@@ -213,16 +220,26 @@ function cannotTell(radio) {
   reason.focus();
 }
 
+/* Another level is chosen: the vote is for that level alone, not for it and the one above it. */
+/** @param {HTMLElement} row */
+function leaveBorder(row) {
+  const box = betweenOf(row);
+  if (box) box.checked = false;
+}
+
 /* Between the chosen level and the next one up, or for the level alone again. */
 function toggleBetween() {
   const box = current && betweenOf(current);
   if (!current || !box) return;
   if (box.disabled) {
-    announce(text(stateOf(current).value ? "top" : "first"));
+    const why = text(stateOf(current).value ? "top" : "first");
+    showBetween(current, why);
+    announce(why);
     return;
   }
   box.checked = !box.checked;
   put(current);
+  announce(find(current, "[data-between-shown]", HTMLElement).textContent ?? "");
 }
 
 /** @param {HTMLInputElement} range its value is taken, though it was not moved */

@@ -133,6 +133,26 @@ export function isAnswered(row) {
 }
 
 /**
+ * What a chosen answer still lacks, as the texts of this page name it.
+ * @param {HTMLElement} row
+ * @returns {string} empty where nothing is chosen, or nothing is missing
+ */
+export function lackOf(row) {
+  const { value, reason, certainty } = stateOf(row);
+  if (isLevels(row) && value === CANNOT_TELL) return reason ? "" : "lacks_reason";
+  return value && isAcuity(row) && certainty === null ? "lacks_certainty" : "";
+}
+
+/**
+ * What stands below the box of a vote between two levels.
+ * @param {HTMLElement} row
+ * @param {string} words
+ */
+export function showBetween(row, words) {
+  find(row, "[data-between-shown]", HTMLElement).textContent = words;
+}
+
+/**
  * @param {HTMLElement} row
  * @param {LabelState} state
  */
@@ -154,8 +174,9 @@ export function showState(row, state) {
  * Shows what belongs to the chosen level, or to cannot tell.
  * @param {HTMLElement} row
  * @param {(low: string, high: string) => string} words for a vote between two levels
+ * @param {string} help what such a vote means, where there is none
  */
-export function showVote(row, words) {
+export function showVote(row, words, help) {
   const between = betweenOf(row);
   if (!between) return;
   const { value, upper } = stateOf(row);
@@ -168,8 +189,7 @@ export function showVote(row, words) {
     radio.closest("label")?.classList.toggle("chosen", radio.value === value || radio.value === upper);
   }
   const [low, high] = [value, upper].map((each) => radiosOf(row).find((radio) => radio.value === each));
-  find(row, "[data-between-shown]", HTMLElement).textContent =
-    upper && low && high ? words(labelOf(low), labelOf(high)) : "";
+  showBetween(row, upper && low && high ? words(labelOf(low), labelOf(high)) : help);
 }
 
 /**

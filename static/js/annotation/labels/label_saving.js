@@ -108,7 +108,7 @@ export function summarise() {
   const rows = allRows();
   const done = rows.filter(isAnswered).length;
   for (const row of rows) {
-    showVote(row, between);
+    showVote(row, between, text("both"));
     if (isRead(row)) showPassages(row, put);
     row.classList.toggle("decided", isAnswered(row));
     find(row, "[data-early]", HTMLElement).hidden = !sheet.early.has(questionOf(row));
@@ -118,6 +118,7 @@ export function summarise() {
   bar.value = done;
   element("answered-text", HTMLElement).textContent = `${done} / ${rows.length}`;
   document.getElementById("submit")?.classList.toggle("ready", done === rows.length);
+  if (done === rows.length) withdrawRefusal("answered");
 }
 
 export function showSaving() {
@@ -132,17 +133,28 @@ export function showSaving() {
     unchanged: () => text("saves"),
   }[state]();
   showStatus(savedBox, state, words);
+  if (state === "saved") withdrawRefusal("saved");
 }
 
-/** @param {string} detail */
-export function refuse(detail) {
+/**
+ * @param {string} detail
+ * @param {"answered" | "saved" | ""} [until] it goes by itself when every question is answered, or all is saved
+ */
+export function refuse(detail, until = "") {
   const notice = document.createElement("div");
   notice.className = "notice error";
+  notice.dataset.until = until;
   notice.setAttribute("role", "alert");
   const words = document.createElement("p");
   words.textContent = detail;
   notice.append(words);
   element("refusal", HTMLElement).replaceChildren(notice);
+  notice.scrollIntoView({ block: "nearest" });
+}
+
+/** @param {"answered" | "saved"} reached */
+function withdrawRefusal(reached) {
+  document.querySelector(`#refusal > [data-until=${reached}]`)?.remove();
 }
 
 /**

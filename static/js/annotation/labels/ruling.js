@@ -22,9 +22,15 @@ function showBetween() {
   }
 }
 
+/* Another level is chosen: the ruling is for that level alone, not for it and the one above it. */
+function leaveBorder() {
+  for (const box of inputs("[data-between]")) box.checked = false;
+}
+
 /** @param {HTMLInputElement | undefined} radio */
 function choose(radio) {
   if (!radio) return;
+  if (radio.matches("[data-option]") && !radio.checked) leaveBorder();
   radio.checked = true;
   radio.focus();
   showBetween();
@@ -46,7 +52,10 @@ function press(key) {
   return true;
 }
 
-form?.addEventListener("change", showBetween);
+form?.addEventListener("change", (event) => {
+  if (event.target instanceof HTMLInputElement && event.target.matches("[data-option]")) leaveBorder();
+  showBetween();
+});
 document.addEventListener("keydown", (event) => {
   if (!(form instanceof HTMLFormElement) || document.querySelector("dialog[open]")) return;
   if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
