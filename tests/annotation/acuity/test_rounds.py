@@ -8,20 +8,36 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pgtrigger
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Notification, User
+from agreement.acuity.inputs import read_inputs
+from agreement.acuity.panel_inputs import with_panel
+from agreement.acuity.uncertainty_tables import uncertainty_tables
+from annotation.acuity.moves import Move, move_of
+from annotation.acuity.panel import panel_case
 from annotation.acuity.votes import CastVote
 from annotation.labels.batches import CaseFilter, LabelTerms, plan_labels
 from annotation.labels.handover import movable_tasks
+from annotation.labels.selectors import label_work
 from annotation.labels.services import submit_labels
-from annotation.models import AcuityRuling, Batch, LabelTask, Membership, ReferenceItem, ReferenceSet, RulingRequest
+from annotation.models import (
+    AcuityRuling,
+    Batch,
+    LabelQuestion,
+    LabelTask,
+    Membership,
+    ReferenceItem,
+    ReferenceSet,
+    RulingRequest,
+)
 from consilium.core.errors import DomainError
 from rubrics.models import Case
-from tests.annotation.labels.labels_world import Panel, build_panel, give_out
+from tests.annotation.labels.labels_world import Panel, build_panel, give_out, level_question
 from tests.factories import BenchmarkFactory, CaseFactory, member
 
 pytestmark = pytest.mark.slow
@@ -176,6 +192,69 @@ def test_nobody_new_votes_once_others_have_seen_the_votes(panel: Panel) -> None:
     assert movable_tasks(batch=second.batch, holder=panel.people[0].pk) == []
 
 
+def test_votes_that_others_have_seen_are_no_secret_for_another_question_on_the_scale(panel: Panel) -> None:
+    other = level_question(panel.benchmark, "other")
+
+    def keys(question: LabelQuestion) -> set[str]:
+        terms, chosen = LabelTerms("More", 3, 1), CaseFilter(skip_given=False)
+        plan = plan_labels(group=panel.group, questions=[question], terms=terms, filter=chosen)
+        return set(Case.objects.filter(pk__in=plan.cases).values_list("key", flat=True))
+
+    assert keys(other) == {"a", "b", "c", "d"}
+    open_round(panel)
+    assert keys(other) == {"c", "d"}
+    assert keys(level_question(panel.benchmark, "elsewhere", "three")) == {"a", "b", "c", "d"}
+
+
+def test_a_second_round_waits_for_votes_on_another_question_on_the_scale(panel: Panel) -> None:
+    batch = give_out(panel.group, level_question(panel.benchmark, "other"), annotators=3, seed=9)
+    member(panel.group, Membership.Role.ADJUDICATOR)
+    for answer in (post_round(panel), ask(panel)):
+        assert answer.status_code == 422
+        assert "wait for votes" in answer.content.decode()
+    Batch.objects.filter(pk=batch.pk).update(status="closed", closed_at=timezone.now())
+    assert post_round(panel).status_code == 302
+
+
+@pytest.mark.parametrize("unread", ["excluded", "stub"])
+def test_nobody_is_asked_about_a_case_that_cannot_be_read_or_does_not_count(panel: Panel, unread: str) -> None:
+    member(panel.group, Membership.Role.ADJUDICATOR)
+    change: dict[str, Any] = {"excluded_at": timezone.now(), "exclusion_reason": "twice"}
+    if unread == "stub":
+        change = {"is_stub": True, "conversation": []}
+    with pgtrigger.ignore("rubrics.Case:frozen_once_published"):
+        Case.objects.filter(key="a").update(**change)
+    assert ask(panel).status_code == 302
+    assert RulingRequest.objects.get().case.key == "b"
+    with pgtrigger.ignore("rubrics.Case:frozen_once_published"):
+        Case.objects.filter(key__in=("b", "d")).update(**change)
+    answer = post_round(panel)
+    assert answer.status_code == 422
+    assert "so nobody can read them" in answer.content.decode()
+    assert not LabelTask.objects.filter(round=2).exists()
+
+
+def test_my_work_and_the_page_of_a_case_count_the_same_cases(panel: Panel) -> None:
+    voter = panel.people[0]
+    (task,) = [own for own in open_round(panel).tasks("a") if own.annotator == voter]
+    client = signed_in(voter)
+
+    def counted() -> tuple[str, str]:
+        work = client.get("/api/v1/work/labels/").json()["results"]
+        page = client.get(f"/work/labels/{task.public_id}/").content.decode()
+        place = re.search(r"Case\s+(\d+)\s+of\s+(\d+)", page)
+        assert place
+        (row,) = [row for row in label_work(voter) if row.batch.title == "Once more"]
+        assert len([own for own in work if own["round"] == 2]) == row.total
+        return place[2], str(row.total)
+
+    assert counted() == ("2", "2")
+    # Round 1 of b goes on, so its second round is hidden.
+    late = member(panel.group, Membership.Role.ANNOTATOR)
+    LabelTask.objects.create(batch=panel.batch, case=Case.objects.get(key="b"), annotator=late)
+    assert counted() == ("1", "1")
+
+
 def test_votes_move_and_the_figures_stay_those_of_round_1(panel: Panel) -> None:
     url = f"/b/panel/labels/{panel.question.public_id}/"
     client = signed_in(panel.admin)
@@ -196,9 +275,6 @@ def test_votes_move_and_the_figures_stay_those_of_round_1(panel: Panel) -> None:
 
 
 def test_a_vote_as_far_from_the_median_on_its_other_side_has_moved_across() -> None:
-    from annotation.acuity.moves import Move, move_of
-    from annotation.acuity.panel import panel_case
-
     panel = panel_case("a", [(0, 0), (1, 1), (2, 2)], 4)
 
     def vote(low: int | None, high: int | None) -> CastVote:
@@ -251,7 +327,12 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
     assert "Your ruling stands" in client.get(url).content.decode()
     other = signed_in(member(panel.group, Membership.Role.ADJUDICATOR))
     assert other.get(url).status_code == 404
-    assert other.post(url, ruling).headers["Location"] == "/work/rulings/"
+    # Nor does the refusal of a ruling that is none show what somebody else has said.
+    for sent in (ruling, {"note": "no level"}, {"level": "nothing", "reason": "border"}):
+        answer = other.post(url, sent, follow=True)
+        assert answer.redirect_chain == [("/work/rulings/", 302)]
+        assert "Somebody has ruled on this case meanwhile" in answer.content.decode()
+        assert "How long?" not in answer.content.decode()
     assert AcuityRuling.objects.count() == 1
     results = signed_in(panel.admin).get(f"/b/panel/labels/{panel.question.public_id}/").content.decode()
     assert "Primary care / Urgent care" in results
@@ -379,6 +460,17 @@ def test_a_ruling_comes_before_the_panel_and_the_case_stays_ambiguous(panel: Pan
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
+def test_a_ruled_case_is_ambiguous_in_figures_of_votes_too(panel: Panel) -> None:
+    rule(panel, "c", 0, 0)  # clear by the rule of the set; rulings were asked for by a stricter one
+    scale = panel.question.scale
+    assert scale is not None
+    call_command("reference_set", benchmark="panel", scale=scale.name)
+    data = with_panel(read_inputs(ReferenceSet.objects.get(), []).data, ReferenceSet.objects.get())
+    tables = uncertainty_tables(data, ReferenceSet.objects.get().ambiguous, ratio=5.0)
+    assert {row["case"]: str(row["panel_status"]) for row in tables.panel_cases} == dict.fromkeys("abcd", "ambiguous")
+    assert tables.panel[0]["n_ambiguous"] == 4
+
+
 def votes_file(folder: Path, *lines: str) -> Path:
     path = folder / "votes.csv"
     path.write_text("".join(f"{line}\n" for line in ("case,physician,round,level,certainty,note", *lines)), "utf-8")
@@ -421,6 +513,12 @@ def test_votes_of_round_2_come_in_and_go_out_as_they_were(
         with pytest.raises(CommandError, match="1 fault"):
             import_votes(votes_file(tmp_path, line))
         assert re.search(sentence, capsys.readouterr().err)
+    # Where another question is asked by now, it has no vote of round 1.
+    import_votes(votes_file(tmp_path, "y,P3,1,emergency,70,"))
+    LabelQuestion.objects.update(active=False)
+    level_question(benchmark, "newer")
+    with pytest.raises(CommandError, match="Only physicians with a vote in the first round"):
+        import_votes(votes_file(tmp_path, "y,P3,2,urgent-care,70,"))
     assert ReferenceSet.objects.count() == 0
 
 
@@ -440,8 +538,6 @@ def test_who_ruled_on_a_case_is_asked_no_question_on_a_scale_about_it(panel: Pan
     rule(panel, "a", 1, 1)
     judge = AcuityRuling.objects.get().adjudicator
     member(panel.group, Membership.Role.ANNOTATOR, judge)
-    from tests.annotation.labels.labels_world import level_question
-
     other = level_question(panel.benchmark, "other")
     batch = give_out(panel.group, other, annotators=5, seed=8)
     annotators = LabelTask.objects.filter(batch=batch, case__key="a").values_list("annotator", flat=True)
