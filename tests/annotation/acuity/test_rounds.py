@@ -38,7 +38,7 @@ from annotation.models import (
 from consilium.core.errors import DomainError
 from rubrics.models import Case
 from tests.annotation.labels.labels_world import Panel, build_panel, give_out, level_question
-from tests.factories import BenchmarkFactory, CaseFactory, member
+from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, member
 
 pytestmark = pytest.mark.slow
 
@@ -163,6 +163,46 @@ def test_notes_are_shown_without_names_and_in_no_order_of_who_wrote_them(db: Non
     assert shown
     assert re.findall(r"<li>(.*?)</li>", shown[1]) == ["apple", "mango"]
     assert '<p class="own-note">zebra</p>' in page
+
+
+def test_a_vote_that_was_not_handed_in_is_shown_to_nobody(panel: Panel) -> None:
+    panel.vote(panel.tasks("d")[4], "primary-care", note="a draft")
+    Batch.objects.filter(pk=panel.batch.pk).update(status="closed", closed_at=timezone.now())
+    second = open_round(panel)
+    task = second.tasks("d")[0]
+    page = signed_in(task.annotator).get(f"/work/labels/{task.public_id}/").content.decode()
+    section = page[page.index("earlier-votes") : page.index("speaker")]
+    assert re.findall(r'class="num">(\d)<', section) == ["2", "0", "1", "1"]
+    assert "a draft" not in page
+    LabelTask.objects.filter(batch=second.batch).update(status="released")
+    judge = member(panel.group, Membership.Role.ADJUDICATOR)
+    assert ask(panel).status_code == 302
+    request = RulingRequest.objects.get(case__key="d")
+    page = signed_in(judge).get(f"/work/rulings/{request.public_id}/").content.decode()
+    assert re.findall(r'class="num">(\d)<', page) == ["2", "0", "1", "1"]
+    assert "a draft" not in page
+
+
+def test_the_other_group_learns_nothing_of_rounds_and_rulings(panel: Panel) -> None:
+    other = ExpertGroupFactory(benchmark=panel.benchmark, annotators=1)
+    judge, colleague = member(other, Membership.Role.ADJUDICATOR), other.people["annotator"][0]
+    member(panel.group, Membership.Role.ADJUDICATOR)
+    notices = Notification.objects.filter(user__in=[judge, colleague]).count()
+    batch = open_round(panel).batch
+    LabelTask.objects.filter(batch=batch).update(status="released")
+    assert ask(panel).status_code == 302
+    request, task = RulingRequest.objects.first(), LabelTask.objects.filter(batch=batch).first()
+    assert request is not None and task is not None
+    for user in (judge, colleague):
+        client = signed_in(user)
+        for url in (f"/work/rulings/{request.public_id}/", f"/work/labels/{task.public_id}/"):
+            assert client.get(url).status_code == client.get(f"/api/v1{url}").status_code == 404
+            assert client.post(url, {"level": "self-care", "reason": "border"}).status_code in (404, 405)
+        assert client.get("/api/v1/work/rulings/").json()["count"] == 0
+        assert "ambiguous" not in client.get("/work/").content.decode()
+        assert request.public_id not in client.get("/work/rulings/").content.decode()
+    assert Notification.objects.filter(user__in=[judge, colleague]).count() == notices
+    assert not AcuityRuling.objects.exists()
 
 
 def test_a_case_waits_until_round_1_is_over(panel: Panel) -> None:

@@ -138,6 +138,7 @@ def refused(sentence: str, sql: str, *parameters: object) -> None:
 
 
 def test_the_database_holds_what_a_vote_is(panel: Panel) -> None:
+    refused("annotation_question_scale", "UPDATE annotation_labelquestion SET scale_id = NULL")
     panel.vote(panel.tasks("a")[0], "self-care")
     for change, sentence in (
         ("value = 'nothing'", "level of the scale"),
@@ -153,7 +154,6 @@ def test_the_database_holds_what_a_vote_is(panel: Panel) -> None:
         cursor.execute("UPDATE annotation_labelanswer SET upper = 'primary-care'")
         cursor.execute("UPDATE annotation_labelanswer SET value = 'cannot-tell', upper = '', certainty = NULL")
         cursor.execute("UPDATE annotation_labelanswer SET reason = 'no-request'")
-    refused("annotation_question_scale", "UPDATE annotation_labelquestion SET scale_id = NULL")
     refused("annotation_question_scale", "UPDATE annotation_labelquestion SET kind = 'choice'")
 
 
