@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def test_the_voter_sees_the_votes_of_round_1_without_names(panel: Panel) -> None
 
 def test_notes_are_shown_without_names_and_in_no_order_of_who_wrote_them(db: None) -> None:
     panel = build_panel()
-    for task, level, note in zip(panel.tasks("a"), SPLIT, ("zebra", "", "apple", "mango", ""), strict=True):
+    for task, level, note in zip(panel.tasks("a"), SPLIT, ("zebra", "", "mango", "apple", ""), strict=True):
         panel.vote(task, level, note=note)
         submit_labels(task=task, annotator=task.annotator, at=timezone.now())
     task = open_round(panel).tasks("a")[0]
@@ -163,6 +164,36 @@ def test_notes_are_shown_without_names_and_in_no_order_of_who_wrote_them(db: Non
     assert shown
     assert re.findall(r"<li>(.*?)</li>", shown[1]) == ["apple", "mango"]
     assert '<p class="own-note">zebra</p>' in page
+
+
+def test_nobody_sees_votes_of_round_2_before_voting_in_it(panel: Panel) -> None:
+    second = open_round(panel)
+    first, last = second.tasks("a")[0], second.tasks("a")[4]
+    url = f"/work/labels/{last.public_id}/"
+    client = signed_in(last.annotator)
+
+    def shown() -> tuple[list[str], object]:
+        page = client.get(url).content.decode()
+        section = page[page.index("earlier-votes") : page.index("speaker")]
+        assert "seen again" not in page
+        return re.findall(r'class="num">(\d)<', section), client.get(f"/api/v1{url}").json()["earlier"]
+
+    before = shown()
+    second.vote(first, "primary-care", note="seen again")
+    submit_labels(task=first, annotator=first.annotator, at=timezone.now())
+    assert shown() == before
+
+
+def test_a_set_takes_votes_and_rulings_up_to_its_signing(panel: Panel) -> None:
+    later = timezone.now() + timedelta(hours=1)
+    last = panel.tasks("d")[4]
+    panel.vote(last, "emergency")
+    submit_labels(task=last, annotator=last.annotator, at=later)
+    rule(panel, "c", 2, 2, at=later)
+    call_command("reference_set", benchmark="panel")
+    own = ReferenceItem.objects.filter(reference_set__number=1)
+    assert own.get(case__key="d").votes == [0, 0, 4, 6]
+    assert own.get(case__key="c").source == "panel"
 
 
 def test_a_vote_that_was_not_handed_in_is_shown_to_nobody(panel: Panel) -> None:
@@ -435,11 +466,11 @@ def test_both_are_there_over_the_api(panel: Panel) -> None:
 # Reference sets -------------------------------------------------------------------------------------------------------
 
 
-def rule(panel: Panel, key: str, low: int | None, high: int | None) -> None:
+def rule(panel: Panel, key: str, low: int | None, high: int | None, at: datetime | None = None) -> None:
     AcuityRuling.objects.create(
         question=panel.question, case=Case.objects.get(benchmark=panel.benchmark, key=key),
         adjudicator=member(panel.group, Membership.Role.ADJUDICATOR), low=low, high=high, reason="border",
-        created_at=timezone.now(),
+        created_at=at or timezone.now(),
     )  # fmt: skip
 
 
