@@ -37,7 +37,10 @@ from annotation.models import (
     RulingRequest,
 )
 from consilium.core.errors import DomainError
-from rubrics.models import Case
+from rubrics.acuity.schemes import How, Mapped, Scheme
+from rubrics.acuity.services import make_scheme
+from rubrics.acuity.stored import scale_of
+from rubrics.models import AcuityImport, Case, SourceLabel
 from tests.annotation.labels.labels_world import Panel, build_panel, give_out, level_question
 from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, member
 
@@ -529,6 +532,58 @@ def test_a_ruling_comes_before_the_panel_and_the_case_stays_ambiguous(panel: Pan
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_set_tells_rounds_apart_even_where_references_are_the_same(panel: Panel) -> None:
+    call_command("reference_set", benchmark="panel")
+    call_command("reference_set", "--round", "last", benchmark="panel")  # as yet there is one round
+    second = open_round(panel)
+    for task, level in zip(second.tasks("a"), SPLIT, strict=True):
+        second.vote(task, level, certainty=90)
+        submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    call_command("reference_set", benchmark="panel")
+    call_command("reference_set", "--round", "last", benchmark="panel")
+    first, _same, third, last = ReferenceSet.objects.order_by("number")
+    assert (first.digest, first.round, third.round, last.round) == (third.digest, 1, 1, 2)
+    assert last.digest != first.digest
+    for own in (first, last):
+        item = own.items.get(case__key="a")
+        assert (item.low, item.high, item.certainty) == (2, 2, 50)
+
+
+def test_a_ruling_that_a_case_stays_ambiguous_and_one_on_a_case_left_out(panel: Panel) -> None:
+    rule(panel, "c", None, None)  # clear by the rule of the set
+    rule(panel, "b", 1, 1)
+    scale, case = panel.question.scale, Case.objects.get(key="b")
+    assert scale is not None
+    scheme = make_scheme(
+        scale=scale, scheme=Scheme("own", scale_of(scale), {"x": Mapped(How.EXCLUDE)}), by=None, at=timezone.now()
+    )
+    SourceLabel.objects.create(
+        case=case, dataset="own", source_id="b", label="x", scheme=scheme, how="exclude", line=1,
+        acuity_import=AcuityImport.objects.create(
+            benchmark=panel.benchmark, dataset="own", scheme=scheme, file_name="f", file_digest="0" * 64, shape="long",
+            created_at=timezone.now(),
+        ),
+    )  # fmt: skip
+    call_command("reference_set", benchmark="panel")
+    assert items(1)["c"][:4] == ("ambiguous", "panel", 0, 0)
+    assert items(1)["b"] == ("excluded", "", None, None, [])
+
+
+def test_a_second_round_with_too_few_votes_leaves_a_case_to_the_adjudicators(panel: Panel) -> None:
+    second = open_round(panel)
+    second.say("a", "urgent-care", "urgent-care")  # of five; three are asked for at least
+    second.say("b", "urgent-care", "urgent-care", "urgent-care")
+    Batch.objects.filter(pk=second.batch.pk).update(status="closed", closed_at=timezone.now())
+    judge = member(panel.group, Membership.Role.ADJUDICATOR)
+    for gone in ({"active": False}, {"active": True, "user__is_active": False}):
+        Membership.objects.filter(user=judge).update(active=gone["active"])
+        User.objects.filter(pk=judge.pk).update(is_active=gone.get("user__is_active", True))
+        assert "no adjudicator" in ask(panel).content.decode()
+    User.objects.filter(pk=judge.pk).update(is_active=True)
+    assert ask(panel).status_code == 302
+    assert RulingRequest.objects.get().case.key == "a"
 
 
 def test_a_ruled_case_is_ambiguous_in_figures_of_votes_too(panel: Panel) -> None:
