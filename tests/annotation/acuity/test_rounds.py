@@ -12,6 +12,7 @@ from typing import Any
 import pgtrigger
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -88,9 +89,9 @@ def open_round(panel: Panel) -> Panel:
     return Panel(panel.benchmark, panel.admin, panel.group, panel.question, Batch.objects.get(title="Once more"))
 
 
-def ask(panel: Panel) -> Any:
+def ask(panel: Panel, **change: str) -> Any:
     data = {"group": panel.group.public_id, "rule": "dispersion", "threshold": "0.75", "seed": "3"}
-    return signed_in(panel.admin).post(round_url(panel, "rulings"), data)
+    return signed_in(panel.admin).post(round_url(panel, "rulings"), {**data, **change})
 
 
 def rows_of(client: Client, url: str) -> list[dict[str, str]]:
@@ -428,6 +429,30 @@ def test_rulings_need_an_adjudicator_and_are_asked_for_once(panel: Panel) -> Non
     assert ask(panel).status_code == 422
     # A second round of these cases cannot follow, and nobody new votes on them.
     assert post_round(panel).status_code == 422
+
+
+def test_the_order_of_rulings_is_that_of_the_seed(panel: Panel) -> None:
+    member(panel.group, Membership.Role.ADJUDICATOR)
+    orders = set()
+    for seed in range(6):
+        with transaction.atomic():
+            assert ask(panel, seed=str(seed)).status_code == 302
+            orders.add(tuple(RulingRequest.objects.order_by("position").values_list("case__key", flat=True)))
+            transaction.set_rollback(True)
+    assert orders == {("a", "b"), ("b", "a")}
+    assert ask(panel, digest="0" * 64).status_code == 409
+    assert not RulingRequest.objects.exists()
+
+
+def test_the_order_of_a_second_round_is_that_of_the_seed(panel: Panel) -> None:
+    orders = set()
+    for seed in range(6):
+        with transaction.atomic():
+            assert post_round(panel, seed=str(seed)).status_code == 302
+            own = LabelTask.objects.filter(round=2, annotator=panel.people[0]).order_by("position")
+            orders.add(tuple(own.values_list("case__key", flat=True)))
+            transaction.set_rollback(True)
+    assert orders == {("a", "b"), ("b", "a")}
 
 
 def test_both_are_there_over_the_api(panel: Panel) -> None:
