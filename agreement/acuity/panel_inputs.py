@@ -18,9 +18,12 @@ def with_panel(data: AcuityData, reference_set: ReferenceSet) -> AcuityData:
 def _panels(reference_set: ReferenceSet, n_levels: int) -> dict[str, PanelCase]:
     items = ReferenceItem.objects.filter(reference_set=reference_set, case__excluded_at=None)
     rows = items.exclude(votes=[], n_cannot_tell=0).values_list("case__key", "votes", "n_cannot_tell", "status")
-    # Where the flag is the rule of the set, the cases that it called ambiguous are those that have it.
+    # A case with a ruling is ambiguous whatever the rule of the set, and so is one with a flag where that is the rule.
     panels = {
-        case: panel_of_item(case, votes, n_cannot_tell, n_levels, is_flagged=status == ReferenceItem.Status.AMBIGUOUS)
+        case: replace(
+            panel_of_item(case, votes, n_cannot_tell, n_levels),
+            is_ambiguous_in_set=status == ReferenceItem.Status.AMBIGUOUS,
+        )
         for case, votes, n_cannot_tell, status in rows
     }
     return {case: panels[case] for case in sorted(panels)}

@@ -87,7 +87,8 @@ class PanelCase:
     """The votes of one case that say a level, from ``low`` to ``high`` each (votes,), and their figures.
 
     ``n_cannot_tell`` votes are apart. ``q`` (levels,) is their distribution, NaN without a vote; ``reference_low`` and
-    ``reference_high`` are -1 then. ``is_flagged``: the data call the case ambiguous.
+    ``reference_high`` are -1 then. ``is_flagged``: the data call the case ambiguous. ``is_ambiguous_in_set``: so does
+    the set that froze its votes, by its rule or for a ruling.
     """
 
     case: str
@@ -100,6 +101,7 @@ class PanelCase:
     dispersion: float
     entropy: float
     is_flagged: bool = False
+    is_ambiguous_in_set: bool = False
 
     @property
     def m(self) -> int:
@@ -113,7 +115,7 @@ class PanelCase:
             return PanelStatus.SET_ASIDE
         if self.m < minimum:
             return PanelStatus.TOO_FEW
-        if rule.holds(self):
+        if self.is_ambiguous_in_set or rule.holds(self):
             return PanelStatus.AMBIGUOUS
         return PanelStatus.CLEAR if self.reference_low == self.reference_high else PanelStatus.BOUNDARY
 

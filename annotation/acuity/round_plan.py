@@ -16,13 +16,21 @@ from accounts.models import User
 from annotation.acuity.outstanding import votes_outstanding
 from annotation.acuity.panel import AmbiguousRule, PanelStatus
 from annotation.acuity.panel_results import LevelResults, level_results
-from annotation.labels.batches import LabelBatchInput, LabelLoad, able_annotators, store_label_batch, tasks_asking
+from annotation.labels.batches import (
+    LabelBatchInput,
+    LabelLoad,
+    able_annotators,
+    questions_on_scales_of,
+    store_label_batch,
+    tasks_asking,
+)
 from annotation.models import LAST_ROUND, Batch, ExpertGroup, LabelQuestion, LabelTask, Physician, RulingRequest
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
 from annotation.services.previews import lock_group, refuse_repeated
 from consilium.core.drawing import keyed
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.order import natural
+from rubrics.models import Case
 
 
 @command(frozen=True, slots=True)
@@ -63,10 +71,21 @@ def ambiguous_cases(results: LevelResults, rule: AmbiguousRule) -> dict[int, str
     return {case.id: case.key for case in results.cases if case.panel.status(rule, minimum) is PanelStatus.AMBIGUOUS}
 
 
+def readable_cases(cases: dict[int, str]) -> dict[int, str]:
+    """Those of ``cases`` that count and have a text; `DomainError` if none does."""
+    readable = set(Case.objects.included().filter(pk__in=cases).values_list("pk", flat=True))
+    if not readable:
+        raise DomainError(_("The ambiguous cases were excluded or have no text here, so nobody can read them."))
+    return {pk: key for pk, key in cases.items() if pk in readable}
+
+
 def unfinished_cases(question: LabelQuestion, cases: dict[int, str]) -> set[int]:
-    """Those of ``cases`` about which somebody still has to answer the question."""
-    rows = LabelTask.objects.filter(votes_outstanding([question.public_id]), case__in=cases)
-    return set(rows.values_list("case", flat=True))
+    """Those of ``cases`` about which somebody still has to answer the question, or another one on its scale."""
+    unfinished: set[int] = set()
+    for public_id in questions_on_scales_of([question]).values_list("public_id", flat=True):
+        rows = LabelTask.objects.filter(votes_outstanding([public_id]), case__in=cases)
+        unfinished |= set(rows.values_list("case", flat=True))
+    return unfinished
 
 
 def unfinished_warning(number: int) -> str:
@@ -81,15 +100,17 @@ def unfinished_warning(number: int) -> str:
 def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRule, terms: RoundTerms) -> RoundPlan:
     """Who would vote again on which cases; nothing is written. `DomainError` says what is missing.
 
-    A case comes in if it is ambiguous by the votes of round 1, all of its votes are in, and it has no second round and
-    no request for a ruling yet. It goes to the annotators of the group who voted on it and may get new work.
+    A case comes in if it is ambiguous by the votes of round 1, counts and has a text, all of its votes on the scale are
+    in, and it has no second round and no request for a ruling yet. It goes to the annotators of the group who voted on
+    it and may get new work.
     """
     if not question.active:
         raise DomainError(_("A retired question cannot be asked."))
     results = level_results(question, {})
-    ambiguous = ambiguous_cases(results, rule)
-    if not ambiguous:
+    of_votes = ambiguous_cases(results, rule)
+    if not of_votes:
         raise DomainError(_("No case is ambiguous by this rule."))
+    ambiguous = readable_cases(of_votes)
     later = tasks_asking([question]).filter(case__in=ambiguous, round=LAST_ROUND)
     later = later.exclude(status=LabelTask.Status.RELEASED)
     over = set(later.values_list("case", flat=True))

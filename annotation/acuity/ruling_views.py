@@ -60,7 +60,7 @@ def ruling(request: SignedInRequest, public_id: str) -> HttpResponse:
     is_post = request.method == "POST"
     row = access.get_ruling_request(request.user, public_id, ruled_by_others=is_post)
     if not is_post:
-        return render(request, PAGE, _context(row))
+        return render(request, PAGE, _context(request, row))
     ruling_input = RulingInput(
         level=request.POST.get("level", ""),
         upper=request.POST.get("upper", ""),
@@ -73,7 +73,7 @@ def ruling(request: SignedInRequest, public_id: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotation:rulings")
     except DomainError as refused:
-        context = _context(row) | {"refused": refused, "sent": ruling_input}
+        context = _context(request, row) | {"refused": refused, "sent": ruling_input}
         return render(request, PAGE, context, status=refused.status_code)
     following = access.open_ruling_requests(request.user).filter(group__benchmark=row.group.benchmark).first()
     if following is None:
@@ -82,8 +82,9 @@ def ruling(request: SignedInRequest, public_id: str) -> HttpResponse:
     return redirect("annotation:ruling", following.public_id)
 
 
-def _context(row: RulingRequest) -> dict[str, Any]:
-    given = AcuityRuling.objects.filter(question=row.question, case=row.case_id).first()
+def _context(request: SignedInRequest, row: RulingRequest) -> dict[str, Any]:
+    rulings = AcuityRuling.objects.filter(question=row.question, case=row.case_id, adjudicator=request.user)
+    given = rulings.first()
     choices = row.question.choices
     return {
         "request_row": row,

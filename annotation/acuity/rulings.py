@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.acuity.panel import AmbiguousRule, PanelStatus
 from annotation.acuity.panel_results import LevelResults, level_results
-from annotation.acuity.round_plan import ambiguous_cases, unfinished_cases, unfinished_warning
+from annotation.acuity.round_plan import ambiguous_cases, readable_cases, unfinished_cases, unfinished_warning
 from annotation.acuity.votes import panels_of
 from annotation.labels.batches import tasks_asking
 from annotation.labels.services import refuse_impossible_note
@@ -61,9 +61,10 @@ def plan_rulings(*, group: ExpertGroup, question: LabelQuestion, rule: Ambiguous
     if not adjudicators:
         raise DomainError(_("This group has no adjudicator."))
     results = level_results(question, {})
-    ambiguous = still_ambiguous(results, rule)
-    if not ambiguous:
+    still = still_ambiguous(results, rule)
+    if not still:
         raise DomainError(_("No case is ambiguous by this rule after its last round."))
+    ambiguous = readable_cases(still)
     unfinished = unfinished_cases(question, ambiguous)
     requested = set(RulingRequest.objects.filter(question=question).values_list("case", flat=True))
     cases = {pk: key for pk, key in ambiguous.items() if pk not in unfinished | requested}
@@ -166,12 +167,13 @@ def give_ruling(*, request: RulingRequest, adjudicator: User, ruling: RulingInpu
 
     `Conflict` where somebody has ruled on it already.
     """
+    # Before what may be wrong with the ruling: who hears of that gets the form again, for a case that is over.
+    if AcuityRuling.objects.filter(question=request.question, case=request.case_id).exists():
+        raise Conflict(_("Somebody has ruled on this case meanwhile."))
     low, high = _places(request.question, ruling)
     if ruling.reason not in AcuityRuling.Reason.values:
         raise DomainError(_("Choose the reason why the physicians did not agree."))
     refuse_impossible_note(ruling.note)
-    if AcuityRuling.objects.filter(question=request.question, case=request.case_id).exists():
-        raise Conflict(_("Somebody has ruled on this case meanwhile."))
     with readable_constraint_errors():
         return AcuityRuling.objects.create(
             question=request.question,

@@ -26,6 +26,7 @@ from annotation.models import (
     LabelTask,
     Membership,
 )
+from annotation.services.rules import readable_constraint_errors
 from consilium.core.errors import DomainError
 from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Progress
@@ -230,7 +231,8 @@ def _write(
             for pk, (_case, vote) in zip(ids, votes, strict=True)
         ),
     )
-    LabelTask.objects.filter(batch=batch).update(status=LabelTask.Status.SUBMITTED, submitted_at=at)
+    with readable_constraint_errors():
+        LabelTask.objects.filter(batch=batch).update(status=LabelTask.Status.SUBMITTED, submitted_at=at)
 
 
 def _level(vote: Vote, scale: Scale) -> tuple[str, str]:

@@ -71,8 +71,10 @@ class CaseFilter:
         if self.skip_given:
             given = tasks_asking(questions).filter(batch__group=group, case=OuterRef("pk"))
             queryset = queryset.exclude(Exists(given))
-        later = tasks_asking(questions).filter(round__gt=FIRST_ROUND, case=OuterRef("pk"))
-        requested = RulingRequest.objects.filter(question__in=list(questions), case=OuterRef("pk"))
+        # A panel is over all questions on a scale, so votes that were shown for one of them are no secret for another.
+        on_scales = list(questions_on_scales_of(questions))
+        later = tasks_asking(on_scales).filter(round__gt=FIRST_ROUND, case=OuterRef("pk"))
+        requested = RulingRequest.objects.filter(question__in=on_scales, case=OuterRef("pk"))
         return queryset.exclude(Exists(later)).exclude(Exists(requested)).order_by("key")
 
     def record(self) -> dict[str, object]:
@@ -120,6 +122,12 @@ class LabelPlan:
     def answers(self) -> int:
         """Number of answers asked for in all."""
         return len(self.allocation.slots) * len(self.questions)
+
+
+def questions_on_scales_of(questions: Sequence[LabelQuestion]) -> QuerySet[LabelQuestion]:
+    """All questions on the scales that ``questions`` are on, retired ones and these themselves too."""
+    scales = {question.scale_id for question in questions if question.scale_id is not None}
+    return LabelQuestion.objects.filter(scale__in=scales)
 
 
 def tasks_asking(questions: Sequence[LabelQuestion]) -> QuerySet[LabelTask]:

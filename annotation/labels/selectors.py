@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation import access
+from annotation.acuity.outstanding import is_shown
 from annotation.acuity.panel_results import LevelResults, agreed_cases, level_results
 from annotation.acuity.votes import votes_by_question
 from annotation.labels.agreement import Certainty, label_agreement
@@ -172,8 +173,8 @@ class LabelPlace:
 
 
 def label_place(task: LabelTask) -> LabelPlace:
-    """Place of the task in its annotator's own queue."""
-    rows = LabelTask.objects.filter(batch=task.batch_id, annotator=task.annotator_id)
+    """Place of the task in its annotator's own queue, among the cases that "My work" counts."""
+    rows = LabelTask.objects.filter(is_shown(), batch=task.batch_id, annotator=task.annotator_id)
     rows = rows.exclude(status=LabelTask.Status.RELEASED)
     counts = rows.aggregate(total=Count("pk"), place=Count("pk", filter=Q(position__lte=task.position)))
     return LabelPlace(counts["place"], counts["total"])

@@ -297,8 +297,9 @@ def save_answer(*, task: LabelTask, annotator: User, change: AnswerInput, at: da
     return answer
 
 
-# Run by `_held_answer`. The locks are a statement of their own, so that the next statement sees commits made while it
-# waited. A question that was retired, or that the batch does not ask, has no id in the row.
+# Run by `_held_answer`. The locks are statements of their own, so that the last statement sees commits made while they
+# waited: one that locks and reads would read the answer as it was before another save of it. A question that was
+# retired, or that the batch does not ask, has no id in the row.
 HELD_ANSWER_SQL = f"""
     SELECT
         {shared_lock_sql(RowLock.BATCH, "%(batch)s")},
@@ -306,6 +307,7 @@ HELD_ANSWER_SQL = f"""
             SELECT {shared_lock_sql(RowLock.LABEL_QUESTION, "q.id::integer")}
             FROM annotation_labelquestion q WHERE q.public_id = %(question)s
         );
+    SELECT 1 FROM annotation_labeltask t WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s FOR NO KEY UPDATE;
     SELECT
         t.status, b.status, q.id, q.kind,
         ARRAY(
@@ -324,7 +326,6 @@ HELD_ANSWER_SQL = f"""
     LEFT JOIN rubrics_response r ON r.id = t.response_id
     LEFT JOIN annotation_labelanswer a ON a.task_id = t.id AND a.question_id = q.id
     WHERE t.id = %(task)s AND t.annotator_id = %(annotator)s
-    FOR NO KEY UPDATE OF t
 """
 ANSWER_COLUMNS = (  # in the order of the model
     *("id", "task_id", "question_id", "value", "upper", "reason", "certainty", "escalation", "evidence", "note"),
@@ -357,7 +358,8 @@ def _held_answer(task: LabelTask, annotator: User, question: str) -> _HeldAnswer
     }
     with connection.cursor() as cursor:
         cursor.execute(HELD_ANSWER_SQL, parameters)
-        cursor.nextset()
+        while cursor.nextset():  # the last statement has the row
+            pass
         row = cursor.fetchone()
     if row is None:
         raise LabelTask.DoesNotExist

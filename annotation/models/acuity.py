@@ -25,6 +25,9 @@ from consilium.core.limits import (
 from consilium.core.locks import RowLock, exclusive_lock_sql
 from rubrics.models import AcuityScale, Benchmark, Case
 
+# A setting of the transaction: the ids of the sets that were made in it.
+_BEING_SIGNED = "consilium.sets_being_signed"
+
 
 def _immutable(name: str = "signed") -> pgtrigger.Protect:
     return pgtrigger.Protect(name=name, operation=pgtrigger.Update | pgtrigger.Delete)
@@ -170,7 +173,21 @@ class ReferenceSet(models.Model):
                 condition=Q(round__gte=FIRST_ROUND, round__lte=LAST_ROUND), name="annotation_referenceset_round"
             ),
         ]
-        triggers = [_immutable()]
+        triggers = [
+            _immutable(),
+            pgtrigger.Trigger(
+                # Until this transaction ends the set takes items; `ReferenceItem.signed_with_set` asks for it.
+                name="being_signed",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert,
+                func=f"""
+                    PERFORM set_config(
+                        '{_BEING_SIGNED}', concat_ws(' ', current_setting('{_BEING_SIGNED}', true), NEW.id), true
+                    );
+                    RETURN NULL;
+                """,
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"Reference set {self.number}"
@@ -224,15 +241,29 @@ class ReferenceItem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["reference_set", "case"], name="annotation_referenceitem_once"),
             models.CheckConstraint(
-                condition=Q(status="clear", low__isnull=False, high=models.F("low"))
-                | Q(status="boundary", low__isnull=False, high=models.F("low") + 1)
-                | Q(status="ambiguous", low__isnull=False, high__gte=models.F("low"))
+                # A comparison with NULL would not be false, and a check refuses only what is false.
+                condition=Q(status="clear", low__isnull=False, high__isnull=False, high=models.F("low"))
+                | Q(status="boundary", low__isnull=False, high__isnull=False, high=models.F("low") + 1)
+                | Q(status="ambiguous", low__isnull=False, high__isnull=False, high__gte=models.F("low"))
                 | Q(status__in=["set-aside", "without", "excluded"], low=None, high=None),
                 name="annotation_referenceitem_levels",
             ),
         ]
         triggers = [
             _immutable(),
+            pgtrigger.Trigger(
+                name="signed_with_set",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert,
+                func=f"""
+                    IF NEW.reference_set_id::text <> ALL (
+                        string_to_array(COALESCE(current_setting('{_BEING_SIGNED}', true), ''), ' ')
+                    ) THEN
+                        RAISE EXCEPTION 'A signed reference set takes no further items';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
             pgtrigger.Trigger(
                 name="votes_before",
                 when=pgtrigger.Before,

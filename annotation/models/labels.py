@@ -91,6 +91,24 @@ class LabelQuestion(models.Model):
                 name="annotation_question_scale",
             ),
         ]
+        triggers = [
+            pgtrigger.Trigger(
+                # Votes and rulings are places on the scale of their question.
+                name="scale_stands",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__scale__df=pgtrigger.F("new__scale"))
+                | pgtrigger.Q(old__benchmark__df=pgtrigger.F("new__benchmark")),
+                func="""
+                    IF EXISTS (SELECT 1 FROM annotation_labelanswer a WHERE a.question_id = NEW.id)
+                    OR EXISTS (SELECT 1 FROM annotation_rulingrequest r WHERE r.question_id = NEW.id)
+                    OR EXISTS (SELECT 1 FROM annotation_acuityruling r WHERE r.question_id = NEW.id) THEN
+                        RAISE EXCEPTION 'A question with answers keeps its scale and its benchmark';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.text
@@ -199,6 +217,7 @@ class LabelTask(models.Model):
                 condition=pgtrigger.Q(old__status="submitted")
                 & (
                     ~pgtrigger.Q(new__status="submitted")
+                    | pgtrigger.Q(old__batch__df=pgtrigger.F("new__batch"))
                     | pgtrigger.Q(old__round__df=pgtrigger.F("new__round"))
                     | pgtrigger.Q(old__case__df=pgtrigger.F("new__case"))
                     | pgtrigger.Q(old__response__df=pgtrigger.F("new__response"))
@@ -206,6 +225,20 @@ class LabelTask(models.Model):
                     | pgtrigger.Q(old__submitted_at__df=pgtrigger.F("new__submitted_at"))
                 ),
                 func="RAISE EXCEPTION 'Answers that were handed in stay handed in';",
+            ),
+            pgtrigger.Trigger(
+                # `votes_once` runs on updates. Answers can be there before their task, as references are checked at
+                # the end of a transaction.
+                name="handed_in_by_update",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert,
+                condition=pgtrigger.Q(new__status="submitted"),
+                func="""
+                    IF EXISTS (SELECT 1 FROM annotation_labelanswer a WHERE a.task_id = NEW.id) THEN
+                        RAISE EXCEPTION 'Answers are handed in after their task is there';
+                    END IF;
+                    RETURN NEW;
+                """,
             ),
             pgtrigger.Trigger(
                 # A vote is handed in with its task, and answers are frozen from then on, so everything that is asked
@@ -318,6 +351,9 @@ class LabelAnswer(models.Model):
                 operation=pgtrigger.Insert | pgtrigger.Update,
                 declare=[("levels", "JSONB"), ("place", "INTEGER"), ("kind", "TEXT")],
                 func="""
+                    IF TG_OP = 'UPDATE' AND NEW.question_id <> OLD.question_id THEN
+                        RAISE EXCEPTION 'An answer stays with its question';
+                    END IF;
                     SELECT s.levels, q.kind INTO levels, kind
                     FROM annotation_labelquestion q JOIN rubrics_acuityscale s ON s.id = q.scale_id
                     WHERE q.id = NEW.question_id;

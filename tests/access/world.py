@@ -105,7 +105,7 @@ ROLES = (
 def sign_references(benchmark: Benchmark, note: str) -> None:
     """A signed reference set of what the labels say."""
     sign_reference_set(
-        scale=AcuityScale.objects.get(benchmark=benchmark),
+        scale=AcuityScale.objects.get(benchmark=benchmark, name="four"),
         datasets=["elsewhere"],
         ambiguous=AmbiguousRule(),
         minimum_votes=MINIMUM_VOTES,
@@ -377,7 +377,7 @@ def build_world(suffix: str = "") -> World:
     # A second round on the first case; of the two others one waits for a ruling, and one has it.
     triage = make_question(
         benchmark=benchmark, at=AT,
-        question_input=QuestionInput("triage", "How soon?", "levels", [], scale="four", minimum_answers=2),
+        question_input=QuestionInput("triage", "How soon?", "levels", [], scale="three", minimum_answers=2),
     )  # fmt: skip
     panel_plan = plan_labels(
         group=groups["A"], questions=[triage], filter=CaseFilter(),

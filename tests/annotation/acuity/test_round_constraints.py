@@ -11,13 +11,23 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from annotation.labels.services import submit_labels
-from annotation.models import AcuityRuling, Batch, LabelTask, Membership, ReferenceItem, ReferenceSet
+from annotation.labels.services import AnswerInput, save_answer, submit_labels
+from annotation.models import (
+    AcuityRuling,
+    Batch,
+    LabelAnswer,
+    LabelQuestion,
+    LabelTask,
+    Membership,
+    ReferenceItem,
+    ReferenceSet,
+    RulingRequest,
+)
 from consilium.core.errors import DomainError
 from consilium.core.identifiers import new_public_id
 from rubrics.models import Case
-from tests.annotation.labels.labels_world import Panel, build_panel, give_out, level_question
-from tests.factories import UserFactory, member
+from tests.annotation.labels.labels_world import Panel, build_panel, give_out, level_question, question
+from tests.factories import BenchmarkFactory, UserFactory, member
 
 pytestmark = pytest.mark.slow
 
@@ -57,6 +67,9 @@ def refused(sentence: str) -> pytest.RaisesExc[DatabaseError]:
 
 
 def test_a_physician_votes_once_in_a_round_over_all_batches(panel: Panel) -> None:
+    # Given out before the rounds below: nobody new is asked on a scale about a case whose votes others have seen.
+    other = level_question(panel.benchmark, "other")
+    batch = give_out(panel.group, other, annotators=5, seed=9)
     panel.say("a", "self-care")
     task = panel.tasks("a")[0]
     for round in (1, 2):
@@ -72,8 +85,6 @@ def test_a_physician_votes_once_in_a_round_over_all_batches(panel: Panel) -> Non
     with pytest.raises(DomainError, match="voted on this case already"):
         submit_labels(task=third, annotator=task.annotator, at=timezone.now())
     # Another question is another vote.
-    other = level_question(panel.benchmark, "other")
-    batch = give_out(panel.group, other, annotators=5, seed=9)
     own = LabelTask.objects.get(batch=batch, case=task.case, annotator=task.annotator)
     Panel(panel.benchmark, panel.admin, panel.group, other, batch).vote(own, "self-care")
     submit_labels(task=own, annotator=task.annotator, at=timezone.now())
@@ -98,9 +109,61 @@ def test_what_was_handed_in_keeps_its_round_case_and_physician(panel: Panel) -> 
     task, other = panel.tasks("a")[0], panel.tasks("b")[1]
     for change in (
         {"round": 2}, {"case": other.case}, {"annotator": other.annotator}, {"submitted_at": timezone.now()},
+        {"batch": second_task(other).batch}, {"status": "draft"}, {"status": "released"},
     ):  # fmt: skip
         with refused("stay handed in"), transaction.atomic():
             LabelTask.objects.filter(pk=task.pk).update(**change)
+
+
+def test_a_vote_is_not_put_aside_by_moving_its_answer(panel: Panel) -> None:
+    panel.say("a", "self-care")
+    choice = question(panel.benchmark)
+    vote = LabelAnswer.objects.get()
+    draft = panel.tasks("b")[0]
+    for change in ({"question": choice}, {"task": draft}, {"value": "emergency"}):
+        with refused("stays with its question|never changes"), transaction.atomic():
+            LabelAnswer.objects.filter(pk=vote.pk).update(**change)
+    # A choice that was handed in becomes no vote either.
+    batch = give_out(panel.group, choice, annotators=5, seed=2)
+    task = batch.label_tasks.select_related("annotator", "batch").first()
+    assert task is not None
+    change = AnswerInput(choice.public_id, "emergent")
+    answer = save_answer(task=task, annotator=task.annotator, change=change, at=timezone.now())
+    with refused("stays with its question"), transaction.atomic():
+        LabelAnswer.objects.filter(pk=answer.pk).update(question=panel.question, value="self-care")
+
+
+def test_a_task_is_not_made_as_handed_in_with_a_vote(panel: Panel) -> None:
+    task = panel.tasks("a")[0]
+    batch = second_task(panel.tasks("b")[0]).batch
+    at = timezone.now()
+    # References are checked at the end of a transaction, so a vote can be there before its task.
+    with refused("after their task is there"), transaction.atomic():
+        LabelAnswer.objects.create(
+            task_id=task.pk + 10_000, question=panel.question, value="self-care", created_at=at, updated_at=at
+        )
+        LabelTask.objects.create(
+            pk=task.pk + 10_000, batch=batch, case=task.case, annotator=task.annotator, status="submitted",
+            submitted_at=at,
+        )  # fmt: skip
+
+
+def test_a_question_with_votes_keeps_its_scale(panel: Panel) -> None:
+    other = level_question(panel.benchmark, "other", "three")
+    question_of = LabelQuestion.objects.filter(pk=panel.question.pk)
+    question_of.update(scale=other.scale)  # as long as nobody has voted
+    question_of.update(scale=panel.question.scale)
+    panel.say("a", "self-care")
+    for change in ({"scale": other.scale}, {"scale": None, "kind": "choice"}, {"benchmark": BenchmarkFactory()}):
+        with refused("keeps its scale"), transaction.atomic():
+            question_of.update(**change)
+    ruled = LabelQuestion.objects.filter(pk=other.pk)
+    RulingRequest.objects.create(
+        question=other, case=Case.objects.get(key="b"), group=panel.group, position=1, ambiguous_threshold=0.75,
+        requested_at=timezone.now(),
+    )  # fmt: skip
+    with refused("keeps its scale"), transaction.atomic():
+        ruled.update(scale=panel.question.scale)
 
 
 def test_who_voted_does_not_rule_and_who_ruled_does_not_vote(panel: Panel) -> None:
@@ -167,6 +230,49 @@ def test_a_set_holds_votes_that_were_handed_in_before_it(panel: Panel) -> None:
             freeze(1, at, **votes)
     freeze(1, now, votes=[0, 0], n_cannot_tell=1)
     freeze(2, timedelta(microseconds=-1))
+
+
+@pytest.mark.parametrize("status", ["clear", "boundary", "ambiguous"])
+def test_a_reference_has_both_ends(panel: Panel, status: str) -> None:
+    scale, cases = panel.question.scale, list(Case.objects.order_by("key"))
+    assert scale is not None
+    signed = ReferenceSet.objects.create(
+        benchmark=panel.benchmark, number=1, scale=scale, datasets=[], digest="0" * 64, signed_at=timezone.now()
+    )
+    for low, high in ((1, None), (None, 1), (None, None), (2, 0)):
+        with refused("annotation_referenceitem_levels"), transaction.atomic():
+            ReferenceItem.objects.create(reference_set=signed, case=cases[0], status=status, low=low, high=high)
+    high = 2 if status == "boundary" else 1
+    ReferenceItem.objects.create(reference_set=signed, case=cases[0], status=status, low=1, high=high)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_signed_set_takes_no_further_items() -> None:
+    panel = build_panel()
+    scale, cases = panel.question.scale, list(Case.objects.order_by("key"))
+    assert scale is not None
+
+    def sign(number: int) -> ReferenceSet:
+        return ReferenceSet.objects.create(
+            benchmark=panel.benchmark, number=number, scale=scale, datasets=[], digest="0" * 64,
+            signed_at=timezone.now(),
+        )  # fmt: skip
+
+    def add(own: ReferenceSet, case: Case) -> None:
+        ReferenceItem.objects.create(reference_set=own, case=case, status="clear", low=1, high=1)
+
+    with transaction.atomic():
+        first, second = sign(1), sign(2)
+        add(first, cases[0])
+        with transaction.atomic():
+            add(second, cases[0])
+    for own in (first, second):
+        with refused("takes no further items"):
+            add(own, cases[1])
+    with refused("takes no further items"), transaction.atomic():
+        sign(3)
+        add(first, cases[1])
+    assert ReferenceItem.objects.count() == 2
 
 
 @pytest.mark.django_db(transaction=True)

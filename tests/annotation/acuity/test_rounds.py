@@ -5,24 +5,45 @@ from __future__ import annotations
 import csv
 import io
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pgtrigger
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Notification, User
+from agreement.acuity.inputs import read_inputs
+from agreement.acuity.panel_inputs import with_panel
+from agreement.acuity.uncertainty_tables import uncertainty_tables
+from annotation.acuity.moves import Move, move_of
+from annotation.acuity.panel import panel_case
 from annotation.acuity.votes import CastVote
 from annotation.labels.batches import CaseFilter, LabelTerms, plan_labels
 from annotation.labels.handover import movable_tasks
+from annotation.labels.selectors import label_work
 from annotation.labels.services import submit_labels
-from annotation.models import AcuityRuling, Batch, LabelTask, Membership, ReferenceItem, ReferenceSet, RulingRequest
+from annotation.models import (
+    AcuityRuling,
+    Batch,
+    LabelQuestion,
+    LabelTask,
+    Membership,
+    ReferenceItem,
+    ReferenceSet,
+    RulingRequest,
+)
 from consilium.core.errors import DomainError
-from rubrics.models import Case
-from tests.annotation.labels.labels_world import Panel, build_panel, give_out
-from tests.factories import BenchmarkFactory, CaseFactory, member
+from rubrics.acuity.schemes import How, Mapped, Scheme
+from rubrics.acuity.services import make_scheme
+from rubrics.acuity.stored import scale_of
+from rubrics.models import AcuityImport, Case, SourceLabel
+from tests.annotation.labels.labels_world import Panel, build_panel, give_out, level_question
+from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, member
 
 pytestmark = pytest.mark.slow
 
@@ -68,9 +89,9 @@ def open_round(panel: Panel) -> Panel:
     return Panel(panel.benchmark, panel.admin, panel.group, panel.question, Batch.objects.get(title="Once more"))
 
 
-def ask(panel: Panel) -> Any:
+def ask(panel: Panel, **change: str) -> Any:
     data = {"group": panel.group.public_id, "rule": "dispersion", "threshold": "0.75", "seed": "3"}
-    return signed_in(panel.admin).post(round_url(panel, "rulings"), data)
+    return signed_in(panel.admin).post(round_url(panel, "rulings"), {**data, **change})
 
 
 def rows_of(client: Client, url: str) -> list[dict[str, str]]:
@@ -138,7 +159,7 @@ def test_the_voter_sees_the_votes_of_round_1_without_names(panel: Panel) -> None
 
 def test_notes_are_shown_without_names_and_in_no_order_of_who_wrote_them(db: None) -> None:
     panel = build_panel()
-    for task, level, note in zip(panel.tasks("a"), SPLIT, ("zebra", "", "apple", "mango", ""), strict=True):
+    for task, level, note in zip(panel.tasks("a"), SPLIT, ("zebra", "", "mango", "apple", ""), strict=True):
         panel.vote(task, level, note=note)
         submit_labels(task=task, annotator=task.annotator, at=timezone.now())
     task = open_round(panel).tasks("a")[0]
@@ -147,6 +168,76 @@ def test_notes_are_shown_without_names_and_in_no_order_of_who_wrote_them(db: Non
     assert shown
     assert re.findall(r"<li>(.*?)</li>", shown[1]) == ["apple", "mango"]
     assert '<p class="own-note">zebra</p>' in page
+
+
+def test_nobody_sees_votes_of_round_2_before_voting_in_it(panel: Panel) -> None:
+    second = open_round(panel)
+    first, last = second.tasks("a")[0], second.tasks("a")[4]
+    url = f"/work/labels/{last.public_id}/"
+    client = signed_in(last.annotator)
+
+    def shown() -> tuple[list[str], object]:
+        page = client.get(url).content.decode()
+        section = page[page.index("earlier-votes") : page.index("speaker")]
+        assert "seen again" not in page
+        return re.findall(r'class="num">(\d)<', section), client.get(f"/api/v1{url}").json()["earlier"]
+
+    before = shown()
+    second.vote(first, "primary-care", note="seen again")
+    submit_labels(task=first, annotator=first.annotator, at=timezone.now())
+    assert shown() == before
+
+
+def test_a_set_takes_votes_and_rulings_up_to_its_signing(panel: Panel) -> None:
+    later = timezone.now() + timedelta(hours=1)
+    last = panel.tasks("d")[4]
+    panel.vote(last, "emergency")
+    submit_labels(task=last, annotator=last.annotator, at=later)
+    rule(panel, "c", 2, 2, at=later)
+    call_command("reference_set", benchmark="panel")
+    own = ReferenceItem.objects.filter(reference_set__number=1)
+    assert own.get(case__key="d").votes == [0, 0, 4, 6]
+    assert own.get(case__key="c").source == "panel"
+
+
+def test_a_vote_that_was_not_handed_in_is_shown_to_nobody(panel: Panel) -> None:
+    panel.vote(panel.tasks("d")[4], "primary-care", note="a draft")
+    Batch.objects.filter(pk=panel.batch.pk).update(status="closed", closed_at=timezone.now())
+    second = open_round(panel)
+    task = second.tasks("d")[0]
+    page = signed_in(task.annotator).get(f"/work/labels/{task.public_id}/").content.decode()
+    section = page[page.index("earlier-votes") : page.index("speaker")]
+    assert re.findall(r'class="num">(\d)<', section) == ["2", "0", "1", "1"]
+    assert "a draft" not in page
+    LabelTask.objects.filter(batch=second.batch).update(status="released")
+    judge = member(panel.group, Membership.Role.ADJUDICATOR)
+    assert ask(panel).status_code == 302
+    request = RulingRequest.objects.get(case__key="d")
+    page = signed_in(judge).get(f"/work/rulings/{request.public_id}/").content.decode()
+    assert re.findall(r'class="num">(\d)<', page) == ["2", "0", "1", "1"]
+    assert "a draft" not in page
+
+
+def test_the_other_group_learns_nothing_of_rounds_and_rulings(panel: Panel) -> None:
+    other = ExpertGroupFactory(benchmark=panel.benchmark, annotators=1)
+    judge, colleague = member(other, Membership.Role.ADJUDICATOR), other.people["annotator"][0]
+    member(panel.group, Membership.Role.ADJUDICATOR)
+    notices = Notification.objects.filter(user__in=[judge, colleague]).count()
+    batch = open_round(panel).batch
+    LabelTask.objects.filter(batch=batch).update(status="released")
+    assert ask(panel).status_code == 302
+    request, task = RulingRequest.objects.first(), LabelTask.objects.filter(batch=batch).first()
+    assert request is not None and task is not None
+    for user in (judge, colleague):
+        client = signed_in(user)
+        for url in (f"/work/rulings/{request.public_id}/", f"/work/labels/{task.public_id}/"):
+            assert client.get(url).status_code == client.get(f"/api/v1{url}").status_code == 404
+            assert client.post(url, {"level": "self-care", "reason": "border"}).status_code in (404, 405)
+        assert client.get("/api/v1/work/rulings/").json()["count"] == 0
+        assert "ambiguous" not in client.get("/work/").content.decode()
+        assert request.public_id not in client.get("/work/rulings/").content.decode()
+    assert Notification.objects.filter(user__in=[judge, colleague]).count() == notices
+    assert not AcuityRuling.objects.exists()
 
 
 def test_a_case_waits_until_round_1_is_over(panel: Panel) -> None:
@@ -176,6 +267,69 @@ def test_nobody_new_votes_once_others_have_seen_the_votes(panel: Panel) -> None:
     assert movable_tasks(batch=second.batch, holder=panel.people[0].pk) == []
 
 
+def test_votes_that_others_have_seen_are_no_secret_for_another_question_on_the_scale(panel: Panel) -> None:
+    other = level_question(panel.benchmark, "other")
+
+    def keys(question: LabelQuestion) -> set[str]:
+        terms, chosen = LabelTerms("More", 3, 1), CaseFilter(skip_given=False)
+        plan = plan_labels(group=panel.group, questions=[question], terms=terms, filter=chosen)
+        return set(Case.objects.filter(pk__in=plan.cases).values_list("key", flat=True))
+
+    assert keys(other) == {"a", "b", "c", "d"}
+    open_round(panel)
+    assert keys(other) == {"c", "d"}
+    assert keys(level_question(panel.benchmark, "elsewhere", "three")) == {"a", "b", "c", "d"}
+
+
+def test_a_second_round_waits_for_votes_on_another_question_on_the_scale(panel: Panel) -> None:
+    batch = give_out(panel.group, level_question(panel.benchmark, "other"), annotators=3, seed=9)
+    member(panel.group, Membership.Role.ADJUDICATOR)
+    for answer in (post_round(panel), ask(panel)):
+        assert answer.status_code == 422
+        assert "wait for votes" in answer.content.decode()
+    Batch.objects.filter(pk=batch.pk).update(status="closed", closed_at=timezone.now())
+    assert post_round(panel).status_code == 302
+
+
+@pytest.mark.parametrize("unread", ["excluded", "stub"])
+def test_nobody_is_asked_about_a_case_that_cannot_be_read_or_does_not_count(panel: Panel, unread: str) -> None:
+    member(panel.group, Membership.Role.ADJUDICATOR)
+    change: dict[str, Any] = {"excluded_at": timezone.now(), "exclusion_reason": "twice"}
+    if unread == "stub":
+        change = {"is_stub": True, "conversation": []}
+    with pgtrigger.ignore("rubrics.Case:frozen_once_published"):
+        Case.objects.filter(key="a").update(**change)
+    assert ask(panel).status_code == 302
+    assert RulingRequest.objects.get().case.key == "b"
+    with pgtrigger.ignore("rubrics.Case:frozen_once_published"):
+        Case.objects.filter(key__in=("b", "d")).update(**change)
+    answer = post_round(panel)
+    assert answer.status_code == 422
+    assert "so nobody can read them" in answer.content.decode()
+    assert not LabelTask.objects.filter(round=2).exists()
+
+
+def test_my_work_and_the_page_of_a_case_count_the_same_cases(panel: Panel) -> None:
+    voter = panel.people[0]
+    (task,) = [own for own in open_round(panel).tasks("a") if own.annotator == voter]
+    client = signed_in(voter)
+
+    def counted() -> tuple[str, str]:
+        work = client.get("/api/v1/work/labels/").json()["results"]
+        page = client.get(f"/work/labels/{task.public_id}/").content.decode()
+        place = re.search(r"Case\s+(\d+)\s+of\s+(\d+)", page)
+        assert place
+        (row,) = [row for row in label_work(voter) if row.batch.title == "Once more"]
+        assert len([own for own in work if own["round"] == 2]) == row.total
+        return place[2], str(row.total)
+
+    assert counted() == ("2", "2")
+    # Round 1 of b goes on, so its second round is hidden.
+    late = member(panel.group, Membership.Role.ANNOTATOR)
+    LabelTask.objects.create(batch=panel.batch, case=Case.objects.get(key="b"), annotator=late)
+    assert counted() == ("1", "1")
+
+
 def test_votes_move_and_the_figures_stay_those_of_round_1(panel: Panel) -> None:
     url = f"/b/panel/labels/{panel.question.public_id}/"
     client = signed_in(panel.admin)
@@ -196,9 +350,6 @@ def test_votes_move_and_the_figures_stay_those_of_round_1(panel: Panel) -> None:
 
 
 def test_a_vote_as_far_from_the_median_on_its_other_side_has_moved_across() -> None:
-    from annotation.acuity.moves import Move, move_of
-    from annotation.acuity.panel import panel_case
-
     panel = panel_case("a", [(0, 0), (1, 1), (2, 2)], 4)
 
     def vote(low: int | None, high: int | None) -> CastVote:
@@ -251,7 +402,12 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
     assert "Your ruling stands" in client.get(url).content.decode()
     other = signed_in(member(panel.group, Membership.Role.ADJUDICATOR))
     assert other.get(url).status_code == 404
-    assert other.post(url, ruling).headers["Location"] == "/work/rulings/"
+    # Nor does the refusal of a ruling that is none show what somebody else has said.
+    for sent in (ruling, {"note": "no level"}, {"level": "nothing", "reason": "border"}):
+        answer = other.post(url, sent, follow=True)
+        assert answer.redirect_chain == [("/work/rulings/", 302)]
+        assert "Somebody has ruled on this case meanwhile" in answer.content.decode()
+        assert "How long?" not in answer.content.decode()
     assert AcuityRuling.objects.count() == 1
     results = signed_in(panel.admin).get(f"/b/panel/labels/{panel.question.public_id}/").content.decode()
     assert "Primary care / Urgent care" in results
@@ -306,6 +462,28 @@ def test_a_ruling_says_where_the_text_of_its_case_is_missing(panel: Panel) -> No
     assert "is not stored here" not in judge.get(page).content.decode()
     Case.objects.filter(key="e").update(conversation=[], is_stub=True)
     assert "The text of this case is not stored here" in judge.get(page).content.decode()
+def test_the_order_of_rulings_is_that_of_the_seed(panel: Panel) -> None:
+    member(panel.group, Membership.Role.ADJUDICATOR)
+    orders = set()
+    for seed in range(6):
+        with transaction.atomic():
+            assert ask(panel, seed=str(seed)).status_code == 302
+            orders.add(tuple(RulingRequest.objects.order_by("position").values_list("case__key", flat=True)))
+            transaction.set_rollback(True)
+    assert orders == {("a", "b"), ("b", "a")}
+    assert ask(panel, digest="0" * 64).status_code == 409
+    assert not RulingRequest.objects.exists()
+
+
+def test_the_order_of_a_second_round_is_that_of_the_seed(panel: Panel) -> None:
+    orders = set()
+    for seed in range(6):
+        with transaction.atomic():
+            assert post_round(panel, seed=str(seed)).status_code == 302
+            own = LabelTask.objects.filter(round=2, annotator=panel.people[0]).order_by("position")
+            orders.add(tuple(own.values_list("case__key", flat=True)))
+            transaction.set_rollback(True)
+    assert orders == {("a", "b"), ("b", "a")}
 
 
 def test_both_are_there_over_the_api(panel: Panel) -> None:
@@ -347,11 +525,11 @@ def test_both_are_there_over_the_api(panel: Panel) -> None:
 # Reference sets -------------------------------------------------------------------------------------------------------
 
 
-def rule(panel: Panel, key: str, low: int | None, high: int | None) -> None:
+def rule(panel: Panel, key: str, low: int | None, high: int | None, at: datetime | None = None) -> None:
     AcuityRuling.objects.create(
         question=panel.question, case=Case.objects.get(benchmark=panel.benchmark, key=key),
         adjudicator=member(panel.group, Membership.Role.ADJUDICATOR), low=low, high=high, reason="border",
-        created_at=timezone.now(),
+        created_at=at or timezone.now(),
     )  # fmt: skip
 
 
@@ -412,6 +590,69 @@ def test_a_ruling_comes_before_the_panel_and_the_case_stays_ambiguous(panel: Pan
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
+def test_a_set_tells_rounds_apart_even_where_references_are_the_same(panel: Panel) -> None:
+    call_command("reference_set", benchmark="panel")
+    call_command("reference_set", "--round", "last", benchmark="panel")  # as yet there is one round
+    second = open_round(panel)
+    for task, level in zip(second.tasks("a"), SPLIT, strict=True):
+        second.vote(task, level, certainty=90)
+        submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    call_command("reference_set", benchmark="panel")
+    call_command("reference_set", "--round", "last", benchmark="panel")
+    first, _same, third, last = ReferenceSet.objects.order_by("number")
+    assert (first.digest, first.round, third.round, last.round) == (third.digest, 1, 1, 2)
+    assert last.digest != first.digest
+    for own in (first, last):
+        item = own.items.get(case__key="a")
+        assert (item.low, item.high, item.certainty) == (2, 2, 50)
+
+
+def test_a_ruling_that_a_case_stays_ambiguous_and_one_on_a_case_left_out(panel: Panel) -> None:
+    rule(panel, "c", None, None)  # clear by the rule of the set
+    rule(panel, "b", 1, 1)
+    scale, case = panel.question.scale, Case.objects.get(key="b")
+    assert scale is not None
+    scheme = make_scheme(
+        scale=scale, scheme=Scheme("own", scale_of(scale), {"x": Mapped(How.EXCLUDE)}), by=None, at=timezone.now()
+    )
+    SourceLabel.objects.create(
+        case=case, dataset="own", source_id="b", label="x", scheme=scheme, how="exclude", line=1,
+        acuity_import=AcuityImport.objects.create(
+            benchmark=panel.benchmark, dataset="own", scheme=scheme, file_name="f", file_digest="0" * 64, shape="long",
+            created_at=timezone.now(),
+        ),
+    )  # fmt: skip
+    call_command("reference_set", benchmark="panel")
+    assert items(1)["c"][:4] == ("ambiguous", "panel", 0, 0)
+    assert items(1)["b"] == ("excluded", "", None, None, [])
+
+
+def test_a_second_round_with_too_few_votes_leaves_a_case_to_the_adjudicators(panel: Panel) -> None:
+    second = open_round(panel)
+    second.say("a", "urgent-care", "urgent-care")  # of five; three are asked for at least
+    second.say("b", "urgent-care", "urgent-care", "urgent-care")
+    Batch.objects.filter(pk=second.batch.pk).update(status="closed", closed_at=timezone.now())
+    judge = member(panel.group, Membership.Role.ADJUDICATOR)
+    for gone in ({"active": False}, {"active": True, "user__is_active": False}):
+        Membership.objects.filter(user=judge).update(active=gone["active"])
+        User.objects.filter(pk=judge.pk).update(is_active=gone.get("user__is_active", True))
+        assert "no adjudicator" in ask(panel).content.decode()
+    User.objects.filter(pk=judge.pk).update(is_active=True)
+    assert ask(panel).status_code == 302
+    assert RulingRequest.objects.get().case.key == "a"
+
+
+def test_a_ruled_case_is_ambiguous_in_figures_of_votes_too(panel: Panel) -> None:
+    rule(panel, "c", 0, 0)  # clear by the rule of the set; rulings were asked for by a stricter one
+    scale = panel.question.scale
+    assert scale is not None
+    call_command("reference_set", benchmark="panel", scale=scale.name)
+    data = with_panel(read_inputs(ReferenceSet.objects.get(), []).data, ReferenceSet.objects.get())
+    tables = uncertainty_tables(data, ReferenceSet.objects.get().ambiguous, ratio=5.0)
+    assert {row["case"]: str(row["panel_status"]) for row in tables.panel_cases} == dict.fromkeys("abcd", "ambiguous")
+    assert tables.panel[0]["n_ambiguous"] == 4
+
+
 def votes_file(folder: Path, *lines: str) -> Path:
     path = folder / "votes.csv"
     path.write_text("".join(f"{line}\n" for line in ("case,physician,round,level,certainty,note", *lines)), "utf-8")
@@ -454,6 +695,12 @@ def test_votes_of_round_2_come_in_and_go_out_as_they_were(
         with pytest.raises(CommandError, match="1 fault"):
             import_votes(votes_file(tmp_path, line))
         assert re.search(sentence, capsys.readouterr().err)
+    # Where another question is asked by now, it has no vote of round 1.
+    import_votes(votes_file(tmp_path, "y,P3,1,emergency,70,"))
+    LabelQuestion.objects.update(active=False)
+    level_question(benchmark, "newer")
+    with pytest.raises(CommandError, match="Only physicians with a vote in the first round"):
+        import_votes(votes_file(tmp_path, "y,P3,2,urgent-care,70,"))
     assert ReferenceSet.objects.count() == 0
 
 
@@ -473,8 +720,6 @@ def test_who_ruled_on_a_case_is_asked_no_question_on_a_scale_about_it(panel: Pan
     rule(panel, "a", 1, 1)
     judge = AcuityRuling.objects.get().adjudicator
     member(panel.group, Membership.Role.ANNOTATOR, judge)
-    from tests.annotation.labels.labels_world import level_question
-
     other = level_question(panel.benchmark, "other")
     batch = give_out(panel.group, other, annotators=5, seed=8)
     annotators = LabelTask.objects.filter(batch=batch, case__key="a").values_list("annotator", flat=True)

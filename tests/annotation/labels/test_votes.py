@@ -6,6 +6,8 @@ import csv
 import io
 import re
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import Any
 from uuid import uuid4
 
@@ -21,9 +23,17 @@ from accounts.models import User
 from annotation.acuity.votes import panel_of
 from annotation.labels.batches import write_tags
 from annotation.labels.selectors import level_results_of, question_counts, question_lines
-from annotation.labels.services import QuestionInput, Unlabelled, change_question, submit_labels
+from annotation.labels.services import (
+    AnswerInput,
+    QuestionInput,
+    Unlabelled,
+    change_question,
+    save_answer,
+    submit_labels,
+)
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask
 from consilium.core.errors import Conflict, DomainError
+from consilium.core.versioning import StaleSave
 from rubrics.acuity.scales import FOUR
 from rubrics.acuity.services import make_scale
 from rubrics.models import AcuityScale, Case, SourceLabel
@@ -138,6 +148,7 @@ def refused(sentence: str, sql: str, *parameters: object) -> None:
 
 
 def test_the_database_holds_what_a_vote_is(panel: Panel) -> None:
+    refused("annotation_question_scale", "UPDATE annotation_labelquestion SET scale_id = NULL")
     panel.vote(panel.tasks("a")[0], "self-care")
     for change, sentence in (
         ("value = 'nothing'", "level of the scale"),
@@ -153,7 +164,6 @@ def test_the_database_holds_what_a_vote_is(panel: Panel) -> None:
         cursor.execute("UPDATE annotation_labelanswer SET upper = 'primary-care'")
         cursor.execute("UPDATE annotation_labelanswer SET value = 'cannot-tell', upper = '', certainty = NULL")
         cursor.execute("UPDATE annotation_labelanswer SET reason = 'no-request'")
-    refused("annotation_question_scale", "UPDATE annotation_labelquestion SET scale_id = NULL")
     refused("annotation_question_scale", "UPDATE annotation_labelquestion SET kind = 'choice'")
 
 
@@ -356,3 +366,37 @@ def test_lines_say_what_is_complete(panel: Panel) -> None:
     assert [option.value for option in line.options] == LEVELS
     panel.vote(task, "cannot-tell", None, reason="other")
     assert question_lines(LabelTask.objects.get(pk=task.pk))[0].answered
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("version", [0, 1])
+def test_of_two_saves_at_once_one_is_stale(version: int) -> None:
+    panel = build_panel()
+    task = panel.tasks("a")[0]
+    if version:
+        panel.vote(task, "self-care")
+    outcomes: list[object] = []
+
+    def save(level: str) -> None:
+        change = AnswerInput(panel.question.public_id, level, 50, version=version, client_id=uuid4())
+        own = LabelTask.objects.select_related("annotator").get(pk=task.pk)
+        save_answer(task=own, annotator=own.annotator, change=change, at=timezone.now())
+
+    def save_later() -> None:
+        try:
+            save("emergency")
+        except StaleSave as stale:
+            outcomes.append(stale.current.value)
+        finally:
+            connection.close()
+
+    thread = Thread(target=save_later)
+    with transaction.atomic():
+        save("urgent-care")
+        thread.start()
+        sleep(0.3)
+        assert thread.is_alive()
+    thread.join(10)
+    assert outcomes == ["urgent-care"]
+    answer = LabelAnswer.objects.get()
+    assert (answer.value, answer.version) == ("urgent-care", version + 1)
