@@ -242,6 +242,19 @@ def test_missing_answers_were_asked_for(benchmark: Benchmark, tmp_path: Path) ->
     assert (of_n["n_readings"], of_n["n_missing"], of_n["accuracy"], of_n["accuracy_all"]) == (0, 2, None, 0.0)
 
 
+def test_the_leading_figures_are_over_everything_asked(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:
+    """Of two samples on each of ten cases one is refused, which costs 3 levels too high, and one is not there."""
+    lines = [f"c{i:02},M,qa,{sample},self-care,self-care" for i in range(10) for sample in (0, 1)][:-1]
+    lines[0] = lines[0].replace("self-care", "refused", 1)
+    lines += [f"c{i:02},M,chat,0,self-care,self-care" for i in range(10)]
+    sign(import_files(benchmark, write_lines(tmp_path, "asked.csv", lines), dataset="asked"))
+    page = " ".join(client.get(address(reported(benchmark))).content.decode().split())
+    assert "M (Forced choice) costs 0.30 a case over everything asked" in page
+    tile = page[page.index("Cost, all asked") :][:400]
+    assert "0.300" in tile and "0.000" not in tile
+    assert "18 / 20" in page and "10 / 10" in page
+
+
 def test_an_excluded_case_counts_nowhere(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:
     small(tmp_path, benchmark)
     before = reported(benchmark)
