@@ -220,7 +220,11 @@ class _Import:
         records = reader.records
         self._refuse_names(records)
         self.shape = reader.shape
-        self.notes = [*self._notes_of_same_file(digest, records), *_notes_of_gaps(records)]
+        self.notes = [
+            *self._notes_of_same_file(digest, records),
+            *_notes_of_gaps(records),
+            *_notes_of_labels(records, scheme_of(self.scheme)),
+        ]
         if self.options.preview and (self.faults.total or records.without_rule):
             return {"previews": [self._preview(records)]}
         self.faults.refuse_if_any()
@@ -571,6 +575,22 @@ def _notes_of_gaps(records: AcuityRecords) -> Iterator[str]:
                 "n": n,
                 "cases": f"{', '.join(short[:10])}{' …' if len(short) > 10 else ''}",
             }
+
+
+def _notes_of_labels(records: AcuityRecords, scheme: Scheme) -> Iterator[str]:
+    """A note where readings are labels that the scheme sends to two levels or to the panel, so that none is usable."""
+    texts = Counter(reading.text for reading in records.readings if reading.answer.state is State.SEVERAL)
+    wide = {text: n for text, n in texts.items() if scheme.mapped(text) is not None and "|" not in text}
+    if wide:
+        n = sum(wide.values())
+        message = ngettext(
+            "%(n)s reading is a label for which the scheme has no one level (%(labels)s), so that it is not usable. "
+            "Another scheme may give each label one level.",
+            "%(n)s readings are labels for which the scheme has no one level (%(labels)s), so that they are not "
+            "usable. Another scheme may give each label one level.",
+            n,
+        )
+        yield message % {"n": n, "labels": _quoted(sorted(wide))}
 
 
 def _warnings(records: AcuityRecords) -> Iterator[str]:

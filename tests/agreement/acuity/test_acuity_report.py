@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -19,7 +20,10 @@ from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_names, table_of
 from consilium.core.errors import DomainError
-from rubrics.models import Benchmark, Case
+from rubrics.acuity.scales import FOUR
+from rubrics.acuity.schemes import How, Mapped, Scheme, level
+from rubrics.acuity.services import make_scheme
+from rubrics.models import AcuityScale, Benchmark, Case
 from scoring.models import AcuityReading
 from tests.agreement.acuity.stored import (
     MEDASK,
@@ -295,6 +299,21 @@ def test_further_readings_make_a_report_stale(benchmark: Benchmark, client: Clie
     assert freshness.fresh is False
     assert [(change.what, change.n) for change in freshness.changes] == [("readings", 4)]
     assert "May be stale" in client.get(f"/b/{benchmark.slug}/acuity/").content.decode()
+
+
+def test_labels_that_are_mapped_again_are_named_as_what_changed(benchmark: Benchmark, tmp_path: Path) -> None:
+    small(tmp_path, benchmark)
+    report = reported(benchmark, slices=True)
+    rules = {value: level(place) for place, value in enumerate(FOUR.values)}
+    rules["primary-care|urgent-care"] = Mapped(How.BOUNDARY, 1, 2)
+    scale = AcuityScale.objects.get(benchmark=benchmark)
+    make_scheme(scale=scale, scheme=Scheme("own", FOUR, rules), by=None, at=timezone.now())
+    call_command(
+        *("import_acuity", "--stored", "--benchmark", benchmark.slug, "--dataset", "small", "--scheme", "own"),
+        stdout=io.StringIO(),
+    )
+    changes = [(change.what, change.n) for change in freshness_of(report).changes]
+    assert changes == [("source_labels", 13)]
 
 
 @pytest.mark.parametrize(

@@ -456,6 +456,14 @@ def test_samples_that_a_file_does_not_have_are_named(staff: Client) -> None:
     assert "less in all" not in preview(staff, jsonl(*rows[:3]), candidate="N")[1]
 
 
+def test_readings_that_are_labels_of_several_levels_are_named(staff: Client) -> None:
+    rows = [result(1, "em", "em"), result(2, "ne", "ne"), result(3, "ne", "ne"), result(4, "sc", "sc|em")]
+    note = "2 readings are labels for which the scheme has no one level (“ne”)"
+    # On four levels non-emergency is for the panel.
+    assert note in preview(staff, jsonl(*rows), scale="four")[1]
+    assert "no one level (" not in preview(staff, jsonl(*rows), scale="three")[1]
+
+
 def test_results_of_cases_with_a_text_are_not_counted_as_cases_without_one(staff: Client, tmp_path: Path) -> None:
     command(write(tmp_path, "v.jsonl", jsonl(*VIGNETTES)), dataset="d", scheme="em-ne-sc")
     rows = [result(1, "em", "em"), result(2, "ne", "em"), result(4, "sc", "sc")]
