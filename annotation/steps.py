@@ -80,7 +80,10 @@ def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
         order=30,
         label=_("Ask a panel of physicians"),
         done=votes > 0 or suffices,
-        why=_("Cases without a label, or whose label is too coarse, get their level from a question on a scale."),
+        why=_(
+            "Cases without a label, or whose label is too coarse, get their level from a question on a scale. Votes "
+            "that physicians gave elsewhere come in under Imports."
+        ),
         detail=ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"} if votes else _("not needed"),
         view="annotation:labels",
         way=Way.ACUITY,

@@ -33,7 +33,7 @@ TEXT_COLUMNS = ("first", "second", "format", "candidate", "note")
 def crossing_rows(data: AcuityData, *, price: Price, seed: int) -> list[Row]:
     """Rows of ``crossings.csv``: the first of two candidates is the one that costs less below the ratio.
 
-    ``share_below`` is the share of resamples of cases in which they cross below the ratio of ``price``.
+    ``share_below`` is the share, of the resamples of cases in which they cross, of those below the ratio of ``price``.
     """
     parts = _cost_parts(data, price)
     bootstrap = CaseBootstrap(len(parts), seed, RESAMPLES) if len(parts) >= MINIMUM_CASES else None

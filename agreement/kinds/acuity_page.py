@@ -113,6 +113,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         **_ranking(report, sort, part),
         "board": _board(acuity_rows(report, part), order),
         "part": part,
+        "one_level": part.startswith("reference:") and "|" not in part,
         "part_label": "" if part == ALL else slice_label(part, titles),
         "menu": slice_menu(slices, part, titles, whole=ALL),
         "statuses": _statuses(facts),
@@ -159,8 +160,10 @@ def _finding(report: Report, rows: Sequence[Row], best: Row | None) -> str:
     facts = report.result["facts"]
     if best is None or not facts["n_cases"]:
         return ""
+    formats = {row["format"] for row in _ranked_rows(rows)}
+    candidate = best["candidate"]
     given = {
-        "candidate": best["candidate"],
+        "candidate": f"{candidate} ({format_label(best['format'])})" if len(formats) > 1 else candidate,
         "cost": Number(best["cost_all"], digits=2).shown,
         "price": f"{facts['ratio']:g} : 1",
     }
@@ -251,7 +254,7 @@ def _tiles(report: Report, best: Row) -> list[Tile]:
         tiles.append(Tile(_("Emergencies missed"), missed[0]["number"], detail=of_all))
     else:
         tiles.append(Tile(_("Emergencies missed"), text="–", detail=_("no case of the highest level")))
-    tiles.append(Tile(_("Cost a case"), number(best, "cost")))
+    tiles.append(Tile(_("Cost, all asked"), number(best, "cost_all")))
     return tiles
 
 
@@ -279,6 +282,7 @@ def _board_row(row: Row) -> Context:
     return {
         **row,
         "figures": {name: _share(row, name) if name in shares else number(row, name) for name in BOARD},
+        "n_asked": row["n_readings"] + row["n_missing"],
         "states": [row[state] for state in STATES],
     }
 

@@ -48,6 +48,7 @@ from consilium.core.out_folder import OutTable
 from consilium.figures.routing import RoutingPoint, routing_curves
 from consilium.figures.spread import ScoreParts, Spread, spread_dots, stacked_scores
 from consilium.figures.style import Palette
+from consilium.statistics.case_numbers import CASES_FOR_A_CLAIM
 from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from rubrics.models import Benchmark
 from rubrics.selectors.case_links import case_urls
@@ -180,6 +181,7 @@ def body_of_page(report: Report, sort: str, page: str) -> Context:
     (panel,) = table_of(report, "panel").dicts()
     cases = table_of(report, "uncertainty_cases").dicts()
     ambiguous = [row for row in rows if row["set"] == AMBIGUOUS]
+    best = _closest(ambiguous)
     pages = Paginator(_ambiguous_cases(report), MAX_CASES_DRAWN)
     page_obj = pages.get_page(page)
     rows_by_case: dict[str, list[Row]] = {}
@@ -188,6 +190,7 @@ def body_of_page(report: Report, sort: str, page: str) -> Context:
     urls = case_urls(report.benchmark, page_obj.object_list)
     return {
         "finding": finding(ambiguous),
+        "few_for_claim": best is not None and best["n_cases"] < CASES_FOR_A_CLAIM,
         "tiles": [
             Tile(_("Panel cases"), text=f"{panel['n_cases']:,}", detail=_votes_in_words(panel)),
             Tile(
@@ -223,7 +226,7 @@ def _ambiguous_cases(report: Report) -> list[str]:
     """The ambiguous cases of which a candidate has a distribution: by the distance W1 of the closest candidate, the
     largest first, then those that only other candidates have.
     """
-    first = _series_drawn(report)[:1]
+    first = _series(report)[:1]
     distances: dict[str, tuple[bool, float]] = {}
     for row in table_of(report, "uncertainty_cases").dicts():
         if row["panel_status"] == AMBIGUOUS:
@@ -232,15 +235,15 @@ def _ambiguous_cases(report: Report) -> list[str]:
     return sorted(distances, key=lambda case: (*(-float(part) for part in distances[case]), case))
 
 
-def _series_drawn(report: Report) -> list[tuple[str, str]]:
-    """The candidate that comes closest to the panel on ambiguous cases, and the one after it in the table."""
+def _series(report: Report) -> list[tuple[str, str]]:
+    """The candidates with distributions on ambiguous cases: the closest to the panel, then those of the table."""
     best = _closest(table_of(report, "uncertainty").dicts())
     if best is None:
         return []
     first = (best["candidate"], best["format"])
     rows = table_of(report, "uncertainty_cases").dicts()
     names = dict.fromkeys((row["candidate"], row["format"]) for row in rows if row["panel_status"] == AMBIGUOUS)
-    return [first, *(name for name in names if name != first)][:MAX_SERIES_DRAWN]
+    return [first, *(name for name in names if name != first)]
 
 
 def _least_costs(report: Report) -> list[Context]:
@@ -299,20 +302,24 @@ def finding(rows: Sequence[Row]) -> str:
         "n": best["n_cases"],
     }
     if best["rps"] > best["ceiling_rps"]:
-        return (
-            _(
-                "On %(n)s ambiguous cases %(name)s (%(format)s) comes closest to the physicians’ votes: %(score)s, "
-                "where one physician is at %(ceiling)s from the others. Less is closer."
-            )
-            % shown
+        closest = _(
+            "On %(n)s ambiguous cases %(name)s (%(format)s) comes closest to the physicians’ votes: %(score)s, "
+            "where one physician is at %(ceiling)s from the others. Less is closer."
         )
-    return (
-        _(
+    else:
+        closest = _(
             "On %(n)s ambiguous cases %(name)s (%(format)s) is as close to the physicians’ votes (%(score)s) as one "
             "physician is to the others (%(ceiling)s)."
         )
-        % shown
-    )
+    sentences = [closest % shown]
+    alike = [
+        f"{row['candidate']} ({_FORMATS[row['format']]})"
+        for row in rows
+        if row is not best and row["rps"] is not None and f"{row['rps']:.3f}" == shown["score"]
+    ]
+    if alike:
+        sentences.append(_("Just as close: %(names)s.") % {"names": ", ".join(alike)})
+    return " ".join(sentences)
 
 
 def figures(report: Report) -> Iterator[Figure]:
@@ -388,9 +395,16 @@ def _series_label(row: Row) -> str:
 
 def _spreads(report: Report) -> Iterator[Figure]:
     """A figure for each page of ambiguous cases."""
-    drawn = _series_drawn(report)
-    if not drawn:
+    series = _series(report)
+    if not series:
         return
+    drawn = series[:MAX_SERIES_DRAWN]
+    caption = _("The larger a dot, the larger the share of its level. The cases with the largest distance come first.")
+    if len(series) > len(drawn):
+        names = ", ".join(f"{name}, {_FORMATS[format_]}" for name, format_ in drawn)
+        caption += " " + _("Drawn are the candidate closest to the panel and the next one: %(names)s.") % {
+            "names": names
+        }
     pages = Paginator(_ambiguous_cases(report), MAX_CASES_DRAWN)
     title = _("Votes and readings case by case")
     for page in pages:
@@ -404,7 +418,7 @@ def _spreads(report: Report) -> Iterator[Figure]:
         yield Figure(
             _figure_name(page.number),
             named,
-            _("The larger a dot, the larger the share of its level. The cases with the largest distance come first."),
+            caption,
             "spread",
             _SpreadDrawing(report, list(page.object_list), drawn),
         )

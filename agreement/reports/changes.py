@@ -122,6 +122,10 @@ _READINGS = """
     SELECT count(*) FROM scoring_acuityreading r JOIN rubrics_acuityimport i ON i.id = r.acuity_import_id
     WHERE i.created_at > %(since)s AND i.benchmark_id = %(benchmark)s
 """
+_SOURCE_LABELS = """
+    SELECT count(DISTINCT l.case_id) FROM rubrics_sourcelabel l JOIN rubrics_acuityimport i ON i.id = l.acuity_import_id
+    WHERE i.created_at > %(since)s AND i.benchmark_id = %(benchmark)s
+"""
 # Each case that was edited since: its current labels and exclusion, beside the earlier ones.
 _OF_CASE = "(c.difficulty, c.register, c.tags, c.label_tags)"
 _CASES = f"""
@@ -183,6 +187,9 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     yield _change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
     (readings,) = _counts(_READINGS, given) if rests.readings else (0,)
     yield _change("readings", readings, ngettext("%(n)s reading imported", "%(n)s readings imported", readings))
+    (mapped,) = _counts(_SOURCE_LABELS, given) if rests.readings else (0,)
+    in_words = ngettext("source label of %(n)s case mapped", "source labels of %(n)s cases mapped", mapped)
+    yield _change("source_labels", mapped, in_words)
     excluded, restored, labels = _counts(_CASES, given)
     yield _change("cases_excluded", excluded, ngettext("%(n)s case excluded", "%(n)s cases excluded", excluded))
     taken_back = ngettext("%(n)s excluded case taken back in", "%(n)s excluded cases taken back in", restored)

@@ -22,7 +22,7 @@ class ReferenceSetSerializer(Plain):
     number = serializers.IntegerField()
     scale = serializers.CharField()
     datasets = serializers.CharField(help_text="Names, by blanks.")
-    ambiguous = serializers.CharField(help_text="The rule and its threshold, such as dispersion:0.75.")
+    ambiguous_rule = serializers.CharField(help_text="The rule and its threshold, such as dispersion:0.75.")
     minimum_votes = serializers.IntegerField()
     round = serializers.ChoiceField(["1", "last"], help_text="Which votes give the references of panels.")
     counts = serializers.DictField(child=serializers.IntegerField())

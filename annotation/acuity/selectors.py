@@ -33,7 +33,7 @@ RULES = (
     AmbiguousRule(AmbiguousBy.MAJORITY, 0.75),
 )
 SET_COLUMNS = (
-    *("number", "scale", "datasets", "ambiguous", "minimum_votes", "round"),
+    *("number", "scale", "datasets", "ambiguous_rule", "minimum_votes", "round"),
     *ReferenceItem.Status.values,
     *("signed_by", "signed_at", "digest", "note", "imported_from"),
 )
@@ -66,7 +66,7 @@ def set_rows(benchmark: Benchmark) -> Iterator[dict[str, object]]:
             "number": own.number,
             "scale": str(own.scale),
             "datasets": " ".join(own.datasets),
-            "ambiguous": own.ambiguous.in_words,
+            "ambiguous_rule": own.ambiguous.in_words,
             "minimum_votes": own.minimum_votes,
             "round": round_of(own),
             **{status.value: getattr(own, f"n_{status.name.lower()}") for status in ReferenceItem.Status},

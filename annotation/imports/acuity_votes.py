@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import BinaryIO
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from annotation.acuity.votes import CastVote, cast_votes, questions_on
@@ -38,7 +39,7 @@ from rubrics.acuity.stored import scale_of
 from rubrics.imports.bulk import check_references_at_once, chunks, copy_rows, reserve_ids
 from rubrics.imports.registry import Counts
 from rubrics.models import AcuityScale, Benchmark, Case
-from rubrics.parsing.acuity_files import LONG, WIDE, WITHOUT_FIRST, AcuityReader, Vote
+from rubrics.parsing.acuity_files import LONG, WIDE, WITHOUT_FIRST, AcuityReader, AcuityRecords, Vote
 from rubrics.parsing.faults import Faults
 
 CHUNK = 5000
@@ -86,12 +87,25 @@ def import_acuity_votes(
         "physicians": {"created": raters.created},
         "votes": {"created": len(votes), "unchanged": len(reader.records.votes) - len(votes)},
     }
+    warnings = list(_warnings(reader.records))
+    return counts | {"warnings": warnings} if warnings else counts
+
+
+def _warnings(records: AcuityRecords) -> Iterator[str]:
+    """What a person should know of cells that are no votes, and of columns that were not read."""
+    if records.empty_votes:
+        message = ngettext(
+            "%(n)s cell is empty and counts as no vote (line %(lines)s).",
+            "%(n)s cells are empty and count as no votes (lines %(lines)s).",
+            records.empty_votes,
+        )
+        shown = ", ".join(map(str, records.first_empty_votes[:10]))
+        more = " …" if len(records.first_empty_votes) > 10 else ""
+        yield message % {"n": records.empty_votes, "lines": f"{shown}{more}"}
     # A flag is stored with the label of its case.
-    unused = reader.records.unused | ({"ambiguous"} if reader.records.flags else set())
+    unused = records.unused | ({"ambiguous"} if records.flags else set())
     if unused:
-        names = ", ".join(sorted(unused)[:10])
-        counts["warnings"] = [_("Columns that were not read: %(names)s.") % {"names": names}]
-    return counts
+        yield _("Columns that were not read: %(names)s.") % {"names": ", ".join(sorted(unused)[:10])}
 
 
 def only_scale(benchmark: Benchmark) -> str:
@@ -117,11 +131,14 @@ def _new_votes(
     first = {(vote.case, vote.physician) for vote in votes if vote.round == FIRST_ROUND}
     raters = Raters(group, faults)
     sound: dict[str, bool] = {}
+    unknown: set[int] = set()  # lines: a row of a wide file has several votes, and its case is at fault once
     new = []
     for vote in votes:
         if vote.case not in cases:
-            message = _("There is no case “%(key)s” in this benchmark.")
-            faults.add(vote.line, "case", message % {"key": vote.case[:80]})
+            if vote.line not in unknown:
+                message = _("There is no case “%(key)s” in this benchmark.")
+                faults.add(vote.line, "case", message % {"key": vote.case[:80]})
+            unknown.add(vote.line)
             continue
         if vote.physician not in sound:
             sound[vote.physician] = raters.sound(vote.physician, vote.line, "physician")

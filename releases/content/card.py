@@ -67,6 +67,11 @@ def _composition(facts: CardFacts) -> str:
         f"{_n(counts['turns'], 'turn')} of conversation. "
         "Each case has the published version of its rubric; drafts are not in here."
     )
+    if facts.options.acuity:
+        words += (
+            f" {_n(counts['acuity_cases'], 'case')}, with a rubric or without, "
+            f"{'has' if counts['acuity_cases'] == 1 else 'have'} labels, votes or readings of urgency; see `acuity/`."
+        )
     rows = [row[:3] for row in facts.slices if str(row[0]).startswith(("difficulty:", "register:", "language:"))]
     table = "\n\n" + _table(("slice", "cases", "criteria"), rows) if rows else ""
     where = "All slices are counted in `slices.csv`; `splits/` lists the cases of each."
@@ -132,7 +137,11 @@ def _credentials(facts: CardFacts) -> str:
     credentials = dict(facts.process["credentials"])
     physicians = credentials.pop("physicians", 0)
     if not physicians:
-        return "## Physicians\n\nNo physician has worked on it here."
+        votes = facts.counts.get("votes", 0) if facts.options.votes else 0
+        words = "No physician has worked on rubrics or responses here."
+        if votes:
+            words += f" {_n(votes, 'vote')} of physicians on urgency {'is' if votes == 1 else 'are'} in `acuity/`."
+        return f"## Physicians\n\n{words}"
     rows = [
         (name.replace("_", " "), value, count)
         for name, counts in credentials.items()

@@ -153,6 +153,8 @@ class AcuityRecords:
     readings: list[Reading] = field(default_factory=list)
     missing: list[MissingReading] = field(default_factory=list)
     votes: list[Vote] = field(default_factory=list)
+    empty_votes: int = 0  # cells of a wide file of votes with nothing in them
+    first_empty_votes: list[int] = field(default_factory=list)  # their lines, the first fifty
     contradictions: int = 0  # stored flags such as `correct` that label and level do not bear out
     first_contradictions: list[int] = field(default_factory=list)  # their lines, the first fifty
     unused: set[str] = field(default_factory=set)
@@ -252,6 +254,14 @@ class AcuityReader:
                 if text.strip():
                     low, high = self._vote_levels(fields, text, name)
                     yield fields, name, Vote(line, case, _name(name), 1, low, high, None)
+                else:
+                    self._note_empty_vote(line)
+
+    def _note_empty_vote(self, line: int) -> None:
+        self.records.empty_votes += 1
+        lines = self.records.first_empty_votes
+        if len(lines) < MAX_LINES and line not in lines[-1:]:
+            lines.append(line)
 
     def _vote(self, fields: Fields) -> Vote:
         case, physician = _case(fields, "case"), _name(fields.text("physician", longest=MAX_KEY_LENGTH))

@@ -58,7 +58,8 @@ class AcuityImportForm(forms.Form):
         validators=[slug_characters],
         help_text=_(
             "Where the cases come from, such as portal-2025. Cases that a file numbers are named after it: "
-            "portal-2025-0001. Files about the same cases name the same dataset."
+            "portal-2025-0001. Files about the same cases name the same dataset. Lower-case letters, digits, hyphens "
+            "and underscores."
         ),
         widget=forms.TextInput(attrs={"list": "acuity-datasets", "autocomplete": "off", "autocapitalize": "off"}),
     )

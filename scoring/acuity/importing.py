@@ -40,7 +40,16 @@ from rubrics.models import (
     SourceLabel,
     slug_characters,
 )
-from rubrics.parsing.acuity_files import ALL, FORMATS, SHAPES, AcuityReader, AcuityRecords, MissingReading, Reading
+from rubrics.parsing.acuity_files import (
+    ALL,
+    FORMATS,
+    SHAPES,
+    WIDE,
+    AcuityReader,
+    AcuityRecords,
+    MissingReading,
+    Reading,
+)
 from rubrics.parsing.acuity_levels import State
 from rubrics.parsing.faults import Faults
 from scoring.acuity import selectors
@@ -194,6 +203,7 @@ class _Import:
         self.scheme: LabelScheme = services.get_or_make_scheme(scale=self.scale, name=options.scheme, by=by, at=at)
         self.faults = Faults()
         self.candidates = Candidates(benchmark)
+        self.shape = ""
         self.notes: list[str] = []
 
     def run(self, file: BinaryIO, progress: Progress) -> Counts:
@@ -210,7 +220,12 @@ class _Import:
         self.faults = reader.read_file(file, self.options.file_name, self.options.shape)
         records = reader.records
         self._refuse_names(records)
-        self.notes = list(self._notes_of_same_file(digest, records))
+        self.shape = reader.shape
+        self.notes = [
+            *self._notes_of_same_file(digest, records),
+            *_notes_of_gaps(records),
+            *_notes_of_labels(records, scheme_of(self.scheme)),
+        ]
         if self.options.preview and (self.faults.total or records.without_rule):
             return {"previews": [self._preview(records)]}
         self.faults.refuse_if_any()
@@ -298,8 +313,16 @@ class _Import:
             "file": self.options.file_name,
             **preview_of(records, self.scale, self.scheme, self.faults),
             "fitting": fitting_rows(self.benchmark, labels),
-            "notes": list(self.notes),
+            "notes": [*self.notes, *self._notes_of_votes(records)],
         }
+
+    def _notes_of_votes(self, records: AcuityRecords) -> Iterator[str]:
+        """A note where a file could be of physicians' votes, which would become readings of candidates here."""
+        if records.readings and (self.shape == WIDE or "physician" in records.unused):
+            yield _(
+                "All readings of this file become those of candidates: %(names)s. Are they physicians? Then import the "
+                "file under Imports, as “Acuity: physicians’ votes”."
+            ) % {"names": _quoted(sorted({reading.candidate for reading in records.readings}))}
 
     def _notes_of_same_file(self, digest: str, records: AcuityRecords) -> Iterator[str]:
         """A note where this very file was imported before as other candidates, which it would add a second time."""
@@ -442,10 +465,13 @@ class _Import:
             case.metadata = {**case.metadata, **self._metadata(case.key, records)}
         Case.with_stubs.bulk_update(filled, ["conversation", "is_stub", "metadata"], batch_size=500)
         stubs = sum(key not in records.texts for key in new)
-        with_text = len(new) - stubs + len(filled)
+        stubs_known = sum(case.is_stub for case in known.values())
         counts: Counts = {
-            "cases": {"created": with_text, "unchanged": len(records.texts) - with_text},
-            "stubs": {"created": stubs, "unchanged": len(keys) - len(new) - (len(records.texts) - with_text)},
+            "cases": {
+                "created": len(new) - stubs + len(filled),
+                "unchanged": len(known) - len(filled) - stubs_known,
+            },
+            "stubs": {"created": stubs, "unchanged": stubs_known},
         }
         return {**ids, **{key: case.pk for key, case in known.items()}}, counts
 
@@ -524,6 +550,49 @@ def _quoted(names: list[str]) -> str:
     """At most three names, and how many more there are."""
     more = f" … (+{len(names) - 3})" if len(names) > 3 else ""
     return ", ".join(f"“{name[:80]}”" for name in names[:3]) + more
+
+
+def _notes_of_gaps(records: AcuityRecords) -> Iterator[str]:
+    """A note for each candidate of which the file has fewer samples on some cases than on others, in one format."""
+    rows: Iterable[Reading | MissingReading] = chain(records.readings, records.missing)
+    samples: dict[tuple[str, str], Counter[str]] = {}
+    for row in rows:
+        samples.setdefault((row.candidate, row.format), Counter())[row.case] += 1
+    for (candidate, format_), cases in samples.items():
+        most = max(cases.values())
+        short = [case for case, n in cases.items() if n < most]
+        if short:
+            n = sum(most - cases[case] for case in short)
+            message = ngettext(
+                "%(candidate)s (%(format)s) has %(most)s samples on some cases and %(n)s less in all on others "
+                "(%(cases)s). Reports count it as asked and missing.",
+                "%(candidate)s (%(format)s) has %(most)s samples on some cases and %(n)s less in all on others "
+                "(%(cases)s). Reports count them as asked and missing.",
+                n,
+            )
+            yield message % {
+                "candidate": candidate[:80],
+                "format": AcuityReading.Format(format_).label,
+                "most": most,
+                "n": n,
+                "cases": f"{', '.join(short[:10])}{' …' if len(short) > 10 else ''}",
+            }
+
+
+def _notes_of_labels(records: AcuityRecords, scheme: Scheme) -> Iterator[str]:
+    """A note where readings are labels that the scheme sends to two levels or to the panel, so that none is usable."""
+    texts = Counter(reading.text for reading in records.readings if reading.answer.state is State.SEVERAL)
+    wide = {text: n for text, n in texts.items() if scheme.mapped(text) is not None and "|" not in text}
+    if wide:
+        n = sum(wide.values())
+        message = ngettext(
+            "%(n)s reading is a label for which the scheme has no one level (%(labels)s), so that it is not usable. "
+            "Another scheme may give each label one level.",
+            "%(n)s readings are labels for which the scheme has no one level (%(labels)s), so that they are not "
+            "usable. Another scheme may give each label one level.",
+            n,
+        )
+        yield message % {"n": n, "labels": _quoted(sorted(wide))}
 
 
 def _warnings(records: AcuityRecords) -> Iterator[str]:

@@ -64,6 +64,14 @@ def test_everything_holds_and_each_row_is_what_its_schema_says(release: Path) ->
         jsonschema.validate(record, schema, cls=jsonschema.Draft202012Validator)
 
 
+def test_the_card_counts_cases_and_votes_on_urgency(release: Path) -> None:
+    card = (release / "DATA_CARD.md").read_text("utf-8")
+    n_cases, n_votes = len(lines(release / "acuity" / "cases.jsonl")), len(rows(release, "votes.csv"))
+    composition = card[card.index("## Composition") : card.index("## Collection")]
+    assert f" {n_cases} cases, with a rubric or without, have labels, votes or readings of urgency" in composition
+    assert f"{n_votes} votes of physicians on urgency are in `acuity/`." in card
+
+
 def test_the_text_of_a_dataset_goes_out_only_where_it_may(release: Path) -> None:
     cases = {case["case"]: case for case in lines(release / "acuity" / "cases.jsonl")}
     assert cases["open-0002"]["prompt"] == [{"role": "user", "content": OPEN_TEXT}]

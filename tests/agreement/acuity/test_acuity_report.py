@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -19,7 +20,10 @@ from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_names, table_of
 from consilium.core.errors import DomainError
-from rubrics.models import Benchmark, Case
+from rubrics.acuity.scales import FOUR
+from rubrics.acuity.schemes import How, Mapped, Scheme, level
+from rubrics.acuity.services import make_scheme
+from rubrics.models import AcuityScale, Benchmark, Case
 from scoring.models import AcuityReading
 from tests.agreement.acuity.stored import (
     MEDASK,
@@ -242,6 +246,19 @@ def test_missing_answers_were_asked_for(benchmark: Benchmark, tmp_path: Path) ->
     assert (of_n["n_readings"], of_n["n_missing"], of_n["accuracy"], of_n["accuracy_all"]) == (0, 2, None, 0.0)
 
 
+def test_the_leading_figures_are_over_everything_asked(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:
+    """Of two samples on each of ten cases one is refused, which costs 3 levels too high, and one is not there."""
+    lines = [f"c{i:02},M,qa,{sample},self-care,self-care" for i in range(10) for sample in (0, 1)][:-1]
+    lines[0] = lines[0].replace("self-care", "refused", 1)
+    lines += [f"c{i:02},M,chat,0,self-care,self-care" for i in range(10)]
+    sign(import_files(benchmark, write_lines(tmp_path, "asked.csv", lines), dataset="asked"))
+    page = " ".join(client.get(address(reported(benchmark))).content.decode().split())
+    assert "M (Forced choice) costs 0.30 a case over everything asked" in page
+    tile = page[page.index("Cost, all asked") :][:400]
+    assert "0.300" in tile and "0.000" not in tile
+    assert "18 / 20" in page and "10 / 10" in page
+
+
 def test_an_excluded_case_counts_nowhere(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:
     small(tmp_path, benchmark)
     before = reported(benchmark)
@@ -282,6 +299,21 @@ def test_further_readings_make_a_report_stale(benchmark: Benchmark, client: Clie
     assert freshness.fresh is False
     assert [(change.what, change.n) for change in freshness.changes] == [("readings", 4)]
     assert "May be stale" in client.get(f"/b/{benchmark.slug}/acuity/").content.decode()
+
+
+def test_labels_that_are_mapped_again_are_named_as_what_changed(benchmark: Benchmark, tmp_path: Path) -> None:
+    small(tmp_path, benchmark)
+    report = reported(benchmark, slices=True)
+    rules = {value: level(place) for place, value in enumerate(FOUR.values)}
+    rules["primary-care|urgent-care"] = Mapped(How.BOUNDARY, 1, 2)
+    scale = AcuityScale.objects.get(benchmark=benchmark)
+    make_scheme(scale=scale, scheme=Scheme("own", FOUR, rules), by=None, at=timezone.now())
+    call_command(
+        *("import_acuity", "--stored", "--benchmark", benchmark.slug, "--dataset", "small", "--scheme", "own"),
+        stdout=io.StringIO(),
+    )
+    changes = [(change.what, change.n) for change in freshness_of(report).changes]
+    assert changes == [("source_labels", 13)]
 
 
 @pytest.mark.parametrize(

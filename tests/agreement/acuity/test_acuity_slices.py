@@ -208,6 +208,9 @@ def test_the_page_shows_the_slice_and_the_measure_that_are_chosen(
     # In the slice M is asked about three cases and has refused none; in all it refuses three.
     assert "3 / 3" in part and "9 / 12" not in part
     assert "9 / 12" in whole
+    alike = "All these cases have one reference level, so that QWK is 0 or undefined"
+    of_level = client.get(f"{address(report)}?slice=reference:self-care&sort=qwk").content.decode()
+    assert alike in " ".join(of_level.split()) and alike not in " ".join(part.split())
     assert client.get(f"{address(report)}?slice=nothing&sort=accuracy").content.decode().count("9 / 12") == 1
     rows = csv_rows(csv_of(client, report, "ranking"))
     assert {"all", "theme:chest"} < {row["slice"] for row in rows}

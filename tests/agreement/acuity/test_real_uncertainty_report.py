@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from agreement.kinds.acuity_uncertainty import finding
 from agreement.models import Report
 from agreement.reports.parameters import WrongParameters
 from agreement.services import create_report, run
@@ -114,6 +116,24 @@ def test_the_page_shows_them(report: Report, staff: Client) -> None:
     assert "No ambiguous case to compare" not in page
     methods = staff.get(f"/b/panel/acuity/{report.public_id}/methods.txt").content.decode()
     assert "10 cases were ambiguous by the rule dispersion:0.75" in methods
+
+
+def test_it_says_which_candidates_are_alike_or_not_drawn(report: Report, staff: Client) -> None:
+    page = " ".join(staff.get(f"/b/panel/acuity/{report.public_id}/").content.decode().split())
+    # Ten cases are fewer than a claim takes.
+    assert "These are too few cases for a claim." in page
+    assert "Drawn are the candidate closest to the panel and the next one:" in page
+    rows = table(staff, report, "uncertainty")
+    ambiguous = [{**row, "rps": 0.25, "ceiling_rps": 0.3, "n_cases": 2} for row in rows if row["set"] == "ambiguous"]
+    ambiguous[0]["rps"], ambiguous[3]["rps"] = 0.26, None
+    assert finding(ambiguous).endswith("Just as close: Model B (Forced choice).")
+    assert "Just as close" not in finding(ambiguous[:2])
+
+
+def test_each_table_has_a_name_of_its_own(report: Report, staff: Client) -> None:
+    page = staff.get(f"/b/panel/acuity/{report.public_id}/").content.decode()
+    names = re.findall(r'role="region" aria-label="([^"]+)"', page)
+    assert len(names) >= 4 and len(set(names)) == len(names)
 
 
 def test_a_set_without_ambiguous_cases_says_what_to_do(voted: Benchmark, staff: Client) -> None:

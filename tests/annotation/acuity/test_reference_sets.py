@@ -245,9 +245,21 @@ def test_cases_as_csv_and_by_the_api_are_alike(benchmark: Benchmark, admin: Clie
         (row["case"], row["status"], row["low"]) for row in rows
     ]
     (listed,) = admin.get("/api/v1/benchmarks/bench/acuity/reference-sets/").json()["results"]
+    assert listed["ambiguous_rule"] == "dispersion:0.75"
     assert listed["counts"] == {
         "clear": 2, "boundary": 1, "ambiguous": 0, "set-aside": 0, "without": 0, "excluded": 0,
     }  # fmt: skip
+
+
+def test_the_list_of_sets_has_the_rule_beside_the_number_of_ambiguous_cases(
+    benchmark: Benchmark, admin: Client
+) -> None:
+    sign()
+    text = admin.get("/b/bench/reference-sets.csv").getvalue().decode()  # type: ignore[attr-defined]
+    heading, row = csv.reader(io.StringIO(text))
+    assert len(set(heading)) == len(heading)
+    own = dict(zip(heading, row, strict=True))
+    assert (own["ambiguous_rule"], own["ambiguous"], own["clear"]) == ("dispersion:0.75", "0", "2")
 
 
 def test_before_a_scale_the_page_names_the_next_step(client: Client) -> None:

@@ -45,7 +45,7 @@ def run(tmp_path: Path, text: str, *more: str) -> str:
         )
     except CommandError as error:
         raise CommandError(f"{err.getvalue()}{error}") from error
-    return out.getvalue()
+    return out.getvalue() + err.getvalue()
 
 
 def rows(*lines: str) -> str:
@@ -143,6 +143,17 @@ def test_a_wide_file_has_a_column_for_each_physician(benchmark: Benchmark, tmp_p
     assert Physician.objects.get(user=between.task.annotator).pseudonym == "P2"
     with pytest.raises(CommandError, match="line 2, P2: “late” is no level"):
         run(tmp_path, "case,P1,P2\na,self-care,late\n", "--format", "wide-csv")
+
+
+def test_empty_cells_of_a_wide_file_are_named_and_an_unknown_case_once(benchmark: Benchmark, tmp_path: Path) -> None:
+    wide = "case,P1,P2,P3\na,self-care,,emergency\nb,,,emergency\n"
+    out = run(tmp_path, wide)
+    assert "votes: 3 created" in out
+    assert "3 cells are empty and count as no votes (lines 2, 3)." in out
+    assert "empty" not in run(tmp_path, "case,P1,P3\na,self-care,emergency\n")
+    with pytest.raises(CommandError) as error:
+        run(tmp_path, "case,P1,P2\nc,self-care,emergency\n")
+    assert str(error.value).count("There is no case “c”") == 1
 
 
 def test_votes_go_to_the_scale_that_is_named(benchmark: Benchmark, tmp_path: Path) -> None:

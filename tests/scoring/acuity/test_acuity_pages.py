@@ -433,18 +433,57 @@ def test_two_rules_for_one_label_are_refused(staff: Client) -> None:
     assert not LabelScheme.objects.exists()
 
 
+def test_a_preview_asks_whether_the_columns_are_physicians(staff: Client) -> None:
+    question = "Are they physicians?"
+    wide = b"case,Dr A,Dr B\na,emergency,self-care\n"
+    job, page = preview(staff, wide, "votes.csv", scheme="direct")
+    assert question in page and "“Dr A”, “Dr B”" in page
+    assert question not in text(staff, f"/b/bench/imports/{confirm(staff, job).public_id}/")
+    long = b"case,physician,level\nb,P1,emergency\n"
+    assert question in preview(staff, long, "votes.csv", scheme="direct")[1]
+    assert question not in preview(staff, b"case,candidate,level\nc,M,emergency\n", "m.csv", scheme="direct")[1]
+    assert 'href="/b/bench/imports/?kind=votes"' in text(staff, IMPORT)
+
+
+def test_samples_that_a_file_does_not_have_are_named(staff: Client) -> None:
+    rows = [result(case, "em", "em", run_id=run) for case in (1, 2, 3) for run in (1, 2, 3) if (case, run) != (2, 3)]
+    job, page = preview(staff, jsonl(*rows), candidate="M")
+    note = "M (Forced choice) has 3 samples on some cases and 1 less in all on others (d-0002)."
+    assert note in page
+    done = confirm(staff, job)
+    work(done)
+    assert note in text(staff, f"/b/bench/imports/{done.public_id}/")
+    assert "less in all" not in preview(staff, jsonl(*rows[:3]), candidate="N")[1]
+
+
+def test_readings_that_are_labels_of_several_levels_are_named(staff: Client) -> None:
+    rows = [result(1, "em", "em"), result(2, "ne", "ne"), result(3, "ne", "ne"), result(4, "sc", "sc|em")]
+    note = "2 readings are labels for which the scheme has no one level (“ne”)"
+    # On four levels non-emergency is for the panel.
+    assert note in preview(staff, jsonl(*rows), scale="four")[1]
+    assert "no one level (" not in preview(staff, jsonl(*rows), scale="three")[1]
+
+
+def test_results_of_cases_with_a_text_are_not_counted_as_cases_without_one(staff: Client, tmp_path: Path) -> None:
+    command(write(tmp_path, "v.jsonl", jsonl(*VIGNETTES)), dataset="d", scheme="em-ne-sc")
+    rows = [result(1, "em", "em"), result(2, "ne", "em"), result(4, "sc", "sc")]
+    job, _page = preview(staff, jsonl(*rows), candidate="M")
+    assert job.counts["cases"] == {"created": 0, "unchanged": 2}
+    assert job.counts["stubs"] == {"created": 1, "unchanged": 0}
+
+
 def test_a_preview_names_fifty_lines_of_what_is_not_there(staff: Client, tmp_path: Path) -> None:
     rows = [result(n, "new" if n > 10 else "em", "" if n % 2 else "em") for n in range(1, 71)]
     _job, page = preview(staff, jsonl(*rows))
     missing = ", ".join(str(n) for n in range(1, 11, 2))
     # A row whose label has no rule is not read any further.
-    assert f"5 answers were asked for and not given; the first lines: {missing}." in " ".join(page.split())
+    assert f"5 answers are missing (lines {missing}). They count as asked and not given." in " ".join(page.split())
     assert f"lines {', '.join(map(str, range(11, 61)))}" in " ".join(page.split())
     assert "61, 62" not in page
     known = [result(n, "em", "" if n % 10 else "em") for n in range(1, 71)]
     _job, page = preview(staff, jsonl(*known))
     first = [n for n in range(1, 71) if n % 10][:50]
-    assert f"the first lines: {', '.join(map(str, first))}." in page
+    assert f"63 answers are missing (lines {', '.join(map(str, first))})" in " ".join(page.split())
     out = command(write(tmp_path, "p.jsonl", jsonl(*rows)), dataset="d", scheme="em-ne-sc", preview="1")
     assert "new → NO RULE: 60 cases\n    lines 11, 12" in out and "59, 60 and 10 more" in out
     assert f"missing answers in lines {missing}" in out
