@@ -431,6 +431,25 @@ def test_rulings_need_an_adjudicator_and_are_asked_for_once(panel: Panel) -> Non
     assert post_round(panel).status_code == 422
 
 
+def test_an_adjudicator_sees_no_votes_while_anybody_still_votes_or_is_asked_to_vote_themselves(panel: Panel) -> None:
+    judge, asked = (member(panel.group, Membership.Role.ADJUDICATOR) for _person in range(2))
+    assert ask(panel).status_code == 302
+    request = RulingRequest.objects.get(case__key="a")
+    url = f"/work/rulings/{request.public_id}/"
+    sent = {"level": "self-care", "reason": "border"}
+    late = member(panel.group, Membership.Role.ANNOTATOR)
+    task = LabelTask.objects.create(batch=panel.batch, case=request.case, annotator=late)
+    for path in (url, f"/api/v1{url}"):
+        assert signed_in(judge).get(path).status_code == signed_in(judge).post(path, sent).status_code == 404
+    # Their own work in a closed batch is over, yet they were asked to vote, and may have read the case for that.
+    LabelTask.objects.filter(pk=task.pk).update(annotator=asked)
+    Batch.objects.filter(pk=panel.batch.pk).update(status="closed", closed_at=timezone.now())
+    for path in (url, f"/api/v1{url}"):
+        assert signed_in(asked).get(path).status_code == signed_in(asked).post(path, sent).status_code == 404
+        assert signed_in(judge).get(path).status_code == 200
+    assert not AcuityRuling.objects.exists()
+
+
 def test_the_order_of_rulings_is_that_of_the_seed(panel: Panel) -> None:
     member(panel.group, Membership.Role.ADJUDICATOR)
     orders = set()
