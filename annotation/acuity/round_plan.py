@@ -71,12 +71,12 @@ def ambiguous_cases(results: LevelResults, rule: AmbiguousRule) -> dict[int, str
     return {case.id: case.key for case in results.cases if case.panel.status(rule, minimum) is PanelStatus.AMBIGUOUS}
 
 
-def readable_cases(cases: dict[int, str]) -> dict[int, str]:
-    """Those of ``cases`` that count and have a text; `DomainError` if none does."""
-    readable = set(Case.objects.included().filter(pk__in=cases).values_list("pk", flat=True))
-    if not readable:
-        raise DomainError(_("The ambiguous cases were excluded or have no text here, so nobody can read them."))
-    return {pk: key for pk, key in cases.items() if pk in readable}
+def included_cases(cases: dict[int, str]) -> dict[int, str]:
+    """Those of ``cases`` that are not excluded; `DomainError` if all are."""
+    included = set(Case.with_stubs.included().filter(pk__in=cases).values_list("pk", flat=True))
+    if not included:
+        raise DomainError(_("The ambiguous cases were all excluded since."))
+    return {pk: key for pk, key in cases.items() if pk in included}
 
 
 def unfinished_cases(question: LabelQuestion, cases: dict[int, str]) -> set[int]:
@@ -100,7 +100,7 @@ def unfinished_warning(number: int) -> str:
 def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRule, terms: RoundTerms) -> RoundPlan:
     """Who would vote again on which cases; nothing is written. `DomainError` says what is missing.
 
-    A case comes in if it is ambiguous by the votes of round 1, counts and has a text, all of its votes on the scale are
+    A case comes in if it is ambiguous by the votes of round 1, counts, all of its votes on the scale are
     in, and it has no second round and no request for a ruling yet. It goes to the annotators of the group who voted on
     it and may get new work.
     """
@@ -110,7 +110,7 @@ def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRu
     of_votes = ambiguous_cases(results, rule)
     if not of_votes:
         raise DomainError(_("No case is ambiguous by this rule."))
-    ambiguous = readable_cases(of_votes)
+    ambiguous = included_cases(of_votes)
     later = tasks_asking([question]).filter(case__in=ambiguous, round=LAST_ROUND)
     later = later.exclude(status=LabelTask.Status.RELEASED)
     over = set(later.values_list("case", flat=True))

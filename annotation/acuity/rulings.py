@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.acuity.panel import AmbiguousRule, PanelStatus
 from annotation.acuity.panel_results import LevelResults, level_results
-from annotation.acuity.round_plan import ambiguous_cases, readable_cases, unfinished_cases, unfinished_warning
+from annotation.acuity.round_plan import ambiguous_cases, included_cases, unfinished_cases, unfinished_warning
 from annotation.acuity.votes import panels_of
 from annotation.labels.batches import tasks_asking
 from annotation.labels.services import refuse_impossible_note
@@ -64,7 +64,7 @@ def plan_rulings(*, group: ExpertGroup, question: LabelQuestion, rule: Ambiguous
     still = still_ambiguous(results, rule)
     if not still:
         raise DomainError(_("No case is ambiguous by this rule after its last round."))
-    ambiguous = readable_cases(still)
+    ambiguous = included_cases(still)
     unfinished = unfinished_cases(question, ambiguous)
     requested = set(RulingRequest.objects.filter(question=question).values_list("case", flat=True))
     cases = {pk: key for pk, key in ambiguous.items() if pk not in unfinished | requested}
