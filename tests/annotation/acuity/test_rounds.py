@@ -459,7 +459,7 @@ def test_a_ruling_says_where_the_text_of_its_case_is_missing(panel: Panel) -> No
 
 
 def test_an_adjudicator_sees_no_votes_while_anybody_still_votes_or_is_asked_to_vote_themselves(panel: Panel) -> None:
-    judge, asked = (member(panel.group, Membership.Role.ADJUDICATOR) for _person in range(2))
+    judge, voter = (member(panel.group, Membership.Role.ADJUDICATOR) for _person in range(2))
     assert ask(panel).status_code == 302
     request = RulingRequest.objects.get(case__key="a")
     url = f"/work/rulings/{request.public_id}/"
@@ -469,10 +469,10 @@ def test_an_adjudicator_sees_no_votes_while_anybody_still_votes_or_is_asked_to_v
     for path in (url, f"/api/v1{url}"):
         assert signed_in(judge).get(path).status_code == signed_in(judge).post(path, sent).status_code == 404
     # Their own work in a closed batch is over, yet they were asked to vote, and may have read the case for that.
-    LabelTask.objects.filter(pk=task.pk).update(annotator=asked)
+    LabelTask.objects.filter(pk=task.pk).update(annotator=voter)
     Batch.objects.filter(pk=panel.batch.pk).update(status="closed", closed_at=timezone.now())
     for path in (url, f"/api/v1{url}"):
-        assert signed_in(asked).get(path).status_code == signed_in(asked).post(path, sent).status_code == 404
+        assert signed_in(voter).get(path).status_code == signed_in(voter).post(path, sent).status_code == 404
         assert signed_in(judge).get(path).status_code == 200
     assert not AcuityRuling.objects.exists()
 
