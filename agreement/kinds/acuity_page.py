@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agreement.acuity.parameters import INCLUDE, level_label
+from agreement.acuity.readings import IMPORTED
 from agreement.kinds.kind import Context
 from agreement.kinds.slice_menu import slice_label, slice_menu, titles_of_named
 from agreement.models import Report
@@ -20,6 +21,7 @@ from agreement.reports.tables import Row
 from consilium.core.i18n import translate_remark
 from consilium.statistics.triage_cost import CURVE
 from rubrics.parsing.acuity_files import ALL
+from scoring.models import AcuityReading
 
 FORMATS = ("qa", "chat")
 # The page shows at most so many pairs; the file has all of them.
@@ -111,7 +113,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         "best": {"candidate": best["candidate"], "format": format_label(best["format"])} if best else None,
         "tiles": _tiles(report, best) if best else [],
         **_ranking(report, sort, part),
-        "board": _board(acuity_rows(report, part), order),
+        "board": _board(acuity_rows(report, part), order, facts),
         "part": part,
         "part_label": "" if part == ALL else slice_label(part, titles),
         "menu": slice_menu(slices, part, titles, whole=ALL),
@@ -259,19 +261,28 @@ def _same(row: Row, series: tuple[str, str]) -> bool:
     return (row["candidate"], row["format"]) == series
 
 
-def _board(rows: Sequence[Row], order: Sequence[tuple[str, str]]) -> list[Context]:
+def _board(rows: Sequence[Row], order: Sequence[tuple[str, str]], facts: Mapping[str, Any]) -> list[Context]:
     """A group of rows for each format, with the pooled row of all candidates at its end."""
+    is_unchecked = not facts.get("level_judge", {}).get("is_checked", True)
     expected = {(row["candidate"], row["format"]): row for row in rows if row["aggregate"] == "expected"}
     groups = []
     for format_ in FORMATS:
         series = [name for name in order if name[1] == format_ and name in expected]
         if not series:
             continue
-        shown = [_board_row(expected[name]) for name in series]
+        shown = [{**_board_row(expected[name]), **_source(expected[name], is_unchecked)} for name in series]
         if (ALL, format_) in expected:
             shown.append({**_board_row(expected[ALL, format_]), "is_all": True})
         groups.append({"format": format_label(format_), "rows": shown})
     return groups
+
+
+def _source(row: Row, is_unchecked: bool) -> Context:
+    """Where the readings come from, unless they were imported; of a judge's, whether physicians still have to check."""
+    if row["source"] == IMPORTED:
+        return {}
+    by_judge = row["source"] == AcuityReading.Source.JUDGE
+    return {"source_label": AcuityReading.Source(row["source"]).label, "is_unchecked": by_judge and is_unchecked}
 
 
 def _board_row(row: Row) -> Context:
