@@ -264,25 +264,26 @@ def _same(row: Row, series: tuple[str, str]) -> bool:
 def _board(rows: Sequence[Row], order: Sequence[tuple[str, str]], facts: Mapping[str, Any]) -> list[Context]:
     """A group of rows for each format, with the pooled row of all candidates at its end."""
     is_unchecked = not facts.get("level_judge", {}).get("is_checked", True)
+    has_sources = any(row["source"] != IMPORTED for row in rows)
     expected = {(row["candidate"], row["format"]): row for row in rows if row["aggregate"] == "expected"}
     groups = []
     for format_ in FORMATS:
         series = [name for name in order if name[1] == format_ and name in expected]
         if not series:
             continue
-        shown = [{**_board_row(expected[name]), **_source(expected[name], is_unchecked)} for name in series]
+        shown = [_board_row(expected[name]) for name in series]
+        if has_sources:
+            shown = [{**row, **_source(row["source"], is_unchecked)} for row in shown]
         if (ALL, format_) in expected:
             shown.append({**_board_row(expected[ALL, format_]), "is_all": True})
         groups.append({"format": format_label(format_), "rows": shown})
     return groups
 
 
-def _source(row: Row, is_unchecked: bool) -> Context:
-    """Where the readings come from, unless they were imported; of a judge's, whether physicians still have to check."""
-    if row["source"] == IMPORTED:
-        return {}
-    by_judge = row["source"] == AcuityReading.Source.JUDGE
-    return {"source_label": AcuityReading.Source(row["source"]).label, "is_unchecked": by_judge and is_unchecked}
+def _source(source: str, is_unchecked: bool) -> Context:
+    """Where readings come from, and of those of a judge whether physicians still have to check it."""
+    label = AcuityReading.Source(source).label
+    return {"source_label": label, "is_unchecked": is_unchecked and source == AcuityReading.Source.JUDGE}
 
 
 def _board_row(row: Row) -> Context:

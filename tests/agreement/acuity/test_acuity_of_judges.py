@@ -97,7 +97,8 @@ def test_the_first_replicates_of_the_newest_finished_run_count(
         "P", "c10", "no-level", "Asks.", f"run {run.public_id}",
     ]  # fmt: skip
     page = page_of(client, report)
-    assert "Read by a judge" in page
+    assert page.count("Read by a judge <span") == 1
+    assert page.count('<span class="sub"> Imported') == 2  # M and O
     assert "Physicians have read 0 of them, and it takes 30" in page
     assert any("read out of 11 responses by the judge levels" in text for text in methods_of(client, report))
 
