@@ -3,6 +3,7 @@
 Each import is a dataset (of a matrix each candidate in it, by itself); imports that share a case are one dataset. A
 candidate was asked about all cases of the datasets in which it has a row. Cases without a reference count as such where
 their dataset has cases of the set; other datasets on the scale are no part of it. Excluded cases count nowhere.
+What a judge reads in responses is a series of its own, of one judge in a report.
 """
 
 from __future__ import annotations
@@ -12,13 +13,18 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
+from typing import Any
 
 import numpy as np
+from django.db.models import Case as CaseWhen
+from django.db.models import F, Q, When
+from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from agreement.acuity.case_slices import slices_digest, slices_in_database
+from agreement.acuity.level_judges import LevelJudge, level_judge, run_on
 from agreement.acuity.readings import IMPORTED, AcuityData, CaseStatus, series_order
 from agreement.acuity.unusable_table import UnusableReading
 from annotation.models import LabelAnswer, LabelTask, ReferenceItem, ReferenceSet
@@ -27,7 +33,7 @@ from rubrics.acuity.stored import scale_of
 from rubrics.models import Benchmark, Candidate, Case, SourceLabel
 from rubrics.parsing.acuity_files import FORMATS, MATRIX
 from rubrics.parsing.acuity_levels import State
-from scoring.models import AcuityReading
+from scoring.models import AcuityReading, JudgeRun
 
 Ints = NDArray[np.int64]
 
@@ -45,7 +51,8 @@ _STATUSES = {
 }
 _CASES = " ".join(f"WHEN r.state = '{word}' THEN {code}" for word, code in _STATES.items())
 _STATE_CODES = f"(CASE {_CASES} END)"
-# Imported readings, then the steps of runs that ask for levels: a step without a reading is missing.
+# Imported readings, then the steps of runs that ask for levels, then the responses that a judge was to read: a step or
+# response without a reading is missing. Of several replicates of a judge the first counts.
 _ROWS = f"""
     SELECT r.case_id::int8, r.candidate_id::int8, (r.format = %(chat)s)::int::int2, r.sample::int4,
            {_STATE_CODES}::int2, COALESCE(r.level, -1)::int2, COALESCE(r.confidence, 'NaN')::float8,
@@ -67,6 +74,15 @@ _ROWS = f"""
         ON r.pipeline_run_id = g.id AND r.case_id = s.case_id AND r.sample::text = s.key
     WHERE g.kind = 'classify' AND NOT g.replay AND NOT g.imported AND g.candidate_id IS NOT NULL
       AND g.benchmark_id = %(benchmark)s AND (g.terms ->> 'scale')::int8 = %(scale)s AND c.excluded_at IS NULL
+    UNION ALL
+    SELECT a.case_id::int8, a.candidate_id::int8, 1::int2, a.sample::int4, COALESCE({_STATE_CODES}, {MISSING})::int2,
+           COALESCE(r.level, -1)::int2, 'NaN'::float8, i.run_id::int8, 0::int2, 1::int2, 'NaN'::float8, (-1)::int2
+    FROM scoring_judgerunitem i
+    JOIN rubrics_response a ON a.id = i.response_id
+    JOIN rubrics_case c ON c.id = a.case_id
+    LEFT JOIN scoring_acuityreading r
+        ON r.judge_run_id = i.run_id AND r.response_id = i.response_id AND r.replicate = 0
+    WHERE i.run_id = %(judge_run)s AND c.excluded_at IS NULL
 """
 _TYPES = dict(
     zip(
@@ -79,11 +95,17 @@ _TYPES = dict(
 
 @dataclass(frozen=True, eq=False)
 class AcuityInputs:
-    """What a report rests on; ``digest`` is the SHA-256 of it."""
+    """What a report rests on; ``digest`` is the SHA-256 of it. ``judge``: whose readings are among them, if any."""
 
     data: AcuityData
     unusable: list[UnusableReading]
     digest: str
+    judge: LevelJudge | None = None
+
+    @property
+    def judge_facts(self) -> dict[str, Any]:
+        """What a report keeps of the judge."""
+        return self.judge.facts if self.judge else {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,17 +136,20 @@ def read_inputs(
     reference_set: ReferenceSet,
     candidates: Collection[str],
     *,
+    judge: str = "",
     counts_boundary: bool = False,
     slices: bool = False,
     subsets: Collection[str] = (),
 ) -> AcuityInputs:
     """Read the set, and the readings of the candidates of these names on its scale.
 
+    With ``judge`` also what the judge of this name read in responses, `WrongParameters` where there is nothing.
     With ``counts_boundary`` its boundary cases are in the main figures. With ``slices`` also the slices of its cases,
     with the named ones that are called in ``subsets``.
     """
     references = _references(reference_set)
-    rows = _joined(_read(reference_set), {pk for pk, *_reference in references})
+    run = run_on(reference_set, judge)
+    rows = _joined(_read(reference_set, run), {pk for pk, *_reference in references})
     names = dict(
         Candidate.objects.filter(benchmark=reference_set.benchmark_id, name__in=candidates).values_list("pk", "name")
     )
@@ -133,18 +158,25 @@ def read_inputs(
     case_datasets = dict(zip(rows.case[order].tolist(), rows.dataset[order].tolist(), strict=True))
     own = rows.chosen(np.isin(rows.candidate, list(names)))
     data = _data(reference_set, references, case_datasets, own, names)
-    unusable = list(_unusable(reference_set.scale_id, list(names), list(case_datasets)))
+    unusable = list(_unusable(reference_set.scale_id, list(names), list(case_datasets), run))
     digest = _digest(data, unusable)
+    by_judge = level_judge(run) if run and Source.JUDGE in (data.sources or ()) else None
+    if by_judge:
+        digest = hashlib.sha256(f"{digest} {astuple(by_judge)}".encode()).hexdigest()
     data = replace(data, counts_boundary=counts_boundary)
     if slices:
         data = slices_in_database(data, reference_set, subsets)
         digest = hashlib.sha256(f"{digest} {slices_digest(data)}".encode()).hexdigest()
-    return AcuityInputs(data, unusable, digest)
+    return AcuityInputs(data, unusable, digest, by_judge)
 
 
-def candidates_with_readings(reference_set: ReferenceSet) -> list[str]:
-    """The names of the candidates that were asked about the cases of a set, in order."""
-    rows = _joined(_read(reference_set), {pk for pk, *_reference in _references(reference_set)})
+def candidates_with_readings(reference_set: ReferenceSet, judge: str = "") -> list[str]:
+    """The names of the candidates that were asked about the cases of a set, or whose responses ``judge`` was to read,
+    in order.
+    """
+    rows = _joined(
+        _read(reference_set, run_on(reference_set, judge)), {pk for pk, *_reference in _references(reference_set)}
+    )
     ids = np.unique(rows.candidate).tolist()
     return sorted(Candidate.objects.filter(pk__in=ids).values_list("name", flat=True))
 
@@ -157,7 +189,8 @@ def missing_inputs(benchmark: Benchmark) -> str:
         votes = LabelAnswer.objects.filter(question__benchmark=benchmark, question__kind="levels")
         votes = votes.filter(task__status=LabelTask.Status.SUBMITTED)
         return "reference-set" if labels.exists() or votes.exists() else "labels"
-    return "" if AcuityReading.objects.filter(scale__in=sets.values("scale")).exists() else "readings"
+    readings = AcuityReading.objects.filter(scale__in=sets.values("scale")).exclude(source=Source.EDITED)
+    return "" if readings.exists() else "readings"
 
 
 def _references(reference_set: ReferenceSet) -> list[tuple[int, str, str, int | None, int | None]]:
@@ -165,14 +198,15 @@ def _references(reference_set: ReferenceSet) -> list[tuple[int, str, str, int | 
     return list(items.values_list("case_id", "case__key", "status", "low", "high"))
 
 
-def _read(reference_set: ReferenceSet) -> _Rows:
+def _read(reference_set: ReferenceSet, judge_run: JudgeRun | None) -> _Rows:
     given: dict[str, object] = {"scale": reference_set.scale_id, "benchmark": reference_set.benchmark_id}
-    given |= {"chat": FORMATS[1], "matrix": MATRIX}
+    given |= {"chat": FORMATS[1], "matrix": MATRIX, "judge_run": judge_run.pk if judge_run else 0}
     case, candidate, format_, sample, state, place, confidence, origin, of_matrix, by_run, share, descending = (
         fetch_arrays(f"SELECT * FROM ({_ROWS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES)
     )
     # In a matrix each candidate is a dataset by itself; until the datasets of a run's cases are known, the run is one.
-    keys = np.stack([by_run, origin, np.where(of_matrix == 1, candidate, -1)], axis=1)
+    # Runs in both formats, of candidates and of a judge, may have the same number.
+    keys = np.stack([by_run, by_run * format_, origin, np.where(of_matrix == 1, candidate, -1)], axis=1)
     dataset = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1) if len(keys) else case
     return _Rows(
         *(case.astype(np.int64), candidate.astype(np.int64), format_.astype(np.int64), sample.astype(np.int64)),
@@ -282,8 +316,8 @@ def _with_runs(
     planned = np.where(of_run, planned, -1)
     with_shares = set(series[~np.isnan(rows.share)].tolist())
     sources = [
-        (Source.LOGPROBS if i in with_shares else Source.PARSED).value if of_run[i] else IMPORTED
-        for i in range(n_series)
+        _source_of_run(chat=chat == 1, has_shares=i in with_shares) if by_run else IMPORTED
+        for i, (_name, chat, by_run) in enumerate(keys)
     ]
     n_sources = Counter(key[:2] for key in keys)
     return replace(
@@ -301,6 +335,13 @@ def _with_runs(
     )
 
 
+def _source_of_run(*, chat: bool, has_shares: bool) -> str:
+    """Runs ask candidates for forced choices; advice to a patient is what a judge reads in it."""
+    if chat:
+        return Source.JUDGE.value
+    return (Source.LOGPROBS if has_shares else Source.PARSED).value
+
+
 def _looked_up(values: Ints, number_of: dict[int, int]) -> Ints:
     distinct, place = np.unique(values, return_inverse=True)
     return np.array([number_of[value] for value in distinct.tolist()], dtype=np.int64)[place]
@@ -315,14 +356,19 @@ def _is_asked(datasets: Sequence[int], of_row: Ints, series: Ints, n_series: int
     return has_row[of_case]  # the last row, of no dataset, has none
 
 
-def _unusable(scale: int, candidates: list[int], cases: list[int]) -> Iterator[UnusableReading]:
-    """The readings that say no one level; few beside all."""
+def _unusable(
+    scale: int, candidates: list[int], cases: list[int], judge_run: JudgeRun | None
+) -> Iterator[UnusableReading]:
+    """The readings that say no one level; few beside all. Of those of a judge the text is its explanation."""
     rows = AcuityReading.objects.filter(scale=scale, candidate__in=candidates, case__excluded_at=None)
-    rows = rows.filter(source__in=[Source.IMPORTED, Source.PARSED])
+    of_judge = Q(judge_run=judge_run, replicate=0) if judge_run else Q(pk=None)
+    rows = rows.filter(Q(source__in=[Source.IMPORTED, Source.PARSED]) | of_judge)
     rows = rows.exclude(state__in=[AcuityReading.State.LEVEL, AcuityReading.State.MISSING]).order_by("pk")
     within = set(cases)
-    columns = ("candidate__name", "format", "case__key", "sample", "state", "text")
-    files = ("acuity_import__file_name", "line", "pipeline_run__public_id")
+    words = CaseWhen(When(source=Source.JUDGE, then=F("explanation")), default=F("text"))
+    columns = ("candidate__name", "format", "case__key", "sample", "state", "words")
+    files = ("acuity_import__file_name", "line", "run")
+    rows = rows.annotate(words=words, run=Coalesce("pipeline_run__public_id", "judge_run__public_id"))
     for case, file, line, run, *own in rows.values_list("case_id", *files, *columns):
         if case in within:
             values = (*own, f"run {run}" if file is None else file, line)

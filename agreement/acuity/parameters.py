@@ -10,6 +10,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from agreement.acuity.inputs import candidates_with_readings
+from agreement.acuity.level_judges import chosen_judge
 from agreement.reports.parameters import WrongParameters, chosen_subsets
 from annotation.models import ReferenceSet
 from consilium.statistics.triage_cost import EXPONENT, RATIO
@@ -68,9 +69,12 @@ def reference_set_of(benchmark: Benchmark, given: Any) -> ReferenceSet:
     return sets.get(number=given)
 
 
-def chosen_candidates(reference_set: ReferenceSet, given: Any) -> list[str]:
-    """The candidates by name, in order; all that were asked about the cases of the set where none is named."""
-    known = candidates_with_readings(reference_set)
+def chosen_candidates(reference_set: ReferenceSet, given: Any, judge: str) -> list[str]:
+    """The candidates by name, in order; all that were asked about the cases of the set where none is named.
+
+    Those whose responses ``judge`` has read are among them.
+    """
+    known = candidates_with_readings(reference_set, judge)
     if given is None:
         if not known:
             raise WrongParameters(
@@ -87,6 +91,13 @@ def chosen_candidates(reference_set: ReferenceSet, given: Any) -> list[str]:
             % {"number": reference_set.number, "names": ", ".join(unknown)}
         )
     return sorted(set(given))
+
+
+def chosen_series(reference_set: ReferenceSet, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Set, candidates, and the judge whose readings stand beside theirs, where one has read responses."""
+    judge = chosen_judge(reference_set, parameters.get("judge"))
+    candidates = chosen_candidates(reference_set, parameters.get("candidates"), judge.get("judge", ""))
+    return {"reference_set": reference_set.number, "candidates": candidates, **judge}
 
 
 def chosen_boundary(parameters: Mapping[str, Any]) -> str:

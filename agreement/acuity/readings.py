@@ -49,9 +49,10 @@ class AcuityData:
     for each reading, and so has ``confidence``, 0 to 1, NaN where none was given. ``slices`` are masks over the cases
     by name, in the order of their names. ``counts_boundary``: boundary cases are in the main figures too.
 
-    Of readings that runs asked for, and none else: ``planned`` (cases, series) is the number of samples that were
-    planned, -1 in the columns of other series; ``share`` is the probability of the level that was read, by log
-    probabilities, and NaN elsewhere; ``descending`` whether the most urgent level was listed first, -1 elsewhere.
+    Of readings that runs asked for, those of a judge among them, and none else: ``planned`` (cases, series) is the
+    number of samples that were planned, -1 in the columns of other series; ``share`` is the probability of the level
+    that was read, by log probabilities, and NaN elsewhere; ``descending`` whether the most urgent level was listed
+    first, -1 elsewhere.
     ``sources`` and ``candidates`` have an entry for each series: where its readings come from, and whose they are. The
     name of a series is that of its candidate, with the source where the candidate has several in the format. All five
     are None where nothing was asked for by a run.

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 from django import forms
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement.acuity.inputs import AcuityInputs, read_inputs
+from agreement.acuity.level_judges import judge_methods
 from agreement.acuity.measures import Price
 from agreement.acuity.parameters import (
     EXCLUDE,
@@ -18,9 +20,9 @@ from agreement.acuity.parameters import (
     MAX_GAMMA,
     MAX_RATIO,
     chosen_boundary,
-    chosen_candidates,
     chosen_gamma,
     chosen_ratio,
+    chosen_series,
     chosen_slices,
     reference_set_of,
     title_names,
@@ -46,12 +48,14 @@ from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.jackknife import effective_cases
 from consilium.statistics.triage_cost import EXPONENT, RATIO
 from rubrics.models import Benchmark, Candidate
+from scoring.models import AcuityReading
+from scoring.runs.selectors import level_runs
 
 
 class AcuityForm(ReportForm):
-    """A reference set, candidates, and what errors cost."""
+    """A reference set, candidates, a judge where there are several, and what errors cost."""
 
-    may_be_empty = ("candidates", "boundary")
+    may_be_empty = ("candidates", "judge", "boundary")
 
     reference_set = forms.TypedChoiceField(label=gettext_lazy("Reference set"), coerce=int)
     candidates = forms.MultipleChoiceField(
@@ -59,6 +63,11 @@ class AcuityForm(ReportForm):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("All that have readings on the scale of the set, where none is chosen."),
+    )
+    judge = forms.ChoiceField(
+        label=gettext_lazy("Judge"),
+        required=False,
+        help_text=gettext_lazy("Whose readings of responses as to a patient count, where several judges read them."),
     )
     ratio = forms.FloatField(
         label=gettext_lazy("Price of a level too low"),
@@ -91,19 +100,26 @@ class AcuityForm(ReportForm):
             "Dataset, how a case was labelled, reference level, language, register, difficulty, tags, named slices."
         ),
     )
-    field_order = ["reference_set", "ratio", "gamma", "candidates", "boundary", "slices", "interval", "seed"]
+    field_order = ["reference_set", "ratio", "gamma", "candidates", "judge", "boundary", "slices", "interval", "seed"]
 
     def offer(self, benchmark: Benchmark) -> None:
         sets = ReferenceSet.objects.filter(benchmark=benchmark).select_related("scale")
         choose(self, "reference_set", [(row.number, f"{row.number} ({row.scale})") for row in sets])
-        candidates = Candidate.objects.filter(benchmark=benchmark, acuity_readings__isnull=False).distinct()
+        read = AcuityReading.objects.exclude(source=AcuityReading.Source.EDITED)
+        candidates = Candidate.objects.filter(Exists(read.filter(candidate=OuterRef("pk"))), benchmark=benchmark)
         names = list(candidates.order_by("name").values_list("name", flat=True))
         choose(self, "candidates", [(name, name) for name in names])
+        judges = {run.judge.name for scale in {row.scale for row in sets} for run in level_runs(scale)}
+        if len(judges) > 1:
+            newest = gettext_lazy("The one whose run finished last")
+            choose(self, "judge", [("", newest), *((name, name) for name in sorted(judges))])
+        else:
+            del self.fields["judge"]
         self.ready = bool(sets and names)
 
     def parameters(self) -> dict[str, Any]:
         """As `complete` takes them: without candidates where none was chosen."""
-        # An empty choice is none: of candidates, and of what becomes of boundary cases.
+        # An empty choice is none: of candidates, of a judge, and of what becomes of boundary cases.
         return {name: own for name, own in super().parameters().items() if own or name not in self.may_be_empty}
 
 
@@ -112,8 +128,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
     ratio = chosen_ratio(parameters)
     gamma = chosen_gamma(parameters)
     return {
-        "reference_set": reference_set.number,
-        "candidates": chosen_candidates(reference_set, parameters.get("candidates")),
+        **chosen_series(reference_set, parameters),
         "ratio": ratio,
         "gamma": gamma,
         "boundary": chosen_boundary(parameters),
@@ -127,6 +142,7 @@ def read(benchmark: Benchmark, given: Parameters) -> AcuityInputs:
         reference_set_of(benchmark, given["reference_set"]),
         given["candidates"],
         # A report that is older than these has none of them.
+        judge=given.get("judge", ""),
         counts_boundary=given.get("boundary") == INCLUDE,
         slices=given.get("slices", False),
         subsets=given.get("subsets", ()),
@@ -146,6 +162,7 @@ def compute(
     candidates: Sequence[str],
     ratio: float,
     gamma: float,
+    judge: str = "",
     boundary: str = EXCLUDE,
     slices: bool = False,
     subsets: Sequence[str] = (),
@@ -155,7 +172,9 @@ def compute(
 ) -> Result:
     """The tables of the command ``acuity``. The seed is that of the resamples in which curves cross."""
     chosen = reference_set_of(benchmark, reference_set)
-    inputs = read_inputs(chosen, candidates, counts_boundary=boundary == INCLUDE, slices=slices, subsets=subsets)
+    inputs = read_inputs(
+        chosen, candidates, judge=judge, counts_boundary=boundary == INCLUDE, slices=slices, subsets=subsets
+    )
     progress(0.2)
     price = Price(ratio, gamma)
     tables = tables_of(acuity_files(inputs, price=price, rule=rule, seed=seed))
@@ -167,6 +186,7 @@ def compute(
         "datasets": chosen.datasets,
         "scale": str(chosen.scale),
         **reference_facts(chosen),
+        **inputs.judge_facts,
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "statuses": {
             status.name.lower(): int((inputs.data.status == int(status)).sum())
@@ -254,6 +274,7 @@ def methods(report: Report) -> list[str]:
         f"There were {sum(row['n_readings'] for row in pooled):,} readings on them, "
         f"{sum(row['n_usable'] for row in pooled):,} of one level; {listed(lost)}. No level was ever assumed.",
         *reference_methods(facts),
+        *judge_methods(facts),
         "Unless said otherwise each case counts 1, as the mean over its usable readings.",
         f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}; "
         "over everything asked, a reading that names no one level, or is missing, costs as much as the worst answer. "
@@ -286,7 +307,7 @@ def _pairs(report: Report) -> list[str]:
 
 KIND = Kind(
     value=Report.Kind.ACUITY,
-    parameters=frozenset({"reference_set", "candidates", "ratio", "gamma", "boundary", "slices", "subsets"}),
+    parameters=frozenset({"reference_set", "candidates", "judge", "ratio", "gamma", "boundary", "slices", "subsets"}),
     complete=complete,
     compute=compute,
     title=title,

@@ -19,11 +19,12 @@ from agreement.acuity.format_tables import (
     pairs_of_formats,
 )
 from agreement.acuity.inputs import AcuityInputs, read_inputs
+from agreement.acuity.level_judges import judge_methods
 from agreement.acuity.measures import Price
 from agreement.acuity.parameters import (
-    chosen_candidates,
     chosen_gamma,
     chosen_ratio,
+    chosen_series,
     reference_set_of,
     title_names,
 )
@@ -55,7 +56,7 @@ REFERENCE = "reference:"
 class FormatsForm(AcuityForm):
     """A reference set, candidates, and what errors cost."""
 
-    field_order = ["reference_set", "ratio", "gamma", "candidates", "interval", "seed"]
+    field_order = ["reference_set", "ratio", "gamma", "candidates", "judge", "interval", "seed"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -66,8 +67,7 @@ class FormatsForm(AcuityForm):
 def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, Any]:
     reference_set = reference_set_of(benchmark, parameters.get("reference_set"))
     return {
-        "reference_set": reference_set.number,
-        "candidates": chosen_candidates(reference_set, parameters.get("candidates")),
+        **chosen_series(reference_set, parameters),
         "ratio": chosen_ratio(parameters),
         "gamma": chosen_gamma(parameters),
     }
@@ -75,7 +75,8 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 def read(benchmark: Benchmark, given: Parameters) -> AcuityInputs:
     """The inputs of a report with these parameters."""
-    return read_inputs(reference_set_of(benchmark, given["reference_set"]), given["candidates"])
+    reference_set = reference_set_of(benchmark, given["reference_set"])
+    return read_inputs(reference_set, given["candidates"], judge=given.get("judge", ""))
 
 
 def formats_files(inputs: AcuityInputs, *, price: Price, rule: IntervalRule) -> list[OutTable]:
@@ -95,13 +96,14 @@ def compute(
     candidates: Sequence[str],
     ratio: float,
     gamma: float = EXPONENT,
+    judge: str = "",
     rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
     """The tables of the command ``acuity_formats``."""
     chosen = reference_set_of(benchmark, reference_set)
-    inputs = read_inputs(chosen, candidates)
+    inputs = read_inputs(chosen, candidates, judge=judge)
     progress(0.2)
     tables = tables_of(formats_files(inputs, price=Price(ratio, gamma), rule=rule))
     data = inputs.data
@@ -114,6 +116,7 @@ def compute(
         "signed_at": f"{chosen.signed_at:%Y-%m-%d}",
         "scale": str(chosen.scale),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
+        **inputs.judge_facts,
         "ratio": ratio,
         "gamma": gamma,
         "n_cases": len(data.cases),
@@ -350,6 +353,7 @@ def methods(report: Report) -> list[str]:
         f"a forced choice was compared with what the same candidates advised as to a patient, on the same cases, "
         f"against reference set {facts['reference_set']}, signed on {facts['signed_at']}, on the scale "
         f"{facts['scale']}.",
+        *judge_methods(facts),
         f"{within} of a candidate had a usable reading in both formats. Measures are differences, advice less "
         "forced choice, on those with one clear reference level, each case counting 1 as the mean over its usable "
         "readings; the mean shift in levels is of the most frequent levels on all shared cases.",
@@ -364,7 +368,7 @@ def methods(report: Report) -> list[str]:
 
 KIND = Kind(
     value=Report.Kind.ACUITY_FORMATS,
-    parameters=frozenset({"reference_set", "candidates", "ratio", "gamma"}),
+    parameters=frozenset({"reference_set", "candidates", "judge", "ratio", "gamma"}),
     complete=complete,
     compute=compute,
     title=title,

@@ -50,10 +50,8 @@ MEASURE_LABELS = {
 
 
 def _runs(benchmark: Benchmark) -> list[JudgeRun]:
-    rows = JudgeRun.objects.filter(
-        benchmark=benchmark, purpose=JudgeRun.Purpose.ACUITY, status=JudgeRun.Status.FINISHED
-    )
-    return list(rows.select_related("judge__scale").order_by("-finished_at", "-pk"))
+    rows = JudgeRun.objects.finished(JudgeRun.Purpose.ACUITY).filter(benchmark=benchmark)
+    return list(rows.select_related("judge__scale"))
 
 
 class AcuityJudgeForm(ReportForm):

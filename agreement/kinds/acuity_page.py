@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agreement.acuity.parameters import INCLUDE, level_label
+from agreement.acuity.readings import IMPORTED
 from agreement.kinds.kind import Context
 from agreement.kinds.slice_menu import slice_label, slice_menu, titles_of_named
 from agreement.models import Report
@@ -20,6 +21,7 @@ from agreement.reports.tables import Row
 from consilium.core.i18n import translate_remark
 from consilium.statistics.triage_cost import CURVE
 from rubrics.parsing.acuity_files import ALL
+from scoring.models import AcuityReading
 
 FORMATS = ("qa", "chat")
 # The page shows at most so many pairs; the file has all of them.
@@ -111,7 +113,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         "best": {"candidate": best["candidate"], "format": format_label(best["format"])} if best else None,
         "tiles": _tiles(report, best) if best else [],
         **_ranking(report, sort, part),
-        "board": _board(acuity_rows(report, part), order),
+        "board": _board(acuity_rows(report, part), order, facts),
         "part": part,
         "one_level": part.startswith("reference:") and "|" not in part,
         "part_label": "" if part == ALL else slice_label(part, titles),
@@ -262,8 +264,10 @@ def _same(row: Row, series: tuple[str, str]) -> bool:
     return (row["candidate"], row["format"]) == series
 
 
-def _board(rows: Sequence[Row], order: Sequence[tuple[str, str]]) -> list[Context]:
+def _board(rows: Sequence[Row], order: Sequence[tuple[str, str]], facts: Mapping[str, Any]) -> list[Context]:
     """A group of rows for each format, with the pooled row of all candidates at its end."""
+    is_unchecked = not facts.get("level_judge", {}).get("is_checked", True)
+    has_sources = any(row["source"] != IMPORTED for row in rows)
     expected = {(row["candidate"], row["format"]): row for row in rows if row["aggregate"] == "expected"}
     groups = []
     for format_ in FORMATS:
@@ -271,10 +275,18 @@ def _board(rows: Sequence[Row], order: Sequence[tuple[str, str]]) -> list[Contex
         if not series:
             continue
         shown = [_board_row(expected[name]) for name in series]
+        if has_sources:
+            shown = [{**row, **_source(row["source"], is_unchecked)} for row in shown]
         if (ALL, format_) in expected:
             shown.append({**_board_row(expected[ALL, format_]), "is_all": True})
         groups.append({"format": format_label(format_), "rows": shown})
     return groups
+
+
+def _source(source: str, is_unchecked: bool) -> Context:
+    """Where readings come from, and of those of a judge whether physicians still have to check it."""
+    label = AcuityReading.Source(source).label
+    return {"source_label": label, "is_unchecked": is_unchecked and source == AcuityReading.Source.JUDGE}
 
 
 def _board_row(row: Row) -> Context:

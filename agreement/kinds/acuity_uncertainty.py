@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.core.paginator import Paginator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement.acuity.inputs import read_inputs
+from agreement.acuity.inputs import AcuityInputs, read_inputs
+from agreement.acuity.level_judges import judge_methods
 from agreement.acuity.panel_inputs import with_panel
 from agreement.acuity.parameters import (
-    chosen_candidates,
     chosen_ratio,
+    chosen_series,
     level_label,
     reference_set_of,
     title_names,
@@ -65,7 +67,7 @@ _FORMATS = dict(AcuityReading.Format.choices)
 class UncertaintyForm(AcuityForm):
     """A reference set with votes, candidates, and the price of a level too low."""
 
-    field_order = ["reference_set", "ratio", "candidates", "seed"]
+    field_order = ["reference_set", "ratio", "candidates", "judge", "seed"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -92,17 +94,16 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
             _("Reference set %(number)s holds no vote of a physician.") % {"number": reference_set.number}
         )
     return {
-        "reference_set": reference_set.number,
-        "candidates": chosen_candidates(reference_set, parameters.get("candidates")),
+        **chosen_series(reference_set, parameters),
         "ratio": chosen_ratio(parameters),
     }
 
 
-def inputs_of(reference_set: ReferenceSet, candidates: Sequence[str]) -> tuple[AcuityData, str]:
+def inputs_of(reference_set: ReferenceSet, candidates: Sequence[str], judge: str) -> AcuityInputs:
     """Readings with the frozen votes, and the digest of both."""
-    inputs = read_inputs(reference_set, candidates)
+    inputs = read_inputs(reference_set, candidates, judge=judge)
     digest = hashlib.sha256(f"{inputs.digest} {reference_set.digest}".encode()).hexdigest()
-    return with_panel(inputs.data, reference_set), digest
+    return replace(inputs, data=with_panel(inputs.data, reference_set), digest=digest)
 
 
 def uncertainty_files(data: AcuityData, reference_set: ReferenceSet, *, ratio: float, seed: int) -> list[OutTable]:
@@ -126,15 +127,16 @@ def compute(
     reference_set: int,
     candidates: Sequence[str],
     ratio: float,
+    judge: str = "",
     rule: IntervalRule = DEFAULT_RULE,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
     """The tables of the command ``acuity_uncertainty``. The seed is that of the pairs of halves that are drawn."""
     chosen = reference_set_of(benchmark, reference_set)
-    data, digest = inputs_of(chosen, candidates)
+    inputs = inputs_of(chosen, candidates, judge)
     progress(0.2)
-    tables = tables_of(uncertainty_files(data, chosen, ratio=ratio, seed=seed))
+    tables = tables_of(uncertainty_files(inputs.data, chosen, ratio=ratio, seed=seed))
     best = _closest(tables["uncertainty"].dicts())
     facts = {
         "reference_set": chosen.number,
@@ -142,13 +144,14 @@ def compute(
         "signed_at": f"{chosen.signed_at:%Y-%m-%d}",
         "scale": str(chosen.scale),
         **reference_facts(chosen),
+        **inputs.judge_facts,
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "ambiguous": chosen.ambiguous.in_words,
         "minimum_votes": chosen.minimum_votes,
         "ratio": ratio,
         **({"headline": {"value": best["rps"], "low": None, "high": None, "reason": ""}} if best else {}),
     }
-    return Result(tables=tables, facts=facts, digest=digest)
+    return Result(tables=tables, facts=facts, digest=inputs.digest)
 
 
 def _closest(rows: Sequence[Row]) -> Row | None:
@@ -167,7 +170,8 @@ def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
     """Of what `compute` would read now."""
-    return inputs_of(reference_set_of(benchmark, given["reference_set"]), given["candidates"])[1]
+    reference_set = reference_set_of(benchmark, given["reference_set"])
+    return inputs_of(reference_set, given["candidates"], given.get("judge", "")).digest
 
 
 def body(report: Report, sort: str) -> Context:
@@ -470,6 +474,7 @@ def methods(report: Report) -> list[str]:
         f"{panel['n_cannot_tell']:,} further ones the physician could not tell. A panel took {facts['minimum_votes']} "
         f"votes; {panel['n_ambiguous']:,} cases were ambiguous by the rule {facts['ambiguous']}.",
         *reference_methods(facts),
+        *judge_methods(facts),
         "Distances are the total variation, the earth mover’s distance in levels, the Jensen–Shannon divergence "
         "(natural logarithm) and the ranked probability score (Epstein 1969), means over cases with three votes and "
         "two usable readings; the corrected error is unbiased for finite panels and samples (Ferro 2014).",
@@ -483,7 +488,7 @@ def methods(report: Report) -> list[str]:
 
 KIND = Kind(
     value=Report.Kind.ACUITY_UNCERTAINTY,
-    parameters=frozenset({"reference_set", "candidates", "ratio"}),
+    parameters=frozenset({"reference_set", "candidates", "judge", "ratio"}),
     complete=complete,
     compute=compute,
     title=title,

@@ -11,12 +11,20 @@ from consilium.statistics.triage_cost import EXPONENT, RATIO
 
 
 def add_series_arguments(parser: CommandParser) -> None:
-    """Benchmark, candidates and reference set."""
+    """Benchmark, candidates, judge and reference set."""
     parser.add_argument("--benchmark", required=True, help="short name of the benchmark")
     parser.add_argument(
         "--candidate", action="append", metavar="NAME", help="may be repeated (default: all with readings)"
     )
+    add_judge_argument(parser)
     parser.add_argument("--reference-set", type=int, metavar="N", help="number of a reference set (default: newest)")
+
+
+def add_judge_argument(parser: CommandParser) -> None:
+    """``--judge``: whose readings of responses stand beside other readings."""
+    parser.add_argument(
+        "--judge", metavar="NAME", help="that read levels in responses (default: the one whose run finished last)"
+    )
 
 
 def add_price_arguments(parser: CommandParser) -> None:
@@ -41,4 +49,5 @@ def given_parameters(options: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a report as far as they were given."""
     given = {"ratio": options["ratio"], "gamma": options["gamma"]}
     given |= {"reference_set": options["reference_set"], "candidates": options["candidate"]}
+    given["judge"] = options["judge"]
     return {name: value for name, value in given.items() if value is not None}

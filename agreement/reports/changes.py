@@ -17,11 +17,15 @@ from django.utils.translation import ngettext
 
 from agreement.models import Report
 from agreement.reports.tables import Row
-from annotation.models import ExpertGroup
+from annotation.models import ExpertGroup, ReferenceSet
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun
+from scoring.runs.selectors import level_runs
 from scoring.selectors.raters import Rater, groups_of_consensus, resolve_rater
+
+# Kinds with the readings of a judge of levels.
+LEVEL_KINDS = (Report.Kind.ACUITY, Report.Kind.ACUITY_FORMATS, Report.Kind.ACUITY_UNCERTAINTY)
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class RestsOn:
     runs_then: frozenset[str]
     runs_now: tuple[JudgeRun, ...]
     readings: bool = False
+    level_judge: bool = False
 
 
 # Changes of one report --------------------------------------------------------------------------------------------
@@ -126,6 +131,12 @@ _SOURCE_LABELS = """
     SELECT count(DISTINCT l.case_id) FROM rubrics_sourcelabel l JOIN rubrics_acuityimport i ON i.id = l.acuity_import_id
     WHERE i.created_at > %(since)s AND i.benchmark_id = %(benchmark)s
 """
+# Responses in which a physician has marked the level since.
+_READ_RESPONSES = """
+    SELECT count(DISTINCT t.response_id) FROM annotation_labeltask t JOIN rubrics_case c ON c.id = t.case_id
+    WHERE t.response_id IS NOT NULL AND t.status = 'submitted' AND t.submitted_at > %(since)s
+      AND c.benchmark_id = %(benchmark)s
+"""
 # Each case that was edited since: its current labels and exclusion, beside the earlier ones.
 _OF_CASE = "(c.difficulty, c.register, c.tags, c.label_tags)"
 _CASES = f"""
@@ -185,6 +196,9 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
             yield Change("newer_run", 1, _("the judge %(judge)s has a newer run") % {"judge": run.judge.name})
     (rubrics,) = _counts(_RUBRICS, given)
     yield _change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
+    (read,) = _counts(_READ_RESPONSES, given) if rests.level_judge else (0,)
+    by_physicians = ngettext("%(n)s response read by a physician", "%(n)s responses read by physicians", read)
+    yield _change("responses_read", read, by_physicians)
     (readings,) = _counts(_READINGS, given) if rests.readings else (0,)
     yield _change("readings", readings, ngettext("%(n)s reading imported", "%(n)s readings imported", readings))
     (mapped,) = _counts(_SOURCE_LABELS, given) if rests.readings else (0,)
@@ -208,6 +222,8 @@ def _counts(query: str, given: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _rests_on(report: Report) -> RestsOn:
+    if report.kind in LEVEL_KINDS and "judge" in report.parameters:
+        return _rests_on_judge(report)
     raters = list(_raters(report))
     labels = [label for rater in raters for label in (rater.label, *rater.members)]
     groups = {group.name: group.pk for group in ExpertGroup.objects.filter(benchmark=report.benchmark_id)}
@@ -221,7 +237,24 @@ def _rests_on(report: Report) -> RestsOn:
         groups=sorted(pk for name, pk in groups.items() if name in named),
         runs_then=frozenset(report.result.get("facts", {}).get("runs") or ()),
         runs_now=tuple({run.pk: run for rater in raters for run in rater.runs}.values()),
-        readings=report.kind in (Report.Kind.ACUITY, Report.Kind.ACUITY_FORMATS),
+        readings=report.kind in LEVEL_KINDS,
+    )
+
+
+def _rests_on_judge(report: Report) -> RestsOn:
+    """A judge of levels is no rater: its readings are no decisions."""
+    reference_set = ReferenceSet.objects.filter(
+        benchmark=report.benchmark_id, number=report.parameters["reference_set"]
+    ).first()
+    runs = level_runs(reference_set.scale) if reference_set else []
+    facts = report.result.get("facts", {})
+    return RestsOn(
+        groups=[],
+        runs_then=frozenset(facts.get("runs") or ()),
+        # Where no candidate of the report has a response that it read, its runs are of no concern.
+        runs_now=tuple(run for run in runs if "runs" in facts and run.judge.name == report.parameters["judge"]),
+        readings=True,
+        level_judge="runs" in facts,
     )
 
 
@@ -281,6 +314,12 @@ _LAST = f"""
     UNION ALL
     SELECT 'acuity', '', max(i.created_at) FROM rubrics_acuityimport i
     WHERE i.created_at > %(since)s AND i.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'acuity', '', max(u.finished_at) FROM scoring_judgerun u
+    WHERE u.benchmark_id = %(benchmark)s AND u.purpose = 'acuity' AND u.finished_at > %(since)s
+    UNION ALL
+    SELECT 'acuity', '', max(t.submitted_at) FROM annotation_labeltask t JOIN rubrics_case c ON c.id = t.case_id
+    WHERE t.response_id IS NOT NULL AND t.submitted_at > %(since)s AND c.benchmark_id = %(benchmark)s
 """
 
 

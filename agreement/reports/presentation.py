@@ -15,7 +15,7 @@ from agreement.judged.judges_in_report import judges_in_report
 from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.reports import files
-from agreement.reports.changes import last_changes
+from agreement.reports.changes import LEVEL_KINDS, last_changes
 from agreement.reports.figures import figures_of, inline
 from agreement.reports.methods import methods_of
 from agreement.reports.numbers import Number
@@ -110,7 +110,7 @@ def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
     # A scoreboard also counts the work of all physicians on its candidates, whoever its rater is.
     if report.kind == Report.Kind.SCORES:
         return []
-    if report.kind in (Report.Kind.ACUITY, Report.Kind.ACUITY_FORMATS):  # readings and which cases count; no rater
+    if report.kind in LEVEL_KINDS:  # readings and which cases count; no rater
         return [{"rater": "", "kind": "acuity", "judge": ""}]
     if report.kind == Report.Kind.ALTERNATIVE:  # its table of raters has only the judge, and not the physicians
         group = str(report.parameters["group"])

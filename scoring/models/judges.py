@@ -84,8 +84,11 @@ class TrainedModel(models.Model):
 class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
     def graded(self) -> JudgeRunQuerySet:
         """Finished runs that graded unchanged responses, most recently finished first."""
-        finished = self.filter(status=JudgeRun.Status.FINISHED, purpose=JudgeRun.Purpose.GRADE)
-        return finished.order_by("-finished_at", "-pk")
+        return self.finished(JudgeRun.Purpose.GRADE)
+
+    def finished(self, purpose: JudgeRun.Purpose) -> JudgeRunQuerySet:
+        """Finished runs of one purpose, most recently finished first."""
+        return self.filter(status=JudgeRun.Status.FINISHED, purpose=purpose).order_by("-finished_at", "-pk")
 
 
 class JudgeRun(models.Model):

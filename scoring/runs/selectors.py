@@ -22,7 +22,7 @@ from annotation.models.outcomes import outcome_code_sql
 from consilium.core.ratings import Ratings, Span, copy_columns, fetch_ratings
 from consilium.core.reasons import Reason
 from consilium.statistics.outcomes import Outcome
-from rubrics.models import Benchmark
+from rubrics.models import AcuityScale, Benchmark
 from rubrics.selectors.exclusion import counting, marked
 from scoring.models import JudgeRun, Verdict
 
@@ -164,6 +164,17 @@ def run_sets(benchmark: Benchmark, judge_names: Collection[str] | None = None) -
         )
         for name, of_judge in sorted(by_name.items())
     }
+
+
+def level_runs(scale: AcuityScale) -> list[JudgeRun]:
+    """The run that counts for each judge of levels on a scale: its newest finished one. The last to finish is first.
+
+    Readings of judges are never imported, and runs on changed responses do not count.
+    """
+    runs: dict[str, JudgeRun] = {}
+    for run in JudgeRun.objects.finished(JudgeRun.Purpose.ACUITY).filter(judge__scale=scale).select_related("judge"):
+        runs.setdefault(run.judge.name, run)
+    return list(runs.values())
 
 
 def run_date(run: JudgeRun) -> str:

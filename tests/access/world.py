@@ -118,7 +118,7 @@ def sign_references(benchmark: Benchmark, note: str) -> None:
 
 def choose_level(case: Case, candidate: Candidate, answer: str) -> None:
     """A finished run that asked for the level of one case, with an answer that names none."""
-    scale = AcuityScale.objects.get(benchmark=case.benchmark)
+    scale = AcuityScale.objects.get(benchmark=case.benchmark, name="four")
     run = ClassificationRun.objects.create(
         kind="classify", benchmark=case.benchmark, candidate=candidate, status="finished",
         config={"endpoint": "", "model": "m", "scale": "four", "levels": [], "ask": "letter"},
@@ -136,7 +136,7 @@ def choose_level(case: Case, candidate: Candidate, answer: str) -> None:
 
 def read_level(response: Response, judge: str, explanation: str) -> JudgeRun:
     """A judge's finished run that read in one response which level of care it advises."""
-    scale = AcuityScale.objects.get(benchmark=response.case.benchmark)
+    scale = AcuityScale.objects.get(benchmark=response.case.benchmark, name="four")
     config = {"endpoint": "http://127.0.0.1:1/v1", "model": "none"}
     row = Judge.objects.create(
         benchmark=scale.benchmark, name=judge, kind="chat", task="acuity", scale=scale, config=config

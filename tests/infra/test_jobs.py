@@ -342,9 +342,9 @@ def test_every_kind_has_its_tasks(settings: Any) -> None:
         "agreement.tasks.run_report",
         "releases.tasks.run_release",
         "rubrics.tasks.run_import",
-        "scoring.tasks.generate_responses",
         "scoring.tasks.judge_slice",
         "scoring.tasks.train_judge",
+        "scoring.tasks.work_on_pipeline",
     }
 
 

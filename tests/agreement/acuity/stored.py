@@ -23,6 +23,7 @@ from rubrics.parsing.acuity_files import AcuityReader
 
 DISPERSION = AmbiguousRule(AmbiguousBy.DISPERSION, 0.75)
 LEVELS = ("self-care", "primary-care", "urgent-care", "emergency")
+N_CASES = 12
 MEDASK = ("gpt-4.5", "medask", "o4-mini", "o3-mini")
 
 

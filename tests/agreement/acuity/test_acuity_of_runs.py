@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,24 +10,11 @@ from django.utils import timezone
 
 from rubrics.models import AcuityScale, Benchmark, Candidate, Case
 from scoring.models import AcuityReading, ClassificationRun, PipelineStep
-from tests.agreement.acuity.stored import LEVELS, chosen, csv_of, csv_rows, import_files, reported, sign, write_lines
+from tests.agreement.acuity.stored import N_CASES as N
+from tests.agreement.acuity.stored import chosen, csv_of, csv_rows, reported
 from tests.factories import CandidateFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-
-N = 12
-
-
-@pytest.fixture
-def scale(tmp_path: Path, benchmark: Benchmark) -> AcuityScale:
-    """Twelve cases, three of each level; M's imported readings are all right, O was asked elsewhere too."""
-    lines = [f"c{i:02},M,qa,0,{LEVELS[i % 4]},{LEVELS[i % 4]}" for i in range(N)]
-    scale = import_files(benchmark, write_lines(tmp_path, "m.csv", lines), dataset="one")
-    # A dataset that shares no case with it.
-    other = [f"d{i:02},O,qa,0,{LEVELS[0]},{LEVELS[0]}" for i in range(2)]
-    import_files(benchmark, write_lines(tmp_path, "o.csv", other), dataset="two")
-    sign(scale)
-    return scale
 
 
 def run_of(scale: AcuityScale, candidate: Candidate, answers: dict[tuple[str, int], dict[str, Any] | None]) -> None:
