@@ -257,7 +257,9 @@ class _Check:
                 continue
             key, scale = question
             places = places_of(row, scale)
-            if places is None or (places[0] is not None and places[1] - places[0] not in (0, 1)):  # type: ignore[operator]
+            low, high = places or (None, None)
+            is_wide = low is not None and high is not None and high - low not in (0, 1)
+            if places is None or is_wide:
                 message = Phrase("The levels are none of the scale, or not side by side.")
                 self.faults.add(files.RULINGS, line, "low", message)
                 continue

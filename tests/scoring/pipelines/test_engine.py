@@ -46,7 +46,8 @@ def test_each_step_is_asked_once_when_what_it_needs_is_there(cases: Benchmark, l
     for key in (f"case-{number}" for number in range(4)):
         first = steps[key, "weigh", "", 0]
         looks = [steps[key, "look", str(number), 0] for number in range(2)]
-        sent = json.loads(zlib.decompress(bytes(first.call.request)))["messages"][0]["content"]  # type: ignore[union-attr]
+        assert first.call is not None
+        sent = json.loads(zlib.decompress(bytes(first.call.request)))["messages"][0]["content"]
         for look in looks:
             assert f"\n{look.output['explanation']} {look.output['criteria_met']}" in sent  # type: ignore[index]
         second = steps.get((key, "weigh", "", 1))

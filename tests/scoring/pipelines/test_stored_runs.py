@@ -65,7 +65,8 @@ def test_runs_and_items_of_an_earlier_version_come_over(cases: Benchmark, client
     staff = UserFactory()
     cases.roles.create(user=staff, role="researcher")
     client.force_login(staff)
-    rows = b"".join(client.get(reverse("scoring:generation-csv", args=["stepwise", "earlier"]))).decode()  # type: ignore[arg-type]
+    file: Any = client.get(reverse("scoring:generation-csv", args=["stepwise", "earlier"]))
+    rows = b"".join(file).decode()
     counts = f"400,20,7,1,{at.isoformat(timespec='seconds')}"
     assert rows.splitlines()[1:] == [
         f"case-0,earlier,search,1,done,,,{response.public_id},prose-2026,length,true,false,I am Prose,{counts}",
