@@ -158,14 +158,9 @@ class _Content:
     @cached_property
     def _votes(self) -> list[tuple[Any, ...]]:
         """Every vote that was handed in, on a case that counts, in that order."""
-        rows = LabelAnswer.objects.filter(
-            question__benchmark=self.benchmark,
-            question__scale__isnull=False,
-            task__status=LabelTask.Status.SUBMITTED,
-            task__case__excluded_at=None,
-        ).order_by("task__submitted_at", "pk")
+        rows = LabelAnswer.objects.votes(self.benchmark).filter(task__case__excluded_at=None)
         return list(
-            rows.values_list(
+            rows.order_by("task__submitted_at", "pk").values_list(
                 *("task__case_id", "task__case__key", "task__annotator_id", "value", "upper", "certainty", "note"),
                 *("reason", "question_id", "task__batch__group__name", "task__submitted_at", "task__round"),
             )
@@ -360,8 +355,7 @@ class _Content:
         return cases.filter(reduce(or_, named)).order_by("pk")
 
     def _vote_tasks(self) -> QuerySet[Any, Any]:
-        answers = LabelAnswer.objects.filter(question__benchmark=self.benchmark, question__scale__isnull=False)
-        return answers.filter(task__status=LabelTask.Status.SUBMITTED).values("task")
+        return LabelAnswer.objects.votes(self.benchmark).values("task")
 
     def cases(self) -> Iterator[dict[str, Any]]:
         """Each case by key and digest; its text where its dataset may be passed on and no rubric brings it."""

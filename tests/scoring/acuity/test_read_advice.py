@@ -34,6 +34,7 @@ from scoring.models import AcuityReading, JudgeRun, JudgeRunItem
 from tests.axe import axe_violations
 from tests.conftest import Watch
 from tests.factories import BenchmarkRoleFactory, ExpertGroupFactory
+from tests.releases.releasing import command
 from tests.scoring.acuity.judging import ADVICE, LEVELS, advised_benchmark
 
 pytestmark = pytest.mark.slow
@@ -175,6 +176,22 @@ def test_a_level_needs_its_words_and_stays_as_it_was_handed_in(run: JudgeRun, gr
     # It is no vote about the case.
     assert panel_of(run.benchmark, scale) == {}
     assert questions_on(run.benchmark, scale) == []
+
+
+def test_a_release_has_no_reading_of_a_physician_as_a_vote(
+    run: JudgeRun, group: ExpertGroup, tmp_path: Path, client: Client
+) -> None:
+    task = LabelTask.objects.filter(batch=give(run, group)).first()
+    assert task is not None
+    mark(task, "no-level")
+    submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    Benchmark.objects.update(licence="CC-BY-4.0")
+    root = tmp_path / "release"
+    command("release", "--benchmark", "advised", "--out", str(root), "--with", "acuity,votes")
+    command("verify_release", str(root))
+    assert len((root / "acuity" / "votes.csv").read_text("utf-8").splitlines()) == 1  # the heading
+    client.force_login(BenchmarkRoleFactory(benchmark=run.benchmark, role="admin").user)
+    assert "0 votes." in client.get(reverse("releases:release-new", args=["advised"])).content.decode()
 
 
 def test_no_level_needs_no_words(run: JudgeRun, group: ExpertGroup) -> None:
