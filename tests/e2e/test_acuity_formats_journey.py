@@ -26,7 +26,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from annotation.models import LabelTask
+from annotation.models import LabelAnswer, LabelTask
 from rubrics.models import Response
 from tests.factories import UserFactory
 from tests.processes import Worker
@@ -271,8 +271,7 @@ def read(page: Page, task: LabelTask, level: int | None, *, has_net: bool) -> No
         page.keyboard.press("e")
         page.keyboard.press("Enter")
     if has_net:
-        page.locator("[data-escalation]").focus()
-        page.keyboard.press("E")
+        page.keyboard.type("c4")
     page.keyboard.press("Control+Enter")
 
 
@@ -393,6 +392,17 @@ def check_figures(tables: dict[str, dict[str, Table]], files: list[Table], votes
             assert shown["n_cases"] == str(len(both))
 
 
+def check_marks(marks: dict[tuple[int, str], int | None]) -> None:
+    """What is stored is what was pressed: the level, its words, and the level under a condition."""
+    for answer in LabelAnswer.objects.filter(task__response__isnull=False).select_related("task__response"):
+        response, name = answer.task.response, answer.task.annotator.email.partition("@")[0]
+        assert response is not None
+        level = marks[response.pk, name]
+        assert answer.value == ("no-level" if level is None else LEVELS[level])
+        assert [own["quote"] for own in answer.evidence] == [own for own in SENTENCES if response.text.startswith(own)]
+        assert answer.escalation == ("emergency" if NET.search(response.text) else "")
+
+
 def check_judge(tables: dict[str, Table], marks: dict[tuple[int, str], int | None]) -> None:
     """The judge reads every response as it was written, so that it differs from the one physician alone."""
     of_response: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -473,6 +483,7 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
     give_out(admin)
     marks = read_in_turn({key: new_page(User.objects.get(email=f"{key}@example.org")) for key in READERS})
     assert len(marks) == 2 * N_READ
+    check_marks(marks)
 
     tables = {kind: report(admin, kind, tmp_path) for kind in KINDS}
     check_figures(tables, files, votes)
