@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from annotation.models import Batch, LabelAnswer, Membership, ReferenceSet
+from annotation.models import Batch, LabelAnswer, LabelQuestion, LabelTask, Membership, ReferenceSet
 from annotation.selectors.progress import progress_of
 from rubrics.models import Benchmark, HowMapped, SourceLabel
 from rubrics.overview import Step, Way
@@ -57,7 +57,8 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
 
 
 def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
-    votes = LabelAnswer.objects.votes(benchmark).count()
+    given = LabelAnswer.objects.filter(question__benchmark=benchmark, question__kind=LabelQuestion.Kind.LEVELS)
+    votes = given.filter(task__status=LabelTask.Status.SUBMITTED).count()
     labels = SourceLabel.objects.filter(scheme__scale__benchmark=benchmark)
     labelled = labels.values("case").distinct().count()
     # Labels that lead to a level need no panel.

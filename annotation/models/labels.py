@@ -297,16 +297,6 @@ class LabelTask(models.Model):
         return f"{self.case} for {self.annotator}"
 
 
-class LabelAnswerQuerySet(models.QuerySet["LabelAnswer"]):
-    def votes(self, benchmark: Benchmark) -> LabelAnswerQuerySet:
-        """The votes on how urgent cases are that were handed in. What is read in responses is no vote."""
-        return self.filter(
-            question__benchmark=benchmark,
-            question__kind=LabelQuestion.Kind.LEVELS,
-            task__status=LabelTask.Status.SUBMITTED,
-        )
-
-
 @audited
 class LabelAnswer(models.Model):
     """What a physician answers to one question about one case.
@@ -337,8 +327,6 @@ class LabelAnswer(models.Model):
     client_id = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-
-    objects = LabelAnswerQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -158,9 +158,14 @@ class _Content:
     @cached_property
     def _votes(self) -> list[tuple[Any, ...]]:
         """Every vote that was handed in, on a case that counts, in that order."""
-        rows = LabelAnswer.objects.votes(self.benchmark).filter(task__case__excluded_at=None)
+        rows = LabelAnswer.objects.filter(
+            question__benchmark=self.benchmark,
+            question__kind=LabelQuestion.Kind.LEVELS,
+            task__status=LabelTask.Status.SUBMITTED,
+            task__case__excluded_at=None,
+        ).order_by("task__submitted_at", "pk")
         return list(
-            rows.order_by("task__submitted_at", "pk").values_list(
+            rows.values_list(
                 *("task__case_id", "task__case__key", "task__annotator_id", "value", "upper", "certainty", "note"),
                 *("reason", "question_id", "task__batch__group__name", "task__submitted_at", "task__round"),
             )
@@ -355,7 +360,10 @@ class _Content:
         return cases.filter(reduce(or_, named)).order_by("pk")
 
     def _vote_tasks(self) -> QuerySet[Any, Any]:
-        return LabelAnswer.objects.votes(self.benchmark).values("task")
+        answers = LabelAnswer.objects.filter(
+            question__benchmark=self.benchmark, question__kind=LabelQuestion.Kind.LEVELS
+        )
+        return answers.filter(task__status=LabelTask.Status.SUBMITTED).values("task")
 
     def cases(self) -> Iterator[dict[str, Any]]:
         """Each case by key and digest; its text where its dataset may be passed on and no rubric brings it."""

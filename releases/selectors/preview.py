@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from annotation.contributions import acknowledged_names
-from annotation.models import LabelAnswer, ReferenceSet
+from annotation.models import LabelAnswer, LabelQuestion, LabelTask, ReferenceSet
 from releases.content.acuity import has_acuity
 from releases.content.cases import cases_to_release
 from releases.content.optional_content import raters_of
@@ -63,6 +63,10 @@ def preview_of(benchmark: Benchmark) -> Preview:
         names=len(acknowledged_names(benchmark)),
         acuity=has_acuity(benchmark),
         readings=AcuityReading.objects.filter(scale__benchmark=benchmark, case__excluded_at=None).count(),
-        votes=LabelAnswer.objects.votes(benchmark).count(),
+        votes=LabelAnswer.objects.filter(
+            question__benchmark=benchmark,
+            question__kind=LabelQuestion.Kind.LEVELS,
+            task__status=LabelTask.Status.SUBMITTED,
+        ).count(),
         reference_sets=ReferenceSet.objects.filter(benchmark=benchmark).count(),
     )
