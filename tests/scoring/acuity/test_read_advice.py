@@ -34,7 +34,6 @@ from scoring.models import AcuityReading, JudgeRun, JudgeRunItem
 from tests.axe import axe_violations
 from tests.conftest import Watch
 from tests.factories import BenchmarkRoleFactory, ExpertGroupFactory
-from tests.releases.releasing import command
 from tests.scoring.acuity.judging import ADVICE, LEVELS, advised_benchmark
 
 pytestmark = pytest.mark.slow
@@ -185,10 +184,10 @@ def test_a_release_has_no_reading_of_a_physician_as_a_vote(
     assert task is not None
     mark(task, "no-level")
     submit_labels(task=task, annotator=task.annotator, at=timezone.now())
-    Benchmark.objects.update(licence="CC-BY-4.0")
     root = tmp_path / "release"
-    command("release", "--benchmark", "advised", "--out", str(root), "--with", "acuity,votes")
-    command("verify_release", str(root))
+    options = ("--with", "acuity,votes", "--licence", "CC-BY-4.0")
+    call_command("release", "--benchmark", "advised", "--out", str(root), *options)
+    call_command("verify_release", str(root))
     assert len((root / "acuity" / "votes.csv").read_text("utf-8").splitlines()) == 1  # the heading
     client.force_login(BenchmarkRoleFactory(benchmark=run.benchmark, role="admin").user)
     assert "0 votes." in client.get(reverse("releases:release-new", args=["advised"])).content.decode()
