@@ -256,6 +256,11 @@ def test_staff_draw_preview_give_out_and_read_the_file(run: JudgeRun, group: Exp
     digest = preview.split('name="digest" value="')[1].split('"')[0]
     answer = client.post(reverse("scoring:read-batch-new", args=ids), {**form, "title": "Read", "digest": digest})
     assert answer.status_code == 302
+    batch = client.get(answer["Location"]).content.decode()
+    assert reverse("scoring:run-readings", args=ids) in batch
+    assert "Readers per response" in batch
+    judge = reverse("scoring:judge", args=["advised", run.judge.public_id])
+    assert "Physicians have read 0 of the 6 responses of its newest run" in client.get(judge).content.decode()
     task = LabelTask.objects.filter(response__text=next(iter(ADVICE))).first() or LabelTask.objects.first()
     assert task is not None
     assert task.response is not None
@@ -263,6 +268,7 @@ def test_staff_draw_preview_give_out_and_read_the_file(run: JudgeRun, group: Exp
     submit_labels(task=task, annotator=task.annotator, at=timezone.now())
     text = b"".join(client.get(reverse("scoring:read-answers-csv", args=ids))).decode("utf-8-sig")
     [row] = csv.DictReader(text.splitlines())
+    assert "Physicians have read 1 of the 6 responses of its newest run" in client.get(judge).content.decode()
     assert (row["level"], row["evidence"], row["inclusion_probability"]) == (LEVELS[0], task.response.text[:4], "1.0")
 
 
