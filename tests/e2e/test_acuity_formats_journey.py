@@ -16,7 +16,7 @@ import random
 import re
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import mean
@@ -79,7 +79,7 @@ def made_up_votes(cases: list[dict[str, Any]]) -> dict[str, list[int]]:
     return votes
 
 
-def write(path: Path, rows: list[list[object]]) -> Path:
+def write(path: Path, rows: Iterable[Sequence[object]]) -> Path:
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
     return path
@@ -129,10 +129,10 @@ def import_votes(admin: Page, path: Path) -> None:
     admin.locator("a.button.primary", has_text="Reference sets").click(timeout=WAIT_MS)
 
 
-def sign(admin: Page, number: int, **shown: str) -> None:
+def sign(admin: Page, number: int, shown: str) -> None:
+    """Sign a reference set, once the preview says where its references come from."""
     admin.goto(f"{HOME}/reference-sets/new/")
-    for text in shown.values():
-        expect(admin.locator("#preview")).to_contain_text(text)
+    expect(admin.locator("#preview")).to_contain_text(shown)
     admin.get_by_role("button", name="Sign").click()
     expect(admin.get_by_role("heading", level=1)).to_have_text(f"Reference set {number}")
 
@@ -146,8 +146,8 @@ def file_of(page: Page, name: str) -> Table:
     return list(csv.DictReader(io.StringIO(page.request.get(str(href)).text().removeprefix("\ufeff"))))
 
 
-def classify(admin: Page, endpoint: str, model: str) -> Table:
-    """The forced choice: its cost before it begins, its progress to the end, and its file."""
+def begin_choices(admin: Page, endpoint: str, model: str) -> str:
+    """Begin the forced choices, with their cost in view; the address of the run."""
     admin.goto(f"{HOME}/case-acuity/")
     admin.get_by_role("link", name="Forced choices").click()
     admin.get_by_role("link", name="Ask for levels").first.click()
@@ -158,17 +158,24 @@ def classify(admin: Page, endpoint: str, model: str) -> Table:
     expect(size).to_contain_text("Cost at most")
     admin.get_by_role("button", name="Begin").click()
     expect(admin.get_by_role("heading", name=f"Forced choices of {model}")).to_be_visible()
-    expect(admin.get_by_role("link", name="Reports on acuity")).to_be_visible(timeout=WAIT_MS)
-    return file_of(admin, "CSV")
+    return admin.url
 
 
-def generate(admin: Page, endpoint: str, model: str) -> None:
-    """What it answers as to a patient."""
+def begin_responses(admin: Page, endpoint: str, model: str) -> str:
+    """Begin to ask for what it answers as to a patient; the address of the run."""
     admin.goto(f"{HOME}/generation/new/")
     fill(admin, candidate=model, endpoint=endpoint, model=model)
     expect(admin.locator("#size .tile").first).to_contain_text("120")
     admin.get_by_role("button", name="Begin").click()
+    expect(admin.get_by_role("heading", level=1)).to_contain_text(model)
+    return admin.url
+
+
+def see_the_end(admin: Page, url: str) -> Table:
+    """The page of a run sees its end by itself; the file of the run."""
+    admin.goto(url)
     expect(admin.get_by_role("link", name="New run with these settings")).to_be_visible(timeout=WAIT_MS)
+    return file_of(admin, "CSV")
 
 
 def judge(admin: Page, endpoint: str) -> Table:
@@ -280,8 +287,8 @@ def read(page: Page, task: LabelTask, level: int | None, *, has_net: bool) -> No
 KINDS = ("acuity", "acuity_formats", "acuity_uncertainty", "acuity_judge")
 
 
-def report(admin: Page, kind: str, folder: Path) -> dict[str, Table]:
-    """Ask for a report, wait for it, and take its ZIP; its tables by name. The page stays open."""
+def ask_for_report(admin: Page, kind: str) -> str:
+    """The address of a new report."""
     admin.goto(f"{HOME}/acuity/")
     form = admin.locator("form").filter(has=admin.locator(f"[name=kind][value={kind}]"))
     if not form.is_visible():
@@ -290,6 +297,13 @@ def report(admin: Page, kind: str, folder: Path) -> dict[str, Table]:
     if slices.count():
         slices.uncheck()  # 128 slices by tag would take most of the time
     form.get_by_role("button", name="Compute").click()
+    expect(admin.get_by_role("button", name="Compute again")).to_be_visible()
+    return admin.url
+
+
+def report(admin: Page, kind: str, url: str, folder: Path) -> dict[str, Table]:
+    """Wait for a report, and take its ZIP; its tables by name."""
+    admin.goto(url)
     files = admin.locator(".report-files")
     expect(files).to_be_visible(timeout=WAIT_MS)
     files.locator("summary").click()
@@ -415,7 +429,8 @@ def check_judge(tables: dict[str, Table], marks: dict[tuple[int, str], int | Non
     exact = mean(mean(level == mark for level, mark in own) for own in of_response.values())
     assert 0.5 < exact < 1
     shown = row(tables["judge"], candidate="all", measure="exact")
-    assert (shown["n_responses"], float(shown["value"])) == (str(len(of_response)), pytest.approx(exact, abs=1e-12))
+    assert shown["n_responses"] == str(len(of_response))
+    assert float(shown["value"]) == pytest.approx(exact, abs=1e-12)
 
 
 # Tables that must be the same elsewhere, and the columns that name a row of them.
@@ -451,7 +466,7 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
     transactional_db: None,
     tmp_path: Path,
 ) -> None:
-    worker = start_worker(JUDGE_ALLOWED_HOSTS="127.0.0.1")
+    worker = start_worker(concurrency=2, JUDGE_ALLOWED_HOSTS="127.0.0.1")
     cases = real_cases()
     votes = made_up_votes(cases)
     labels = [[case["prompt_id"], category(case)] for case in cases if category(case)]
@@ -462,7 +477,7 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
     admin = new_page(admin_user)
     make_benchmark(admin)
     import_labels(admin, write(tmp_path / "labels.csv", [["case", "reference"], *labels]))
-    sign(admin, 1, direct="0 by their panel, 3 by a label")
+    sign(admin, 1, "0 by their panel, 3 by a label")
     heading = ["case", "physician", "round", "level", "certainty", "note"]
     rows = [
         [case, name, 1, LEVELS[level], 75, "made up"]
@@ -470,12 +485,13 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
         for name, level in zip(PANEL, own, strict=True)
     ]
     import_votes(admin, write(tmp_path / "made-up-votes.csv", [heading, *rows]))
-    sign(admin, 2, panel="120 by their panel, 0 by a label")
+    sign(admin, 2, "120 by their panel, 0 by a label")
 
-    files = []
-    for model in (UNSAID, UNKNOWN):
-        files.append(classify(admin, loopback.url, model))
-        generate(admin, loopback.url, model)
+    choices, responses = (
+        [begin(admin, loopback.url, model) for model in (UNSAID, UNKNOWN)] for begin in (begin_choices, begin_responses)
+    )
+    files = [see_the_end(admin, url) for url in choices]
+    assert [len(see_the_end(admin, url)) for url in responses] == [120, 120]
     files.append(judge(admin, loopback.url))
     assert [len(own) for own in files] == [600, 600, 240]
 
@@ -485,7 +501,8 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
     assert len(marks) == 2 * N_READ
     check_marks(marks)
 
-    tables = {kind: report(admin, kind, tmp_path) for kind in KINDS}
+    addresses = {kind: ask_for_report(admin, kind) for kind in KINDS}
+    tables = {kind: report(admin, kind, url, tmp_path) for kind, url in addresses.items()}
     check_figures(tables, files, votes)
     check_judge(tables["acuity_judge"], marks)
 
