@@ -248,6 +248,10 @@ def test_staff_draw_preview_give_out_and_read_the_file(run: JudgeRun, group: Exp
     client.force_login(BenchmarkRoleFactory(benchmark=run.benchmark, role="admin").user)
     ids = ["advised", run.public_id]
     assert "Have physicians read a sample" in client.get(reverse("scoring:run-readings", args=ids)).content.decode()
+    shown = client.get(reverse("scoring:read-batch-new", args=ids)).content.decode()
+    assert f'<option value="{group.public_id}" selected>' in shown  # there is no other
+    unchosen = client.get(reverse("scoring:read-batch-preview", args=ids), {"readers": 2, "size": 4, "seed": 5})
+    assert "Group: This field is required." in unchosen.content.decode()
     form = {"group": group.public_id, "readers": 2, "size": 4, "seed": 5, "title": ""}
     preview = client.get(reverse("scoring:read-batch-preview", args=ids), form).content.decode()
     assert "Level read by the judge" in preview
