@@ -147,7 +147,7 @@ def file_of(page: Page, name: str) -> Table:
 
 
 def begin_choices(admin: Page, endpoint: str, model: str) -> str:
-    """Begin the forced choices, with their cost in view; the address of the run."""
+    """Begin the forced choices, with their cost in view, and see their progress to the end; the address of the run."""
     admin.goto(f"{HOME}/case-acuity/")
     admin.get_by_role("link", name="Forced choices").click()
     admin.get_by_role("link", name="Ask for levels").first.click()
@@ -158,6 +158,8 @@ def begin_choices(admin: Page, endpoint: str, model: str) -> str:
     expect(size).to_contain_text("Cost at most")
     admin.get_by_role("button", name="Begin").click()
     expect(admin.get_by_role("heading", name=f"Forced choices of {model}")).to_be_visible()
+    expect(admin.get_by_role("link", name="Reports on acuity")).to_be_visible(timeout=WAIT_MS)
+    expect(admin.get_by_role("progressbar")).to_have_attribute("value", "600")
     return admin.url
 
 
