@@ -146,8 +146,8 @@ def file_of(page: Page, name: str) -> Table:
     return list(csv.DictReader(io.StringIO(page.request.get(str(href)).text().removeprefix("\ufeff"))))
 
 
-def begin_choices(admin: Page, endpoint: str, model: str) -> str:
-    """Begin the forced choices, with their cost in view, and see their progress to the end; the address of the run."""
+def classify(admin: Page, endpoint: str, model: str) -> Table:
+    """The forced choices: their cost before they begin, their progress to the end, and their file."""
     admin.goto(f"{HOME}/case-acuity/")
     admin.get_by_role("link", name="Forced choices").click()
     admin.get_by_role("link", name="Ask for levels").first.click()
@@ -160,24 +160,17 @@ def begin_choices(admin: Page, endpoint: str, model: str) -> str:
     expect(admin.get_by_role("heading", name=f"Forced choices of {model}")).to_be_visible()
     expect(admin.get_by_role("link", name="Reports on acuity")).to_be_visible(timeout=WAIT_MS)
     expect(admin.get_by_role("progressbar")).to_have_attribute("value", "600")
-    return admin.url
+    return file_of(admin, "CSV")
 
 
-def begin_responses(admin: Page, endpoint: str, model: str) -> str:
-    """Begin to ask for what it answers as to a patient; the address of the run."""
+def begin_responses(admin: Page, endpoint: str, model: str) -> Page:
+    """Begin to ask for what it answers as to a patient; the page of the run, which loads itself again at its end."""
     admin.goto(f"{HOME}/generation/new/")
     fill(admin, candidate=model, endpoint=endpoint, model=model)
     expect(admin.locator("#size .tile").first).to_contain_text("120")
     admin.get_by_role("button", name="Begin").click()
     expect(admin.get_by_role("heading", level=1)).to_contain_text(model)
-    return admin.url
-
-
-def see_the_end(admin: Page, url: str) -> Table:
-    """The page of a run sees its end by itself; the file of the run."""
-    admin.goto(url)
-    expect(admin.get_by_role("link", name="New run with these settings")).to_be_visible(timeout=WAIT_MS)
-    return file_of(admin, "CSV")
+    return admin
 
 
 def judge(admin: Page, endpoint: str) -> Table:
@@ -289,8 +282,8 @@ def read(page: Page, task: LabelTask, level: int | None, *, has_net: bool) -> No
 KINDS = ("acuity", "acuity_formats", "acuity_uncertainty", "acuity_judge")
 
 
-def ask_for_report(admin: Page, kind: str) -> str:
-    """The address of a new report."""
+def ask_for_report(admin: Page, kind: str) -> Page:
+    """Ask for a report; its page, which loads itself again once it is computed."""
     admin.goto(f"{HOME}/acuity/")
     form = admin.locator("form").filter(has=admin.locator(f"[name=kind][value={kind}]"))
     if not form.is_visible():
@@ -299,17 +292,16 @@ def ask_for_report(admin: Page, kind: str) -> str:
     if slices.count():
         slices.uncheck()  # 128 slices by tag would take most of the time
     form.get_by_role("button", name="Compute").click()
-    expect(admin.get_by_role("button", name="Compute again")).to_be_visible()
-    return admin.url
+    expect(admin).to_have_url(re.compile(r"/acuity/[^/]+/$"))
+    return admin
 
 
-def report(admin: Page, kind: str, url: str, folder: Path) -> dict[str, Table]:
+def report(page: Page, kind: str, folder: Path) -> dict[str, Table]:
     """Wait for a report, and take its ZIP; its tables by name."""
-    admin.goto(url)
-    files = admin.locator(".report-files")
+    files = page.locator(".report-files")
     expect(files).to_be_visible(timeout=WAIT_MS)
     files.locator("summary").click()
-    with admin.expect_download() as download:
+    with page.expect_download() as download:
         files.get_by_role("link", name="Everything (ZIP)").click()
     path = folder / f"{kind}.zip"
     download.value.save_as(path)
@@ -489,11 +481,11 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
     import_votes(admin, write(tmp_path / "made-up-votes.csv", [heading, *rows]))
     sign(admin, 2, "120 by their panel, 0 by a label")
 
-    choices, responses = (
-        [begin(admin, loopback.url, model) for model in (UNSAID, UNKNOWN)] for begin in (begin_choices, begin_responses)
-    )
-    files = [see_the_end(admin, url) for url in choices]
-    assert [len(see_the_end(admin, url)) for url in responses] == [120, 120]
+    models = (UNSAID, UNKNOWN)
+    pages = [begin_responses(new_page(admin_user), loopback.url, model) for model in models]
+    files = [classify(admin, loopback.url, model) for model in models]
+    for page in pages:
+        expect(page.get_by_role("link", name="New run with these settings")).to_be_visible(timeout=WAIT_MS)
     files.append(judge(admin, loopback.url))
     assert [len(own) for own in files] == [600, 600, 240]
 
@@ -503,8 +495,8 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
     assert len(marks) == 2 * N_READ
     check_marks(marks)
 
-    addresses = {kind: ask_for_report(admin, kind) for kind in KINDS}
-    tables = {kind: report(admin, kind, url, tmp_path) for kind, url in addresses.items()}
+    reports = {kind: ask_for_report(new_page(admin_user), kind) for kind in KINDS}
+    tables = {kind: report(page, kind, tmp_path) for kind, page in reports.items()}
     check_figures(tables, files, votes)
     check_judge(tables["acuity_judge"], marks)
 
