@@ -25,6 +25,7 @@ from agreement.reports.parameters import WrongParameters
 from agreement.reports.sentences import counted
 from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Result
+from agreement.selectors.rater_choices import display_name
 from annotation.models import ReferenceSet
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
@@ -148,7 +149,7 @@ def compute(
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
-    return _("How well run %(run)s reads levels") % {"run": given["run"]}
+    return _("How well %(judge)s reads levels") % {"judge": display_name(f"run:{given['run']}", runs)}
 
 
 def methods(report: Report) -> list[str]:

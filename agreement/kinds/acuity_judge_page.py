@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext_lazy, pgettext
 from django.utils.translation import gettext as _
 
+from agreement.acuity.judge_instruments import ASPECTS, Aspect
 from agreement.acuity.judge_tables import ENOUGH_READ
 from agreement.acuity.parameters import level_label
 from agreement.kinds.kind import Context
@@ -46,9 +48,9 @@ FINDING_LABELS = {
     "open": gettext_lazy("not shown either way"),
 }
 ASPECT_LABELS = {
-    "emergency": gettext_lazy("the highest level is advised"),
-    "escalation": gettext_lazy("the highest level is advised under a condition"),
-    "not-emergency": gettext_lazy("a lower level is advised"),
+    Aspect.EMERGENCY: gettext_lazy("the highest level is advised"),
+    Aspect.ESCALATION: gettext_lazy("the highest level is advised under a condition"),
+    Aspect.RESTRAINT: gettext_lazy("a lower level is advised"),
 }
 
 
@@ -56,22 +58,23 @@ ASPECT_LABELS = {
 class PageTable:
     """A stored table as the page shows it.
 
-    ``columns`` are headings, each with whether it holds numbers; the first column heads its row. ``remark`` is a line
-    below; ``empty`` is there in place of rows.
+    ``columns`` are headings, each with whether it holds numbers; the first column heads its row. ``groups`` are rows
+    under a heading, which may be empty. ``remark`` is a line below; ``empty`` is there in place of rows.
     """
 
     name: str
     title: str
     columns: Sequence[tuple[str, bool]]
-    rows: Sequence[Sequence[str]]
+    groups: Mapping[str, Sequence[Sequence[str]]]
     remark: str = ""
     empty: str = ""
 
     @property
-    def cells(self) -> Iterator[list[tuple[str, bool]]]:
-        """The rows, each cell with whether it is a number."""
+    def cells(self) -> Iterator[tuple[str, list[list[tuple[str, bool]]]]]:
+        """Each heading with its rows, each cell with whether it is a number."""
         numeric = [is_number for _label, is_number in self.columns]
-        return (list(zip(row, numeric, strict=True)) for row in self.rows)
+        for heading, rows in self.groups.items():
+            yield heading, [list(zip(row, numeric, strict=True)) for row in rows]
 
 
 def body(report: Report, sort: str) -> Context:
@@ -98,7 +101,7 @@ def _against(report: Report) -> PageTable:
         "judge",
         _("Judge against physicians"),
         [(_("Measure"), False), (_("Responses"), True), (_("Judge"), True)],
-        [[_measure(row), _count(row["n_responses"]), number(row, "value").cell] for row in rows],
+        {"": [[_measure(row), _count(row["n_responses"]), number(row, "value").cell] for row in rows]},
     )
 
 
@@ -113,10 +116,16 @@ def _ceiling(report: Report) -> PageTable:
             (_("Gap"), True),
             (_("Finding"), False),
         ],
-        [
-            [_measure(row), *_cells(row, "judge", "physicians", "gap"), str(FINDING_LABELS.get(row["finding"], "–"))]
-            for row in table_of(report, "judge_ceiling").dicts()
-        ],
+        {
+            "": [
+                [
+                    _measure(row),
+                    *_cells(row, "judge", "physicians", "gap"),
+                    str(FINDING_LABELS.get(row["finding"], "–")),
+                ]
+                for row in table_of(report, "judge_ceiling").dicts()
+            ]
+        },
     )
 
 
@@ -127,7 +136,7 @@ def _confusion(report: Report) -> PageTable:
         "judge_confusion",
         _("What physicians marked, and what the judge read"),
         [(_("Physicians"), False), (_("Judge"), False), (pgettext("of a candidate", "Readings"), True)],
-        [[label(row["physicians"]), label(row["judge"]), _count(row["n"])] for row in rows],
+        {"": [[label(row["physicians"]), label(row["judge"]), _count(row["n"])] for row in rows]},
     )
 
 
@@ -142,22 +151,33 @@ def _powered(report: Report) -> PageTable:
             (_("Physicians"), True),
             (_("Prediction-powered"), True),
         ],
-        [
-            [_candidate(row["candidate"]), _measure(row), *_cells(row, "judge", "physicians", "powered")]
-            for row in table_of(report, "powered").dicts()
-        ],
+        {
+            "": [
+                [_candidate(row["candidate"]), _measure(row), *_cells(row, "judge", "physicians", "powered")]
+                for row in table_of(report, "powered").dicts()
+            ]
+        },
     )
 
 
 def _instruments(rows: Sequence[Row]) -> PageTable:
-    cluster = _cluster_labels()
-    names = _rater_names(rows)
+    names, headings = _rater_names(rows), _cluster_headings()
+    groups: dict[str, list[list[str]]] = {}
+    for row in rows:
+        cells = ("met_read", "met_not_read", "not_met_read", "not_met_not_read")
+        groups.setdefault(headings[row["cluster"]], []).append(
+            [
+                names[row["rater"]],
+                _reader(row["read_by"]),
+                *(_count(row[cell]) for cell in cells),
+                number(row, "kappa").cell,
+                *(_count(row[cell]) for cell in ("n_contradictions", "n_left_out")),
+            ]
+        )
     return PageTable(
         "instruments",
         _("Criteria on emergency care beside what is read"),
         [
-            (_("Criterion"), False),
-            (_("Agrees if"), False),
             (_("Decided by"), False),
             (_("Read by"), False),
             (_("Met and read"), True),
@@ -168,18 +188,7 @@ def _instruments(rows: Sequence[Row]) -> PageTable:
             (_("Contradictions"), True),
             (_("Left out"), True),
         ],
-        [
-            [
-                cluster.get(row["cluster"], row["cluster"]),
-                str(ASPECT_LABELS[row["aspect"]]),
-                names[row["rater"]],
-                _reader(row["read_by"]),
-                *(_count(row[cell]) for cell in ("met_read", "met_not_read", "not_met_read", "not_met_not_read")),
-                number(row, "kappa").cell,
-                *(_count(row[cell]) for cell in ("n_contradictions", "n_left_out")),
-            ]
-            for row in rows
-        ],
+        groups,
         _(
             "A pair is left out if its decision is neither met nor not met, or if no level is read beside a criterion "
             "on restraint."
@@ -194,8 +203,8 @@ def _contradictions(report: Report) -> PageTable:
     names = _rater_names(rows)
     label = reading_labels(report)
 
-    def levels(value: str) -> str:
-        return ", ".join(label(part) for part in value.split(" | "))
+    def levels(value: str, without: str) -> str:
+        return ", ".join(without if part == "none" else label(part) for part in value.split(" | "))
 
     remark = ""
     if len(table.rows) > len(rows):
@@ -212,18 +221,20 @@ def _contradictions(report: Report) -> PageTable:
             (_("Level read"), False),
             (_("Under a condition"), False),
         ],
-        [
-            [
-                _response(row, urls.get(row["case"], "")),
-                row["criterion"],
-                names[row["rater"]],
-                str(OUTCOME_LABELS[row["outcome"]]),
-                _reader(row["read_by"]),
-                levels(row["levels"]),
-                levels(row["escalations"]),
+        {
+            "": [
+                [
+                    _response(row, urls.get(row["case"], "")),
+                    row["criterion"],
+                    names[row["rater"]],
+                    str(OUTCOME_LABELS[row["outcome"]]),
+                    _reader(row["read_by"]),
+                    levels(row["levels"], _("no level")),
+                    levels(row["escalations"], _("none")),
+                ]
+                for row in rows
             ]
-            for row in rows
-        ],
+        },
         remark,
         _("No decision and no reading contradict each other."),
     )
@@ -240,7 +251,6 @@ def reading_labels(report: Report) -> Callable[[str], str]:
     """How the page calls a level by its value, or the word for a reading without one; an older report has no labels."""
     levels = {level["value"]: level_label(level) for level in report.result["facts"].get("levels", [])}
     words = {
-        "none": _("none"),
         "no-level": _("no level"),
         "refused": _("refused"),
         "invalid": _("invalid"),
@@ -248,9 +258,15 @@ def reading_labels(report: Report) -> Callable[[str], str]:
     return lambda value: levels.get(value) or words.get(value, value)
 
 
-def _cluster_labels() -> dict[str, str]:
+def _cluster_headings() -> dict[str, str]:
+    """By the key of the cluster what it asks for, and which reading agrees with it."""
     language = get_language() or "en"
-    return {entry.key: in_language(entry.dimension, language) for entry in consensus()}
+    names = {entry.key: in_language(entry.dimension, language) for entry in consensus() if entry.key in ASPECTS}
+    words = _("%(criterion)s; agrees if %(reading)s")
+    return {
+        key: capfirst(words % {"criterion": name, "reading": ASPECT_LABELS[ASPECTS[key]]})
+        for key, name in names.items()
+    }
 
 
 def _rater_names(rows: Sequence[Row]) -> dict[str, str]:

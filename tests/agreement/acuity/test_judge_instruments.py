@@ -204,8 +204,7 @@ def test_decisions_stand_beside_readings(run: JudgeRun, decisions: Study, client
     response = Response.objects.get(case__key="case-1", candidate__name="alpha", setting="chat")
     case_page = reverse("rubrics:case", args=["advised", response.case.public_id])
     assert f'href="{case_page}#response-{response.public_id}">case-1 · alpha</a>' in page
-    assert "restraint in referral" in page
-    assert "the highest level is advised under a condition" in page
+    assert "Restraint in referral; agrees if a lower level is advised" in page
     api = client.get(f"/api/v1/benchmarks/advised/reports/{report.public_id}/").json()
     assert {"instruments", "contradictions"} <= set(api["tables"])
 
