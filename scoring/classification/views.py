@@ -20,7 +20,7 @@ from scoring.classification.due_choices import ChoiceSize, n_stubs, size_of
 from scoring.classification.forms import BudgetForm, ClassificationForm, initial_of
 from scoring.models import ClassificationRun
 from scoring.pipelines import runs as pipeline_runs
-from scoring.pipelines.pages import RunPages, form_context, problems_of, steps_csv
+from scoring.pipelines.pages import RunPages, problems_of, steps_csv
 
 NEW = "scoring/classification/new.html"
 
@@ -56,7 +56,7 @@ def classification(request: SignedInRequest, slug: str) -> HttpResponse:
 def classification_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the form or begin the run; ``candidate`` fills in a name, ``from`` the settings of another run."""
     benchmark = get_benchmark(request.user, slug)
-    context = {**form_context(benchmark), "stubs": n_stubs(benchmark)}
+    context = {**PAGES.form_context(benchmark), "stubs": n_stubs(benchmark)}
     if request.method != "POST":
         initial = PAGES.initial(request, slug, initial_of)
         return render(request, NEW, {**context, "form": ClassificationForm(benchmark=benchmark, initial=initial)})

@@ -20,7 +20,7 @@ from scoring.generation.forms import GenerationForm, initial_of
 from scoring.generation.trial import try_once
 from scoring.models import GenerationRun
 from scoring.pipelines import runs as pipeline_runs
-from scoring.pipelines.pages import RunPages, form_context, problems_of, steps_csv
+from scoring.pipelines.pages import RunPages, problems_of, steps_csv
 from scoring.pipelines.selectors import error_words
 
 NEW = "scoring/generation/new.html"
@@ -46,7 +46,7 @@ def generation(request: SignedInRequest, slug: str) -> HttpResponse:
 def generation_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the form or begin the run; ``candidate`` fills in a name, ``from`` the settings of another run."""
     benchmark = get_benchmark(request.user, slug)
-    context = form_context(benchmark)
+    context = PAGES.form_context(benchmark)
     if request.method != "POST":
         initial = PAGES.initial(request, slug, initial_of)
         return render(request, NEW, {**context, "form": GenerationForm(benchmark=benchmark, initial=initial)})

@@ -65,6 +65,12 @@ class RunPages(Generic[RunT]):
     page_words: Callable[[RunT], Context]
     row_words: Callable[[RunT], Context] = lambda run: {}
 
+    @property
+    def routes(self) -> dict[str, str]:
+        """The names of its routes, for the templates that all kinds share."""
+        parts = ("new", "size", "run", "cancel", "resume", "csv")
+        return {part: f"scoring:{self.name}-{part}" for part in parts}
+
     def get(self, user: User, slug: str, public_id: str) -> RunT:
         """A run on a benchmark that ``user`` runs, else 404."""
         rows = self.model.objects.filter(benchmark=get_benchmark(user, slug))
@@ -78,7 +84,18 @@ class RunPages(Generic[RunT]):
         counts = counts_of(list(page))
         rows = [{"run": run, "counts": counts[run.pk], **self.row_words(run)} for run in page]
         context = {"benchmark": benchmark, "page": page, "page_obj": page, "rows": rows}
+        context |= {"results": self.results, "routes": self.routes}
         return render(request, f"scoring/{self.name}/{self.name}.html", context)
+
+    def form_context(self, benchmark: Benchmark) -> Context:
+        """What the form for a new run shows besides its fields: names of candidates, and the number of cases."""
+        models = Candidate.objects.filter(benchmark=benchmark, kind=Candidate.Kind.MODEL)
+        return {
+            "benchmark": benchmark,
+            "routes": self.routes,
+            "names": models.values_list("name", flat=True),
+            "total": Case.objects.filter(benchmark=benchmark).included().count(),
+        }
 
     def initial(self, request: SignedInRequest, slug: str, initial_of: Callable[[dict[str, Any]], Context]) -> Context:
         """What a new form begins with: a name from ``candidate``, or the settings of the run that ``from`` names."""
@@ -94,6 +111,7 @@ class RunPages(Generic[RunT]):
             **self._progress(run),
             "frame": frame_words(run),
             **self.page_words(run),
+            "routes": self.routes,
             "refused": refused,
         }
         return render(request, f"scoring/{self.name}/run.html", context, status=refused.status_code if refused else 200)
@@ -128,16 +146,6 @@ class RunPages(Generic[RunT]):
             "errors": [(kind, error_words(kind), number) for kind, number in progress.errors],
             "resumable": may_resume(run) and progress.counts.done < progress.counts.total,
         }
-
-
-def form_context(benchmark: Benchmark) -> Context:
-    """What the form for a new run shows besides its fields: names of candidates, and the number of cases."""
-    models = Candidate.objects.filter(benchmark=benchmark, kind=Candidate.Kind.MODEL)
-    return {
-        "benchmark": benchmark,
-        "names": models.values_list("name", flat=True),
-        "total": Case.objects.filter(benchmark=benchmark).included().count(),
-    }
 
 
 def problems_of(form: Form) -> list[str]:

@@ -271,3 +271,18 @@ def test_a_report_compares_judge_and_physicians(
     text = page.content.decode()
     assert "Physicians have read 6 responses of this run" in " ".join(text.split())
     assert "0.875" in text
+    # The judge reads the appointment that one of two physicians takes for urgent care as what it is.
+    assert "C → B: 1 (33%)" in text
+    assert "C → C: 2 (67%)" in text
+    assert "4 marks are left out because one side has no level" in text
+    # Of four responses with two marks each the physicians are alike on three.
+    assert "Same level, Judge and a physician: 0.875" in text
+    assert "Same level, Two physicians: 0.750" in text
+    for name in ("agreement", "confusion"):
+        for ending, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+            file = client.get(reverse("agreement:figure", args=["advised", "acuity", report.public_id, name, ending]))
+            assert file.content.startswith(start), (name, ending)
+    # The report is named by its judge, on its page and in the list.
+    assert "How well levels (run of" in text
+    assert "How well levels (run of" in client.get(reverse("agreement:acuity", args=["advised"])).content.decode()
+    assert run.public_id not in text.partition("<h1")[2].partition("</h1>")[0]
