@@ -172,7 +172,8 @@ def _decided(
     answers: Sequence[ReadAnswer],
 ) -> DecidedResponse:
     assert reading.response is not None
-    judge = (Advice(reading.level, reading.escalation),) if reading.state in (State.LEVEL, State.NO_LEVEL) else ()
+    is_read = reading.state in (State.LEVEL, State.NO_LEVEL, State.REFUSED)
+    judge = (Advice(reading.level, reading.escalation),) if is_read else ()
     return DecidedResponse(
         cluster=own.cluster,
         rater=rater,

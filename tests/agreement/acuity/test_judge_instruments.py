@@ -78,8 +78,8 @@ def test_each_cluster_has_its_own_aspect() -> None:
         cluster: tables([decided(i, cluster, "met", [advice]) for i, advice in enumerate(readings)])
         for cluster in (REFERRAL, CONDITIONAL, RESTRAINT)
     }
-    found_cells = {cluster: cells(own["instruments"][0])[:2] for cluster, own in met.items()}
-    assert found_cells == {REFERRAL: [1, 4], CONDITIONAL: [1, 4], RESTRAINT: [3, 1]}
+    first_rows = {cluster: cells(own["instruments"][0])[:2] for cluster, own in met.items()}
+    assert first_rows == {REFERRAL: [1, 4], CONDITIONAL: [1, 4], RESTRAINT: [3, 1]}
     assert [row["levels"] for row in met[RESTRAINT]["contradictions"]] == ["emergency"]
     assert met[RESTRAINT]["instruments"][0]["n_left_out"] == 1  # no level is neither restraint nor the lack of it
     # Restraint may be missed without an emergency: that is no contradiction.
@@ -181,7 +181,8 @@ def test_decisions_stand_beside_readings(run: JudgeRun, decisions: Study, client
     ]  # fmt: skip
     group = {cluster: cells(row) for (cluster, rater), row in rows.items() if rater != "strict"}
     # Case 0: home, and an appointment with an ambulance if it gets worse. Case 1: urgent care, and an ambulance.
-    # Case 2: two responses without a level, left out. The fault of case 1, not met, is restraint that is met.
+    # Case 2: questions back and a refusal, without a level and left out. The fault of case 1, not met, is restraint
+    # that is met.
     assert group == {CONDITIONAL: [1, 1, 0, 0], REFERRAL: [1, 1, 0, 0], RESTRAINT: [1, 1, 0, 0]}
     assert rows[RESTRAINT, "group:A@checked"]["n_left_out"] == "2"
     strict = {cluster: cells(row) for (cluster, rater), row in rows.items() if rater == "strict"}

@@ -69,7 +69,7 @@ def judged(benchmark: Benchmark) -> JudgeRun:
             source="judge",
             judge_run=run,
             response=response,
-            state="no-level" if level is None else "level",
+            state="level" if level is not None else "refused" if response.text.startswith("I'm sorry") else "no-level",
             level=level,
             escalation=escalation,
             quote="" if level is None else response.text[:4],
