@@ -18,8 +18,8 @@ from rubrics.acuity.shown import shown_levels
 from rubrics.acuity.stored import scale_of
 from rubrics.models import AcuityScale, Benchmark
 from scoring.classification.config import ClassificationConfig
-from scoring.generation.selectors import STATUSES, Counts, counts_of
 from scoring.models import AcuityReading, ClassificationRun, PipelineStep
+from scoring.pipelines.selectors import STATUSES, Counts, counts_of
 from scoring.runs.spending import time_words
 from scoring.selectors.rates import rate_of, window_start
 

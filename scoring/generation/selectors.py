@@ -6,16 +6,16 @@ The number of queries does not grow with the rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Q, QuerySet, Sum
-from django.utils.translation import gettext as _
 
 from rubrics.models import Benchmark
 from scoring.generation.config import GenerationConfig
-from scoring.models import GenerationRun, PipelineRun, PipelineStep
+from scoring.models import GenerationRun, PipelineStep
+from scoring.pipelines.selectors import STATUSES, Counts, counts_of
 from scoring.runs.spending import time_words
 from scoring.selectors.rates import rate_of, window_start
 
@@ -28,24 +28,7 @@ CSV_TEXT = (
     "names_its_author",
 )
 
-
 State = PipelineStep.State
-# The states of steps by the words of pages and files.
-STATUSES = {State.WAITING: "due", State.READY: "due", State.DONE: "done", State.FAILED: "failed"}
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Numbers of a run's items by status."""
-
-    due: int = 0
-    done: int = 0
-    failed: int = 0
-
-    @property
-    def total(self) -> int:
-        """All items."""
-        return self.due + self.done + self.failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +50,6 @@ class Progress:
 def runs_on(benchmark: Benchmark) -> QuerySet[GenerationRun]:
     """The runs of a benchmark, the newest first."""
     return GenerationRun.objects.filter(benchmark=benchmark).select_related("candidate", "created_by")
-
-
-def counts_of(runs: Collection[PipelineRun]) -> dict[int, Counts]:
-    """The counts of each run, by its pk; one query."""
-    counts: dict[int, dict[str, int]] = {run.pk: {} for run in runs}
-    rows = PipelineStep.objects.filter(run__in=counts).order_by().values_list("run", "state").annotate(n=Count("pk"))
-    for run, state, number in rows:
-        status = STATUSES[State(state)]
-        counts[run][status] = counts[run].get(status, 0) + number
-    return {run.pk: Counts(**counts[run.pk]) for run in runs}
 
 
 def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
@@ -107,38 +80,6 @@ def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
         tokens_in=totals["tokens_in"] or 0,
         tokens_out=totals["tokens_out"] or 0,
     )
-
-
-def error_words(kind: str) -> str:
-    """A kind of failure, explained for the page."""
-    words = {
-        "timeout": _("no answer in time"),
-        "refused": _("no connection"),
-        "dns": _("the host’s name is not known"),
-        "tls": _("no trusted connection"),
-        "disconnected": _("the connection broke off"),
-        "http_429": _("too many requests"),
-        "http_5xx": _("an error of the endpoint’s own"),
-        "http_401": _("the key was refused"),
-        "http_403": _("the key was refused"),
-        "http_404": _("no such model or address"),
-        "envelope": _("not a chat completion"),
-        "empty": _("an answer without a text"),
-        "truncated": _("cut at the token limit before any text"),
-        "refusal": _("held back by a filter, without a text"),
-        "too_large": _("too large an answer"),
-        "taken": _("a response came to stand here meanwhile"),
-    }
-    return words.get(kind, "")
-
-
-def frame_words(run: PipelineRun) -> list[str]:
-    """The filter of a run's cases, in words."""
-    frame = run.frame
-    words = [str(frame[name]) for name in ("tag", "difficulty", "register", "language") if frame.get(name)]
-    if frame.get("cases"):
-        words.append(_("%(n)s cases, drawn by seed %(seed)s") % {"n": frame["cases"], "seed": frame.get("seed", 0)})
-    return words
 
 
 def settings_of(run: GenerationRun) -> list[tuple[str, str]]:
