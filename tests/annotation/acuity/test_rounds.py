@@ -446,16 +446,58 @@ def test_pages_say_what_is_still_to_come(panel: Panel) -> None:
     assert "2 rulings are still to be given. They will not be in this set." in preview()
 
 
+def ambiguous_cases_without_rubrics(panel: Panel, *keys: str) -> None:
+    """Ambiguous cases beside c, which is clear, instead of the others, whose content is frozen."""
+    for key in keys:
+        CaseFactory(benchmark=panel.benchmark, key=key, rubric=0)
+    batch = give_out(panel.group, panel.question, annotators=5)
+    more = Panel(panel.benchmark, panel.admin, panel.group, panel.question, batch)
+    for key in keys:
+        more.say(key, *SPLIT)
+    Case.objects.filter(key__in="abd").update(excluded_at=timezone.now(), exclusion_reason="not for this test")
+
+
+def make_stubs(*keys: str) -> None:
+    """As where votes on cases without a text were imported."""
+    Case.objects.filter(key__in=keys).update(conversation=[], is_stub=True)
+
+
 def test_a_ruling_says_where_the_text_of_its_case_is_missing(panel: Panel) -> None:
     judge = signed_in(member(panel.group, Membership.Role.ADJUDICATOR))
-    case = CaseFactory(benchmark=panel.benchmark, key="e", rubric=0)
-    batch = give_out(panel.group, panel.question, annotators=5)
-    Panel(panel.benchmark, panel.admin, panel.group, panel.question, batch).say("e", *SPLIT)
+    ambiguous_cases_without_rubrics(panel, "e")
     ask(panel)
-    page = f"/work/rulings/{RulingRequest.objects.get(case=case).public_id}/"
+    page = f"/work/rulings/{RulingRequest.objects.get(case__key='e').public_id}/"
     assert "is not stored here" not in judge.get(page).content.decode()
-    Case.objects.filter(key="e").update(conversation=[], is_stub=True)
+    make_stubs("e")  # a request from before stubs were left out
     assert "The text of this case is not stored here" in judge.get(page).content.decode()
+
+
+def test_nobody_is_asked_about_a_case_that_nobody_can_read(panel: Panel) -> None:
+    member(panel.group, Membership.Role.ADJUDICATOR)
+    ambiguous_cases_without_rubrics(panel, "e", "f")
+    admin, base = signed_in(panel.admin), f"/api/v1/benchmarks/panel/labels/{panel.question.public_id}"
+    form = {"group": panel.group.public_id, "rule": "dispersion", "threshold": "0.75", "seed": "3"}
+    make_stubs("e")
+    for name in ("second-round", "rulings"):
+        page = admin.get(round_url(panel, f"{name}/preview"), form).content.decode()
+        assert "The text of 1 ambiguous case is not stored here; it is left out" in page
+        assert re.search(r">\s*f\s*<", page)
+        assert not re.search(r">\s*e\b", page)
+    make_stubs("f")
+    refusal = "The texts of the 2 ambiguous cases are not stored here, so nobody can read them"
+    body = {"group": panel.group.public_id, "seed": 3}
+    for answer in (
+        post_round(panel),
+        ask(panel),
+        admin.post(f"{base}/second-round/", body | {"title": "Once more"}, content_type="application/json"),
+        admin.post(f"{base}/rulings/ask/", body, content_type="application/json"),
+    ):
+        assert answer.status_code == 422
+        assert refusal in answer.content.decode()
+    for name in ("second-round", "rulings"):
+        assert refusal in admin.get(round_url(panel, f"{name}/preview"), form).content.decode()
+    assert not LabelTask.objects.filter(round=2).exists()
+    assert not RulingRequest.objects.exists()
 
 
 def test_an_adjudicator_sees_no_votes_while_anybody_still_votes_or_is_asked_to_vote_themselves(panel: Panel) -> None:
