@@ -15,7 +15,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Notification, User
+from accounts.models import Notification, PhysicianProfile, User
 from agreement.acuity.inputs import read_inputs
 from agreement.acuity.panel_inputs import with_panel
 from agreement.acuity.uncertainty_tables import uncertainty_tables
@@ -28,6 +28,7 @@ from annotation.labels.selectors import label_work
 from annotation.labels.services import submit_labels
 from annotation.models import (
     AcuityRuling,
+    Attention,
     Batch,
     LabelQuestion,
     LabelTask,
@@ -42,7 +43,7 @@ from rubrics.acuity.services import make_scheme
 from rubrics.acuity.stored import scale_of
 from rubrics.models import AcuityImport, Case, SourceLabel
 from tests.annotation.labels.labels_world import Panel, build_panel, give_out, level_question
-from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, member
+from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, UserFactory, member
 
 pytestmark = pytest.mark.slow
 
@@ -517,6 +518,39 @@ def test_an_adjudicator_sees_no_votes_while_anybody_still_votes_or_is_asked_to_v
         assert signed_in(voter).get(path).status_code == signed_in(voter).post(path, sent).status_code == 404
         assert signed_in(judge).get(path).status_code == 200
     assert not AcuityRuling.objects.exists()
+
+
+def test_rulings_and_votes_of_both_rounds_are_work_that_is_counted_thanked_and_paid(panel: Panel) -> None:
+    judge = member(panel.group, Membership.Role.ADJUDICATOR, UserFactory(name="Judge"))
+    PhysicianProfile.objects.update_or_create(user=judge, defaults={"acknowledge": True, "acknowledged_as": "J. Judge"})
+    second = open_round(panel)
+    second.say("a", *SPLIT)
+    second.say("b", *SPLIT)
+    assert ask(panel).status_code == 302
+    client, admin = signed_in(judge), signed_in(panel.admin)
+    for request, seconds in zip(RulingRequest.objects.order_by("pk"), (90, 150), strict=True):
+        url = f"/work/rulings/{request.public_id}/"
+        assert f'data-time-url="{url}time/"' in client.get(url).content.decode()
+        assert client.post(f"{url}time/", {"seconds": 0}, content_type="application/json").status_code == 204
+        Attention.objects.update(reported_at=timezone.now() - timedelta(hours=1))
+        assert client.post(f"{url}time/", {"seconds": seconds}, content_type="application/json").status_code == 204
+        assert client.post(f"{url}time/", {"seconds": -1}, content_type="application/json").status_code == 400
+        assert client.post(url, {"level": "self-care", "reason": "border"}).status_code == 302
+        Attention.objects.update(reported_at=timezone.now() - timedelta(hours=1))
+        # The last seconds come after the ruling.
+        assert client.post(f"{url}time/", {"seconds": 30}, content_type="application/json").status_code == 204
+    rows = {(row["email"], row["role"]): row for row in rows_of(admin, "/b/panel/contributions.csv")}
+    own = rows[judge.email, "urgency_adjudicator"]
+    assert [own[name] for name in ("items", "timed_items", "seconds", "median_seconds")] == ["2", "2", "300", "150.0"]
+    # Four votes of round 1 and two of round 2; the last one did not vote on d.
+    assert [rows[user.email, "labeller"]["items"] for user in panel.people] == ["6", "6", "6", "6", "5"]
+    assert "J. Judge\n" in b"".join(admin.get("/b/panel/contributions/acknowledgement")).decode()
+    rates = {"currency": "EUR", "item_urgency_adjudicator": "7.50", "item_labeller": "2"}
+    answer = admin.post("/b/panel/contributions/payment.csv", rates)
+    text = b"".join(answer.streaming_content).decode().removeprefix("\ufeff")
+    paid = {row["email"]: row["amount"] for row in csv.DictReader(io.StringIO(text))}
+    assert (paid[judge.email], paid[panel.people[0].email], paid[""]) == ("15.00", "12.00", "73.00")
+    assert "rulings on urgency" in admin.get("/b/panel/contributions/").content.decode()
 
 
 def test_the_order_of_rulings_is_that_of_the_seed(panel: Panel) -> None:
