@@ -157,6 +157,44 @@ def test_the_voter_sees_the_votes_of_round_1_without_names(panel: Panel) -> None
     assert "Votes of round 1" not in page
 
 
+def test_groups_vote_again_independently_and_an_adjudicator_sees_the_panel(panel: Panel) -> None:
+    """Those of a group see the votes and notes of their own group; who rules sees what the reference comes from."""
+    other = ExpertGroupFactory(benchmark=panel.benchmark, annotators=3)
+    batch = give_out(other, panel.question, annotators=3, skip_given=False)
+    theirs = Panel(panel.benchmark, panel.admin, other, panel.question, batch)
+    for task, level in zip(theirs.tasks("a"), ("primary-care", "emergency", "self-care"), strict=True):
+        theirs.vote(task, level, note=f"seen by the others: {level}")
+        submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    Batch.objects.filter(pk=batch.pk).update(status="closed", closed_at=timezone.now())
+    judge = member(panel.group, Membership.Role.ADJUDICATOR)
+    rounds = {}
+    for group, title in ((panel.group, "Once more"), (other, "And the others")):
+        assert post_round(panel, group=group.public_id, title=title).status_code == 302, title
+        rounds[title] = Batch.objects.get(title=title)
+        LabelTask.objects.filter(batch=rounds[title]).update(status="released")  # two rounds of a case are not opened
+    for title, counts, notes in (
+        ("Once more", [2, 0, 1, 2], []),
+        ("And the others", [1, 1, 0, 1], ["seen by the others: emergency", "seen by the others: self-care"]),
+    ):
+        task = LabelTask.objects.filter(batch=rounds[title], case__key="a").order_by("annotator").first()
+        assert task is not None
+        LabelTask.objects.filter(pk=task.pk).update(status="not_started")
+        client, url = signed_in(task.annotator), f"/work/labels/{task.public_id}/"
+        earlier = client.get(f"/api/v1{url}").json()["earlier"]
+        assert [line["n"] for line in earlier["votes"]["lines"]] == counts
+        assert earlier["votes"]["notes"] == notes
+        page = client.get(url).content.decode()
+        section = page[page.index("earlier-votes") : page.index("speaker")]
+        assert [int(n) for n in re.findall(r'class="num">(\d)<', section)] == counts
+        assert ("seen by the others: self-care" in page) == bool(notes)
+        LabelTask.objects.filter(pk=task.pk).update(status="released")
+    assert ask(panel).status_code == 302
+    url = f"/work/rulings/{RulingRequest.objects.get(case__key='a').public_id}/"
+    (votes,) = signed_in(judge).get(f"/api/v1{url}").json()["rounds"]
+    assert [line["n"] for line in votes["lines"]] == [3, 1, 1, 3]
+    assert len(votes["notes"]) == 3
+
+
 def test_notes_are_shown_without_names_and_in_no_order_of_who_wrote_them(db: None) -> None:
     panel = build_panel()
     for task, level, note in zip(panel.tasks("a"), SPLIT, ("zebra", "", "mango", "apple", ""), strict=True):
