@@ -442,6 +442,10 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
         assert "Somebody has ruled on this case meanwhile" in answer.content.decode()
         assert "How long?" not in answer.content.decode()
     assert AcuityRuling.objects.count() == 1
+    # Each sees their own rulings in the list, and nobody else's.
+    for own, seen in ((client, True), (other, False)):
+        assert (request.public_id in own.get("/work/rulings/?show=done").content.decode()) is seen
+        assert (request.public_id in own.get("/work/rulings/in/panel/?show=done").content.decode()) is seen
     results = signed_in(panel.admin).get(f"/b/panel/labels/{panel.question.public_id}/").content.decode()
     assert "Primary care / Urgent care" in results
     (exported,) = rows_of(signed_in(panel.admin), f"/b/panel/labels/{panel.question.public_id}/rulings.csv")
