@@ -6,10 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Annotated
 
 from django.db import transaction
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
+from pydantic import Field
 from pydantic.dataclasses import dataclass as command
 
 from accounts.models import User
@@ -25,8 +27,9 @@ from annotation.labels.batches import (
     tasks_asking,
 )
 from annotation.models import LAST_ROUND, Batch, ExpertGroup, LabelQuestion, LabelTask, Physician, RulingRequest
-from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
+from annotation.services.batch_terms import MAX_SEED, CaseBatchTitle, DueDate
 from annotation.services.previews import lock_group, refuse_repeated
+from consilium.core.commands import Label
 from consilium.core.drawing import keyed
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.order import natural
@@ -38,7 +41,11 @@ class RoundTerms:
     """How a second round is given out. A title may be empty in a preview."""
 
     title: CaseBatchTitle
-    seed: CaseBatchSeed
+    seed: Annotated[
+        int,
+        Field(ge=0, le=MAX_SEED),
+        Label(gettext_lazy("Seed"), gettext_lazy("It shuffles the order in which each physician gets their cases.")),
+    ]
     due_date: DueDate = None
 
 

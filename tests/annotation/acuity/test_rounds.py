@@ -363,6 +363,35 @@ def test_my_work_and_the_page_of_a_case_count_the_same_cases(panel: Panel) -> No
     assert counted() == ("1", "1")
 
 
+def test_votes_that_were_handed_in_are_listed_and_their_batch_speaks_of_no_check(panel: Panel) -> None:
+    voter = panel.people[0]
+    second = open_round(panel)
+    second.say("a", *SPLIT)
+    (task,) = [task for task in second.tasks("a") if task.annotator == voter]
+    first = LabelTask.objects.filter(batch=panel.batch, annotator=voter)
+    for url in ("/work/", "/work/in/panel/"):
+        page = " ".join(signed_in(voter).get(url).content.decode().split())
+        listed = re.findall(r'<th scope="row"> <a href="/work/labels/(\w+)/">Case (\d+)</a> (.*?)</th>', page)
+        # The latest first: that of the second round, then the four of the first in the order in which they came.
+        assert [public_id for public_id, _position, _sub in listed] == [
+            task.public_id, *first.order_by("-submitted_at").values_list("public_id", flat=True)
+        ]  # fmt: skip
+        assert ["second round" in sub for _id, _position, sub in listed] == [True, False, False, False, False]
+    assert "Handed in" not in signed_in(panel.admin).get("/work/").content.decode()
+    admin = signed_in(panel.admin)
+    page = " ".join(admin.get(f"/b/panel/batches/{second.batch.public_id}/").content.decode().split())
+    assert "5 of 10 handed in" in page
+    words = re.sub(r"<[^>]+>", "", page)  # a class of the style sheet has the name of the stage
+    assert "accepted" not in words.lower()
+    assert "At a checker" not in words
+    second.say("b", *SPLIT)
+    page = " ".join(admin.get(f"/b/panel/batches/{second.batch.public_id}/").content.decode().split())
+    assert "All work is handed in." in page
+    help_text = admin.get(round_url(panel)).content.decode()
+    assert "It shuffles the order in which each physician gets their cases." in help_text
+    assert "gives them to the same physicians" not in help_text
+
+
 def test_votes_move_and_the_figures_stay_those_of_round_1(panel: Panel) -> None:
     url = f"/b/panel/labels/{panel.question.public_id}/"
     client = signed_in(panel.admin)
