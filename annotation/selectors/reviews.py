@@ -213,7 +213,8 @@ def handed_in(
     assignments = assignments.exclude(status__in=Assignment.OPEN)
     tasks = access.own_label_tasks(user).filter(status=LabelTask.Status.SUBMITTED)
     if benchmark is not None:
-        assignments, tasks = (rows.filter(batch__group__benchmark=benchmark) for rows in (assignments, tasks))
+        assignments = assignments.filter(batch__group__benchmark=benchmark)
+        tasks = tasks.filter(batch__group__benchmark=benchmark)
     columns = ("submitted_at", "pk", "is_task")
     rows = assignments.order_by().annotate(is_task=Value(False)).values_list(*columns)
     rows = rows.union(tasks.order_by().annotate(is_task=Value(True)).values_list(*columns), all=True)
