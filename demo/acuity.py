@@ -1,4 +1,4 @@
-"""Draws a made-up panel and made-up readings: how urgent 40 made-up messages are, and what two candidates advise.
+"""A made-up panel and made-up readings: how urgent 40 made-up messages are, and what two candidates advise.
 
 Each message has a true urgency from 0 to 3 in levels. A physician reads it with a leaning of their own and some
 scatter, and votes for the nearest level, or for two levels where the reading lies between them. A candidate reads it
@@ -24,6 +24,24 @@ HARD_SHARE = 0.4
 BETWEEN = 0.06  # a reading this close to the border of two levels is a vote for both
 CANNOT_TELL_RATE = 0.03
 GIVE_WAY_SHARE = 0.5  # votes that change in the second round
+# Texts of the messages on which the panel does not agree, so that a second round and adjudicators can read them. Of all
+# others only votes, labels and readings are known.
+TEXTS = {
+    5: "I have had a dull ache on the right side of my belly since yesterday evening. It comes and goes. I am not "
+    "hungry, but I have no fever. Should I wait?",
+    7: "My ankle is swollen since I twisted it on the stairs two days ago. I can walk on it, but each step hurts. "
+    "Does it need an X-ray?",
+    10: "For a week now I get dizzy when I stand up quickly. It passes after a few seconds. I started a new tablet "
+    "for my blood pressure this month.",
+    11: "My daughter, who is four, has had a rash on her belly since this morning. She is warm, but she plays. The "
+    "rash fades when I press on it, I think.",
+    24: "Since last night my left calf is sore and a little thicker than the other. I came back from a long flight "
+    "three days ago. Is this just a cramp?",
+    29: "My father, who is 71, dropped his cup this morning and could not find his words for a few minutes. Now he "
+    "is himself again and wants to go to work.",
+    36: "I cut my palm on a can an hour ago. It stopped bleeding when I pressed on it, but it gapes, and the tip of "
+    "one finger feels numb.",
+}
 LABELLED = 30  # messages with a label from elsewhere, the first ones
 LETTERS = "ABCD"
 
@@ -60,6 +78,12 @@ def _scatter(seed: int, number: int) -> float:
 
 def _place(reading: float) -> int:
     return min(len(FOUR) - 1, max(0, round(reading)))
+
+
+def text_rows() -> Iterator[dict[str, object]]:
+    """Rows of a wide CSV: case, text; each text says that it is made up."""
+    for number, text in TEXTS.items():
+        yield {"case": _key(number), "text": f"{text}\n\n(This message is made up.)"}
 
 
 def vote_rows(seed: int) -> Iterator[dict[str, object]]:

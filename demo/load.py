@@ -23,7 +23,7 @@ from annotation import services as annotation_services
 from annotation.access import open_ruling_requests
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule
 from annotation.acuity.panel_results import level_results
-from annotation.acuity.round_plan import ambiguous_cases
+from annotation.acuity.round_plan import ambiguous_cases, cases_to_read
 from annotation.acuity.rulings import STAYS_AMBIGUOUS, RulingInput, give_ruling, request_rulings
 from annotation.acuity.services import sign_reference_set
 from annotation.imports.acuity_votes import import_acuity_votes
@@ -326,6 +326,8 @@ def _panel(demo: Benchmark, people: dict[str, User], group: ExpertGroup, calenda
     common: dict[str, Any] = {"benchmark": demo, "by": admin, "at": at, "progress": lambda _read: None}
     readings = {"dataset": acuity.DATASET, "scheme": "letters", "file_name": "made-up-readings.csv"}
     import_acuity(file=_csv(acuity.reading_rows(SEED)), options=readings, **common)
+    texts = {**readings, "format": "wide-csv", "file_name": "made-up-messages.csv"}
+    import_acuity(file=_csv(acuity.text_rows()), options=texts, **common)
     votes = {"group": "Panel", "scale": "four", "file_name": "made-up-votes.csv"}
     import_acuity_votes(file=_csv(acuity.vote_rows(SEED)), options=votes, **common)
     scale = AcuityScale.objects.get(benchmark=demo)
@@ -352,9 +354,9 @@ def _panel(demo: Benchmark, people: dict[str, User], group: ExpertGroup, calenda
 
 
 def _second_round(question: LabelQuestion, group: ExpertGroup, common: dict[str, Any], votes: dict[str, str]) -> None:
-    """A second round on the ambiguous messages, and two rulings of the adjudicator of ``group``."""
+    """A second round on the ambiguous messages that can be read, and two rulings of the adjudicator of ``group``."""
     rule, at = AmbiguousRule(), common["at"]
-    cases = ambiguous_cases(level_results(question, {}), rule).values()
+    cases = cases_to_read(ambiguous_cases(level_results(question, {}), rule))[0].values()
     options = {**votes, "file_name": "made-up-second-round.csv"}
     import_acuity_votes(file=_csv(acuity.second_round_rows(SEED, cases)), options=options, **common)
     adjudicator = group.memberships.filter(role=Membership.Role.ADJUDICATOR, active=True).earliest("pk").user

@@ -318,6 +318,7 @@ ENDPOINTS |= {
     "annotation:rulings": Endpoint(SIGNED_IN),
     "annotation:rulings-in": Endpoint(MEMBERS, slug),
     "annotation:ruling": Endpoint(ADJUDICATOR, to_rule),
+    "annotation:ruling-time": Endpoint(ADJUDICATOR, to_rule, writes_only=True),
     "api:api-label-moves": Endpoint(STAFF, a_panel_question),
     "api:api-acuity-rulings": Endpoint(STAFF, a_panel_question),
     "api:api-second-round": Endpoint(ADMIN, a_panel_question, writes_only=True),

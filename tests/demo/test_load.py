@@ -22,6 +22,7 @@ from agreement.models import Report
 from agreement.services import run
 from annotation import access
 from annotation.models import (
+    AcuityRuling,
     Adjudication,
     Assignment,
     Batch,
@@ -32,6 +33,7 @@ from annotation.models import (
     Membership,
     ReferenceSet,
     Ruling,
+    RulingRequest,
 )
 from annotation.selectors.ratings import STAGES, group_ratings
 from consilium.core.ratings import shared
@@ -67,7 +69,7 @@ def test_the_benchmark_is_there_and_marked_as_made_up() -> None:
     assert "made up" in demo.title
     assert demo.rule_sheet
     assert RubricItem.objects.filter(rubric__in=demo.cases.values("rubrics"), rubric__status="published").count() == 360
-    cases = Case.objects.filter(benchmark=demo)
+    cases = Case.objects.filter(benchmark=demo).exclude(key__startswith="message-")
     assert Counter(cases.values_list("language", flat=True)) == {"en": 9, "zh": 3}
     assert Counter(cases.values_list("register", flat=True)) == {"lay": 6, "professional": 6}
     assert all(case.metadata["made_up"] for case in cases)
@@ -209,6 +211,15 @@ def test_a_panel_has_voted_on_how_urgent_messages_are() -> None:
         (name, format_) for name in ("Aster-7B", "Borage-chat") for format_ in ("qa", "chat")
     }
     assert set(AcuityReading.objects.values_list("state", flat=True)) == {"level", "refused", "no-level"}
+
+
+def test_who_votes_again_or_rules_can_read_the_message() -> None:
+    again = Case.with_stubs.filter(pk__in=LabelTask.objects.filter(round=2).values("case"))
+    requested = Case.with_stubs.filter(pk__in=RulingRequest.objects.values("case"))
+    assert again.count() == 7
+    assert requested.count() > AcuityRuling.objects.count() == 2
+    for case in again | requested:
+        assert "made up" in case.conversation[0]["content"]
 
 
 def test_a_physician_has_cases_to_vote_on() -> None:

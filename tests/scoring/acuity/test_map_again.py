@@ -137,3 +137,15 @@ def test_the_api_maps_again(staff: Client, labels: None) -> None:
     assert staff.get(API).json()["count"] == 8
     wrong = staff.post(API, {**terms, "scheme": "nothing"}, content_type="application/json")
     assert wrong.status_code in (400, 422)
+
+
+def test_what_a_label_was_is_what_it_was_mapped_to_last(staff: Client, labels: None) -> None:
+    """A third version starts from the second: what it changes is shown against that."""
+    newer_scheme(staff, em="level-2", ne="panel", sc="level-0")
+    assert staff.post(PAGE, CHOICE).status_code == 302
+    newer_scheme(staff, em="level-2", ne="level-1", sc="level-0")
+    page = staff.get(PAGE, CHOICE).content.decode()
+    cells = page[page.index("<tbody>") : page.index("</tbody>")]
+    assert cells.count("For the panel") == 2  # what `ne` and `NE` were; in the first version they were a level
+    assert staff.post(PAGE, CHOICE).status_code == 302
+    assert [row[:4] for row in stored(3)][1:3] == [("d-0002", "ne", "direct", 1), ("d-0003", "NE", "direct", 1)]
