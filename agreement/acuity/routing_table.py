@@ -77,12 +77,13 @@ def _confidences(
     data: AcuityData, series: int, places: NDArray[np.int64], shares: Array
 ) -> Iterator[tuple[str, Array]]:
     yield "samples", shares.max(axis=1)
-    for source, values in (("stated", data.confidence), ("logprobs", data.share)):
+    readings = data.readings.of_series(series)
+    for source, values in (("stated", readings.confidence), ("logprobs", readings.share)):
         if values is None:
             continue
-        own = data.usable & (data.series == series) & ~np.isnan(values)
-        totals = np.bincount(data.case[own], weights=values[own], minlength=len(data.cases))
-        numbers = np.bincount(data.case[own], minlength=len(data.cases))
+        own = readings.usable & ~np.isnan(values)
+        totals = np.bincount(readings.case[own], weights=values[own], minlength=len(data.cases))
+        numbers = np.bincount(readings.case[own], minlength=len(data.cases))
         means = np.full(len(data.cases), np.nan)
         np.divide(totals, numbers, out=means, where=numbers > 0)
         yield source, means[places]

@@ -29,11 +29,7 @@ class Aggregate(StrEnum):
 
 def level_counts(data: AcuityData) -> Array:
     """Usable readings by case, series and level, (cases, series, L)."""
-    n_series, n_levels = len(data.series_names), data.n_levels
-    usable = data.usable
-    flat = (data.case[usable] * n_series + data.series[usable]) * n_levels + data.place[usable]
-    counts = np.bincount(flat, minlength=len(data.cases) * n_series * n_levels)
-    return counts.reshape(len(data.cases), n_series, n_levels).astype(np.float64)
+    return data.level_counts.astype(np.float64)
 
 
 def weighed(counts: Array, aggregate: Aggregate) -> Array:
