@@ -42,6 +42,14 @@ _OF_PANEL = {
 
 
 @dataclass(frozen=True, eq=False)
+class LevelDistribution:
+    """The mean ``f`` (levels,) of the distributions that log probabilities gave in ``n`` readings of a case."""
+
+    f: NDArray[np.float64]
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
 class AcuityData:
     """Cases in the order of their keys, and readings in that of case, series and sample, whatever order they came in.
 
@@ -55,7 +63,8 @@ class AcuityData:
     columns of other series.
     ``sources`` and ``candidates`` have an entry for each series: where its readings come from, and whose they are. The
     name of a series is that of its candidate, with the source where the candidate has several in the format. All three
-    are None where nothing was asked for by a run.
+    are None where nothing was asked for by a run. ``distributions``, by case and number of a series, are those of the
+    cases of ``panel`` whose readings came with log probabilities.
     """
 
     scale: Scale
@@ -73,6 +82,7 @@ class AcuityData:
     planned: Ints | None = None
     sources: list[str] | None = None
     candidates: list[str] | None = None
+    distributions: Mapping[tuple[str, int], LevelDistribution] = field(default_factory=dict)
 
     def source_of(self, series: int) -> str:
         """Where the readings of a series come from."""
@@ -156,12 +166,12 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
         ],
         dtype=np.int64,
     ).reshape(-1, 5)
-    case, series, sample, state, place = columns.T
+    of_case, of_series, sample, state, place = columns.T
     confidence = [np.nan if reading.confidence is None else reading.confidence for reading in records.readings]
     readings = PackedReadings.of(
         (len(cases), len(series_names)),
-        case=case,
-        series=series,
+        case=of_case,
+        series=of_series,
         sample=sample,
         answer=np.where(place >= 0, place, -state),
         confidence=np.array(confidence, dtype=np.float64),
