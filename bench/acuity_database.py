@@ -18,7 +18,8 @@ of that many rows whose last is wrong: its time, the line that it is refused wit
 
 ``--readings`` measures memory instead: the same cases and candidates with more and more samples, each with one of 101
 confidences, which the server makes by itself. For each number of readings it prints how many bytes a reading takes, the
-seconds of inputs and report, and this process's resident memory before the report and at its peak.
+seconds of inputs and report, of these the processor's in this process, and its resident memory before the report and
+at its peak.
 """
 
 from __future__ import annotations
@@ -137,8 +138,8 @@ _MORE_SAMPLES = """
         scale_id, case_id, candidate_id, format, sample, source, acuity_import_id, line, state, level, confidence, text
     )
     SELECT r.scale_id, r.case_id, r.candidate_id, r.format, n, r.source, r.acuity_import_id, r.line, r.state,
-           CASE WHEN (r.id * 7919 + n * 104729) % 5 = 0 THEN (r.level + 1) % 4 ELSE r.level END,
-           ((r.id * 31 + n * 17) % 101) / 100.0, r.text
+           CASE WHEN (r.id * 7919 + n * 104729) %% 5 = 0 THEN (r.level + 1) %% 4 ELSE r.level END,
+           ((r.id * 31 + n * 17) %% 101) / 100.0, r.text
     FROM scoring_acuityreading r CROSS JOIN generate_series(%s::int, %s::int) AS n
     WHERE r.sample = 0
 """
@@ -158,9 +159,10 @@ def grow(first: int, last: int) -> None:
 def memory_by_readings(home: Path, cases: int, candidates: int, numbers: list[int]) -> None:
     """Print memory and time of a report on more and more samples."""
     from acuity import write
+    from django.core.management import call_command
+
     from agreement.acuity.inputs import read_inputs
     from annotation.models import ReferenceSet
-    from django.core.management import call_command
 
     write(home / "readings.csv", cases, candidates, 1)
     imported(home / "readings.csv", "bench")
@@ -174,13 +176,14 @@ def memory_by_readings(home: Path, cases: int, candidates: int, numbers: list[in
             grow(done, samples - 1)
             done = samples
         before = reset_peak_of_this_process()
-        reading, whole, _processor = report("bench")
+        reading, whole, processor = report("bench")
         peak = peak_of_this_process()
         names = [f"model-{candidate:02}" for candidate in range(candidates)]
         data = read_inputs(ReferenceSet.objects.get(), names).data
         n = len(data.readings)
-        rows.append([f"{n:,}", f"{data.readings.n_bytes / n:.1f}", reading, whole, f"{before:.0f}", f"{peak:.0f}"])
-    columns = ("readings", "bytes a reading", "inputs s", "report s", "MiB before", "MiB at the most")
+        each = f"{data.readings.n_bytes / n:.1f}"
+        rows.append([f"{n:,}", each, reading, whole, processor, f"{before:.0f}", f"{peak:.0f}"])
+    columns = ("readings", "bytes each", "inputs s", "report s", "processor s", "MiB before", "MiB at the most")
     show(f"Reports on {cases:,} cases, {candidates} candidates, 2 formats", columns, rows)
 
 
