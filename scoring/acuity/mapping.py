@@ -172,10 +172,10 @@ def map_again(
     sources = AcuityImport.objects.in_bulk({source for case, source in rows if case not in mapped})
     imports = {pk: _import_of(source, row, by, at).pk for pk, source in sorted(sources.items())}
     columns = ("case", "dataset", "source_id", "label", "acuity_import", "line", "is_flagged")
-    labels = (label for label in _newest_labels(benchmark, dataset, *columns) if label[0] not in mapped)
+    stored = (label for label in _newest_labels(benchmark, dataset, *columns) if label[0] not in mapped)
     target = stored_scheme(row)
     # One chunk after another: while rows are copied, the connection reads none.
-    for chunk in chunks(labels, selectors.CHUNK):
+    for chunk in chunks(stored, selectors.CHUNK):
         copy_rows(SourceLabel, LABEL_COLUMNS, _rows(chunk, target, row, imports))
     return plan
 
