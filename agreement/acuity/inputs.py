@@ -329,8 +329,8 @@ class _Reading:
             share=share[kept][given] if len(self._runs) else None,
             descending=descending[kept][given].astype(np.int64) if len(self._runs) else None,
         )
-        asked = np.unique(np.stack([(place * shape[1] + series)[has_run], sample[has_run]], axis=1), axis=0)[:, 0]
-        return readings, np.bincount(asked, minlength=shape[0] * shape[1]).reshape(shape)
+        planned = np.unique(np.stack([(place * shape[1] + series)[has_run], sample[has_run]], axis=1), axis=0)[:, 0]
+        return readings, np.bincount(planned, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def _code(candidate: Any, chat: Any, by_run: Any) -> Any:

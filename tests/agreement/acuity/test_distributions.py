@@ -47,7 +47,7 @@ ANSWERS = {
 
 
 @pytest.fixture
-def asked(benchmark: Benchmark, tmp_path: Path) -> Benchmark:
+def with_runs(benchmark: Benchmark, tmp_path: Path) -> Benchmark:
     """Votes on three cases, imported readings of M without distributions, and a run of P."""
     readings = [f"{case},M,qa,{sample},{LEVELS[sample]}" for case in VOTES for sample in range(2)]
     votes = [f"{case},p{i},1,{LEVELS[level]},80" for case, own in VOTES.items() for i, level in enumerate(own)]
@@ -65,8 +65,8 @@ def asked(benchmark: Benchmark, tmp_path: Path) -> Benchmark:
 
 
 @pytest.fixture
-def out(asked: Benchmark, tmp_path: Path) -> Path:
-    call_command("acuity_uncertainty", benchmark=asked.slug, out=tmp_path / "out", stdout=io.StringIO())
+def out(with_runs: Benchmark, tmp_path: Path) -> Path:
+    call_command("acuity_uncertainty", benchmark=with_runs.slug, out=tmp_path / "out", stdout=io.StringIO())
     return tmp_path / "out"
 
 
@@ -147,20 +147,20 @@ def test_samples_have_rows_of_their_own(out: Path) -> None:
     assert {row["n_cases"] for row in routing} == {"2"}
 
 
-def test_the_report_tells_both_apart_and_sees_other_distributions(asked: Benchmark, client: Client) -> None:
+def test_the_report_tells_both_apart_and_sees_other_distributions(with_runs: Benchmark, client: Client) -> None:
     kind = Report.Kind.ACUITY_UNCERTAINTY
-    report = create_report(benchmark=asked, kind=kind, parameters={}, at=timezone.now())
+    report = create_report(benchmark=with_runs, kind=kind, parameters={}, at=timezone.now())
     run(report_id=report.pk, clock=timezone.now)
     report.refresh_from_db()
     assert report.status == "done", report.error
-    page = " ".join(client.get(f"/b/{asked.slug}/acuity/{report.public_id}/").content.decode().split())
+    page = " ".join(client.get(f"/b/{with_runs.slug}/acuity/{report.public_id}/").content.decode().split())
     assert "Forced choice, log probabilities" in page
     assert "stated confidence" in page
-    methods = client.get(f"/b/{asked.slug}/acuity/{report.public_id}/methods.txt").content.decode()
+    methods = client.get(f"/b/{with_runs.slug}/acuity/{report.public_id}/methods.txt").content.decode()
     assert "neither the corrected error nor distances at matched sizes are defined" in methods
     digest = KINDS[kind].digest
     assert digest is not None
-    assert digest(asked, report.parameters) == report.input_digest
+    assert digest(with_runs, report.parameters) == report.input_digest
     more = {("x1", 1): given(0, *F1), ("x3", 2): given(3, 0.1, 0.2, 0.3, 0.4)}
-    run_of(AcuityScale.objects.get(), asked.candidates.get(name="P"), dict(more))
-    assert digest(asked, report.parameters) != report.input_digest
+    run_of(AcuityScale.objects.get(), with_runs.candidates.get(name="P"), dict(more))
+    assert digest(with_runs, report.parameters) != report.input_digest

@@ -69,12 +69,14 @@ def test_packing_only_sorts(readings: dict[Any, Any], order: Any) -> None:
     assert own.sample_numbers().tolist() == sorted({row[2] for row in rows})
     for series in range(N_SERIES):
         of_series = sorted(row for row in rows if row[1] == series)
-        one = own.of_series(series)
-        assert one.case.tolist() == [row[0] for row in of_series]
-        assert one.place.tolist() == [max(row[3], -1) for row in of_series]
-        assert same(one.confidence.tolist()) == same([row[4] for row in of_series])
-        assert one.share is not None and same(one.share.tolist()) == same([row[4] / 3 for row in of_series])
-        assert one.descending is not None and one.descending.tolist() == [row[2] % 2 for row in of_series]
+        own_series = own.of_series(series)
+        assert own_series.case.tolist() == [row[0] for row in of_series]
+        assert own_series.place.tolist() == [max(row[3], -1) for row in of_series]
+        assert same(own_series.confidence.tolist()) == same([row[4] for row in of_series])
+        assert own_series.share is not None and same(own_series.share.tolist()) == same(
+            [row[4] / 3 for row in of_series]
+        )
+        assert own_series.descending is not None and own_series.descending.tolist() == [row[2] % 2 for row in of_series]
 
 
 @pytest.mark.slow
