@@ -444,12 +444,16 @@ def _tests(data: AcuityData, both: PairedTables, pairs: Sequence[tuple[int, int]
 
 def _right_by_sample(data: AcuityData) -> NDArray[np.int8]:
     """1 where a usable reading of a counted case is right, 0 where it is wrong, else -1: (cases, series, samples)."""
-    chosen = data.usable & data.counts[data.case]
+    n_series = len(data.series_names)
     # Samples may have any numbers.
-    numbers, sample = np.unique(data.sample[chosen], return_inverse=True)
-    right = np.full((len(data.cases), len(data.series_names), len(numbers)), -1, dtype=np.int8)
-    case, place = data.case[chosen], data.place[chosen]
-    right[case, data.series[chosen], sample] = (place >= data.low[case]) & (place <= data.high[case])
+    numbers = data.readings.sample_numbers()
+    right = np.full((len(data.cases), n_series, len(numbers)), -1, dtype=np.int8)
+    for block in data.readings.blocks():
+        case, series = np.divmod(block.cell, n_series)
+        own = (block.place >= 0) & data.counts[case]
+        case, place = case[own], block.place[own]
+        is_right = (place >= data.low[case]) & (place <= data.high[case])
+        right[case, series[own], np.searchsorted(numbers, block.sample[own])] = is_right
     return right
 
 

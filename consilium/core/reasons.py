@@ -79,6 +79,8 @@ class Reason(Enum):
     ALL_RIGHT_OR_ALL_WRONG = Phrase("all answers are right, or all are wrong")
     ONLY_RIGHT = Phrase("only qa right in %(qa)s cases, only chat in %(chat)s")
     NO_PANEL_CASE = Phrase("no case with three votes and two usable readings")
+    NO_CASE_WITH_LOGPROBS = Phrase("no case with three votes and log probabilities")
+    LOGPROBS_HAVE_NO_SIZE = Phrase("it takes a number of readings, which log probabilities do not have")
     NO_SHARED_CASE = Phrase("no case with a usable reading of both")
     NO_CASE_OF_ALL = Phrase("no case with a usable reading of every candidate")
     ONE_CANDIDATE = Phrase("one candidate alone")

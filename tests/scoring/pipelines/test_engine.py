@@ -13,6 +13,7 @@ from django.utils import timezone
 from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Case
 from scoring.models import EndpointCall, PipelineRun
+from scoring.pipelines import settling
 from scoring.pipelines.runs import cancel_run, resume_run
 from scoring.pipelines.selectors import counts_by_stage, spending_of
 from scoring.pipelines.working import work_on_run
@@ -114,6 +115,20 @@ def test_a_step_fails_for_its_case_only_and_goes_on_when_it_is_asked_again(
     assert loopback.requests() - before == 3
     with pytest.raises(DomainError, match="Nothing is left"):
         resume_run(run=run, at=timezone.now())
+
+
+@pytest.mark.slow
+def test_all_cases_go_on_however_few_are_settled_at_once(
+    cases: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Case.objects.update(conversation=[{"role": "user", "content": f"Say {BAIT}"}])
+    run = work(begin(cases, loopback.url, fast="breakable", strong="steadfast"))
+    assert states(run) == {"look failed": 8, "weigh skipped": 4}
+    PipelineRun.objects.filter(pk=run.pk).update(config={**run.config, "fast": "ok"})
+    run.refresh_from_db()
+    monkeypatch.setattr(settling, "CASES_AT_ONCE", 3)
+    resume_run(run=run, at=timezone.now())
+    assert states(run) == {"look ready": 8, "weigh waiting": 4}
 
 
 @pytest.mark.slow
