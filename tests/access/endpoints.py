@@ -605,7 +605,7 @@ ENDPOINTS |= {
         for name in (
             *("", "-flow-csv", "-labels-csv", "-source-labels-csv", "-candidates-csv", "-readings-csv"),
             *("-unusable-csv", "-imports-csv", "-import", "-scales", "-scales-csv", "-rules-csv", "-scale-new"),
-            *("-scheme-new", "-map-again"),
+            *("-scheme-new", "-map-again", "-framings"),
         )
     },
     "scoring:acuity-confirm": Endpoint(STAFF, a_job, writes_only=True),
@@ -613,6 +613,7 @@ ENDPOINTS |= {
     "api:api-acuity-schemes": Endpoint(STAFF, slug),
     "api:api-acuity-source-labels": Endpoint(STAFF, slug),
     "api:api-acuity-readings": Endpoint(STAFF, slug),
+    "api:api-acuity-framings": Endpoint(STAFF, slug),
     "scoring:screenings": Endpoint(STAFF, slug),
     "scoring:screening-new": Endpoint(STAFF, slug),
     "scoring:screening": Endpoint(STAFF, a_screening),
