@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import PhysicianProfile, User
@@ -34,6 +34,7 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, acuity, benchmark
+from demo.acuity_runs import ask_about_messages
 from demo.cases import DemoCase, read_cases
 from demo.physician_work import PhysicianWork, Task
 from demo.responses import DemoResponse, case_row, compose_all
@@ -81,7 +82,9 @@ def load_demo(*, at: datetime) -> bool:
     _writing_batch(groups[0], calendar.days_ago(1))
     _drafts(demo, people, calendar)
     _panel(demo, people, groups[0], calendar)
+    _message_texts(demo, people["admin@example.org"], calendar.days_ago(5))
     refresh_statistics()
+    ask_about_messages(demo, groups[0], people["researcher@example.org"], calendar)
     _judge(demo, people["researcher@example.org"], at)
     _reports(demo, people["researcher@example.org"], at)
     return True
@@ -367,6 +370,16 @@ def _second_round(question: LabelQuestion, group: ExpertGroup, common: dict[str,
         give_ruling(request=request, adjudicator=adjudicator, ruling=ruling, at=at)
 
 
+def _message_texts(demo: Benchmark, admin: User, at: datetime) -> None:
+    """The texts of the messages, which were known by their labels, votes and readings alone so far."""
+    options = {"dataset": acuity.DATASET, "scheme": "letters", "file_name": "made-up-texts.csv"}
+    common: dict[str, Any] = {"benchmark": demo, "by": admin, "at": at, "progress": lambda _read: None}
+    import_acuity(file=_csv(acuity.text_rows(SEED)), options=options, **common)
+    with connection.cursor() as cursor:
+        # An import checks constraints at once, for the rest of its transaction, which goes on here with other work.
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+
+
 def _csv(rows: Iterable[Mapping[str, object]]) -> io.BytesIO:
     listed = list(rows)
     return io.BytesIO("".join(stream_csv(list(listed[0]), listed)).encode())
@@ -433,6 +446,8 @@ def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:
         (Report.Kind.ALTERNATIVE, {"judge": JUDGE, "group": "all"}),
         (Report.Kind.ACUITY, {}),
         (Report.Kind.ACUITY_UNCERTAINTY, {}),
+        (Report.Kind.ACUITY_FORMATS, {}),
+        (Report.Kind.ACUITY_JUDGE, {}),
     ]
     for kind, parameters in reports:
         create_report(benchmark=demo, kind=kind, parameters=parameters, by=researcher, at=at)
