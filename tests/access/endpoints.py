@@ -431,6 +431,7 @@ ENDPOINTS |= {
     "scoring:supervision": Endpoint(STAFF, slug),
     "scoring:judge-train-again": Endpoint(STAFF, a_judge, writes_only=True),
     "scoring:judge-level-shifts": Endpoint(STAFF, a_level_judge, writes_only=True),
+    "scoring:judge-level-shifts-size": Endpoint(STAFF, a_level_judge),
     "scoring:judge-level-shifts-csv": Endpoint(STAFF, a_level_judge),
     "scoring:judge-susceptibility": Endpoint(STAFF, a_judge),
     "scoring:judge-susceptibility-size": Endpoint(STAFF, a_judge),
