@@ -6,7 +6,8 @@ import json
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django import forms
-from django.utils import formats, timezone
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
@@ -227,7 +228,7 @@ class GenerationForm(CandidateForm[GenerationConfig]):
 
 
 def _framing_choice(framing: Framing) -> tuple[int, str]:
-    date = formats.date_format(timezone.localtime(framing.created_at), "SHORT_DATE_FORMAT")
+    date = date_format(timezone.localtime(framing.created_at), "DATE_FORMAT")
     return framing.version, _now("Version %(n)s, %(date)s") % {"n": framing.version, "date": date}
 
 
