@@ -1,4 +1,4 @@
-"""From a text with `{{case}}` over its preview into a run, in a real browser, readable in both themes and all widths."""
+"""From a text with `{{case}}` over its preview into a run, in a real browser, in both themes and at all widths."""
 
 from __future__ import annotations
 
