@@ -13,6 +13,7 @@ import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from demo.messages import message_text
 from rubrics.acuity.scales import FOUR
 
 DATASET = "made-up-messages"
@@ -24,24 +25,6 @@ HARD_SHARE = 0.4
 BETWEEN = 0.06  # a reading this close to the border of two levels is a vote for both
 CANNOT_TELL_RATE = 0.03
 GIVE_WAY_SHARE = 0.5  # votes that change in the second round
-# Texts of the messages on which the panel does not agree, so that a second round and adjudicators can read them. Of all
-# others only votes, labels and readings are known.
-TEXTS = {
-    5: "I have had a dull ache on the right side of my belly since yesterday evening. It comes and goes. I am not "
-    "hungry, but I have no fever. Should I wait?",
-    7: "My ankle is swollen since I twisted it on the stairs two days ago. I can walk on it, but each step hurts. "
-    "Does it need an X-ray?",
-    10: "For a week now I get dizzy when I stand up quickly. It passes after a few seconds. I started a new tablet "
-    "for my blood pressure this month.",
-    11: "My daughter, who is four, has had a rash on her belly since this morning. She is warm, but she plays. The "
-    "rash fades when I press on it, I think.",
-    24: "Since last night my left calf is sore and a little thicker than the other. I came back from a long flight "
-    "three days ago. Is this just a cramp?",
-    29: "My father, who is 71, dropped his cup this morning and could not find his words for a few minutes. Now he "
-    "is himself again and wants to go to work.",
-    36: "I cut my palm on a can an hour ago. It stopped bleeding when I pressed on it, but it gapes, and the tip of "
-    "one finger feels numb.",
-}
 LABELLED = 30  # messages with a label from elsewhere, the first ones
 LETTERS = "ABCD"
 
@@ -57,47 +40,53 @@ class DemoReader:
     unusable: float
 
 
+# Of the readings that come from a file, and those that runs ask for over an endpoint.
 READERS = (DemoReader("Aster-7B", -0.2, -0.5, 0.4, 0.06), DemoReader("Borage-chat", 0.25, 0.1, 0.25, 0.02))
+ASKED = (DemoReader("Fennel-3B", 0.1, -0.35, 0.45, 0.05), DemoReader("Ginger-XL", -0.05, -0.15, 0.25, 0.03))
 
 
-def _draw(seed: int, *names: object) -> random.Random:
+def keyed_draw(seed: int, *names: object) -> random.Random:
+    """A generator for what has these names."""
     return random.Random("/".join(map(str, (seed, *names))))
 
 
-def _key(number: int) -> str:
+def case_key(number: int) -> str:
+    """The key of a message, from 1."""
     return f"message-{number:02d}"
 
 
-def _urgency(seed: int, number: int) -> float:
-    return _draw(seed, "urgency", number).uniform(-0.4, 3.4)
+def urgency_of(seed: int, number: int) -> float:
+    """The true urgency of a message, in levels."""
+    return keyed_draw(seed, "urgency", number).uniform(-0.4, 3.4)
 
 
-def _scatter(seed: int, number: int) -> float:
-    return HARD_SCATTER if _draw(seed, "hard", number).random() < HARD_SHARE else SCATTER
+def says_little(seed: int, number: int) -> bool:
+    """Whether a message leaves open how urgent it is."""
+    return keyed_draw(seed, "hard", number).random() < HARD_SHARE
 
 
-def _place(reading: float) -> int:
+def scatter_of(seed: int, number: int) -> float:
+    """How far readings of a message scatter, in levels."""
+    return HARD_SCATTER if says_little(seed, number) else SCATTER
+
+
+def place_of(reading: float) -> int:
+    """The level nearest to a reading."""
     return min(len(FOUR) - 1, max(0, round(reading)))
-
-
-def text_rows() -> Iterator[dict[str, object]]:
-    """Rows of a wide CSV: case, text; each text says that it is made up."""
-    for number, text in TEXTS.items():
-        yield {"case": _key(number), "text": f"{text}\n\n(This message is made up.)"}
 
 
 def vote_rows(seed: int) -> Iterator[dict[str, object]]:
     """Rows of a file of votes: case, physician, round, level, certainty."""
     for number in range(1, N_MESSAGES + 1):
         for physician, leaning in PHYSICIANS.items():
-            draw = _draw(seed, "vote", number, physician)
-            row: dict[str, object] = {"case": _key(number), "physician": physician, "round": 1}
+            draw = keyed_draw(seed, "vote", number, physician)
+            row: dict[str, object] = {"case": case_key(number), "physician": physician, "round": 1}
             if draw.random() < CANNOT_TELL_RATE:
                 yield {**row, "level": "cannot-tell", "certainty": ""}
                 continue
-            reading = _urgency(seed, number) + leaning + draw.gauss(0, _scatter(seed, number))
+            reading = urgency_of(seed, number) + leaning + draw.gauss(0, scatter_of(seed, number))
             below, rest = divmod(reading, 1)
-            low = high = _place(reading)
+            low = high = place_of(reading)
             if abs(rest - 0.5) < BETWEEN and 0 <= below < len(FOUR) - 1:
                 low, high = int(below), int(below) + 1
             certainty = 5 * draw.randint(10, 20) - (20 if low != high else 0)
@@ -108,25 +97,25 @@ def second_round_rows(seed: int, cases: Iterable[str]) -> Iterator[dict[str, obj
     """Votes of round 2 on ``cases``, as `vote_rows`: about half go to the level next to the true urgency."""
     first = [row for row in vote_rows(seed) if row["case"] in set(cases)]
     for row in first:
-        draw = _draw(seed, "second", row["case"], row["physician"])
+        draw = keyed_draw(seed, "second", row["case"], row["physician"])
         level = row["level"]
         if draw.random() < GIVE_WAY_SHARE or level == "cannot-tell":
-            level = FOUR.values[_place(_urgency(seed, int(str(row["case"]).rpartition("-")[2])))]
+            level = FOUR.values[place_of(urgency_of(seed, int(str(row["case"]).rpartition("-")[2])))]
         yield {**row, "round": 2, "level": level, "certainty": 5 * draw.randint(10, 20)}
 
 
 def reading_rows(seed: int) -> Iterator[dict[str, object]]:
     """Rows of a long CSV: case, candidate, format, sample, level, confidence, reference."""
     for number in range(1, N_MESSAGES + 1):
-        label = LETTERS[_place(_urgency(seed, number))] if number <= LABELLED else ""
+        label = LETTERS[place_of(urgency_of(seed, number))] if number <= LABELLED else ""
         for reader in READERS:
             for format_, leaning in (("qa", reader.leaning), ("chat", reader.leaning_chat)):
                 for sample in range(N_SAMPLES):
-                    draw = _draw(seed, "reading", number, reader.name, format_, sample)
-                    level = _level(_urgency(seed, number) + leaning, reader, format_, draw)
+                    draw = keyed_draw(seed, "reading", number, reader.name, format_, sample)
+                    level = _level(urgency_of(seed, number) + leaning, reader, format_, draw)
                     usable = level in FOUR.values
                     yield {
-                        "case": _key(number),
+                        "case": case_key(number),
                         "candidate": reader.name,
                         "format": format_,
                         "sample": sample,
@@ -139,4 +128,16 @@ def reading_rows(seed: int) -> Iterator[dict[str, object]]:
 def _level(urgency: float, reader: DemoReader, format_: str, draw: random.Random) -> str:
     if draw.random() < reader.unusable:
         return "refused" if format_ == "qa" else "no-level"
-    return FOUR.values[_place(urgency + draw.gauss(0, reader.scatter))]
+    return FOUR.values[place_of(urgency + draw.gauss(0, reader.scatter))]
+
+
+def text_rows(seed: int) -> Iterator[dict[str, object]]:
+    """Rows of a file with the texts of the messages: case, text."""
+    for number in range(1, N_MESSAGES + 1):
+        yield {"case": case_key(number), "text": text_of(seed, number)}
+
+
+def text_of(seed: int, number: int) -> str:
+    """The text of a message."""
+    level = place_of(urgency_of(seed, number))
+    return message_text(number, level, says_little=says_little(seed, number))

@@ -42,6 +42,13 @@ class NewGenerationSerializer(NewCandidateRunSerializer):
 
     samples = serializers.IntegerField(min_value=1, max_value=MAX_SAMPLES, default=1)
     setting = serializers.CharField(max_length=MAX_SETTING_LENGTH, default=SETTING)
+    framing = serializers.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        allow_null=True,
+        default=None,
+        help_text="Version of the framing of cases that are bare descriptions; null: each case goes as it is.",
+    )
 
 
 class GenerationProgressSerializer(CandidateRunProgressSerializer):
@@ -56,6 +63,7 @@ class GenerationRunSerializer(CandidateRunSerializer):
     """A run in a list."""
 
     setting = serializers.CharField()
+    framing = serializers.IntegerField(source="framing_version", allow_null=True)
 
 
 class GenerationRunDetailSerializer(GenerationRunSerializer):
@@ -103,6 +111,7 @@ def generation(request: Request, slug: str) -> Response:
             frame=frame_of(payload.get("frame", {})),
             samples=payload["samples"],
             setting=payload["setting"],
+            framing=payload["framing"],
             by=cast("User", request.user),
             at=timezone.now(),
         )

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Case, Count, Q, QuerySet, Sum, Value, When
 
 from rubrics.models import Benchmark
 from scoring.generation.config import GenerationConfig
+from scoring.generation.due_responses import is_bare_case
 from scoring.models import GenerationRun, PipelineStep
 from scoring.pipelines.selectors import STATUSES, Counts, counts_of
 from scoring.runs.spending import time_words
@@ -22,6 +23,7 @@ from scoring.selectors.rates import rate_of, window_start
 CSV_COLUMNS = (
     *("case", "candidate", "setting", "sample", "status", "error_kind", "error", "response", "model", "finish_reason"),
     *("truncated", "refused", "names_its_author", "tokens_in", "tokens_out", "latency_ms", "attempts", "finished_at"),
+    "framing",
 )
 CSV_TEXT = (
     *("case", "candidate", "setting", "status", "error_kind", "error", "response", "model", "finish_reason"),
@@ -90,12 +92,16 @@ def settings_of(run: GenerationRun) -> list[tuple[str, str]]:
 
 
 def csv_rows(run: GenerationRun) -> Iterator[tuple[object, ...]]:
-    """A row for each step, in the order of the requests."""
-    steps = run.steps.order_by("pk").values_list(
-        *("case__key", "key", "state", "error_kind", "error", "output", "generated__response__public_id"),
+    """A row for each step, in the order of the requests; ``framing`` is empty where the case goes as it is."""
+    framing = run.framing_version
+    bare = is_bare_case("case__") if framing is not None else Q(pk=None)
+    steps = run.steps.order_by("pk").annotate(is_framed=Case(When(bare, then=Value(True)), default=Value(False)))
+    rows = steps.values_list(
+        *("case__key", "key", "state", "error_kind", "error", "output", "generated__response__public_id", "is_framed"),
         *("tokens_in", "tokens_out", "latency_ms", "attempts", "finished_at"),
     )
-    for key, sample, state, error_kind, error, output, response, *counts, finished_at in steps.iterator(chunk_size=500):
+    for row in rows.iterator(chunk_size=500):
+        key, sample, state, error_kind, error, output, response, is_framed, *counts, finished_at = row
         is_done = output is not None
         output = output or {}
         yield (
@@ -114,4 +120,5 @@ def csv_rows(run: GenerationRun) -> Iterator[tuple[object, ...]]:
             output.get("names_its_author", ""),
             *counts,
             None if finished_at is None else finished_at.isoformat(timespec="seconds"),
+            framing if is_framed else None,
         )

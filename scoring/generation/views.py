@@ -61,6 +61,7 @@ def generation_new(request: SignedInRequest, slug: str) -> HttpResponse:
                 frame=form.frame(),
                 samples=form.cleaned_data["samples"],
                 setting=form.setting_name,
+                framing=form.cleaned_data["framing"],
                 by=request.user,
                 at=timezone.now(),
             )

@@ -432,6 +432,7 @@ ENDPOINTS |= {
     "scoring:supervision": Endpoint(STAFF, slug),
     "scoring:judge-train-again": Endpoint(STAFF, a_judge, writes_only=True),
     "scoring:judge-level-shifts": Endpoint(STAFF, a_level_judge, writes_only=True),
+    "scoring:judge-level-shifts-size": Endpoint(STAFF, a_level_judge),
     "scoring:judge-level-shifts-csv": Endpoint(STAFF, a_level_judge),
     "scoring:judge-susceptibility": Endpoint(STAFF, a_judge),
     "scoring:judge-susceptibility-size": Endpoint(STAFF, a_judge),
@@ -606,7 +607,7 @@ ENDPOINTS |= {
         for name in (
             *("", "-flow-csv", "-labels-csv", "-source-labels-csv", "-candidates-csv", "-readings-csv"),
             *("-unusable-csv", "-imports-csv", "-import", "-scales", "-scales-csv", "-rules-csv", "-scale-new"),
-            *("-scheme-new", "-map-again"),
+            *("-scheme-new", "-map-again", "-framings"),
         )
     },
     "scoring:acuity-confirm": Endpoint(STAFF, a_job, writes_only=True),
@@ -614,6 +615,7 @@ ENDPOINTS |= {
     "api:api-acuity-schemes": Endpoint(STAFF, slug),
     "api:api-acuity-source-labels": Endpoint(STAFF, slug),
     "api:api-acuity-readings": Endpoint(STAFF, slug),
+    "api:api-acuity-framings": Endpoint(STAFF, slug),
     "scoring:screenings": Endpoint(STAFF, slug),
     "scoring:screening-new": Endpoint(STAFF, slug),
     "scoring:screening": Endpoint(STAFF, a_screening),

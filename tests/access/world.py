@@ -56,7 +56,7 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.jobs import no_progress
 from releases.models import Release
 from rubrics.acuity.schemes import How, Mapped, Scheme
-from rubrics.acuity.services import get_or_make_scale, make_scheme
+from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
 from rubrics.acuity.stored import scale_of
 from rubrics.audits.services import AuditTerms, create_audit, take_case
 from rubrics.editor.drafting import DraftItem
@@ -245,6 +245,7 @@ def build_world(suffix: str = "") -> World:
         "ruling": f"zqruling{suffix}",
         "reading": f"zqreading{suffix}",
         "forced choice": f"zqchoice{suffix}",
+        "framing": f"zqframing{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
         "judge's reading": f"zqlevelread{suffix}",
@@ -502,6 +503,7 @@ def build_world(suffix: str = "") -> World:
     ScreenedCase.objects.create(screening=screening, case=cases[0], score=0.75, n_responses=2, flagged=True)
     import_levels(cases[0], candidates[0], canaries["label from elsewhere"], canaries["reading"])
     choose_level(cases[0], candidates[0], canaries["forced choice"])
+    make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
     level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
