@@ -25,7 +25,15 @@ from scipy.sparse.csgraph import connected_components
 
 from agreement.acuity.case_slices import slices_digest, slices_in_database
 from agreement.acuity.level_judges import LevelJudge, level_judge, run_on
-from agreement.acuity.readings import IMPORTED, AcuityData, CaseStatus, series_order
+from agreement.acuity.readings import (
+    IMPORTED,
+    NO_ESCALATION,
+    UNKNOWN_ESCALATION,
+    AcuityData,
+    CaseStatus,
+    known_escalations,
+    series_order,
+)
 from agreement.acuity.unusable_table import UnusableReading
 from annotation.models import LabelAnswer, LabelTask, ReferenceItem, ReferenceSet
 from consilium.core.ratings import fetch_arrays
@@ -57,7 +65,7 @@ _ROWS = f"""
     SELECT r.case_id::int8, r.candidate_id::int8, (r.format = %(chat)s)::int::int2, r.sample::int4,
            {_STATE_CODES}::int2, COALESCE(r.level, -1)::int2, COALESCE(r.confidence, 'NaN')::float8,
            r.acuity_import_id::int8,
-           (i.shape = %(matrix)s)::int::int2, 0::int2, 'NaN'::float8, (-1)::int2
+           (i.shape = %(matrix)s)::int::int2, 0::int2, 'NaN'::float8, (-1)::int2, ({UNKNOWN_ESCALATION})::int2
     FROM scoring_acuityreading r
     JOIN rubrics_case c ON c.id = r.case_id
     JOIN rubrics_acuityimport i ON i.id = r.acuity_import_id
@@ -66,7 +74,7 @@ _ROWS = f"""
     SELECT s.case_id::int8, g.candidate_id::int8, 0::int2, s.key::int4, COALESCE({_STATE_CODES}, {MISSING})::int2,
            COALESCE(r.level, -1)::int2, COALESCE(r.confidence, 'NaN')::float8, g.id::int8,
            0::int2, 1::int2, COALESCE((r.distribution ->> r.level)::float8, 'NaN'),
-           COALESCE(r.descending::int, -1)::int2
+           COALESCE(r.descending::int, -1)::int2, ({UNKNOWN_ESCALATION})::int2
     FROM scoring_pipelinerun g
     JOIN scoring_pipelinestep s ON s.run_id = g.id
     JOIN rubrics_case c ON c.id = s.case_id
@@ -76,7 +84,8 @@ _ROWS = f"""
       AND g.benchmark_id = %(benchmark)s AND (g.terms ->> 'scale')::int8 = %(scale)s AND c.excluded_at IS NULL
     UNION ALL
     SELECT a.case_id::int8, a.candidate_id::int8, 1::int2, a.sample::int4, COALESCE({_STATE_CODES}, {MISSING})::int2,
-           COALESCE(r.level, -1)::int2, 'NaN'::float8, i.run_id::int8, 0::int2, 1::int2, 'NaN'::float8, (-1)::int2
+           COALESCE(r.level, -1)::int2, 'NaN'::float8, i.run_id::int8, 0::int2, 1::int2, 'NaN'::float8, (-1)::int2,
+           COALESCE(r.escalation, {NO_ESCALATION})::int2
     FROM scoring_judgerunitem i
     JOIN rubrics_response a ON a.id = i.response_id
     JOIN rubrics_case c ON c.id = a.case_id
@@ -86,8 +95,8 @@ _ROWS = f"""
 """
 _TYPES = dict(
     zip(
-        "abcdefghijkl",
-        ("int8", "int8", "int2", "int4", "int2", "int2", "float8", "int8", "int2", "int2", "float8", "int2"),
+        "abcdefghijklm",
+        ("int8", "int8", "int2", "int4", "int2", "int2", "float8", "int8", "int2", "int2", "float8", "int2", "int2"),
         strict=True,
     )
 )
@@ -112,8 +121,8 @@ class AcuityInputs:
 class _Rows:
     """Every row about a case of the scale that counts, missing readings too; ``dataset`` is a number.
 
-    ``by_run``: 1 where a run asked for it, which has no dataset, else 0. ``share`` and ``descending`` are as in
-    `AcuityData`.
+    ``by_run``: 1 where a run asked for it, which has no dataset, else 0. ``share``, ``descending`` and ``escalation``
+    are as in `AcuityData`.
     """
 
     case: Ints
@@ -127,6 +136,7 @@ class _Rows:
     by_run: Ints
     share: NDArray[np.float64]
     descending: Ints
+    escalation: Ints
 
     def chosen(self, kept: NDArray[np.bool_]) -> _Rows:
         return _Rows(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
@@ -201,7 +211,7 @@ def _references(reference_set: ReferenceSet) -> list[tuple[int, str, str, int | 
 def _read(reference_set: ReferenceSet, judge_run: JudgeRun | None) -> _Rows:
     given: dict[str, object] = {"scale": reference_set.scale_id, "benchmark": reference_set.benchmark_id}
     given |= {"chat": FORMATS[1], "matrix": MATRIX, "judge_run": judge_run.pk if judge_run else 0}
-    case, candidate, format_, sample, state, place, confidence, origin, of_matrix, by_run, share, descending = (
+    case, candidate, format_, sample, state, place, confidence, origin, of_matrix, by_run, share, descending, advised = (
         fetch_arrays(f"SELECT * FROM ({_ROWS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES)
     )
     # In a matrix each candidate is a dataset by itself; until the datasets of a run's cases are known, the run is one.
@@ -216,6 +226,7 @@ def _read(reference_set: ReferenceSet, judge_run: JudgeRun | None) -> _Rows:
         by_run=by_run.astype(np.int64),
         share=share,
         descending=descending.astype(np.int64),
+        escalation=advised.astype(np.int64),
     )
 
 
@@ -332,6 +343,7 @@ def _with_runs(
         descending=rows.descending[order],
         sources=sources,
         candidates=[key[0] for key in keys],
+        escalation=known_escalations(rows.escalation[order]),
     )
 
 
@@ -393,4 +405,6 @@ def _digest(data: AcuityData, unusable: Sequence[UnusableReading]) -> str:
         whole.update(json.dumps([data.sources, data.candidates]).encode())
         for array in (data.planned, data.share, data.descending):
             whole.update(np.ascontiguousarray(array).tobytes())
+    if data.escalation is not None:
+        whole.update(np.ascontiguousarray(data.escalation).tobytes())
     return whole.hexdigest()

@@ -18,6 +18,8 @@ from rubrics.parsing.acuity_levels import State
 Ints = NDArray[np.int64]
 
 IMPORTED = "imported"
+# In the place of an escalation: nothing is advised under a condition; nothing says whether.
+NO_ESCALATION, UNKNOWN_ESCALATION = -1, -2
 
 
 class CaseStatus(IntEnum):
@@ -48,6 +50,8 @@ class AcuityData:
     reference than their label. A series is a candidate in one format; ``series``, ``state`` and ``place`` have an entry
     for each reading, and so has ``confidence``, 0 to 1, NaN where none was given. ``slices`` are masks over the cases
     by name, in the order of their names. ``counts_boundary``: boundary cases are in the main figures too.
+    ``escalation`` has for each reading the level that is advised under a condition, `NO_ESCALATION` or
+    `UNKNOWN_ESCALATION`; it is None where nothing says of any reading.
 
     Of readings that runs asked for, those of a judge among them, and none else: ``planned`` (cases, series) is the
     number of samples that were planned, -1 in the columns of other series; ``share`` is the probability of the level
@@ -80,6 +84,7 @@ class AcuityData:
     descending: Ints | None = None
     sources: list[str] | None = None
     candidates: list[str] | None = None
+    escalation: Ints | None = None
 
     def source_of(self, series: int) -> str:
         """Where the readings of a series come from."""
@@ -160,11 +165,12 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
                 reading.sample,
                 int(reading.answer.state),
                 reading.answer.place,
+                UNKNOWN_ESCALATION if reading.escalation is None else reading.escalation,
             )
             for reading in records.readings
         ],
         dtype=np.int64,
-    ).reshape(-1, 5)
+    ).reshape(-1, 6)
     order = np.lexsort(columns.T[2::-1])
     confidence = [np.nan if reading.confidence is None else reading.confidence for reading in records.readings]
     columns = columns[order]
@@ -184,7 +190,13 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
         confidence=np.array(confidence, dtype=np.float64)[order],
         panel=panel,
         overruled=overruled,
+        escalation=known_escalations(columns[:, 5]),
     )
+
+
+def known_escalations(escalation: Ints) -> Ints | None:
+    """The same; None where nothing says of any reading what is advised under a condition."""
+    return escalation if (escalation != UNKNOWN_ESCALATION).any() else None
 
 
 def series_order(name: tuple[str, str]) -> tuple[str, bool]:

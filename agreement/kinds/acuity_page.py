@@ -341,10 +341,16 @@ def _missed(report: Report, order: Sequence[tuple[str, str]], names: Mapping[str
                 for part in sent
                 if _same(part, series) and part["n_sent"]
             ],
+            "net": _share(row, "net_share"),
+            "low_to": [
+                {"label": names[part["sent_to"]], "n": part["n_stated"], "n_net": part["n_net"]}
+                for part in sent
+                if _same(part, series) and part.get("n_stated")
+            ],
         }
         for series in order
         for row in _whole_missed(report)
-        if _same(row, series) and row["n"]
+        if _same(row, series) and (row["n"] or row.get("n_low"))
     ]
 
 

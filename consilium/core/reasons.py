@@ -82,6 +82,10 @@ class Reason(Enum):
     NO_SHARED_CASE = Phrase("no case with a usable reading of both")
     NO_CASE_OF_ALL = Phrase("no case with a usable reading of every candidate")
     ONE_CANDIDATE = Phrase("one candidate alone")
+    NO_READING_TOO_LOW = Phrase("no reading is too low")
+    NO_ESCALATION_KNOWN = Phrase("no reading says what is advised under a condition")
+    ESCALATION_UNKNOWN = Phrase("readings too low that do not say what is advised under a condition: %(n)s")
+    MODE_WITHOUT_ESCALATION = Phrase("the mode of a case has no advice under a condition")
     FEW_CANDIDATES = Phrase("relative to %(n)s candidates only")
 
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.

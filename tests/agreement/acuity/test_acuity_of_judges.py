@@ -210,3 +210,24 @@ def finished(benchmark: Benchmark, kind: str) -> Report:
     report.refresh_from_db()
     assert report.status == "done", report.error
     return report
+
+
+def test_advice_too_low_with_a_safety_net(scale: AcuityScale, candidate: Candidate, client: Client) -> None:
+    """References are the four levels in turn; the judge reads self-care throughout."""
+    run = run_of(judge_of(scale, "levels"), candidate, [MISSING] * N_CASES)
+    # On the first round of cases no escalation, on the second always urgent care, on the third always emergency.
+    for item in run.items.select_related("response__case"):
+        place = int(item.response.case.key[1:])
+        read(run, item.response, 0, escalation=(None, 2, 3)[place // 4])
+    report = reported(scale.benchmark)
+    rows = csv_rows(csv_of(client, report, "missed"))
+    whole = chosen(rows, candidate="P", aggregate="pooled", sent_to="")
+    # Nine are too low; urgent care reaches two references of the three of its round, emergency all three.
+    assert [whole[name] for name in ("n_low", "n_stated", "n_net", "n_emergency_net")] == ["9", "9", "5", "1"]
+    assert float(whole["net_share"]) == pytest.approx(5 / 9)
+    page = page_of(client, report)
+    assert "5 of 9" in page
+    assert "A Self-care: 5 of 9" in page
+    # Imported readings say nothing of it.
+    other = chosen(rows, candidate="M", aggregate="pooled", sent_to="")
+    assert (other["n_low"], other["note"]) == ("0", "net_share: no reading is too low")
