@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from agreement.acuity.case_slices import slices_digest, slices_in_database
+from agreement.acuity.frontier_table import CallRecord
+from agreement.acuity.judge_tables import ReadResponse
 from agreement.acuity.level_judges import LevelJudge, level_judge, run_on
 from agreement.acuity.readings import (
     IMPORTED,
@@ -104,12 +106,18 @@ _TYPES = dict(
 
 @dataclass(frozen=True, eq=False)
 class AcuityInputs:
-    """What a report rests on; ``digest`` is the SHA-256 of it. ``judge``: whose readings are among them, if any."""
+    """What a report rests on; ``digest`` is the SHA-256 of it. ``judge``: whose readings are among them, if any.
+
+    Where a report needs them: ``advice`` are the responses that it read, with what physicians read in them; ``calls``
+    are what the answers of a series took, by its number.
+    """
 
     data: AcuityData
     unusable: list[UnusableReading]
     digest: str
     judge: LevelJudge | None = None
+    advice: list[ReadResponse] = field(default_factory=list)
+    calls: Mapping[int, CallRecord] = field(default_factory=dict)
 
     @property
     def judge_facts(self) -> dict[str, Any]:
@@ -211,9 +219,21 @@ def _references(reference_set: ReferenceSet) -> list[tuple[int, str, str, int | 
 def _read(reference_set: ReferenceSet, judge_run: JudgeRun | None) -> _Rows:
     given: dict[str, object] = {"scale": reference_set.scale_id, "benchmark": reference_set.benchmark_id}
     given |= {"chat": FORMATS[1], "matrix": MATRIX, "judge_run": judge_run.pk if judge_run else 0}
-    case, candidate, format_, sample, state, place, confidence, origin, of_matrix, by_run, share, descending, advised = (
-        fetch_arrays(f"SELECT * FROM ({_ROWS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES)
-    )
+    (
+        case,
+        candidate,
+        format_,
+        sample,
+        state,
+        place,
+        confidence,
+        origin,
+        of_matrix,
+        by_run,
+        share,
+        descending,
+        advised,
+    ) = fetch_arrays(f"SELECT * FROM ({_ROWS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES)
     # In a matrix each candidate is a dataset by itself; until the datasets of a run's cases are known, the run is one.
     # Runs in both formats, of candidates and of a judge, may have the same number.
     keys = np.stack([by_run, by_run * format_, origin, np.where(of_matrix == 1, candidate, -1)], axis=1)

@@ -76,6 +76,4 @@ def safety_nets(data: AcuityData) -> SafetyNets:
         flat = data.series[chosen] * data.n_levels + data.place[chosen]
         return np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
 
-    return SafetyNets(
-        counted(is_low), counted(known), counted(held), counted(held & (reference == data.n_levels - 1))
-    )
+    return SafetyNets(counted(is_low), counted(known), counted(held), counted(held & (reference == data.n_levels - 1)))

@@ -516,7 +516,7 @@ class AcuityReader:
             self.records.flag_lines.setdefault(case, fields.line)
 
     def _escalation(self, fields: Fields, format_: str) -> int | None:
-        """The level that is advised under a condition: of advice an empty cell says none, of a forced choice nothing."""
+        """The level that is advised under a condition; an empty cell is none in advice, unknown in a forced choice."""
         text = fields.text("escalation", required=False)
         if not text.strip():
             return None if format_ == "qa" else -1

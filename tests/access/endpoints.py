@@ -367,6 +367,8 @@ ENDPOINTS |= {
     "agreement:reports": Endpoint(STAFF, slug),
     "agreement:scores": Endpoint(STAFF, slug),
     "agreement:acuity": Endpoint(STAFF, slug),
+    "agreement:leaderboard": Endpoint(STAFF, slug),
+    "agreement:leaderboard-csv": Endpoint(STAFF, slug),
     "agreement:calibration": Endpoint(STAFF, slug),
     "agreement:planning": Endpoint(STAFF, slug),
     "agreement:planning-csv": Endpoint(STAFF, of(name=lambda world: "budget")),
@@ -609,6 +611,7 @@ ENDPOINTS |= {
         )
     },
     "scoring:acuity-confirm": Endpoint(STAFF, a_job, writes_only=True),
+    "api:api-leaderboard": Endpoint(STAFF, slug),
     "api:api-acuity-scales": Endpoint(STAFF, slug),
     "api:api-acuity-schemes": Endpoint(STAFF, slug),
     "api:api-acuity-source-labels": Endpoint(STAFF, slug),
