@@ -83,12 +83,9 @@ def sorted_as(formats: list[str], order: list[str], owns: list[Row | None]) -> l
 
 
 def _shown(row: Row, measure: str) -> Context:
-    as_share = {"scale": 100.0, "digits": 1, "unit": "%"}
-    return {
-        **row,
-        "rank_cell": number(row, "rank", digits=0).cell,
-        "figure": number(row, "value", **(as_share if measure == "under_all" else {})).cell,
-    }
+    is_share = measure == "under_all"
+    figure = number(row, "value", scale=100, digits=1, unit="%") if is_share else number(row, "value")
+    return {**row, "rank_cell": number(row, "rank", digits=0).cell, "figure": figure.cell}
 
 
 @require_safe
