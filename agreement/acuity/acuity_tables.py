@@ -284,7 +284,7 @@ def _all_missed_rows(data: AcuityData, clear: Mapping[Aggregate, CaseTables], na
             own = _missed_rows(data, clear[aggregate], i, {**name, "aggregate": str(aggregate)})
             for place, row in enumerate(own, start=-1):
                 cells = OF_MODE if aggregate is Aggregate.MODE else nets.cells(i, None if place < 0 else place)
-                rows.append(row | cells)
+                rows.append({**row, **cells})
     return rows
 
 

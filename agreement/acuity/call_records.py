@@ -101,13 +101,9 @@ def _records(
     judge_run = inputs.judge.run if inputs.judge else ""
     of_runs = [run for own in runs.values() for run in own]
     given = {"runs": of_runs, "cases": list(cases), "judge_run": judge_run}
-    chat, candidate, run, latency = fetch_arrays(
-        f"SELECT * FROM ({_ANSWERS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES
-    )
+    columns = fetch_arrays(f"SELECT * FROM ({_ANSWERS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES)
     latencies: dict[tuple[int, str], list[int]] = defaultdict(list)
-    for is_chat, own, of_run, milliseconds in zip(
-        *(column.tolist() for column in (chat, candidate, run, latency)), strict=True
-    ):
+    for is_chat, own, of_run, milliseconds in zip(*(column.tolist() for column in columns), strict=True):
         if own in candidates:
             runs[own, FORMATS[is_chat]].add(of_run)
             latencies[own, FORMATS[is_chat]].append(milliseconds)

@@ -158,7 +158,7 @@ def read(benchmark: Benchmark, given: Parameters) -> AcuityInputs:
 def acuity_files(inputs: AcuityInputs, *, price: Price, rule: IntervalRule, seed: int) -> list[OutTable]:
     """All tables of a report, as files; those that files alone cannot give come last."""
     tables = report_tables(inputs.data, inputs.unusable, price=price, rule=rule)
-    (acuity,) = (table.rows for table in tables if table.name == "acuity")
+    acuity = [row for table in tables if table.name == "acuity" for row in table.rows if isinstance(row, Mapping)]
     rows = frontier_rows(inputs.data, acuity, inputs.calls)
     return [
         *tables,

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from agreement.kinds.acuity_page import FORMATS, acuity_rows, format_label, frontier_rows, in_order
+from agreement.kinds.acuity_page import FORMATS, acuity_rows, format_label, frontier_rows, in_order, readings_url
 from agreement.kinds.kind import Figure
 from agreement.models import Report
 from agreement.reports.stored import table_of
@@ -147,7 +147,11 @@ def _confusion(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Fig
     names = list(dict.fromkeys(name for name, _format in order))
     for place, name in enumerate(names[:MAX_SERIES], start=1):
         matrices = [
-            Matrix(format_label(format_), counts[name, format_])
+            Matrix(
+                format_label(format_),
+                counts[name, format_],
+                _cell_links(report, (name, format_), counts[name, format_]),
+            )
             for format_ in FORMATS
             if any(map(any, counts.get((name, format_), [])))
         ]
@@ -163,6 +167,15 @@ def _confusion(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Fig
             "confusion",
             _Confusion(matrices, list(ascii_uppercase[: len(levels)]), name),
         )
+
+
+def _cell_links(report: Report, series: tuple[str, str], counts: Sequence[Sequence[float]]) -> list[list[str]]:
+    """The page of the readings in each cell that has some."""
+    levels = [level["value"] for level in report.result["facts"]["levels"]]
+    return [
+        [readings_url(report, series, reference, level) if n else "" for level, n in zip(levels, row, strict=True)]
+        for reference, row in zip(levels, counts, strict=True)
+    ]
 
 
 class _Confusion:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from string import ascii_uppercase
 from typing import Any
+from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -45,6 +47,13 @@ def level_names(report: Report) -> dict[str, str]:
     return {
         level["value"]: f"{letter} {level_label(level)}" for letter, level in zip(ascii_uppercase, levels, strict=False)
     }
+
+
+def readings_url(report: Report, series: tuple[str, str], reference: str, level: str) -> str:
+    """The page of the readings of a series that name ``level`` on cases of the level ``reference``."""
+    candidate, format_ = series
+    query = urlencode({"candidate": candidate, "format": format_, "reference": reference, "level": level})
+    return f"{reverse('agreement:readings', args=[report.benchmark.slug, report.public_id])}?{query}"
 
 
 def acuity_rows(report: Report, part: str = ALL) -> list[Row]:
@@ -342,7 +351,11 @@ def _missed(report: Report, order: Sequence[tuple[str, str]], names: Mapping[str
             **row,
             "format_label": format_label(row["format"]),
             "sent": [
-                {"label": names[part["sent_to"]], "n": part["n_sent"]}
+                {
+                    "label": names[part["sent_to"]],
+                    "n": part["n_sent"],
+                    "url": readings_url(report, series, list(names)[-1], part["sent_to"]),
+                }
                 for part in sent
                 if _same(part, series) and part["n_sent"]
             ],

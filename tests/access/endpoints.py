@@ -367,6 +367,7 @@ ENDPOINTS |= {
     "agreement:reports": Endpoint(STAFF, slug),
     "agreement:scores": Endpoint(STAFF, slug),
     "agreement:acuity": Endpoint(STAFF, slug),
+    "agreement:readings": Endpoint(STAFF, of(public_id=lambda world: world.acuity_report.public_id)),
     "agreement:leaderboard": Endpoint(STAFF, slug),
     "agreement:leaderboard-csv": Endpoint(STAFF, slug),
     "agreement:calibration": Endpoint(STAFF, slug),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
@@ -11,8 +12,8 @@ from django.utils import timezone
 
 from agreement import services
 from agreement.models import Report
-from rubrics.models import Benchmark
-from tests.agreement.acuity.stored import LEVELS, address, chosen, csv_of, csv_rows, import_files, reported, sign
+from rubrics.models import Benchmark, Case
+from tests.agreement.acuity.stored import LEVELS, address, chosen, csv_of, csv_rows, import_files, reported, sign, small
 from tests.agreement.acuity.stored import write_lines as write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -92,3 +93,29 @@ def test_two_costs_cross_at_the_ratio_that_their_errors_give(
         3: [pytest.approx(0.55), pytest.approx(0.55)],
         4: [pytest.approx(0.6), pytest.approx(0.7)],
     }
+
+
+def test_a_cell_of_the_confusion_leads_to_its_cases(benchmark: Benchmark, client: Client, tmp_path: Path) -> None:
+    """N is a level too high throughout: on the four cases of self-care it says primary care."""
+    small(tmp_path, benchmark)
+    report = reported(benchmark)
+    page = html.unescape(client.get(address(report)).content.decode())
+    base = f"{address(report)}readings/?candidate=N&format=qa"
+    assert f'href="{base}&reference=self-care&level=primary-care"' in page
+    assert f"{base}&reference=self-care&level=self-care" not in page  # no reading is there
+
+    def behind(query: str) -> str:
+        return " ".join(client.get(base + query).content.decode().split())
+
+    cell = behind("&reference=self-care&level=primary-care")
+    assert "Reference A Self-care, answered B Primary care: 4 readings on 4 cases." in cell
+    assert re.findall(r"c\d\d", cell) == ["c00", "c03", "c06", "c09"]
+    assert "have changed since" not in cell
+    assert "No reading is in this cell." in behind("&reference=self-care&level=emergency")
+    assert client.get(f"{base}&reference=self-care&level=nowhere").status_code == 404
+    Case.with_stubs.filter(benchmark=benchmark, key="c03").update(
+        excluded_at=timezone.now(), exclusion_reason="Made up"
+    )
+    cell = behind("&reference=self-care&level=primary-care")
+    assert "The report counted 4: readings or references have changed since." in cell
+    assert re.findall(r"c\d\d", cell) == ["c00", "c06", "c09"]
