@@ -46,7 +46,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 DATA = Path(os.environ["CONSILIUM_REAL_DATA"]) / "acuity"
 EXACT = 1e-9
-OF_REPORTS = {"crossings", "cheapest"}  # tables that acuity_file does not write
+OF_REPORTS = {"crossings", "cheapest", "frontier"}  # tables that acuity_file does not write
 PLAIN = {"boundary": "exclude", "slices": False, "subsets": []}  # parameters that nobody gave
 
 
