@@ -26,7 +26,7 @@ from tests.factories import (
     JudgeRunFactory,
     ResponseFactory,
 )
-from tests.scoring.acuity.test_acuity_browser import look_at
+from tests.scoring.acuity.test_acuity_browser import WIDTHS, look_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
 N = 24
@@ -80,7 +80,7 @@ def shoot(page: Page, name: str) -> None:
         return
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        for width in (390, 768, 1280):
+        for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
             page.screenshot(path=f"{folder}/{name}-{scheme}-{width}.png", full_page=True)
 
@@ -91,8 +91,10 @@ def test_report_and_leaderboard(new_page: Callable[..., Page], benchmark: Benchm
     formats = services.create_report(benchmark=benchmark, kind="acuity_formats", parameters={}, at=timezone.now())
     services.run(report_id=formats.pk, clock=timezone.now)
     user = BenchmarkRoleFactory(benchmark=benchmark, role="researcher").user
-    for locale in ("en-GB", "zh-CN"):
-        page = new_page(user, locale=locale)
+    for language in ("zh-hans", "en"):
+        user.language = language
+        user.save()
+        page = new_page(user)
         for name, address in (
             ("report", f"/b/{benchmark.slug}/acuity/{report.public_id}/"),
             ("formats", f"/b/{benchmark.slug}/acuity/{formats.public_id}/"),
@@ -100,9 +102,8 @@ def test_report_and_leaderboard(new_page: Callable[..., Page], benchmark: Benchm
         ):
             page.goto(address)
             expect(page.locator("#report-freshness .legend, #report-freshness .notice").first).to_be_visible()
-            shoot(page, f"{name}-{locale}")
+            shoot(page, f"{name}-{language}")
             look_at(page)
-    page = new_page(user)
     page.goto(f"/b/{benchmark.slug}/acuity/")
     page.get_by_role("link", name="Leaderboard").click()
     rows = page.locator("#leaderboard tbody tr")
