@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from agreement.acuity.case_slices import slices_digest, slices_in_database
+from agreement.acuity.frontier_table import CallRecord
+from agreement.acuity.judge_tables import ReadResponse
 from agreement.acuity.level_judges import LevelJudge, level_judge, run_on
-from agreement.acuity.packed_readings import Block, PackedReadings, rows_of
+from agreement.acuity.packed_readings import NO_ESCALATION, UNKNOWN_ESCALATION, Block, PackedReadings, rows_of
 from agreement.acuity.readings import IMPORTED, AcuityData, CaseStatus, series_order
 from agreement.acuity.unusable_table import UnusableReading
 from annotation.models import LabelAnswer, LabelTask, ReferenceItem, ReferenceSet
@@ -99,22 +101,25 @@ _KEY_TYPES = dict(zip("abcdefg", ("int8", "int8", "int2", "int8", "int2", "int2"
 _WITHIN = "AND {case} BETWEEN %(first)s AND %(last)s AND {candidate} = ANY(%(candidates)s)"
 _READINGS = f"""
     SELECT r.case_id::int8, r.candidate_id::int8, (r.format = %(chat)s)::int::int2, r.acuity_import_id::int8, 0::int2,
-           r.sample::int4, {_ANSWER}::int2, COALESCE(r.confidence, 'NaN')::float8, 'NaN'::float8, (-1)::int2
+           r.sample::int4, {_ANSWER}::int2, COALESCE(r.confidence, 'NaN')::float8, 'NaN'::float8, (-1)::int2,
+           ({UNKNOWN_ESCALATION})::int2
     {_FILES} {_WITHIN.format(case="r.case_id", candidate="r.candidate_id")}
     UNION ALL
     SELECT s.case_id::int8, g.candidate_id::int8, 0::int2, g.id::int8, 1::int2,
            s.key::int4, {_ANSWER}::int2, COALESCE(r.confidence, 'NaN')::float8,
-           COALESCE((r.distribution ->> r.level)::float8, 'NaN'), COALESCE(r.descending::int, -1)::int2
+           COALESCE((r.distribution ->> r.level)::float8, 'NaN'), COALESCE(r.descending::int, -1)::int2,
+           ({UNKNOWN_ESCALATION})::int2
     {_RUNS.format(readings=_ASKED)} {_WITHIN.format(case="s.case_id", candidate="g.candidate_id")}
     UNION ALL
     SELECT a.case_id::int8, a.candidate_id::int8, 1::int2, i.run_id::int8, 1::int2,
-           a.sample::int4, {_ANSWER}::int2, 'NaN'::float8, 'NaN'::float8, (-1)::int2
+           a.sample::int4, {_ANSWER}::int2, 'NaN'::float8, 'NaN'::float8, (-1)::int2,
+           COALESCE(r.escalation, {NO_ESCALATION})::int2
     {_JUDGED.format(readings=_READ)} {_WITHIN.format(case="a.case_id", candidate="a.candidate_id")}
 """
 _READING_TYPES = dict(
     zip(
-        "abcdefghij",
-        ("int8", "int8", "int2", "int8", "int2", "int4", "int2", "float8", "float8", "int2"),
+        "abcdefghijk",
+        ("int8", "int8", "int2", "int8", "int2", "int4", "int2", "float8", "float8", "int2", "int2"),
         strict=True,
     )
 )
@@ -122,12 +127,18 @@ _READING_TYPES = dict(
 
 @dataclass(frozen=True, eq=False)
 class AcuityInputs:
-    """What a report rests on; ``digest`` is the SHA-256 of it. ``judge``: whose readings are among them, if any."""
+    """What a report rests on; ``digest`` is the SHA-256 of it. ``judge``: whose readings are among them, if any.
+
+    Where a report needs them: ``advice`` are the responses that it read, with what physicians read in them; ``calls``
+    are what the answers of a series took, by its number.
+    """
 
     data: AcuityData
     unusable: list[UnusableReading]
     digest: str
     judge: LevelJudge | None = None
+    advice: list[ReadResponse] = field(default_factory=list)
+    calls: Mapping[int, CallRecord] = field(default_factory=dict)
 
     @property
     def judge_facts(self) -> dict[str, Any]:
@@ -311,7 +322,7 @@ class _Reading:
     def _window(self, first: int, last: int, cases: Ints) -> tuple[PackedReadings, Ints]:
         query = f"SELECT * FROM ({_READINGS}) AS readings({', '.join(_READING_TYPES)})"
         columns = fetch_arrays(query, {**self._given, "first": first, "last": last}, types=_READING_TYPES)
-        case, candidate, format_, origin, by_run, sample, answer, confidence, share, descending = columns
+        case, candidate, format_, origin, by_run, sample, answer, confidence, share, descending, advised = columns
         series = self._series(candidate, format_, by_run)
         kept = np.where(by_run == 1, np.isin(2 * origin + format_, self._runs), np.isin(case, self._cases_of_files))
         kept &= (series >= 0) & np.isin(case, cases)
@@ -328,6 +339,7 @@ class _Reading:
             confidence=confidence[kept][given],
             share=share[kept][given] if len(self._runs) else None,
             descending=descending[kept][given].astype(np.int64) if len(self._runs) else None,
+            escalation=advised[kept][given].astype(np.int64),
         )
         planned = np.unique(np.stack([(place * shape[1] + series)[has_run], sample[has_run]], axis=1), axis=0)[:, 0]
         return readings, np.bincount(planned, minlength=shape[0] * shape[1]).reshape(shape)
@@ -477,4 +489,7 @@ def _digest(data: AcuityData, unusable: Sequence[UnusableReading]) -> str:
             whole.update(readings.share[block.start : block.end].tobytes())
         for block in readings.blocks():
             whole.update(readings.descending[block.start : block.end].astype(np.int64).tobytes())
+    if readings.escalation is not None:
+        for block in readings.blocks():
+            whole.update(readings.escalation[block.start : block.end].astype(np.int64).tobytes())
     return whole.hexdigest()

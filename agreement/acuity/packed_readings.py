@@ -20,6 +20,8 @@ from rubrics.parsing.acuity_levels import State
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+# In the place of an escalation: nothing is advised under a condition; nothing says whether.
+NO_ESCALATION, UNKNOWN_ESCALATION = -1, -2
 BLOCK = 1 << 17  # readings that are unpacked at once
 MAX_CODES = 1 << 16
 N_REASONS = max(State)  # of which a reading has one where it is no level
@@ -75,10 +77,16 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class SeriesReadings:
-    """The readings of one series in the order of case and sample, unpacked; ``place`` is -1 where there is no level."""
+    """The readings of one series in the order of case and sample, unpacked; ``place`` is -1 where there is no level.
+
+    ``escalation`` is the level that is advised under a condition, `NO_ESCALATION` or `UNKNOWN_ESCALATION`.
+    """
 
     case: Ints
+    sample: Ints
+    state: Ints
     place: Ints
+    escalation: Ints
     confidence: Floats
     share: Floats | None
     descending: Ints | None
@@ -95,7 +103,8 @@ class PackedReadings:
 
     ``answer`` is the place of a level, or less than 0 the negative of a `State`. ``share`` is the probability of the
     level that was read, by log probabilities; ``descending`` whether the most urgent level was listed first, -1 where
-    no run asked. Both are None where no run asked for any reading.
+    no run asked. Both are None where no run asked for any reading. ``escalation`` is as in `SeriesReadings`, and None
+    where nothing says of any reading what is advised under a condition.
     """
 
     numbers: Ints
@@ -104,6 +113,7 @@ class PackedReadings:
     confidence: PackedNumbers
     share: PackedNumbers | None = None
     descending: NDArray[np.int8] | None = None
+    escalation: NDArray[np.int8] | None = None
 
     @classmethod
     def of(
@@ -117,11 +127,13 @@ class PackedReadings:
         confidence: Floats,
         share: Floats | None = None,
         descending: Ints | None = None,
+        escalation: Ints | None = None,
     ) -> PackedReadings:
         """Readings in any order, on so many cases by so many series."""
         order = np.lexsort((sample, series, case))
         flat = case * shape[1] + series
         sample = sample[order]
+        has_escalations = escalation is not None and (escalation != UNKNOWN_ESCALATION).any()
         return cls(
             np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape),
             _narrow(sample),
@@ -129,6 +141,7 @@ class PackedReadings:
             PackedNumbers.of(confidence[order]),
             None if share is None else PackedNumbers.of(share[order]),
             None if descending is None else descending[order].astype(np.int8),
+            escalation[order].astype(np.int8) if escalation is not None and has_escalations else None,
         )
 
     def __len__(self) -> int:
@@ -138,8 +151,8 @@ class PackedReadings:
     def n_bytes(self) -> int:
         """What the readings take, but for ``numbers``."""
         columns = (self.confidence.codes, *(() if self.share is None else (self.share.codes,)))
-        descending = 0 if self.descending is None else self.descending.nbytes
-        return self.sample.nbytes + self.answer.nbytes + descending + sum(column.nbytes for column in columns)
+        marks = sum(column.nbytes for column in (self.descending, self.escalation) if column is not None)
+        return self.sample.nbytes + self.answer.nbytes + marks + sum(column.nbytes for column in columns)
 
     @cached_property
     def _starts(self) -> Ints:
@@ -183,9 +196,13 @@ class PackedReadings:
         """Those of one series."""
         numbers = self.numbers[:, series]
         places = _ranges(self._starts[:, series], numbers)
+        answer = self.answer[places].astype(np.int64)
         return SeriesReadings(
             np.repeat(np.arange(len(numbers)), numbers),
-            np.maximum(self.answer[places].astype(np.int64), -1),
+            self.sample[places].astype(np.int64),
+            np.maximum(-answer, 0),
+            np.maximum(answer, -1),
+            _escalation_of(self)[places].astype(np.int64),
             self.confidence[places],
             None if self.share is None else self.share[places],
             None if self.descending is None else self.descending[places].astype(np.int64),
@@ -198,6 +215,7 @@ class PackedReadings:
             return parts[0]
         shares = [part.share for part in parts if part.share is not None]
         descending = [part.descending for part in parts if part.descending is not None]
+        has_escalations = any(part.escalation is not None for part in parts)
         return cls(
             np.concatenate([part.numbers for part in parts]),
             np.concatenate([part.sample for part in parts]),
@@ -205,6 +223,7 @@ class PackedReadings:
             PackedNumbers.joined([part.confidence for part in parts]),
             PackedNumbers.joined(shares) if shares else None,
             np.concatenate(descending) if descending else None,
+            np.concatenate([_escalation_of(part) for part in parts]) if has_escalations else None,
         )
 
     def arranged(self, cases: Ints, series: Ints) -> PackedReadings:
@@ -215,7 +234,7 @@ class PackedReadings:
         numbers, starts = (rows_of(own, cases)[:, series] for own in (self.numbers, self._starts))
         columns = [self.sample, self.answer, self.confidence.codes]
         columns += [] if self.share is None else [self.share.codes]
-        columns += [] if self.descending is None else [self.descending]
+        columns += [column for column in (self.descending, self.escalation) if column is not None]
         moved = [np.empty(int(numbers.sum()), dtype=column.dtype) for column in columns]
         until = 0
         for first, last in _spans(numbers.sum(axis=1)):
@@ -231,7 +250,14 @@ class PackedReadings:
             PackedNumbers(confidence, self.confidence.values),
             None if self.share is None else PackedNumbers(rest.pop(0), self.share.values),
             None if self.descending is None else rest.pop(0),
+            None if self.escalation is None else rest.pop(0),
         )
+
+
+def _escalation_of(readings: PackedReadings) -> NDArray[np.int8]:
+    if readings.escalation is None:
+        return np.broadcast_to(np.int8(UNKNOWN_ESCALATION), len(readings))
+    return readings.escalation
 
 
 def rows_of(table: Ints, places: Ints) -> Ints:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.acuity.packed_readings import N_REASONS, PackedReadings
+from agreement.acuity.packed_readings import N_REASONS, UNKNOWN_ESCALATION, PackedReadings
 from annotation.acuity.panel import AmbiguousBy, AmbiguousRule, PanelCase, PanelStatus, panel_cases
 from rubrics.acuity.scales import Scale
 from rubrics.acuity.schemes import How
@@ -161,12 +161,13 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
                 reading.sample,
                 int(reading.answer.state),
                 reading.answer.place,
+                UNKNOWN_ESCALATION if reading.escalation is None else reading.escalation,
             )
             for reading in records.readings
         ],
         dtype=np.int64,
-    ).reshape(-1, 5)
-    of_case, of_series, sample, state, place = columns.T
+    ).reshape(-1, 6)
+    of_case, of_series, sample, state, place, escalation = columns.T
     confidence = [np.nan if reading.confidence is None else reading.confidence for reading in records.readings]
     readings = PackedReadings.of(
         (len(cases), len(series_names)),
@@ -175,6 +176,7 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
         sample=sample,
         answer=np.where(place >= 0, place, -state),
         confidence=np.array(confidence, dtype=np.float64),
+        escalation=escalation,
     )
     return AcuityData(
         scale=scale,

@@ -84,6 +84,17 @@ class Reason(Enum):
     NO_SHARED_CASE = Phrase("no case with a usable reading of both")
     NO_CASE_OF_ALL = Phrase("no case with a usable reading of every candidate")
     ONE_CANDIDATE = Phrase("one candidate alone")
+    IMPORTED_WITHOUT_CALLS = Phrase("readings from files, of which no call is recorded")
+    NO_CALL_RECORDED = Phrase("no call of these answers is recorded")
+    CALLS_IN_PART = Phrase("calls are recorded of %(n)s of %(all)s answers")
+    NO_LATENCY = Phrase("no latency is recorded")
+    NO_TOKEN_PRICE = Phrase("no price of the tokens is known")
+    SEVERAL_CURRENCIES = Phrase("prices in several currencies: %(names)s")
+    ANSWERS_OF_OTHER_RUNS = Phrase("all answers were taken from other runs, which paid for them")
+    NO_READING_TOO_LOW = Phrase("no reading is too low")
+    NO_ESCALATION_KNOWN = Phrase("no reading says what is advised under a condition")
+    ESCALATION_UNKNOWN = Phrase("readings too low that do not say what is advised under a condition: %(n)s")
+    MODE_WITHOUT_ESCALATION = Phrase("the mode of a case has no advice under a condition")
     FEW_CANDIDATES = Phrase("relative to %(n)s candidates only")
 
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.

@@ -368,6 +368,9 @@ ENDPOINTS |= {
     "agreement:reports": Endpoint(STAFF, slug),
     "agreement:scores": Endpoint(STAFF, slug),
     "agreement:acuity": Endpoint(STAFF, slug),
+    "agreement:readings": Endpoint(STAFF, of(public_id=lambda world: world.acuity_report.public_id)),
+    "agreement:leaderboard": Endpoint(STAFF, slug),
+    "agreement:leaderboard-csv": Endpoint(STAFF, slug),
     "agreement:calibration": Endpoint(STAFF, slug),
     "agreement:planning": Endpoint(STAFF, slug),
     "agreement:planning-csv": Endpoint(STAFF, of(name=lambda world: "budget")),
@@ -611,6 +614,7 @@ ENDPOINTS |= {
         )
     },
     "scoring:acuity-confirm": Endpoint(STAFF, a_job, writes_only=True),
+    "api:api-leaderboard": Endpoint(STAFF, slug),
     "api:api-acuity-scales": Endpoint(STAFF, slug),
     "api:api-acuity-schemes": Endpoint(STAFF, slug),
     "api:api-acuity-source-labels": Endpoint(STAFF, slug),

@@ -193,6 +193,7 @@ class World:
     trained: Judge
     report: Report
     items: Report  # of the kind that leads to pairs of responses
+    acuity_report: Report
     job: ImportJob
     released: Release
     open_work: Assignment  # the annotator's
@@ -506,13 +507,23 @@ def build_world(suffix: str = "") -> World:
     make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
     level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
+    acuity_report = agreement_services.create_report(
+        benchmark=benchmark, kind="acuity", at=AT, by=users["admin"], parameters={}
+    )
+    agreement_services.run(report_id=acuity_report.pk, clock=lambda: AT)
+
+    def is_compared() -> bool:
+        acuity_report.refresh_from_db()
+        return acuity_report.status == "done"
+
+    wait_until(is_compared, message="the report on acuity is done")
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)
     return World(
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,
         level_judge=level_run.judge, level_run=level_run,
-        report=report, items=items, job=job, released=released,
+        report=report, items=items, acuity_report=acuity_report, job=job, released=released,
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
         question=question, label_task=label_task,
         panel_question=triage, second_round=LabelTask.objects.get(annotator=annotator, round=2),
