@@ -109,7 +109,7 @@ def test_a_cell_of_the_confusion_leads_to_its_cases(benchmark: Benchmark, client
 
     cell = behind("&reference=self-care&level=primary-care")
     assert "Reference A Self-care, answered B Primary care: 4 readings on 4 cases." in cell
-    assert re.findall(r"c\d\d", cell) == ["c00", "c03", "c06", "c09"]
+    assert re.findall(r'scope="row"> (c\d\d) <', cell) == ["c00", "c03", "c06", "c09"]
     assert "have changed since" not in cell
     assert "No reading is in this cell." in behind("&reference=self-care&level=emergency")
     assert client.get(f"{base}&reference=self-care&level=nowhere").status_code == 404
@@ -118,4 +118,4 @@ def test_a_cell_of_the_confusion_leads_to_its_cases(benchmark: Benchmark, client
     )
     cell = behind("&reference=self-care&level=primary-care")
     assert "The report counted 4: readings or references have changed since." in cell
-    assert re.findall(r"c\d\d", cell) == ["c00", "c06", "c09"]
+    assert re.findall(r'scope="row"> (c\d\d) <', cell) == ["c00", "c06", "c09"]
