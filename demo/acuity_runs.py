@@ -63,9 +63,9 @@ def ask_about_messages(demo: Benchmark, group: ExpertGroup, by: User, calendar: 
             )
             for run in (choices, responses):
                 _work(run, at)
-        run = _judge_levels(url, common)
-    _read_advice(group, run, by, calendar)
-    return run
+        judged = _judge_levels(url, common)
+    _read_advice(group, judged, by, calendar)
+    return judged
 
 
 def _describe(demo: Benchmark) -> None:

@@ -201,7 +201,10 @@ class GenerationForm(CandidateForm[GenerationConfig]):
         required=False,
         coerce=int,
         empty_value=None,
-        help_text=_("The message around a case that is a bare description; conversations go as they are."),
+        help_text=_(
+            "Put around each case that is one message of the user, such as a description; longer conversations go as "
+            "they are."
+        ),
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
