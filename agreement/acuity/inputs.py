@@ -11,14 +11,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from django.db.models import Case as CaseWhen
-from django.db.models import F, Q, When
-from django.db.models.functions import Coalesce
+from django.db.models import F, Q, Value, When
+from django.db.models.functions import Coalesce, NullIf
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -26,6 +26,7 @@ from scipy.sparse.csgraph import connected_components
 from agreement.acuity.case_slices import slices_digest, slices_in_database
 from agreement.acuity.level_judges import LevelJudge, level_judge, run_on
 from agreement.acuity.readings import IMPORTED, AcuityData, CaseStatus, series_order
+from agreement.acuity.released_runs import runs_from_releases
 from agreement.acuity.unusable_table import UnusableReading
 from annotation.models import LabelAnswer, LabelTask, ReferenceItem, ReferenceSet
 from consilium.core.ratings import fetch_arrays
@@ -72,7 +73,7 @@ _ROWS = f"""
     JOIN rubrics_case c ON c.id = s.case_id
     LEFT JOIN scoring_acuityreading r
         ON r.pipeline_run_id = g.id AND r.case_id = s.case_id AND r.sample::text = s.key
-    WHERE g.kind = 'classify' AND NOT g.replay AND NOT g.imported AND g.candidate_id IS NOT NULL
+    WHERE g.kind = 'classify' AND NOT g.replay AND (NOT g.imported OR g.origin <> '') AND g.candidate_id IS NOT NULL
       AND g.benchmark_id = %(benchmark)s AND (g.terms ->> 'scale')::int8 = %(scale)s AND c.excluded_at IS NULL
     UNION ALL
     SELECT a.case_id::int8, a.candidate_id::int8, 1::int2, a.sample::int4, COALESCE({_STATE_CODES}, {MISSING})::int2,
@@ -95,17 +96,22 @@ _TYPES = dict(
 
 @dataclass(frozen=True, eq=False)
 class AcuityInputs:
-    """What a report rests on; ``digest`` is the SHA-256 of it. ``judge``: whose readings are among them, if any."""
+    """What a report rests on; ``digest`` is the SHA-256 of it. ``judge``: whose readings are among them, if any.
+
+    ``releases``: how many of the runs came with each release; where a run was read in is no part of the digest.
+    """
 
     data: AcuityData
     unusable: list[UnusableReading]
     digest: str
     judge: LevelJudge | None = None
+    releases: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def judge_facts(self) -> dict[str, Any]:
-        """What a report keeps of the judge."""
-        return self.judge.facts if self.judge else {}
+    def run_facts(self) -> dict[str, Any]:
+        """What a report keeps of the judge, and of releases that runs came with."""
+        came_with = {"releases": dict(self.releases)} if self.releases else {}
+        return {**(self.judge.facts if self.judge else {}), **came_with}
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,12 +168,13 @@ def read_inputs(
     digest = _digest(data, unusable)
     by_judge = level_judge(run) if run and Source.JUDGE in (data.sources or ()) else None
     if by_judge:
-        digest = hashlib.sha256(f"{digest} {astuple(by_judge)}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{digest} {by_judge.identity}".encode()).hexdigest()
     data = replace(data, counts_boundary=counts_boundary)
     if slices:
         data = slices_in_database(data, reference_set, subsets)
         digest = hashlib.sha256(f"{digest} {slices_digest(data)}".encode()).hexdigest()
-    return AcuityInputs(data, unusable, digest, by_judge)
+    releases = runs_from_releases(reference_set, list(names), run if by_judge else None)
+    return AcuityInputs(data, unusable, digest, by_judge, releases)
 
 
 def candidates_with_readings(reference_set: ReferenceSet, judge: str = "") -> list[str]:
@@ -368,7 +375,9 @@ def _unusable(
     words = CaseWhen(When(source=Source.JUDGE, then=F("explanation")), default=F("text"))
     columns = ("candidate__name", "format", "case__key", "sample", "state", "words")
     files = ("acuity_import__file_name", "line", "run")
-    rows = rows.annotate(words=words, run=Coalesce("pipeline_run__public_id", "judge_run__public_id"))
+    # The id that a run had where it was made, so that a release brings the same file.
+    ids = (NullIf(f"{run}__origin", Value("")) for run in ("pipeline_run", "judge_run"))
+    rows = rows.annotate(words=words, run=Coalesce(*ids, "pipeline_run__public_id", "judge_run__public_id"))
     for case, file, line, run, *own in rows.values_list("case_id", *files, *columns):
         if case in within:
             values = (*own, f"run {run}" if file is None else file, line)

@@ -16,9 +16,13 @@ from scoring.models import AcuityReading, JudgeRun
 
 
 def run_of_judge(benchmark: Benchmark, public_id: str) -> JudgeRun:
-    """A finished run of a judge that reads levels; `DomainError` where there is none of this id."""
+    """A finished run of a judge that reads levels; `DomainError` where there is none of this id.
+
+    One that came with a release is known by the id that it had there as well.
+    """
     runs = JudgeRun.objects.filter(benchmark=benchmark, purpose=JudgeRun.Purpose.ACUITY).select_related("judge__scale")
-    run = runs.filter(public_id=public_id, status=JudgeRun.Status.FINISHED).first()
+    runs = runs.filter(status=JudgeRun.Status.FINISHED)
+    run = runs.filter(public_id=public_id).first() or runs.filter(origin=public_id).exclude(origin="").first()
     if run is None:
         raise DomainError(
             _("There is no finished run “%(run)s” of a judge that reads levels on this benchmark.") % {"run": public_id}
@@ -39,7 +43,7 @@ def read_judge(run: JudgeRun, reference_set: ReferenceSet | None = None) -> list
         references = {case: low for case, low in clear.values_list("case", "low") if low is not None}
     readings: dict[int, list[AcuityReading]] = defaultdict(list)
     rows = AcuityReading.objects.filter(judge_run=run, case__excluded_at=None).select_related("case", "candidate")
-    for reading in rows.order_by("case__key", "candidate__name", "sample", "response", "replicate"):
+    for reading in sorted(rows, key=lambda row: (row.case.key, row.candidate.name, row.sample, row.replicate)):
         assert reading.response_id is not None
         readings[reading.response_id].append(reading)
     return [_response(own, physicians[response], references) for response, own in readings.items()]
@@ -56,6 +60,7 @@ def _response(own: Sequence[AcuityReading], marks: Sequence[Mark], references: d
         candidate=chosen.candidate.name,
         judge=Mark(level, spans),
         judge_state=chosen.state,
-        physicians=tuple(marks),
+        # In an order that does not depend on who they are, which differs where a release was imported.
+        physicians=tuple(sorted(marks, key=lambda mark: (-1 if mark.level is None else mark.level, mark.spans))),
         reference=references.get(chosen.case_id),
     )

@@ -29,6 +29,7 @@ from agreement.acuity.parameters import (
 )
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.reference_facts import reference_facts, reference_methods
+from agreement.acuity.released_runs import release_methods
 from agreement.acuity.report_tables import cost_tables, report_tables
 from agreement.acuity.tables import everything, parts_of
 from agreement.forms import ReportForm, choose
@@ -186,7 +187,7 @@ def compute(
         "datasets": chosen.datasets,
         "scale": str(chosen.scale),
         **reference_facts(chosen),
-        **inputs.judge_facts,
+        **inputs.run_facts,
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "statuses": {
             status.name.lower(): int((inputs.data.status == int(status)).sum())
@@ -275,6 +276,7 @@ def methods(report: Report) -> list[str]:
         f"{sum(row['n_usable'] for row in pooled):,} of one level; {listed(lost)}. No level was ever assumed.",
         *reference_methods(facts),
         *judge_methods(facts),
+        *release_methods(facts),
         "Unless said otherwise each case counts 1, as the mean over its usable readings.",
         f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}; "
         "over everything asked, a reading that names no one level, or is missing, costs as much as the worst answer. "

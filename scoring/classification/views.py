@@ -135,7 +135,7 @@ def _context(run: ClassificationRun) -> dict[str, Any]:
         "progress_url": reverse("scoring:classification-progress", args=[run.benchmark.slug, run.public_id]),
         "results": _("Readings"),
         "errors": [(kind, error_words(kind), number) for kind, number in progress.errors],
-        "resumable": run.status in pipeline_runs.RESUMABLE and progress.counts.done < progress.counts.total,
+        "resumable": pipeline_runs.may_resume(run) and progress.counts.done < progress.counts.total,
     }
 
 
