@@ -27,6 +27,7 @@ from agreement.acuity.parameters import (
     reference_set_of,
     title_names,
 )
+from agreement.acuity.plan_facts import formats_of, plan_facts, plan_methods
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.reference_facts import reference_facts, reference_methods
 from agreement.acuity.released_runs import release_methods
@@ -188,6 +189,11 @@ def compute(
         "scale": str(chosen.scale),
         **reference_facts(chosen),
         **inputs.run_facts,
+        **plan_facts(
+            chosen,
+            {"candidates": candidates, "judge": judge, "ratio": ratio, "gamma": gamma},
+            formats=formats_of(inputs.data),
+        ),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "statuses": {
             status.name.lower(): int((inputs.data.status == int(status)).sum())
@@ -277,6 +283,7 @@ def methods(report: Report) -> list[str]:
         *reference_methods(facts),
         *judge_methods(facts),
         *release_methods(facts),
+        *plan_methods(facts),
         "Unless said otherwise each case counts 1, as the mean over its usable readings.",
         f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}; "
         "over everything asked, a reading that names no one level, or is missing, costs as much as the worst answer. "

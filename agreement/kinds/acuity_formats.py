@@ -28,6 +28,7 @@ from agreement.acuity.parameters import (
     reference_set_of,
     title_names,
 )
+from agreement.acuity.plan_facts import plan_facts, plan_methods
 from agreement.acuity.released_runs import release_methods
 from agreement.kinds.acuity import AcuityForm
 from agreement.kinds.acuity_page import level_names
@@ -118,6 +119,7 @@ def compute(
         "scale": str(chosen.scale),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         **inputs.run_facts,
+        **plan_facts(chosen, {"candidates": candidates, "judge": judge, "ratio": ratio, "gamma": gamma}),
         "ratio": ratio,
         "gamma": gamma,
         "n_cases": len(data.cases),
@@ -356,6 +358,7 @@ def methods(report: Report) -> list[str]:
         f"{facts['scale']}.",
         *judge_methods(facts),
         *release_methods(facts),
+        *plan_methods(facts),
         f"{within} of a candidate had a usable reading in both formats. Measures are differences, advice less "
         "forced choice, on those with one clear reference level, each case counting 1 as the mean over its usable "
         "readings; the mean shift in levels is of the most frequent levels on all shared cases.",

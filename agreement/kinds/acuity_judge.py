@@ -15,6 +15,7 @@ from agreement.acuity.judge_inputs import read_judge, run_of_judge
 from agreement.acuity.judge_tables import ENOUGH_READ, ReadResponse, judge_tables
 from agreement.acuity.measures import Price
 from agreement.acuity.parameters import chosen_ratio, finite_number, reference_set_of
+from agreement.acuity.plan_facts import judge_plan_facts, plan_methods
 from agreement.acuity.released_runs import release_methods
 from agreement.forms import ReportForm, choose
 from agreement.kinds.kind import Context, Invitation, Kind, Parameters
@@ -149,6 +150,9 @@ def compute(
         "judge_version": row.judge.version,
         "prompt_hash": row.prompt_hash,
         **({"releases": {row.imported_from: 1}} if row.imported_from else {}),
+        **judge_plan_facts(
+            row, reference_set_of(benchmark, reference_set) if reference_set else None, {"ratio": ratio}
+        ),
         "scale": str(row.judge.scale),
         "margin": margin,
         "ratio": ratio,
@@ -192,6 +196,7 @@ def methods(report: Report) -> list[str]:
         "Pairs of one response share a weight of 1. Rates of candidates are prediction-powered (Angelopoulos et al. "
         "2023), with responses weighted by the inverse of the share of their stratum that was read.",
         *release_methods(facts),
+        *plan_methods(facts),
     ]
 
 

@@ -21,6 +21,7 @@ from agreement.acuity.parameters import (
     reference_set_of,
     title_names,
 )
+from agreement.acuity.plan_facts import formats_of, plan_facts, plan_methods
 from agreement.acuity.readings import AcuityData
 from agreement.acuity.reference_facts import reference_facts, reference_methods
 from agreement.acuity.released_runs import release_methods
@@ -146,6 +147,9 @@ def compute(
         "scale": str(chosen.scale),
         **reference_facts(chosen),
         **inputs.run_facts,
+        **plan_facts(
+            chosen, {"candidates": candidates, "judge": judge, "ratio": ratio}, formats=formats_of(inputs.data)
+        ),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "ambiguous": chosen.ambiguous.in_words,
         "minimum_votes": chosen.minimum_votes,
@@ -477,6 +481,7 @@ def methods(report: Report) -> list[str]:
         *reference_methods(facts),
         *judge_methods(facts),
         *release_methods(facts),
+        *plan_methods(facts),
         "Distances are the total variation, the earth mover’s distance in levels, the Jensen–Shannon divergence "
         "(natural logarithm) and the ranked probability score (Epstein 1969), means over cases with three votes and "
         "two usable readings; the corrected error is unbiased for finite panels and samples (Ferro 2014).",
