@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -46,7 +47,7 @@ class AcuityPlans(APIView):
         return Response([AcuityPlanSerializer(plan).data for plan in plans])
 
     @extend_schema(
-        request=serializers.DictField,
+        request=OpenApiTypes.OBJECT,
         responses={200: AcuityPlanSerializer, 201: AcuityPlanSerializer},
         operation_id="acuity_plans_import",
     )
