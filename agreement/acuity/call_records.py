@@ -98,7 +98,7 @@ def _records(
     runs: dict[tuple[int, str], set[int]] = defaultdict(set)
     for run, candidate in classifying.values_list("pk", "candidate"):
         runs[candidate, FORMATS[0]].add(run)
-    judge_run = inputs.judge.run if inputs.judge else ""
+    judge_run = inputs.judge.address if inputs.judge else ""
     of_runs = [run for own in runs.values() for run in own]
     given = {"runs": of_runs, "cases": list(cases), "judge_run": judge_run}
     columns = fetch_arrays(f"SELECT * FROM ({_ANSWERS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES)

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Case as CaseWhen
-from django.db.models import F, Q, When
-from django.db.models.functions import Coalesce
+from django.db.models import F, Q, Value, When
+from django.db.models.functions import Coalesce, NullIf
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -29,6 +29,7 @@ from agreement.acuity.judge_tables import ReadResponse
 from agreement.acuity.level_judges import LevelJudge, level_judge, run_on
 from agreement.acuity.packed_readings import NO_ESCALATION, UNKNOWN_ESCALATION, Block, PackedReadings, rows_of
 from agreement.acuity.readings import IMPORTED, AcuityData, CaseStatus, series_order
+from agreement.acuity.released_runs import runs_from_releases
 from agreement.acuity.unusable_table import UnusableReading
 from annotation.models import LabelAnswer, LabelTask, ReferenceItem, ReferenceSet
 from consilium.core.ratings import fetch_arrays, windows
@@ -76,7 +77,7 @@ _RUNS = """
     JOIN scoring_pipelinestep s ON s.run_id = g.id
     JOIN rubrics_case c ON c.id = s.case_id
     {readings}
-    WHERE g.kind = 'classify' AND NOT g.replay AND NOT g.imported AND g.candidate_id IS NOT NULL
+    WHERE g.kind = 'classify' AND NOT g.replay AND (NOT g.imported OR g.origin <> '') AND g.candidate_id IS NOT NULL
       AND g.benchmark_id = %(benchmark)s AND (g.terms ->> 'scale')::int8 = %(scale)s AND c.excluded_at IS NULL
 """
 _JUDGED = """
@@ -130,7 +131,8 @@ class AcuityInputs:
     """What a report rests on; ``digest`` is the SHA-256 of it. ``judge``: whose readings are among them, if any.
 
     Where a report needs them: ``advice`` are the responses that it read, with what physicians read in them; ``calls``
-    are what the answers of a series took, by its number.
+    are what the answers of a series took, by its number. ``releases``: how many of the runs came with each release;
+    where a run was read in is no part of the digest.
     """
 
     data: AcuityData
@@ -139,11 +141,13 @@ class AcuityInputs:
     judge: LevelJudge | None = None
     advice: list[ReadResponse] = field(default_factory=list)
     calls: Mapping[int, CallRecord] = field(default_factory=dict)
+    releases: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def judge_facts(self) -> dict[str, Any]:
-        """What a report keeps of the judge."""
-        return self.judge.facts if self.judge else {}
+    def run_facts(self) -> dict[str, Any]:
+        """What a report keeps of the judge, and of releases that runs came with."""
+        came_with = {"releases": dict(self.releases)} if self.releases else {}
+        return {**(self.judge.facts if self.judge else {}), **came_with}
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,12 +201,13 @@ def read_inputs(
     digest = _digest(data, unusable)
     by_judge = level_judge(run) if run and Source.JUDGE in (data.sources or ()) else None
     if by_judge:
-        digest = hashlib.sha256(f"{digest} {astuple(by_judge)}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{digest} {by_judge.identity}".encode()).hexdigest()
     data = replace(data, counts_boundary=counts_boundary)
     if slices:
         data = slices_in_database(data, reference_set, subsets)
         digest = hashlib.sha256(f"{digest} {slices_digest(data)}".encode()).hexdigest()
-    return AcuityInputs(data, unusable, digest, by_judge)
+    releases = runs_from_releases(reference_set, list(names), run if by_judge else None)
+    return AcuityInputs(data, unusable, digest, by_judge, releases=releases)
 
 
 def candidates_with_readings(reference_set: ReferenceSet, judge: str = "") -> list[str]:
@@ -447,7 +452,9 @@ def _unusable(
     words = CaseWhen(When(source=Source.JUDGE, then=F("explanation")), default=F("text"))
     columns = ("candidate__name", "format", "case__key", "sample", "state", "words")
     files = ("acuity_import__file_name", "line", "run")
-    rows = rows.annotate(words=words, run=Coalesce("pipeline_run__public_id", "judge_run__public_id"))
+    # The id that a run had where it was made, so that a release brings the same file.
+    ids = (NullIf(f"{run}__origin", Value("")) for run in ("pipeline_run", "judge_run"))
+    rows = rows.annotate(words=words, run=Coalesce(*ids, "pipeline_run__public_id", "judge_run__public_id"))
     for case, file, line, run, *own in rows.values_list("case_id", *files, *columns):
         if case in within:
             values = (*own, f"run {run}" if file is None else file, line)

@@ -61,9 +61,13 @@ class JudgeInputs:
 
 
 def run_of_judge(benchmark: Benchmark, public_id: str) -> JudgeRun:
-    """A finished run of a judge that reads levels; `DomainError` where there is none of this id."""
+    """A finished run of a judge that reads levels; `DomainError` where there is none of this id.
+
+    One that came with a release is known by the id that it had there as well.
+    """
     runs = JudgeRun.objects.filter(benchmark=benchmark, purpose=JudgeRun.Purpose.ACUITY).select_related("judge__scale")
-    run = runs.filter(public_id=public_id, status=JudgeRun.Status.FINISHED).first()
+    runs = runs.filter(status=JudgeRun.Status.FINISHED)
+    run = runs.filter(public_id=public_id).first() or runs.filter(origin=public_id).exclude(origin="").first()
     if run is None:
         raise DomainError(
             _("There is no finished run “%(run)s” of a judge that reads levels on this benchmark.") % {"run": public_id}
@@ -85,7 +89,7 @@ def read_judge(run: JudgeRun, reference_set: ReferenceSet | None = None) -> Judg
     readings: dict[int, list[AcuityReading]] = defaultdict(list)
     rows = AcuityReading.objects.filter(judge_run=run, case__excluded_at=None)
     rows = rows.select_related("case", "candidate", "response").defer(*_TEXTS)
-    for reading in rows.order_by("case__key", "candidate__name", "sample", "response", "replicate"):
+    for reading in sorted(rows, key=lambda row: (row.case.key, row.candidate.name, row.sample, row.replicate)):
         assert reading.response_id is not None
         readings[reading.response_id].append(reading)
     chosen = {response: _most_frequent(own) for response, own in readings.items()}
@@ -100,6 +104,10 @@ def _most_frequent(own: Sequence[AcuityReading]) -> AcuityReading:
     return next(reading for reading in own if reading.level == level)
 
 
+def _place_of_mark(mark: Mark) -> tuple[object, ...]:
+    return -1 if mark.level is None else mark.level, mark.spans
+
+
 def _response(chosen: AcuityReading, answers: Sequence[ReadAnswer], references: Mapping[int, int]) -> ReadResponse:
     spans = () if chosen.quote_start is None else ((chosen.quote_start, chosen.quote_end or 0),)
     return ReadResponse(
@@ -107,7 +115,8 @@ def _response(chosen: AcuityReading, answers: Sequence[ReadAnswer], references: 
         candidate=chosen.candidate.name,
         judge=Mark(chosen.level, spans),
         judge_state=chosen.state,
-        physicians=tuple(Mark(answer.level, answer.spans) for answer in answers),
+        # In an order that does not depend on who they are, which differs where a release was imported.
+        physicians=tuple(sorted((Mark(own.level, own.spans) for own in answers), key=_place_of_mark)),
         reference=references.get(chosen.case_id),
     )
 

@@ -32,7 +32,7 @@ def with_physicians(inputs: AcuityInputs, reference_set: ReferenceSet) -> Acuity
     """The same with what physicians read in the responses of the judge's run, and a digest of both."""
     if inputs.judge is None:
         return inputs
-    marks = _marks(reference_set, inputs.judge.run)
+    marks = _marks(reference_set, inputs.judge.address)
     digest = inputs.digest
     if marks:
         levels = sorted((place, [mark.level for mark in own]) for place, own in marks.items())

@@ -30,9 +30,11 @@ from agreement.acuity.parameters import (
     reference_set_of,
     title_names,
 )
+from agreement.acuity.plan_facts import formats_of, plan_facts, plan_methods
 from agreement.acuity.powered_advice import powered_tables, with_physicians
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.reference_facts import reference_facts, reference_methods
+from agreement.acuity.released_runs import release_methods
 from agreement.acuity.report_tables import cost_tables, report_tables
 from agreement.acuity.tables import everything, parts_of
 from agreement.forms import ReportForm, choose
@@ -198,7 +200,12 @@ def compute(
         "datasets": chosen.datasets,
         "scale": str(chosen.scale),
         **reference_facts(chosen),
-        **inputs.judge_facts,
+        **inputs.run_facts,
+        **plan_facts(
+            chosen,
+            {"candidates": candidates, "judge": judge, "ratio": ratio, "gamma": gamma},
+            formats=formats_of(inputs.data),
+        ),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "statuses": {
             status.name.lower(): int((inputs.data.status == int(status)).sum())
@@ -288,6 +295,8 @@ def methods(report: Report) -> list[str]:
         *reference_methods(facts),
         *judge_methods(facts),
         *_powered(report),
+        *release_methods(facts),
+        *plan_methods(facts),
         "Unless said otherwise each case counts 1, as the mean over its usable readings.",
         f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}; "
         "over everything asked, a reading that names no one level, or is missing, costs as much as the worst answer. "

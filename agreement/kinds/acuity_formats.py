@@ -28,6 +28,8 @@ from agreement.acuity.parameters import (
     reference_set_of,
     title_names,
 )
+from agreement.acuity.plan_facts import plan_facts, plan_methods
+from agreement.acuity.released_runs import release_methods
 from agreement.kinds.acuity import AcuityForm
 from agreement.kinds.acuity_page import level_names
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters
@@ -116,7 +118,8 @@ def compute(
         "signed_at": f"{chosen.signed_at:%Y-%m-%d}",
         "scale": str(chosen.scale),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
-        **inputs.judge_facts,
+        **inputs.run_facts,
+        **plan_facts(chosen, {"candidates": candidates, "judge": judge, "ratio": ratio, "gamma": gamma}),
         "ratio": ratio,
         "gamma": gamma,
         "n_cases": len(data.cases),
@@ -373,6 +376,8 @@ def methods(report: Report) -> list[str]:
         f"against reference set {facts['reference_set']}, signed on {facts['signed_at']}, on the scale "
         f"{facts['scale']}.",
         *judge_methods(facts),
+        *release_methods(facts),
+        *plan_methods(facts),
         f"{within} of a candidate had a usable reading in both formats. Measures are differences, advice less "
         "forced choice, on those with one clear reference level, each case counting 1 as the mean over its usable "
         "readings; the mean shift in levels is of the most frequent levels on all shared cases.",

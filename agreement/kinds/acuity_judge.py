@@ -14,6 +14,8 @@ from agreement.acuity.judge_instruments import instrument_tables
 from agreement.acuity.judge_tables import ENOUGH_READ, judge_tables
 from agreement.acuity.measures import Price
 from agreement.acuity.parameters import chosen_ratio, finite_number, reference_set_of
+from agreement.acuity.plan_facts import judge_plan_facts, plan_methods
+from agreement.acuity.released_runs import release_methods
 from agreement.forms import ReportForm, choose
 from agreement.kinds.acuity_judge_figures import figures
 from agreement.kinds.acuity_judge_page import body
@@ -90,7 +92,7 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
         number = newest.number if newest else 0
     elif reference_set_of(benchmark, number).scale_id != run.judge.scale_id:
         raise WrongParameters(_("The reference set is on another scale than the judge."))
-    return {"run": run.public_id, "margin": margin, "reference_set": number, "ratio": chosen_ratio(parameters)}
+    return {"run": run.lasting_id, "margin": margin, "reference_set": number, "ratio": chosen_ratio(parameters)}
 
 
 def read(benchmark: Benchmark, run: str, reference_set: int) -> JudgeInputs:
@@ -133,6 +135,10 @@ def compute(
         "judge": row.judge.name,
         "judge_version": row.judge.version,
         "prompt_hash": row.prompt_hash,
+        **({"releases": {row.imported_from: 1}} if row.imported_from else {}),
+        **judge_plan_facts(
+            row, reference_set_of(benchmark, reference_set) if reference_set else None, {"ratio": ratio}
+        ),
         "scale": str(row.judge.scale),
         "levels": row.judge.scale.levels,
         "margin": margin,
@@ -160,6 +166,8 @@ def methods(report: Report) -> list[str]:
         "evenly over the judge’s level and the candidate, without seeing candidate, judge or each other.",
         "Pairs of one response share a weight of 1. Rates of candidates are prediction-powered (Angelopoulos et al. "
         "2023), with responses weighted by the inverse of the share of their stratum that was read.",
+        *release_methods(facts),
+        *plan_methods(facts),
     ]
     if "instruments" in table_names(report) and table_of(report, "instruments").rows:
         sentences.append(

@@ -20,8 +20,10 @@ from agreement.acuity.parameters import (
     reference_set_of,
     title_names,
 )
+from agreement.acuity.plan_facts import formats_of, plan_facts, plan_methods
 from agreement.acuity.readings import AcuityData
 from agreement.acuity.reference_facts import reference_facts, reference_methods
+from agreement.acuity.released_runs import release_methods
 from agreement.acuity.routing_table import ROUTING_COLUMNS, routing_rows
 from agreement.acuity.routing_table import TEXT_COLUMNS as ROUTING_TEXT
 from agreement.acuity.tables import LOGPROBS, SAMPLES
@@ -143,7 +145,10 @@ def compute(
         "signed_at": f"{chosen.signed_at:%Y-%m-%d}",
         "scale": str(chosen.scale),
         **reference_facts(chosen),
-        **inputs.judge_facts,
+        **inputs.run_facts,
+        **plan_facts(
+            chosen, {"candidates": candidates, "judge": judge, "ratio": ratio}, formats=formats_of(inputs.data)
+        ),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "ambiguous": chosen.ambiguous.in_words,
         "minimum_votes": chosen.minimum_votes,
@@ -496,6 +501,8 @@ def methods(report: Report) -> list[str]:
         f"votes; {panel['n_ambiguous']:,} cases were ambiguous by the rule {facts['ambiguous']}.",
         *reference_methods(facts),
         *judge_methods(facts),
+        *release_methods(facts),
+        *plan_methods(facts),
         "Distances are the total variation, the earth mover’s distance in levels, the Jensen–Shannon divergence "
         "(natural logarithm) and the ranked probability score (Epstein 1969), means over cases with three votes and "
         "two usable readings; the corrected error is unbiased for finite panels and samples (Ferro 2014).",

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from annotation.contributions import acknowledged_names
-from annotation.models import LabelAnswer, LabelTask, ReferenceSet
+from annotation.models import LabelAnswer, LabelQuestion, LabelTask, ReferenceSet
 from releases.content.acuity import has_acuity
 from releases.content.cases import cases_to_release
 from releases.content.optional_content import raters_of
 from releases.content.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
-from scoring.models import AcuityReading, JudgeRun
+from scoring.models import AcuityReading, JudgeRun, JudgeRunItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class Preview:
     readings: int
     votes: int
     reference_sets: int
+    responses_read: int  # by judges of levels or physicians
+    advice: int  # answers of physicians on them
 
     @property
     def is_empty(self) -> bool:
@@ -64,7 +66,21 @@ def preview_of(benchmark: Benchmark) -> Preview:
         acuity=has_acuity(benchmark),
         readings=AcuityReading.objects.filter(scale__benchmark=benchmark, case__excluded_at=None).count(),
         votes=LabelAnswer.objects.filter(
-            question__benchmark=benchmark, question__scale__isnull=False, task__status=LabelTask.Status.SUBMITTED
+            question__benchmark=benchmark,
+            question__kind=LabelQuestion.Kind.LEVELS,
+            task__status=LabelTask.Status.SUBMITTED,
         ).count(),
         reference_sets=ReferenceSet.objects.filter(benchmark=benchmark).count(),
+        responses_read=JudgeRunItem.objects.filter(
+            run__benchmark=benchmark, run__purpose__in=JudgeRun.READS_LEVELS, response__case__excluded_at=None
+        )
+        .values("response")
+        .distinct()
+        .count(),
+        advice=LabelAnswer.objects.filter(
+            question__benchmark=benchmark,
+            question__kind=LabelQuestion.Kind.READ,
+            task__status=LabelTask.Status.SUBMITTED,
+            task__case__excluded_at=None,
+        ).count(),
     )

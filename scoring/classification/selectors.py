@@ -79,8 +79,8 @@ def runs_on(benchmark: Benchmark) -> QuerySet[ClassificationRun]:
 
 
 def scale_of_run(run: ClassificationRun) -> AcuityScale | None:
-    """The scale that its readings are on; None for a run that was made elsewhere."""
-    if run.imported:
+    """The scale that its readings are on; None for a run that was made elsewhere and has none."""
+    if run.imported and not run.origin:
         return None
     return AcuityScale.objects.filter(benchmark=run.benchmark_id, pk=run.terms.get("scale", 0)).first()
 

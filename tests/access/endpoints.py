@@ -374,6 +374,9 @@ ENDPOINTS |= {
     "agreement:calibration": Endpoint(STAFF, slug),
     "agreement:planning": Endpoint(STAFF, slug),
     "agreement:planning-csv": Endpoint(STAFF, of(name=lambda world: "budget")),
+    "agreement:acuity-plans": Endpoint(STAFF, slug),
+    "agreement:acuity-plan-file": Endpoint(STAFF, of(number=lambda world: 1)),
+    "agreement:acuity-plan-sign": Endpoint(STAFF, of(number=lambda world: 1), writes_only=True),
     "agreement:planning-figure": Endpoint(STAFF, of(suffix=lambda world: "svg")),
     "agreement:report": Endpoint(STAFF, a_report),
     "agreement:progress": Endpoint(STAFF, a_report),
@@ -513,6 +516,9 @@ ENDPOINTS |= {
     "api:api-raters": Endpoint(STAFF, slug),
     "api:api-reports": Endpoint(STAFF, slug),
     "api:api-planning": Endpoint(STAFF, slug),
+    "api:api-acuity-plans": Endpoint(STAFF, slug),
+    "api:api-acuity-plan": Endpoint(STAFF, of(number=lambda world: 1)),
+    "api:api-acuity-plan-sign": Endpoint(STAFF, of(number=lambda world: 1), writes_only=True),
     "api:api-report": Endpoint(STAFF, of(public_id=lambda world: world.report.public_id)),
     **{
         f"api:api-report-{name}": Endpoint(STAFF, of(public_id=lambda world: world.report.public_id))

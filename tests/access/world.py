@@ -12,6 +12,8 @@ from django.db import connection
 from accounts.models import Invitation, Notification, User
 from agreement import services as agreement_services
 from agreement.models import NamedSlice, Report
+from agreement.planning.acuity_plan import plan_of
+from agreement.planning.services import import_plan
 from annotation.access import open_adjudications, waiting_checks
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule
 from annotation.acuity.round_plan import RoundTerms, open_round
@@ -114,6 +116,17 @@ def sign_references(benchmark: Benchmark, note: str) -> None:
         by=None,
         at=AT,
     )
+
+
+def plan_acuity(benchmark: Benchmark, judge: str) -> None:
+    """A plan of a study of acuity, which is not signed."""
+    penalties, ambiguous = {"r": 5.0}, {"rule": "dispersion", "threshold": 0.75}
+    levels = ["SELF_CARE", "PRIMARY_CARE", "URGENT_CARE", "EMERGENCY"]
+    plan = plan_of(
+        {"levels": levels, "formats": ["qa"], "measures": ["qwk"], "penalties": penalties, "ambiguous": ambiguous}
+        | {"judge": judge}
+    )
+    import_plan(benchmark=benchmark, plan=plan, by=None, at=AT)
 
 
 def choose_level(case: Case, candidate: Candidate, answer: str) -> None:
@@ -234,6 +247,7 @@ def build_world(suffix: str = "") -> World:
 
     canaries = {
         "reference set": f"zqreferenceset{suffix}",
+        "plan of acuity": f"zqacuityplan{suffix}",
         "candidate": f"zqcandidate{suffix}",
         "other candidate": f"zqothercand{suffix}",
         "external id": f"zqexternal{suffix}",
@@ -517,6 +531,7 @@ def build_world(suffix: str = "") -> World:
         return acuity_report.status == "done"
 
     wait_until(is_compared, message="the report on acuity is done")
+    plan_acuity(benchmark, canaries["plan of acuity"])
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)
     return World(
