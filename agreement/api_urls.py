@@ -6,6 +6,7 @@ from agreement.api import raters, slices, thresholds
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("agreement.exports.api_urls")),
+    path("", include("agreement.leaderboard.api_urls")),
     path("", include("agreement.planning.api_urls")),
     path("", include("agreement.reports.api_urls")),
     path("benchmarks/<slug:slug>/raters/", raters.Raters.as_view(), name="api-raters"),

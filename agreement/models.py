@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Job
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SLICE_SLUG_LENGTH, MAX_TITLE_LENGTH
-from rubrics.models import Benchmark
+from rubrics.models import AcuityScale, Benchmark
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
@@ -160,6 +160,62 @@ class ThresholdChoice(models.Model):
 
     def __str__(self) -> str:
         return f"k = {self.k} (version {self.version})"
+
+
+class AcuityPlan(models.Model):
+    """What a study of acuity will measure, as its file says; `agreement.planning.acuity_plan` reads ``content``.
+
+    A plan may be signed once. Its content never changes; another plan is the next number.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="acuity_plans")
+    number = models.PositiveIntegerField()
+    scale = models.ForeignKey(AcuityScale, on_delete=models.PROTECT, related_name="plans")
+    content = models.JSONField()
+    digest = models.CharField(max_length=64)
+    imported_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    imported_at = models.DateTimeField()
+    signed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    signed_as = models.CharField(max_length=MAX_PERSON_NAME_LENGTH, blank=True)  # the name as it was then
+    signed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["benchmark", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "number"], name="agreement_acuityplan_number"),
+            models.CheckConstraint(
+                condition=Q(signed_at__isnull=False) | Q(signed_by=None, signed_as=""),
+                name="agreement_acuityplan_signed",
+            ),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(
+                name="drawn_up",
+                fields=["benchmark", "number", "scale", "content", "digest", "imported_by", "imported_at"],
+            ),
+            pgtrigger.Protect(
+                name="signed", operation=pgtrigger.Update, condition=pgtrigger.Q(old__signed_at__isnull=False)
+            ),
+            pgtrigger.Protect(name="not_deleted", operation=pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"Plan {self.number}"
+
+    @property
+    def says(self) -> dict[str, str]:
+        """Each field that a report can keep to, as text."""
+        penalties, ambiguous = self.content["penalties"], self.content["ambiguous"]
+        rule = ambiguous["rule"] if ambiguous["rule"] == "flag" else f"{ambiguous['rule']}:{ambiguous['threshold']:g}"
+        return {
+            "formats": ", ".join(self.content["formats"]),
+            "penalties.r": f"{penalties['r']:g}",
+            "penalties.gamma": f"{penalties['gamma']:g}",
+            "ambiguous": rule,
+            "judge": self.content["judge"],
+        }
 
 
 class NamedSlice(models.Model):

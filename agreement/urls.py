@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("b/<slug:slug>/scores/slices/<slug:name>.csv", subsets.slice_csv, name="slice-csv"),
     path("b/<slug:slug>/scores/slices/<slug:name>/retire", subsets.slice_retire, name="slice-retire"),
     path("b/<slug:slug>/agreement/<str:public_id>/pair/<str:response_id>/", side_by_side.pair, name="pair"),
+    path("", include("agreement.leaderboard.urls")),
     # This must come after the routes above: the route of a report accepts any word in the place of its id.
     path("", include("agreement.reports.urls")),
 ]

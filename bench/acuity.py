@@ -62,8 +62,8 @@ def plain(data: AcuityData) -> None:
     apart = np.arange(n_levels)[None, :] - np.arange(n_levels)[:, None]
     cells = np.stack([apart == 0, apart > 0, apart < 0, 5 * np.maximum(-apart, 0) + np.maximum(apart, 0)])
     for series in range(len(data.series_names)):
-        own = data.series == series
-        flat = (data.case[own] * n_levels + data.low[data.case[own]]) * n_levels + data.place[own]
+        own = data.readings.of_series(series)
+        flat = ((own.case * n_levels + data.low[own.case]) * n_levels + own.place)[own.usable]
         tables = np.bincount(flat, minlength=n_cases * n_levels**2).reshape(n_cases, n_levels**2)
         drawn = (weights @ tables).reshape(RESAMPLES, n_levels, n_levels)
         total = drawn.sum(axis=(1, 2))
@@ -114,7 +114,7 @@ def main() -> None:
             timed(options.repeats, lambda: plain(data))[0],
         ),
     ]
-    print(f"{len(data.case):,} readings of {len(data.series_names)} series on {len(data.cases):,} cases")
+    print(f"{len(data.readings):,} readings of {len(data.series_names)} series on {len(data.cases):,} cases")
     for name, seconds in rows:
         print(f"{seconds:8.3f} s  {name}")
     print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:8.0f} MiB at the most")

@@ -1,6 +1,7 @@
 """Time and memory of `import_acuity` and of a report on acuity from the database.
 
     .venv/bin/python bench/acuity_database.py [--cases 914] [--candidates 12] [--samples 5] [--repeats 3] [--refused N]
+    .venv/bin/python bench/acuity_database.py --readings 100000,500000,1000000,5000000
 
 The same made-up readings as in `acuity.py`. Beside the import stand, in the same run and on the same server:
 
@@ -14,6 +15,11 @@ the foreign keys off while the table is locked for everybody. So the import is c
 
 Beside the report: the tables from the file's arrays, without a database. Printed are medians. ``--refused`` adds a file
 of that many rows whose last is wrong: its time, the line that it is refused with, and the memory of reading it.
+
+``--readings`` measures memory instead: the same cases and candidates with more and more samples, each with one of 101
+confidences, which the server makes by itself. For each number of readings it prints how many bytes a reading takes, the
+seconds of inputs and report, of these the processor's in this process, and its resident memory before the report and
+at its peak.
 """
 
 from __future__ import annotations
@@ -26,7 +32,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from scratch import Clock, peak_of_this_process, scratch_product
+from scratch import Clock, peak_of_this_process, reset_peak_of_this_process, scratch_product, show
 
 
 def bare_copy(path: Path) -> float:
@@ -126,14 +132,74 @@ def report(slug: str) -> tuple[float, float, float]:
     return reading, clock.seconds, time.process_time() - start
 
 
+# Levels and confidences vary with the sample; the rows that were imported are sample 0.
+_MORE_SAMPLES = """
+    INSERT INTO scoring_acuityreading (
+        scale_id, case_id, candidate_id, format, sample, source, acuity_import_id, line, state, level, confidence, text
+    )
+    SELECT r.scale_id, r.case_id, r.candidate_id, r.format, n, r.source, r.acuity_import_id, r.line, r.state,
+           CASE WHEN (r.id * 7919 + n * 104729) %% 5 = 0 THEN (r.level + 1) %% 4 ELSE r.level END,
+           ((r.id * 31 + n * 17) %% 101) / 100.0, r.text
+    FROM scoring_acuityreading r CROSS JOIN generate_series(%s::int, %s::int) AS n
+    WHERE r.sample = 0
+"""
+
+
+def grow(first: int, last: int) -> None:
+    """Add these samples of every case, candidate and format, without the triggers that check references."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        cursor.execute(_MORE_SAMPLES, [first, last])
+        cursor.execute("SET session_replication_role = DEFAULT")
+        cursor.execute("ANALYZE scoring_acuityreading")
+
+
+def memory_by_readings(home: Path, cases: int, candidates: int, numbers: list[int]) -> None:
+    """Print memory and time of a report on more and more samples."""
+    from acuity import write
+    from django.core.management import call_command
+
+    from agreement.acuity.inputs import read_inputs
+    from annotation.models import ReferenceSet
+
+    write(home / "readings.csv", cases, candidates, 1)
+    imported(home / "readings.csv", "bench")
+    call_command("reference_set", "--benchmark", "bench", stdout=io.StringIO())
+    report("bench")  # imports and caches
+    rows: list[list[object]] = []
+    done = 1
+    for number in numbers:
+        samples = max(done, number // (cases * candidates * 2))
+        if samples > done:
+            grow(done, samples - 1)
+            done = samples
+        before = reset_peak_of_this_process()
+        reading, whole, processor = report("bench")
+        peak = peak_of_this_process()
+        names = [f"model-{candidate:02}" for candidate in range(candidates)]
+        data = read_inputs(ReferenceSet.objects.get(), names).data
+        n = len(data.readings)
+        each = f"{data.readings.n_bytes / n:.1f}"
+        rows.append([f"{n:,}", each, reading, whole, processor, f"{before:.0f}", f"{peak:.0f}"])
+    columns = ("readings", "bytes each", "inputs s", "report s", "processor s", "MiB before", "MiB at the most")
+    show(f"Reports on {cases:,} cases, {candidates} candidates, 2 formats", columns, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("cases", 914), ("candidates", 12), ("samples", 5), ("repeats", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--refused", type=int, default=0)
     parser.add_argument("--unusable", type=float, default=0.0, help="share of case, candidate and format")
+    parser.add_argument("--readings", default="", help="numbers of readings by commas, of which to measure memory")
     options = parser.parse_args()
     with scratch_product() as home:
+        if options.readings:
+            numbers = sorted(int(number) for number in options.readings.split(","))
+            memory_by_readings(home, options.cases, options.candidates, numbers)
+            return
         from acuity import write
         from django.core.management import call_command
 

@@ -109,6 +109,12 @@ def peak_of_this_process() -> float:
     return int(match[1]) / 1024 if match else 0.0
 
 
+def reset_peak_of_this_process() -> float:
+    """Let the peak begin anew (Linux); MiB of resident memory now."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return peak_of_this_process()
+
+
 def memory(pid: int) -> int:
     """KiB of memory of a process and its descendants, pages that they share counted once (proportional set size)."""
     return sum(

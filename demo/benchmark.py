@@ -8,8 +8,8 @@ TITLE = "Demo benchmark (made up)"
 DESCRIPTION = (
     "Twelve invented cases with 30 criteria each, answered by four invented candidates and two invented physicians, "
     "and graded by two expert groups whose decisions were drawn by a seeded simulator; beside them 40 messages whose "
-    "urgency an invented panel judged. Made up for demonstration: no figure here says anything about a real model or a "
-    "real physician."
+    "urgency an invented panel judged, and which two further invented candidates answered by rules. Made up for "
+    "demonstration: no figure here says anything about a real model or a real physician."
 )
 
 # Keys are the labels as in the cases, without the "specialty:" or "task:" of the tags.

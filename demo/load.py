@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import PhysicianProfile, User
@@ -34,6 +34,7 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, acuity, benchmark
+from demo.acuity_runs import ask_about_messages
 from demo.cases import DemoCase, read_cases
 from demo.physician_work import PhysicianWork, Task
 from demo.responses import DemoResponse, case_row, compose_all
@@ -43,6 +44,7 @@ from rubrics import services as rubric_services
 from rubrics.editor.drafting import DraftItem, items_of
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import AcuityScale, AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
+from rubrics.models.cases import Difficulty
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import send_to_review
 from scoring.acuity.importing import import_acuity
@@ -82,6 +84,7 @@ def load_demo(*, at: datetime) -> bool:
     _drafts(demo, people, calendar)
     _panel(demo, people, groups[0], calendar)
     refresh_statistics()
+    ask_about_messages(demo, groups[0], people["researcher@example.org"], calendar)
     _judge(demo, people["researcher@example.org"], at)
     _reports(demo, people["researcher@example.org"], at)
     return True
@@ -326,6 +329,8 @@ def _panel(demo: Benchmark, people: dict[str, User], group: ExpertGroup, calenda
     common: dict[str, Any] = {"benchmark": demo, "by": admin, "at": at, "progress": lambda _read: None}
     readings = {"dataset": acuity.DATASET, "scheme": "letters", "file_name": "made-up-readings.csv"}
     import_acuity(file=_csv(acuity.reading_rows(SEED)), options=readings, **common)
+    texts = {**readings, "file_name": "made-up-texts.csv"}
+    import_acuity(file=_csv(acuity.text_rows(SEED)), options=texts, **common)
     votes = {"group": "Panel", "scale": "four", "file_name": "made-up-votes.csv"}
     import_acuity_votes(file=_csv(acuity.vote_rows(SEED)), options=votes, **common)
     scale = AcuityScale.objects.get(benchmark=demo)
@@ -345,10 +350,13 @@ def _panel(demo: Benchmark, people: dict[str, User], group: ExpertGroup, calenda
         group=group,
         questions=[question],
         terms=LabelTerms(title="How urgent is this?", annotators_per_case=3, seed=SEED),
-        filter=CaseFilter(),
+        filter=CaseFilter(difficulties=tuple(Difficulty.values)),  # messages have none
         by=admin,
         at=calendar.days_ago(1),
     )
+    with connection.cursor() as cursor:
+        # An import checks constraints at once, for the rest of its transaction, which goes on here with other work.
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
 def _second_round(question: LabelQuestion, group: ExpertGroup, common: dict[str, Any], votes: dict[str, str]) -> None:
@@ -433,6 +441,8 @@ def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:
         (Report.Kind.ALTERNATIVE, {"judge": JUDGE, "group": "all"}),
         (Report.Kind.ACUITY, {}),
         (Report.Kind.ACUITY_UNCERTAINTY, {}),
+        (Report.Kind.ACUITY_FORMATS, {}),
+        (Report.Kind.ACUITY_JUDGE, {}),
     ]
     for kind, parameters in reports:
         create_report(benchmark=demo, kind=kind, parameters=parameters, by=researcher, at=at)

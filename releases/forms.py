@@ -79,15 +79,24 @@ class ReleaseForm(CommandForm):
             "names": ngettext("%(n)d person has agreed.", "%(n)d people have agreed.", preview.names)
             % {"n": preview.names},
         }
+        if preview.responses_read:
+            counts["responses"] += " " + _(
+                "With acuity also the %(n)s that judges of levels read, and what they read in them, "
+                "where the text of the case may be passed on."
+            ) % {"n": f"{preview.responses_read:,}"}
+        if preview.advice:
+            counts["votes"] += " " + _("Beside responses also what physicians read in them: %(n)s answers.") % {
+                "n": f"{preview.advice:,}"
+            }
         available = {
             "reference_answers": preview.with_reference_answer,
-            "responses": preview.responses,
+            "responses": preview.responses or preview.responses_read,
             "decisions": len(preview.raters),
-            "physicians_notes": len(preview.raters) or preview.votes,
+            "physicians_notes": len(preview.raters) or preview.votes or preview.advice,
             "verdicts": len(preview.judges),
             "acuity": preview.acuity,
             "reading_texts": preview.readings,
-            "votes": preview.votes,
+            "votes": preview.votes or preview.advice,
             "certainty": preview.votes,
             "names": preview.names or preview.reference_sets,
         }

@@ -22,6 +22,7 @@ from agreement.acuity.measures import (
     reason_of,
 )
 from agreement.acuity.readings import AcuityData, CaseStatus
+from agreement.acuity.safety_net import NET_COLUMNS, OF_MODE, safety_nets
 from agreement.acuity.tables import (
     Aggregate,
     CaseTables,
@@ -67,7 +68,10 @@ CONFUSION_COLUMNS = ("candidate", "format", "aggregate", "reference", "level", "
 BOUNDARY_COLUMNS = (
     "candidate", "format", "aggregate", "reference", "n", "within", "upper", "above", "below",
 )  # fmt: skip
-MISSED_COLUMNS = ("candidate", "format", "aggregate", "n", "missed", "share", "low", "high", "sent_to", "n_sent")
+MISSED_COLUMNS = (
+    *("candidate", "format", "aggregate", "n", "missed", "share", "low", "high", "sent_to", "n_sent"),
+    *NET_COLUMNS,
+)
 CURVE_COLUMNS = ("candidate", "format", "aggregate", "ratio", "cost", "cost_low", "cost_high")
 PAIR_COLUMNS = (
     *("first", "second", "format", "slice", "aggregate", "measure", "first_value", "second_value", "difference"),
@@ -119,12 +123,7 @@ def acuity_tables(data: AcuityData, *, price: Price, rule: IntervalRule) -> Acui
             for c, level in enumerate(data.scale.values)
         ],
         boundary=list(_boundary_rows(data)),
-        missed=[
-            row
-            for aggregate in (Aggregate.MODE, Aggregate.POOLED)
-            for i, name in enumerate(names)
-            for row in _missed_rows(data, clear[aggregate], i, {**name, "aggregate": str(aggregate)})
-        ],
+        missed=_all_missed_rows(data, clear, names),
         cost_curve=list(_curve_rows(data, parts_by_aggregate[Aggregate.EXPECTED], price, rule)),
         pairs=_pair_rows(data, parts_by_aggregate, price, rule),
     )
@@ -274,6 +273,19 @@ def _boundary_rows(data: AcuityData) -> Iterator[Row]:
                     "above": float(own[places > pair[1]].sum()),
                     "below": float(own[places < pair[0]].sum()),
                 }
+
+
+def _all_missed_rows(data: AcuityData, clear: Mapping[Aggregate, CaseTables], names: Sequence[Row]) -> list[Row]:
+    """Emergencies missed, and of readings too low those with a safety net, which only readings have, not modes."""
+    nets = safety_nets(data)
+    rows = []
+    for aggregate in (Aggregate.MODE, Aggregate.POOLED):
+        for i, name in enumerate(names):
+            own = _missed_rows(data, clear[aggregate], i, {**name, "aggregate": str(aggregate)})
+            for place, row in enumerate(own, start=-1):
+                cells = OF_MODE if aggregate is Aggregate.MODE else nets.cells(i, None if place < 0 else place)
+                rows.append({**row, **cells})
+    return rows
 
 
 def _missed_rows(data: AcuityData, parts: CaseTables, i: int, name: Row) -> Iterator[Row]:
@@ -444,12 +456,16 @@ def _tests(data: AcuityData, both: PairedTables, pairs: Sequence[tuple[int, int]
 
 def _right_by_sample(data: AcuityData) -> NDArray[np.int8]:
     """1 where a usable reading of a counted case is right, 0 where it is wrong, else -1: (cases, series, samples)."""
-    chosen = data.usable & data.counts[data.case]
+    n_series = len(data.series_names)
     # Samples may have any numbers.
-    numbers, sample = np.unique(data.sample[chosen], return_inverse=True)
-    right = np.full((len(data.cases), len(data.series_names), len(numbers)), -1, dtype=np.int8)
-    case, place = data.case[chosen], data.place[chosen]
-    right[case, data.series[chosen], sample] = (place >= data.low[case]) & (place <= data.high[case])
+    numbers = data.readings.sample_numbers()
+    right = np.full((len(data.cases), n_series, len(numbers)), -1, dtype=np.int8)
+    for block in data.readings.blocks():
+        case, series = np.divmod(block.cell, n_series)
+        own = (block.place >= 0) & data.counts[case]
+        case, place = case[own], block.place[own]
+        is_right = (place >= data.low[case]) & (place <= data.high[case])
+        right[case, series[own], np.searchsorted(numbers, block.sample[own])] = is_right
     return right
 
 

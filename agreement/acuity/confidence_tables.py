@@ -60,11 +60,12 @@ Answers = tuple[NDArray[np.bool_], NDArray[np.float64]]
 def _sources(data: AcuityData, series: int) -> Iterator[tuple[str, Answers]]:
     """Whether each answer is right, and its confidence, by the source of the confidence."""
     clear = data.is_clear
-    own = data.usable & (data.series == series) & clear[data.case] & ~np.isnan(data.confidence)
-    yield "stated", (data.place[own] == data.low[data.case[own]], data.confidence[own])
-    if data.share is not None:
-        own = data.usable & (data.series == series) & clear[data.case] & ~np.isnan(data.share)
-        yield "logprobs", (data.place[own] == data.low[data.case[own]], data.share[own])
+    readings = data.readings.of_series(series)
+    for source, values in (("stated", readings.confidence), ("logprobs", readings.share)):
+        if values is None:
+            continue
+        own = readings.usable & clear[readings.case] & ~np.isnan(values)
+        yield source, (readings.place[own] == data.low[readings.case[own]], values[own])
     counts = level_counts(data)[:, series]
     several = clear & (counts.sum(axis=1) >= MINIMUM_READINGS)
     modes = weighed(counts[:, None], Aggregate.MODE)[:, 0].argmax(axis=-1)

@@ -11,24 +11,28 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from django.db.models import Case as CaseWhen
-from django.db.models import F, Q, When
-from django.db.models.functions import Coalesce
+from django.db.models import F, Q, Value, When
+from django.db.models.functions import Coalesce, NullIf
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from agreement.acuity.case_slices import slices_digest, slices_in_database
+from agreement.acuity.frontier_table import CallRecord
+from agreement.acuity.judge_tables import ReadResponse
 from agreement.acuity.level_judges import LevelJudge, level_judge, run_on
+from agreement.acuity.packed_readings import NO_ESCALATION, UNKNOWN_ESCALATION, Block, PackedReadings, rows_of
 from agreement.acuity.readings import IMPORTED, AcuityData, CaseStatus, series_order
+from agreement.acuity.released_runs import runs_from_releases
 from agreement.acuity.unusable_table import UnusableReading
 from annotation.models import LabelAnswer, LabelTask, ReferenceItem, ReferenceSet
-from consilium.core.ratings import fetch_arrays
+from consilium.core.ratings import fetch_arrays, windows
 from rubrics.acuity.stored import scale_of
 from rubrics.models import Benchmark, Candidate, Case, SourceLabel
 from rubrics.parsing.acuity_files import FORMATS, MATRIX
@@ -37,10 +41,10 @@ from scoring.models import AcuityReading, JudgeRun
 
 Ints = NDArray[np.int64]
 
-MISSING = -1
+MISSING = -100  # an answer that was asked for and not given
+MAX_ROWS = 150_000  # readings that are read from the database at once, some 100 bytes each
 NO_DATASET = -1
 Source = AcuityReading.Source
-_STATES = {state.word: int(state) for state in State} | {AcuityReading.State.MISSING.value: MISSING}
 _STATUSES = {
     ReferenceItem.Status.CLEAR: CaseStatus.CLEAR,
     ReferenceItem.Status.BOUNDARY: CaseStatus.BOUNDARY,
@@ -49,45 +53,74 @@ _STATUSES = {
     ReferenceItem.Status.WITHOUT: CaseStatus.WITHOUT_REFERENCE,
     ReferenceItem.Status.EXCLUDED: CaseStatus.EXCLUDED,
 }
-_CASES = " ".join(f"WHEN r.state = '{word}' THEN {code}" for word, code in _STATES.items())
-_STATE_CODES = f"(CASE {_CASES} END)"
+_CASES = " ".join(f"WHEN '{state.word}' THEN {-int(state)}" for state in State if state is not State.LEVEL)
+# The place of a level, or why it is none.
+_ANSWER = f"COALESCE(r.level, CASE r.state {_CASES} ELSE {MISSING} END)"
 # Imported readings, then the steps of runs that ask for levels, then the responses that a judge was to read: a step or
 # response without a reading is missing. Of several replicates of a judge the first counts.
-_ROWS = f"""
-    SELECT r.case_id::int8, r.candidate_id::int8, (r.format = %(chat)s)::int::int2, r.sample::int4,
-           {_STATE_CODES}::int2, COALESCE(r.level, -1)::int2, COALESCE(r.confidence, 'NaN')::float8,
-           r.acuity_import_id::int8,
-           (i.shape = %(matrix)s)::int::int2, 0::int2, 'NaN'::float8, (-1)::int2
+_ASKED = """
+    LEFT JOIN scoring_acuityreading r
+        ON r.pipeline_run_id = g.id AND r.case_id = s.case_id AND r.sample::text = s.key
+"""
+_READ = """
+    LEFT JOIN scoring_acuityreading r
+        ON r.judge_run_id = i.run_id AND r.response_id = i.response_id AND r.replicate = 0
+"""
+_FILES = """
     FROM scoring_acuityreading r
     JOIN rubrics_case c ON c.id = r.case_id
     JOIN rubrics_acuityimport i ON i.id = r.acuity_import_id
     WHERE r.scale_id = %(scale)s AND c.excluded_at IS NULL
-    UNION ALL
-    SELECT s.case_id::int8, g.candidate_id::int8, 0::int2, s.key::int4, COALESCE({_STATE_CODES}, {MISSING})::int2,
-           COALESCE(r.level, -1)::int2, COALESCE(r.confidence, 'NaN')::float8, g.id::int8,
-           0::int2, 1::int2, COALESCE((r.distribution ->> r.level)::float8, 'NaN'),
-           COALESCE(r.descending::int, -1)::int2
+"""
+_RUNS = """
     FROM scoring_pipelinerun g
     JOIN scoring_pipelinestep s ON s.run_id = g.id
     JOIN rubrics_case c ON c.id = s.case_id
-    LEFT JOIN scoring_acuityreading r
-        ON r.pipeline_run_id = g.id AND r.case_id = s.case_id AND r.sample::text = s.key
-    WHERE g.kind = 'classify' AND NOT g.replay AND NOT g.imported AND g.candidate_id IS NOT NULL
+    {readings}
+    WHERE g.kind = 'classify' AND NOT g.replay AND (NOT g.imported OR g.origin <> '') AND g.candidate_id IS NOT NULL
       AND g.benchmark_id = %(benchmark)s AND (g.terms ->> 'scale')::int8 = %(scale)s AND c.excluded_at IS NULL
-    UNION ALL
-    SELECT a.case_id::int8, a.candidate_id::int8, 1::int2, a.sample::int4, COALESCE({_STATE_CODES}, {MISSING})::int2,
-           COALESCE(r.level, -1)::int2, 'NaN'::float8, i.run_id::int8, 0::int2, 1::int2, 'NaN'::float8, (-1)::int2
+"""
+_JUDGED = """
     FROM scoring_judgerunitem i
     JOIN rubrics_response a ON a.id = i.response_id
     JOIN rubrics_case c ON c.id = a.case_id
-    LEFT JOIN scoring_acuityreading r
-        ON r.judge_run_id = i.run_id AND r.response_id = i.response_id AND r.replicate = 0
+    {readings}
     WHERE i.run_id = %(judge_run)s AND c.excluded_at IS NULL
 """
-_TYPES = dict(
+# What a reading is of: case, candidate, 1 for chat, its import or run, 1 of a matrix, 1 where a run asked for it.
+_SOURCES = (
+    (
+        "r.case_id::int8, r.candidate_id::int8, (r.format = %(chat)s)::int::int2, r.acuity_import_id::int8,"
+        " (i.shape = %(matrix)s)::int::int2, 0::int2",
+        _FILES,
+    ),
+    ("s.case_id::int8, g.candidate_id::int8, 0::int2, g.id::int8, 0::int2, 1::int2", _RUNS.format(readings="")),
+    ("a.case_id::int8, a.candidate_id::int8, 1::int2, i.run_id::int8, 0::int2, 1::int2", _JUDGED.format(readings="")),
+)
+_KEYS = " UNION ALL ".join(f"SELECT {keys}, count(*)::int8 {rows} GROUP BY 1, 2, 3, 4, 5, 6" for keys, rows in _SOURCES)
+_KEY_TYPES = dict(zip("abcdefg", ("int8", "int8", "int2", "int8", "int2", "int2", "int8"), strict=True))
+_WITHIN = "AND {case} BETWEEN %(first)s AND %(last)s AND {candidate} = ANY(%(candidates)s)"
+_READINGS = f"""
+    SELECT r.case_id::int8, r.candidate_id::int8, (r.format = %(chat)s)::int::int2, r.acuity_import_id::int8, 0::int2,
+           r.sample::int4, {_ANSWER}::int2, COALESCE(r.confidence, 'NaN')::float8, 'NaN'::float8, (-1)::int2,
+           ({UNKNOWN_ESCALATION})::int2
+    {_FILES} {_WITHIN.format(case="r.case_id", candidate="r.candidate_id")}
+    UNION ALL
+    SELECT s.case_id::int8, g.candidate_id::int8, 0::int2, g.id::int8, 1::int2,
+           s.key::int4, {_ANSWER}::int2, COALESCE(r.confidence, 'NaN')::float8,
+           COALESCE((r.distribution ->> r.level)::float8, 'NaN'), COALESCE(r.descending::int, -1)::int2,
+           ({UNKNOWN_ESCALATION})::int2
+    {_RUNS.format(readings=_ASKED)} {_WITHIN.format(case="s.case_id", candidate="g.candidate_id")}
+    UNION ALL
+    SELECT a.case_id::int8, a.candidate_id::int8, 1::int2, i.run_id::int8, 1::int2,
+           a.sample::int4, {_ANSWER}::int2, 'NaN'::float8, 'NaN'::float8, (-1)::int2,
+           COALESCE(r.escalation, {NO_ESCALATION})::int2
+    {_JUDGED.format(readings=_READ)} {_WITHIN.format(case="a.case_id", candidate="a.candidate_id")}
+"""
+_READING_TYPES = dict(
     zip(
-        "abcdefghijkl",
-        ("int8", "int8", "int2", "int4", "int2", "int2", "float8", "int8", "int2", "int2", "float8", "int2"),
+        "abcdefghijk",
+        ("int8", "int8", "int2", "int8", "int2", "int4", "int2", "float8", "float8", "int2", "int2"),
         strict=True,
     )
 )
@@ -95,41 +128,46 @@ _TYPES = dict(
 
 @dataclass(frozen=True, eq=False)
 class AcuityInputs:
-    """What a report rests on; ``digest`` is the SHA-256 of it. ``judge``: whose readings are among them, if any."""
+    """What a report rests on; ``digest`` is the SHA-256 of it. ``judge``: whose readings are among them, if any.
+
+    Where a report needs them: ``advice`` are the responses that it read, with what physicians read in them; ``calls``
+    are what the answers of a series took, by its number. ``releases``: how many of the runs came with each release;
+    where a run was read in is no part of the digest.
+    """
 
     data: AcuityData
     unusable: list[UnusableReading]
     digest: str
     judge: LevelJudge | None = None
+    advice: list[ReadResponse] = field(default_factory=list)
+    calls: Mapping[int, CallRecord] = field(default_factory=dict)
+    releases: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def judge_facts(self) -> dict[str, Any]:
-        """What a report keeps of the judge."""
-        return self.judge.facts if self.judge else {}
+    def run_facts(self) -> dict[str, Any]:
+        """What a report keeps of the judge, and of releases that runs came with."""
+        came_with = {"releases": dict(self.releases)} if self.releases else {}
+        return {**(self.judge.facts if self.judge else {}), **came_with}
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """Every row about a case of the scale that counts, missing readings too; ``dataset`` is a number.
+class _Keys:
+    """What there are readings of, missing ones too: one entry for each case, candidate, format and import or run.
 
-    ``by_run``: 1 where a run asked for it, which has no dataset, else 0. ``share`` and ``descending`` are as in
-    `AcuityData`.
+    ``by_run``: 1 where a run asked, which has no ``dataset``, else 0; a dataset is a number. ``origin`` is the id of
+    the import or run, ``n`` the number of readings.
     """
 
     case: Ints
     candidate: Ints
     format: Ints
-    sample: Ints
-    state: Ints
-    place: Ints
-    confidence: NDArray[np.float64]
+    origin: Ints
     dataset: Ints
     by_run: Ints
-    share: NDArray[np.float64]
-    descending: Ints
+    n: Ints
 
-    def chosen(self, kept: NDArray[np.bool_]) -> _Rows:
-        return _Rows(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
+    def chosen(self, kept: NDArray[np.bool_]) -> _Keys:
+        return _Keys(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
 
 
 def read_inputs(
@@ -149,35 +187,36 @@ def read_inputs(
     """
     references = _references(reference_set)
     run = run_on(reference_set, judge)
-    rows = _joined(_read(reference_set, run), {pk for pk, *_reference in references})
+    keys = _joined(_read_keys(reference_set, run), {pk for pk, *_reference in references})
     names = dict(
         Candidate.objects.filter(benchmark=reference_set.benchmark_id, name__in=candidates).values_list("pk", "name")
     )
     # A case that files know is in their dataset, also where a run asked about it.
-    order = np.argsort(-rows.by_run, kind="stable")
-    case_datasets = dict(zip(rows.case[order].tolist(), rows.dataset[order].tolist(), strict=True))
-    own = rows.chosen(np.isin(rows.candidate, list(names)))
-    data = _data(reference_set, references, case_datasets, own, names)
+    order = np.argsort(-keys.by_run, kind="stable")
+    case_datasets = dict(zip(keys.case[order].tolist(), keys.dataset[order].tolist(), strict=True))
+    own = keys.chosen(np.isin(keys.candidate, list(names)))
+    read = _Reading(_parameters(reference_set, run), own, names)
+    data = _data(reference_set, references, case_datasets, own, read)
     unusable = list(_unusable(reference_set.scale_id, list(names), list(case_datasets), run))
     digest = _digest(data, unusable)
     by_judge = level_judge(run) if run and Source.JUDGE in (data.sources or ()) else None
     if by_judge:
-        digest = hashlib.sha256(f"{digest} {astuple(by_judge)}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{digest} {by_judge.identity}".encode()).hexdigest()
     data = replace(data, counts_boundary=counts_boundary)
     if slices:
         data = slices_in_database(data, reference_set, subsets)
         digest = hashlib.sha256(f"{digest} {slices_digest(data)}".encode()).hexdigest()
-    return AcuityInputs(data, unusable, digest, by_judge)
+    releases = runs_from_releases(reference_set, list(names), run if by_judge else None)
+    return AcuityInputs(data, unusable, digest, by_judge, releases=releases)
 
 
 def candidates_with_readings(reference_set: ReferenceSet, judge: str = "") -> list[str]:
     """The names of the candidates that were asked about the cases of a set, or whose responses ``judge`` was to read,
     in order.
     """
-    rows = _joined(
-        _read(reference_set, run_on(reference_set, judge)), {pk for pk, *_reference in _references(reference_set)}
-    )
-    ids = np.unique(rows.candidate).tolist()
+    cases = {pk for pk, *_reference in _references(reference_set)}
+    keys = _joined(_read_keys(reference_set, run_on(reference_set, judge)), cases)
+    ids = np.unique(keys.candidate).tolist()
     return sorted(Candidate.objects.filter(pk__in=ids).values_list("name", flat=True))
 
 
@@ -198,53 +237,129 @@ def _references(reference_set: ReferenceSet) -> list[tuple[int, str, str, int | 
     return list(items.values_list("case_id", "case__key", "status", "low", "high"))
 
 
-def _read(reference_set: ReferenceSet, judge_run: JudgeRun | None) -> _Rows:
+def _parameters(reference_set: ReferenceSet, judge_run: JudgeRun | None) -> dict[str, object]:
+    """Those of the queries above."""
     given: dict[str, object] = {"scale": reference_set.scale_id, "benchmark": reference_set.benchmark_id}
-    given |= {"chat": FORMATS[1], "matrix": MATRIX, "judge_run": judge_run.pk if judge_run else 0}
-    case, candidate, format_, sample, state, place, confidence, origin, of_matrix, by_run, share, descending = (
-        fetch_arrays(f"SELECT * FROM ({_ROWS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES)
-    )
+    return given | {"chat": FORMATS[1], "matrix": MATRIX, "judge_run": judge_run.pk if judge_run else 0}
+
+
+def _read_keys(reference_set: ReferenceSet, judge_run: JudgeRun | None) -> _Keys:
+    given = _parameters(reference_set, judge_run)
+    query = f"SELECT * FROM ({_KEYS}) AS keys({', '.join(_KEY_TYPES)})"
+    columns = fetch_arrays(query, given, types=_KEY_TYPES)
+    case, candidate, format_, origin, of_matrix, by_run, n = (column.astype(np.int64) for column in columns)
     # In a matrix each candidate is a dataset by itself; until the datasets of a run's cases are known, the run is one.
     # Runs in both formats, of candidates and of a judge, may have the same number.
-    keys = np.stack([by_run, by_run * format_, origin, np.where(of_matrix == 1, candidate, -1)], axis=1)
-    dataset = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1) if len(keys) else case
-    return _Rows(
-        *(case.astype(np.int64), candidate.astype(np.int64), format_.astype(np.int64), sample.astype(np.int64)),
-        *(state.astype(np.int64), place.astype(np.int64)),
-        confidence=confidence,
-        dataset=dataset.astype(np.int64),
-        by_run=by_run.astype(np.int64),
-        share=share,
-        descending=descending.astype(np.int64),
-    )
+    own = np.stack([by_run, by_run * format_, origin, np.where(of_matrix == 1, candidate, -1)], axis=1)
+    dataset = np.unique(own, axis=0, return_inverse=True)[1].reshape(-1) if len(own) else case
+    return _Keys(case, candidate, format_, origin, dataset.astype(np.int64), by_run, n)
 
 
-def _joined(rows: _Rows, cases: Collection[int]) -> _Rows:
-    """The rows of the datasets and runs that have one of ``cases``; datasets that share a case have one number.
+def _joined(keys: _Keys, cases: Collection[int]) -> _Keys:
+    """The keys of the datasets and runs that have one of ``cases``; datasets that share a case have one number.
 
-    A run joins no datasets, though it may ask about the cases of several; its rows have the dataset -1.
+    A run joins no datasets, though it may ask about the cases of several; it has the dataset -1.
     """
-    if not len(rows.case):
-        return rows
-    places, case = np.unique(rows.case, return_inverse=True)
-    by_file = rows.by_run == 0
-    n_datasets = int(rows.dataset.max()) + 1
+    if not len(keys.case):
+        return keys
+    places, case = np.unique(keys.case, return_inverse=True)
+    by_file = keys.by_run == 0
+    n_datasets = int(keys.dataset.max()) + 1
     size = n_datasets + len(places)
-    ends = rows.dataset[by_file], n_datasets + case[by_file]
+    ends = keys.dataset[by_file], n_datasets + case[by_file]
     edges = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(size, size))
     component = connected_components(edges, directed=False)[1].astype(np.int64)
-    of_row = component[rows.dataset]
-    of_set = np.unique(of_row[np.isin(rows.case, list(cases))])
-    dataset = np.where(by_file, of_row, NO_DATASET)
-    return replace(rows, dataset=dataset).chosen(np.isin(of_row, of_set))
+    of_key = component[keys.dataset]
+    of_set = np.unique(of_key[np.isin(keys.case, list(cases))])
+    dataset = np.where(by_file, of_key, NO_DATASET)
+    return replace(keys, dataset=dataset).chosen(np.isin(of_key, of_set))
+
+
+# Candidate, 1 for chat, 1 for readings that a run asked for.
+SeriesKey = tuple[str, int, int]
+
+
+class _Reading:
+    """Reads the readings of some keys, a window of cases at a time; a window holds all that there is of its cases.
+
+    Windows are read one after another: a reading that comes meanwhile may be included or not, and the digest describes
+    what was read.
+    """
+
+    def __init__(self, given: dict[str, object], keys: _Keys, names: dict[int, str]) -> None:
+        self._given = {**given, "candidates": list(names)}
+        triples = set(zip(keys.candidate.tolist(), keys.format.tolist(), keys.by_run.tolist(), strict=True))
+        code_of = {
+            (names[candidate], chat, by_run): _code(candidate, chat, by_run) for candidate, chat, by_run in triples
+        }
+        self.series = sorted(code_of, key=lambda key: (*series_order((key[0], FORMATS[key[1]])), key[2]))
+        self._code_of_series = np.array([code_of[key] for key in self.series], dtype=np.int64)
+        self.series_of_key = self._series(keys.candidate, keys.format, keys.by_run)
+        by_run = keys.by_run == 1
+        self._runs = np.unique(2 * keys.origin[by_run] + keys.format[by_run])
+        self._cases_of_files = np.unique(keys.case[~by_run])
+        self.cases, case = np.unique(keys.case, return_inverse=True)
+        self._n = np.bincount(case, weights=keys.n).astype(np.int64)
+
+    def _series(self, candidate: Ints, format_: Ints, by_run: Ints) -> Ints:
+        """The number of the series of each; -1 where it is none of them."""
+        order = np.argsort(self._code_of_series)
+        codes = self._code_of_series[order]
+        code = _code(candidate, format_, by_run)
+        if not len(codes):
+            return np.full(len(code), -1, dtype=np.int64)
+        place = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
+        return np.where(codes[place] == code, order[place], -1)
+
+    def readings(self) -> tuple[PackedReadings, Ints]:
+        """The readings on ``cases`` by ``series``, and how many samples runs planned, of that shape."""
+        read, planned = [], []
+        start = 0
+        for span, _done in windows(self.cases, self._n, MAX_ROWS):
+            first, last = (0, 2**63 - 1) if span is None else (span.first, span.last)
+            end = int(np.searchsorted(self.cases, last, side="right"))
+            own = self._window(first, last, self.cases[start:end])
+            read.append(own[0])
+            planned.append(own[1])
+            start = end
+        return PackedReadings.joined(read), np.concatenate(planned)
+
+    def _window(self, first: int, last: int, cases: Ints) -> tuple[PackedReadings, Ints]:
+        query = f"SELECT * FROM ({_READINGS}) AS readings({', '.join(_READING_TYPES)})"
+        columns = fetch_arrays(query, {**self._given, "first": first, "last": last}, types=_READING_TYPES)
+        case, candidate, format_, origin, by_run, sample, answer, confidence, share, descending, advised = columns
+        series = self._series(candidate, format_, by_run)
+        kept = np.where(by_run == 1, np.isin(2 * origin + format_, self._runs), np.isin(case, self._cases_of_files))
+        kept &= (series >= 0) & np.isin(case, cases)
+        place, series, sample = np.searchsorted(cases, case[kept]), series[kept], sample[kept].astype(np.int64)
+        answer, has_run = answer[kept].astype(np.int64), by_run[kept] == 1
+        shape = len(cases), len(self.series)
+        given = answer != MISSING
+        readings = PackedReadings.of(
+            shape,
+            case=place[given],
+            series=series[given],
+            sample=sample[given],
+            answer=answer[given],
+            confidence=confidence[kept][given],
+            share=share[kept][given] if len(self._runs) else None,
+            descending=descending[kept][given].astype(np.int64) if len(self._runs) else None,
+            escalation=advised[kept][given].astype(np.int64),
+        )
+        planned = np.unique(np.stack([(place * shape[1] + series)[has_run], sample[has_run]], axis=1), axis=0)[:, 0]
+        return readings, np.bincount(planned, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def _code(candidate: Any, chat: Any, by_run: Any) -> Any:
+    return 4 * candidate + 2 * chat + by_run
 
 
 def _data(
     reference_set: ReferenceSet,
     references: Sequence[tuple[int, str, str, int | None, int | None]],
     case_datasets: dict[int, int],
-    rows: _Rows,
-    names: dict[int, str],
+    own: _Keys,
+    read: _Reading,
 ) -> AcuityData:
     keys = {pk: key for pk, key, *_levels in references}
     others = [pk for pk in case_datasets if pk not in keys]
@@ -253,16 +368,15 @@ def _data(
     number_of = {pk: number for number, pk in enumerate(ids)}
     low, high = (np.full(len(ids), -1, dtype=np.int64) for _ in range(2))
     status = np.full(len(ids), int(CaseStatus.WITHOUT_REFERENCE), dtype=np.int64)
-    for pk, _key, own, own_low, own_high in references:
+    for pk, _key, name, own_low, own_high in references:
         number = number_of[pk]
         low[number], high[number] = (-1 if level is None else level for level in (own_low, own_high))
-        status[number] = int(_STATUSES[ReferenceItem.Status(own)])
+        status[number] = int(_STATUSES[ReferenceItem.Status(name)])
 
-    series, series_keys = _series(rows, names)
-    places = _looked_up(rows.case, number_of)
-    order = np.lexsort((rows.sample, series, places))
-    order = order[rows.state[order] != MISSING]
-    of_file = rows.chosen(rows.by_run == 0)
+    readings, planned = read.readings()
+    places = np.full(len(ids), -1, dtype=np.int64)
+    places[[number_of[pk] for pk in read.cases.tolist()]] = np.arange(len(read.cases))
+    by_file = own.by_run == 0
     data = AcuityData(
         scale=scale_of(reference_set.scale),
         cases=[keys[pk] for pk in ids],
@@ -271,52 +385,24 @@ def _data(
         status=status,
         is_asked=_is_asked(
             [case_datasets.get(pk, NO_DATASET) for pk in ids],
-            of_file.dataset,
-            series[rows.by_run == 0],
-            len(series_keys),
+            own.dataset[by_file],
+            read.series_of_key[by_file],
+            len(read.series),
         ),
-        series_names=[(candidate, FORMATS[chat]) for candidate, chat, _by_run in series_keys],
-        case=places[order],
-        series=series[order],
-        sample=rows.sample[order],
-        state=rows.state[order],
-        place=rows.place[order],
-        confidence=rows.confidence[order],
+        series_names=[(candidate, FORMATS[chat]) for candidate, chat, _by_run in read.series],
+        readings=readings.arranged(places, np.arange(len(read.series))),
     )
-    if not rows.by_run.any():
+    if by_file.all():
         return data
-    return _with_runs(data, rows, places, series, series_keys, order)
+    return _with_runs(data, read.series, rows_of(planned, places))
 
 
-# Candidate, 1 for chat, 1 for readings that a run asked for.
-SeriesKey = tuple[str, int, int]
-
-
-def _series(rows: _Rows, names: dict[int, str]) -> tuple[Ints, list[SeriesKey]]:
-    """The number of the series of each row, and the keys of the series in order."""
-    triples = sorted(set(zip(rows.candidate.tolist(), rows.format.tolist(), rows.by_run.tolist(), strict=True)))
-    of_key = {
-        (names[candidate], chat, by_run): 4 * candidate + 2 * chat + by_run for candidate, chat, by_run in triples
-    }
-    keys = sorted(of_key, key=lambda key: (*series_order((key[0], FORMATS[key[1]])), key[2]))
-    flat = 4 * rows.candidate + 2 * rows.format + rows.by_run
-    return _looked_up(flat, {of_key[key]: number for number, key in enumerate(keys)}), keys
-
-
-def _with_runs(
-    data: AcuityData, rows: _Rows, places: Ints, series: Ints, keys: Sequence[SeriesKey], order: Ints
-) -> AcuityData:
+def _with_runs(data: AcuityData, keys: Sequence[SeriesKey], planned: Ints) -> AcuityData:
     """``data`` with what is known of readings that runs asked for; a series of theirs was asked what they planned."""
-    n_series = len(keys)
-    by_run = rows.by_run == 1
-    samples = np.stack([places[by_run], series[by_run], rows.sample[by_run]], axis=1)
-    flat = np.unique(samples, axis=0)[:, :2] @ np.array([n_series, 1])
-    planned = np.bincount(flat, minlength=len(data.cases) * n_series).reshape(len(data.cases), n_series)
     of_run = np.array([key[2] == 1 for key in keys], dtype=bool)
     planned = np.where(of_run, planned, -1)
-    with_shares = set(series[~np.isnan(rows.share)].tolist())
     sources = [
-        _source_of_run(chat=chat == 1, has_shares=i in with_shares) if by_run else IMPORTED
+        _source_of_run(chat=chat == 1, has_shares=_has_shares(data.readings, i)) if by_run else IMPORTED
         for i, (_name, chat, by_run) in enumerate(keys)
     ]
     n_sources = Counter(key[:2] for key in keys)
@@ -328,11 +414,14 @@ def _with_runs(
             for (name, chat, _by_run), source in zip(keys, sources, strict=True)
         ],
         planned=planned,
-        share=rows.share[order],
-        descending=rows.descending[order],
         sources=sources,
         candidates=[key[0] for key in keys],
     )
+
+
+def _has_shares(readings: PackedReadings, series: int) -> bool:
+    share = readings.of_series(series).share
+    return share is not None and not np.isnan(share).all()
 
 
 def _source_of_run(*, chat: bool, has_shares: bool) -> str:
@@ -340,11 +429,6 @@ def _source_of_run(*, chat: bool, has_shares: bool) -> str:
     if chat:
         return Source.JUDGE.value
     return (Source.LOGPROBS if has_shares else Source.PARSED).value
-
-
-def _looked_up(values: Ints, number_of: dict[int, int]) -> Ints:
-    distinct, place = np.unique(values, return_inverse=True)
-    return np.array([number_of[value] for value in distinct.tolist()], dtype=np.int64)[place]
 
 
 def _is_asked(datasets: Sequence[int], of_row: Ints, series: Ints, n_series: int) -> NDArray[np.bool_]:
@@ -368,7 +452,9 @@ def _unusable(
     words = CaseWhen(When(source=Source.JUDGE, then=F("explanation")), default=F("text"))
     columns = ("candidate__name", "format", "case__key", "sample", "state", "words")
     files = ("acuity_import__file_name", "line", "run")
-    rows = rows.annotate(words=words, run=Coalesce("pipeline_run__public_id", "judge_run__public_id"))
+    # The id that a run had where it was made, so that a release brings the same file.
+    ids = (NullIf(f"{run}__origin", Value("")) for run in ("pipeline_run", "judge_run"))
+    rows = rows.annotate(words=words, run=Coalesce(*ids, "pipeline_run__public_id", "judge_run__public_id"))
     for case, file, line, run, *own in rows.values_list("case_id", *files, *columns):
         if case in within:
             values = (*own, f"run {run}" if file is None else file, line)
@@ -384,13 +470,33 @@ def _digest(data: AcuityData, unusable: Sequence[UnusableReading]) -> str:
         sorted(map(list, map(astuple, unusable)), key=str),
     ]
     whole = hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode())
-    arrays = (data.low, data.high, data.status, data.case, data.series, data.sample, data.state, data.place)
-    for array in (*arrays, data.is_asked, data.confidence):
+    for array in (data.low, data.high, data.status):
         whole.update(np.ascontiguousarray(array).tobytes())
+    readings, n_series = data.readings, len(data.series_names)
+    # Column by column, as if each were one array of whole numbers.
+    columns: tuple[Callable[[Block], Ints], ...] = (
+        lambda block: block.cell // n_series,
+        lambda block: block.cell % n_series,
+        lambda block: block.sample,
+        lambda block: block.state,
+        lambda block: block.place,
+    )
+    for column in columns:
+        for block in readings.blocks():
+            whole.update(column(block).tobytes())
+    whole.update(np.ascontiguousarray(data.is_asked).tobytes())
+    for block in readings.blocks():
+        whole.update(readings.confidence[block.start : block.end].tobytes())
     if data.planned is not None:
-        assert data.share is not None
-        assert data.descending is not None
+        assert readings.share is not None
+        assert readings.descending is not None
         whole.update(json.dumps([data.sources, data.candidates]).encode())
-        for array in (data.planned, data.share, data.descending):
-            whole.update(np.ascontiguousarray(array).tobytes())
+        whole.update(np.ascontiguousarray(data.planned).tobytes())
+        for block in readings.blocks():
+            whole.update(readings.share[block.start : block.end].tobytes())
+        for block in readings.blocks():
+            whole.update(readings.descending[block.start : block.end].astype(np.int64).tobytes())
+    if readings.escalation is not None:
+        for block in readings.blocks():
+            whole.update(readings.escalation[block.start : block.end].astype(np.int64).tobytes())
     return whole.hexdigest()

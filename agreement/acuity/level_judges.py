@@ -19,20 +19,29 @@ from scoring.runs.selectors import level_runs
 
 @dataclass(frozen=True, slots=True)
 class LevelJudge:
-    """A judge with its run that counts: ``n_read`` of the ``n_responses`` that it read were read by physicians too."""
+    """A judge with its run that counts: ``n_read`` of the ``n_responses`` that it read were read by physicians too.
+
+    ``run`` is the id that files name it by, ``address`` the one in addresses here; a run of a release has two.
+    """
 
     judge: str
     version: int
     run: str
     n_responses: int
     n_read: int
+    address: str
+
+    @property
+    def identity(self) -> tuple[str, int, str, int, int]:
+        """What a digest covers, the same wherever a release takes the run."""
+        return self.judge, self.version, self.run, self.n_responses, self.n_read
 
     @property
     def facts(self) -> dict[str, Any]:
         """What a report keeps of it, and the run for what has changed since."""
-        names = {"judge": self.judge, "version": self.version, "run": self.run}
+        names = {"judge": self.judge, "version": self.version, "run": self.run, "address": self.address}
         counts = {"n_responses": self.n_responses, "n_read": self.n_read, "needed": ENOUGH_READ}
-        return {"level_judge": {**names, **counts, "is_checked": self.n_read >= ENOUGH_READ}, "runs": [self.run]}
+        return {"level_judge": {**names, **counts, "is_checked": self.n_read >= ENOUGH_READ}, "runs": [self.address]}
 
 
 def runs_on(reference_set: ReferenceSet) -> list[JudgeRun]:
@@ -74,7 +83,8 @@ def level_judge(run: JudgeRun) -> LevelJudge:
     read = {answer.response for answer in read_answers(run.judge.scale)}
     readings = AcuityReading.objects.filter(judge_run=run, case__excluded_at=None)
     judged = set(readings.values_list("response", flat=True).distinct())
-    return LevelJudge(run.judge.name, run.judge.version, run.public_id, len(judged), len(judged & read))
+    n_read = len(judged & read)
+    return LevelJudge(run.judge.name, run.judge.version, run.lasting_id, len(judged), n_read, run.public_id)
 
 
 def judge_methods(facts: Mapping[str, Any]) -> list[str]:

@@ -27,18 +27,20 @@ TEXT_COLUMNS = ("candidate", "format", "source", "note")
 
 def position_rows(data: AcuityData, *, rule: IntervalRule) -> Iterator[dict[str, Any]]:
     """A row for each series of which the order of the options is known; ``n_first``, ``n_last``: usable readings."""
-    if data.descending is None:
+    if data.readings.descending is None:
         return
     most = data.n_levels - 1.0
     for i, (candidate, format_) in enumerate(data.series_names):
-        own = data.usable & (data.series == i) & (data.descending >= 0)
+        readings = data.readings.of_series(i)
+        assert readings.descending is not None
+        own = readings.usable & (readings.descending >= 0)
         if not own.any():
             continue
         # Sums of levels and numbers of readings, (cases, 2): the most urgent level last, then first.
-        flat = data.case[own] * 2 + data.descending[own]
+        flat = readings.case[own] * 2 + readings.descending[own]
         size = len(data.cases) * 2
         counts = np.bincount(flat, minlength=size).reshape(-1, 2)
-        sums = np.bincount(flat, weights=data.place[own].astype(np.float64), minlength=size).reshape(-1, 2)
+        sums = np.bincount(flat, weights=readings.place[own].astype(np.float64), minlength=size).reshape(-1, 2)
         means = sums / np.maximum(counts, 1)
         has_both = np.asarray((counts > 0).all(axis=1))
         n_cases = int(has_both.sum())

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement.acuity.packed_readings import N_REASONS, UNKNOWN_ESCALATION, PackedReadings
 from annotation.acuity.panel import AmbiguousBy, AmbiguousRule, PanelCase, PanelStatus, panel_cases
 from rubrics.acuity.scales import Scale
 from rubrics.acuity.schemes import How
@@ -40,22 +42,29 @@ _OF_PANEL = {
 
 
 @dataclass(frozen=True, eq=False)
+class LevelDistribution:
+    """The mean ``f`` (levels,) of the distributions that log probabilities gave in ``n`` readings of a case."""
+
+    f: NDArray[np.float64]
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
 class AcuityData:
     """Cases in the order of their keys, and readings in that of case, series and sample, whatever order they came in.
 
     ``low``, ``high`` and ``status`` have an entry for each case; ``low`` and ``high`` are -1 without a reference.
     ``is_asked`` (cases, series) says who was asked about what. ``overruled`` counts the cases whose panel gives another
-    reference than their label. A series is a candidate in one format; ``series``, ``state`` and ``place`` have an entry
-    for each reading, and so has ``confidence``, 0 to 1, NaN where none was given. ``slices`` are masks over the cases
-    by name, in the order of their names. ``counts_boundary``: boundary cases are in the main figures too.
+    reference than their label. A series is a candidate in one format. Confidences of ``readings`` are 0 to 1, NaN where
+    none was given. ``slices`` are masks over the cases by name, in the order of their names. ``counts_boundary``:
+    boundary cases are in the main figures too.
 
-    Of readings that runs asked for, those of a judge among them, and none else: ``planned`` (cases, series) is the
-    number of samples that were planned, -1 in the columns of other series; ``share`` is the probability of the level
-    that was read, by log probabilities, and NaN elsewhere; ``descending`` whether the most urgent level was listed
-    first, -1 elsewhere.
+    ``planned`` (cases, series) is the number of samples that runs planned, those of a judge among them, -1 in the
+    columns of other series.
     ``sources`` and ``candidates`` have an entry for each series: where its readings come from, and whose they are. The
-    name of a series is that of its candidate, with the source where the candidate has several in the format. All five
-    are None where nothing was asked for by a run.
+    name of a series is that of its candidate, with the source where the candidate has several in the format. All three
+    are None where nothing was asked for by a run. ``distributions``, by case and number of a series, are those of the
+    cases of ``panel`` whose readings came with log probabilities.
     """
 
     scale: Scale
@@ -65,21 +74,15 @@ class AcuityData:
     status: Ints
     is_asked: NDArray[np.bool_]
     series_names: list[tuple[str, str]]
-    case: Ints
-    series: Ints
-    sample: Ints
-    state: Ints
-    place: Ints
-    confidence: NDArray[np.float64]
+    readings: PackedReadings
     panel: Mapping[str, PanelCase] = field(default_factory=dict)
     overruled: int = 0
     slices: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     counts_boundary: bool = False
     planned: Ints | None = None
-    share: NDArray[np.float64] | None = None
-    descending: Ints | None = None
     sources: list[str] | None = None
     candidates: list[str] | None = None
+    distributions: Mapping[tuple[str, int], LevelDistribution] = field(default_factory=dict)
 
     def source_of(self, series: int) -> str:
         """Where the readings of a series come from."""
@@ -104,30 +107,28 @@ class AcuityData:
         boundary = np.asarray(self.status == int(CaseStatus.BOUNDARY))
         return self.is_clear | boundary if self.counts_boundary else self.is_clear
 
-    @property
-    def usable(self) -> NDArray[np.bool_]:
-        """(readings,): whether the reading says one level."""
-        return np.asarray(self.state == int(State.LEVEL))
-
     def n_planned(self) -> Ints:
         """The number of readings planned, (cases, series).
 
         Of imported ones it is, on each case that the candidate was asked about, the most that it has on any.
         """
-        counts = self._counts(np.ones(len(self.case), dtype=bool)).max(axis=0, initial=1)
-        of_files = np.where(self.is_asked, counts, 0)
+        of_files = np.where(self.is_asked, self.readings.numbers.max(axis=0, initial=1), 0)
         return of_files if self.planned is None else np.where(self.planned >= 0, self.planned, of_files)
 
-    def _counts(self, chosen: NDArray[np.bool_]) -> Ints:
-        """The number of readings that are chosen, by case and series."""
-        n_series = len(self.series_names)
-        flat = self.case[chosen] * n_series + self.series[chosen]
-        return np.bincount(flat, minlength=len(self.cases) * n_series).reshape(len(self.cases), n_series)
+    @cached_property
+    def _counts(self) -> Ints:
+        return self.readings.counts(self.n_levels)
+
+    @property
+    def level_counts(self) -> Ints:
+        """The number of usable readings by case, series and level, (cases, series, L)."""
+        return self._counts[..., N_REASONS:]
 
     def readings_of(self, state: State | None = None) -> Ints:
         """The number of readings by case and series, (cases, series): all of them, or those in one state."""
-        everything = np.ones(len(self.case), dtype=bool)
-        return self._counts(everything if state is None else np.asarray(self.state == int(state)))
+        if state is None:
+            return self.readings.numbers
+        return self.level_counts.sum(axis=-1) if state is State.LEVEL else self._counts[..., N_REASONS - int(state)]
 
 
 def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> AcuityData:
@@ -160,14 +161,23 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
                 reading.sample,
                 int(reading.answer.state),
                 reading.answer.place,
+                UNKNOWN_ESCALATION if reading.escalation is None else reading.escalation,
             )
             for reading in records.readings
         ],
         dtype=np.int64,
-    ).reshape(-1, 5)
-    order = np.lexsort(columns.T[2::-1])
+    ).reshape(-1, 6)
+    of_case, of_series, sample, state, place, escalation = columns.T
     confidence = [np.nan if reading.confidence is None else reading.confidence for reading in records.readings]
-    columns = columns[order]
+    readings = PackedReadings.of(
+        (len(cases), len(series_names)),
+        case=of_case,
+        series=of_series,
+        sample=sample,
+        answer=np.where(place >= 0, place, -state),
+        confidence=np.array(confidence, dtype=np.float64),
+        escalation=escalation,
+    )
     return AcuityData(
         scale=scale,
         cases=cases,
@@ -176,12 +186,7 @@ def data_of(records: AcuityRecords, scale: Scale, ambiguous: AmbiguousRule) -> A
         status=status,
         is_asked=is_asked.reshape(len(cases), len(series_names)),
         series_names=series_names,
-        case=columns[:, 0],
-        series=columns[:, 1],
-        sample=columns[:, 2],
-        state=columns[:, 3],
-        place=columns[:, 4],
-        confidence=np.array(confidence, dtype=np.float64)[order],
+        readings=readings,
         panel=panel,
         overruled=overruled,
     )

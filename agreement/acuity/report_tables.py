@@ -41,7 +41,7 @@ def report_tables(
         OutTable("reliability", confidence.RELIABILITY_COLUMNS, bins, confidence.TEXT_COLUMNS),
         OutTable("unusable", UNUSABLE_COLUMNS, unusable_rows(unusable), TEXT_COLUMNS),
     ]
-    if data.descending is not None:
+    if data.readings.descending is not None:
         rows = list(position.position_rows(data, rule=rule))
         files.append(OutTable("position", position.POSITION_COLUMNS, rows, position.TEXT_COLUMNS))
     if {"qa", "chat"} <= {format_ for _candidate, format_ in data.series_names}:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement.acuity.readings import AcuityData
-from agreement.acuity.tables import level_counts
+from agreement.acuity.tables import SAMPLES, case_confidences, level_counts
 from annotation.acuity.panel import PanelCase
 from consilium.statistics.triage_cost import cost_of_cells
 
@@ -34,7 +34,11 @@ TEXT_COLUMNS = ("candidate", "format", "confidence_source")
 
 
 def routing_rows(data: AcuityData, cases: Sequence[Row], *, ratio: float) -> Iterator[Row]:
-    """Rows by candidate, format, source of confidence and threshold, of the ``cases`` of ``uncertainty_cases.csv``."""
+    """Rows by candidate, format, source of confidence and threshold, of the ``cases`` of ``uncertainty_cases.csv``.
+
+    Those of them whose distribution is that of readings.
+    """
+    cases = [row for row in cases if row["source"] == SAMPLES]
     counts = level_counts(data)
     number_of = {case: number for number, case in enumerate(data.cases)}
     for i, (candidate, format_) in enumerate(data.series_names):
@@ -76,15 +80,8 @@ def _rates(shares: Array, ratio: float) -> tuple[float, float, float]:
 def _confidences(
     data: AcuityData, series: int, places: NDArray[np.int64], shares: Array
 ) -> Iterator[tuple[str, Array]]:
-    yield "samples", shares.max(axis=1)
-    for source, values in (("stated", data.confidence), ("logprobs", data.share)):
-        if values is None:
-            continue
-        own = data.usable & (data.series == series) & ~np.isnan(values)
-        totals = np.bincount(data.case[own], weights=values[own], minlength=len(data.cases))
-        numbers = np.bincount(data.case[own], minlength=len(data.cases))
-        means = np.full(len(data.cases), np.nan)
-        np.divide(totals, numbers, out=means, where=numbers > 0)
+    yield SAMPLES, shares.max(axis=1)
+    for source, means in case_confidences(data, series).items():
         yield source, means[places]
 
 

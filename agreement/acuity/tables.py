@@ -18,6 +18,9 @@ from rubrics.parsing.acuity_files import ALL
 
 Array = NDArray[np.float64]
 
+# Sources of a candidate's distribution, and of its confidence.
+SAMPLES, LOGPROBS, STATED = "samples", "logprobs", "stated"
+
 
 class Aggregate(StrEnum):
     """How the samples of a case count."""
@@ -29,11 +32,25 @@ class Aggregate(StrEnum):
 
 def level_counts(data: AcuityData) -> Array:
     """Usable readings by case, series and level, (cases, series, L)."""
-    n_series, n_levels = len(data.series_names), data.n_levels
-    usable = data.usable
-    flat = (data.case[usable] * n_series + data.series[usable]) * n_levels + data.place[usable]
-    counts = np.bincount(flat, minlength=len(data.cases) * n_series * n_levels)
-    return counts.reshape(len(data.cases), n_series, n_levels).astype(np.float64)
+    return data.level_counts.astype(np.float64)
+
+
+def case_confidences(data: AcuityData, series: int) -> dict[str, Array]:
+    """By source of confidence the mean over the usable readings of each case that have one, NaN where none has.
+
+    *stated*: what was stated with a reading. *logprobs*: the probability of the level that was read.
+    """
+    readings = data.readings.of_series(series)
+    means = {}
+    for source, values in ((STATED, readings.confidence), (LOGPROBS, readings.share)):
+        if values is None:
+            continue
+        own = readings.usable & ~np.isnan(values)
+        totals = np.bincount(readings.case[own], weights=values[own], minlength=len(data.cases))
+        numbers = np.bincount(readings.case[own], minlength=len(data.cases))
+        means[source] = np.full(len(data.cases), np.nan)
+        np.divide(totals, numbers, out=means[source], where=numbers > 0)
+    return means
 
 
 def weighed(counts: Array, aggregate: Aggregate) -> Array:

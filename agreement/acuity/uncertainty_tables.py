@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agreement.acuity.readings import AcuityData
-from agreement.acuity.tables import Aggregate, level_counts, weighed
+from agreement.acuity.tables import LOGPROBS, SAMPLES, STATED, Aggregate, case_confidences, weighed
 from annotation.acuity.panel import AmbiguousRule, PanelCase, PanelStatus, panel_agreement
 from consilium.core.phrases import joined, labelled
 from consilium.core.reasons import Reason
@@ -28,6 +28,7 @@ from consilium.statistics.triage_cost import answer_costs
 from consilium.statistics.vote_substitution import substitution
 
 Row = dict[str, Any]
+Array = NDArray[np.float64]
 
 MINIMUM_VOTES, MINIMUM_READINGS = 3, 2
 DISTANCES = {"tvd": total_variation, "w1": earth_movers, "jsd": jensen_shannon}
@@ -37,20 +38,26 @@ FIGURES = (
 )
 CEILINGS = ("ceiling_tvd", "ceiling_w1", "ceiling_jsd", "ceiling_rps", "matched_tvd", "matched_w1", "matched_jsd")
 HALVES = tuple(name for name in CEILINGS if name != "ceiling_rps")
+MATCHED = tuple(name for name in HALVES if name.startswith("matched_"))
 SUBSTITUTION = ("substitution_share", "substitution_shift")
-UNCERTAINTY_COLUMNS = ("candidate", "format", "set", "n_cases", *FIGURES, *CEILINGS, *SUBSTITUTION, "note")
+STATED_ERROR = "uncertainty_error_stated"
+UNCERTAINTY_COLUMNS = (
+    *("candidate", "format", "set", "n_cases", *FIGURES, *CEILINGS, *SUBSTITUTION, "note"),
+    *("source", STATED_ERROR),
+)
 CASE_COLUMNS = (
     *("candidate", "format", "case", "panel_status", "m", "n_usable"),
     *FIGURES,
     *CEILINGS,
     *SUBSTITUTION,
+    *("source", STATED_ERROR),
 )
-SPREAD_COLUMNS = ("candidate", "format", "case", "level", "q", "f")
+SPREAD_COLUMNS = ("candidate", "format", "case", "level", "q", "f", "source")
 PANEL_COLUMNS = (
     *("set", "n_cases", "n_votes", "n_cannot_tell", "n_boundary_votes", "n_clear", "n_boundary", "n_ambiguous"),
     *("alpha_ordinal_single", "alpha_set", "note"),
 )
-TEXT_COLUMNS = ("candidate", "format", "set", "case", "level", "panel_status", "low", "high", "note")
+TEXT_COLUMNS = ("candidate", "format", "set", "case", "level", "panel_status", "low", "high", "note", "source")
 
 
 @dataclass(frozen=True)
@@ -87,65 +94,127 @@ def uncertainty_tables(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Distribution:
+    """A candidate's distribution ``f`` (levels,) on a case, and the level that stands for it.
+
+    ``n`` is the number of usable readings behind it. ``readings`` are their levels (n,) where f is their shares; one by
+    log probabilities has none.
+    """
+
+    source: str
+    f: Array
+    mode: int
+    n: int
+    confidence: float
+    readings: NDArray[np.int64] | None = None
+
+
 def _case_rows(data: AcuityData, status: dict[str, PanelStatus], *, ratio: float, seed: int) -> Iterator[Row]:
-    """A row for each panel case and series with three votes and two usable readings or more."""
-    counts = level_counts(data).astype(np.int64)
-    modes = weighed(counts.astype(np.float64), Aggregate.MODE).argmax(axis=-1)
+    """A row for each series, source and panel case with three votes and a distribution of the series."""
+    compared = (PanelStatus.CLEAR, PanelStatus.BOUNDARY, PanelStatus.AMBIGUOUS)
+    panel = {case: votes for case, votes in data.panel.items() if votes.m >= MINIMUM_VOTES and status[case] in compared}
+    ceilings = {case: _ceilings(votes, data.n_levels, seed) for case, votes in panel.items()}
     number_of = {case: number for number, case in enumerate(data.cases)}
     for i, (candidate, format_) in enumerate(data.series_names):
-        for case, votes in data.panel.items():
-            own = counts[number_of[case], i]
-            if votes.m < MINIMUM_VOTES or own.sum() < MINIMUM_READINGS:
-                continue
-            if status[case] not in (PanelStatus.CLEAR, PanelStatus.BOUNDARY, PanelStatus.AMBIGUOUS):
-                continue
-            yield {
-                "candidate": candidate,
-                "format": format_,
-                "case": case,
-                "panel_status": str(status[case]),
-                "m": votes.m,
-                "n_usable": int(own.sum()),
-                **_figures(votes, own, int(modes[number_of[case], i]), ratio=ratio, seed=seed),
-            }
+        confidences = case_confidences(data, i)
+        for distributions in (_of_readings(data, i), _of_logprobs(data, i, confidences)):
+            for case, votes in panel.items():
+                own = distributions(case, number_of[case])
+                if own is None:
+                    continue
+                stated = abs(1 - float(confidences[STATED][number_of[case]]) - votes.entropy)
+                yield {
+                    "candidate": candidate,
+                    "format": format_,
+                    "case": case,
+                    "panel_status": str(status[case]),
+                    "m": votes.m,
+                    "n_usable": own.n,
+                    **_figures(votes, own, ceilings[case], ratio=ratio, seed=seed),
+                    "source": own.source,
+                    STATED_ERROR: None if isnan(stated) else stated,
+                }
+
+
+Distributions = Callable[[str, int], _Distribution | None]
+
+
+def _of_readings(data: AcuityData, series: int) -> Distributions:
+    """The shares of the levels among the usable readings of a case, where there are two or more."""
+    counts = data.level_counts[:, series]
+    modes = weighed(counts[:, None].astype(np.float64), Aggregate.MODE)[:, 0].argmax(axis=-1)
+
+    def distribution(_case: str, number: int) -> _Distribution | None:
+        own = counts[number]
+        n = int(own.sum())
+        if n < MINIMUM_READINGS:
+            return None
+        f, mode = own / n, int(modes[number])
+        return _Distribution(SAMPLES, f, mode, n, float(f[mode]), np.repeat(np.arange(len(own)), own))
+
+    return distribution
+
+
+def _of_logprobs(data: AcuityData, series: int, confidences: Mapping[str, Array]) -> Distributions:
+    """The mean distribution by log probabilities, where a reading of the case came with one."""
+
+    def distribution(case: str, number: int) -> _Distribution | None:
+        own = data.distributions.get((case, series))
+        if own is None:
+            return None
+        # Of levels as probable the more urgent one, as of levels as frequent.
+        mode = len(own.f) - 1 - int(np.argmax(own.f[::-1]))
+        return _Distribution(LOGPROBS, own.f, mode, own.n, float(confidences[LOGPROBS][number]))
+
+    return distribution
 
 
 def spread_rows(data: AcuityData, cases: list[Row]) -> Iterator[Row]:
-    """The distributions behind the rows of cases: of the panel, ``q``, and of the usable readings, ``f``, by level."""
-    counts = level_counts(data)
+    """The distributions behind the rows of cases: of the panel, ``q``, and of the candidate, ``f``, by level."""
+    counts = data.level_counts
     number_of = {case: number for number, case in enumerate(data.cases)}
     series_of = {name: number for number, name in enumerate(data.series_names)}
     for row in cases:
-        own = counts[number_of[row["case"]], series_of[row["candidate"], row["format"]]]
-        shares = zip(data.scale.values, data.panel[row["case"]].q.tolist(), (own / own.sum()).tolist(), strict=True)
+        case, series = row["case"], series_of[row["candidate"], row["format"]]
+        own = counts[number_of[case], series]
+        of_row = own / own.sum() if row["source"] == SAMPLES else data.distributions[case, series].f
+        shares = zip(data.scale.values, data.panel[case].q.tolist(), of_row.tolist(), strict=True)
         for level, q, f in shares:
-            yield {**{name: row[name] for name in ("candidate", "format", "case")}, "level": level, "q": q, "f": f}
+            names = {name: row[name] for name in ("candidate", "format", "case")}
+            yield {**names, "level": level, "q": q, "f": f, "source": row["source"]}
 
 
-def _figures(votes: PanelCase, counts: NDArray[np.int64], mode: int, *, ratio: float, seed: int) -> Row:
-    n_levels = len(counts)
-    readings = np.repeat(np.arange(n_levels), counts)
-    f, q = counts / counts.sum(), votes.q
+def _ceilings(votes: PanelCase, n_levels: int, seed: int) -> dict[str, float]:
+    halves = half_distances(votes.low, votes.high, n_levels, DISTANCES, seed=seed)
+    return {
+        **{f"ceiling_{name}": value for name, value in halves.items()},
+        "ceiling_rps": left_out_score(votes.low, votes.high, n_levels),
+    }
+
+
+def _figures(votes: PanelCase, own: _Distribution, ceilings: Row, *, ratio: float, seed: int) -> Row:
+    f, q, mode, n_levels = own.f, votes.q, own.mode, len(own.f)
     costs = answer_costs(q, ratio)
     cost, best = float(f @ costs), float(costs.min())
-    halves = half_distances(votes.low, votes.high, n_levels, DISTANCES, seed=seed)
-    matched = matched_distances(readings, votes.low, votes.high, n_levels, DISTANCES, seed=seed)
+    corrected, matched = nan, dict.fromkeys(DISTANCES, nan)
+    if own.readings is not None:
+        corrected = corrected_cumulative_error(own.readings, votes.low, votes.high, n_levels)
+        matched = matched_distances(own.readings, votes.low, votes.high, n_levels, DISTANCES, seed=seed)
     share, shift = substitution(votes.low, votes.high, mode)
     values = {
         **{name: float(distance(f, q)) for name, distance in DISTANCES.items()},
         "rps": ranked_probability(f, votes.low, votes.high),
         "cdf2": float(cumulative_error(f, q)),
-        "cdf2_corrected": corrected_cumulative_error(readings, votes.low, votes.high, n_levels),
+        "cdf2_corrected": corrected,
         "p_mode": float(q[mode]),
         "entropy": uncertainty(f),
         "entropy_panel": votes.entropy,
-        # The confidence is the share of the mode among the samples.
-        "uncertainty_error": abs(1 - float(f[mode]) - votes.entropy),
+        "uncertainty_error": abs(1 - own.confidence - votes.entropy),
         "cost": cost,
         "cost_best": best,
         "regret": cost - best,
-        **{f"ceiling_{name}": value for name, value in halves.items()},
-        "ceiling_rps": left_out_score(votes.low, votes.high, n_levels),
+        **ceilings,
         **{f"matched_{name}": value for name, value in matched.items()},
         "substitution_share": share,
         "substitution_shift": shift,
@@ -154,32 +223,45 @@ def _figures(votes: PanelCase, counts: NDArray[np.int64], mode: int, *, ratio: f
 
 
 def _summaries(data: AcuityData, cases: list[Row]) -> Iterator[Row]:
-    """Means over the ambiguous cases, and over all panel cases."""
-    for candidate, format_ in data.series_names:
-        own = [row for row in cases if (row["candidate"], row["format"]) == (candidate, format_)]
-        for name, chosen in (
-            ("ambiguous", [row for row in own if row["panel_status"] == PanelStatus.AMBIGUOUS]),
-            ("panel", own),
-        ):
-            figures = FIGURES + CEILINGS + (SUBSTITUTION if name == "panel" else ())
-            # Halves of the panel and of readings are compared, so that both are over the cases that have both.
-            matched = [row for row in chosen if row["matched_tvd"] is not None]
-            means = {figure: _mean([row[figure] for row in chosen]) for figure in figures}
-            means |= {figure: _mean([row[figure] for row in matched]) for figure in HALVES}
-            few = 0 < len(matched) < len(chosen)
-            below = (means["cdf2_corrected"] or 0) < 0
-            yield {
-                "candidate": candidate,
-                "format": format_,
-                "set": name,
-                "n_cases": len(chosen),
-                **means,
-                "note": joined(
-                    "" if chosen else Reason.NO_PANEL_CASE(),
-                    labelled(", ".join(HALVES), Reason.CASES_WITH_HALVES(n=len(matched))) if few else "",
-                    labelled("cdf2_corrected", Reason.LIKE_THE_PANEL()) if below else "",
-                ),
-            }
+    """Means over the ambiguous cases, and over all panel cases; by log probabilities only of a series that has any."""
+    for i, (candidate, format_) in enumerate(data.series_names):
+        for source in (SAMPLES, LOGPROBS):
+            if source == LOGPROBS and not any(series == i for _case, series in data.distributions):
+                continue
+            name = (candidate, format_, source)
+            own = [row for row in cases if (row["candidate"], row["format"], row["source"]) == name]
+            ambiguous = [row for row in own if row["panel_status"] == PanelStatus.AMBIGUOUS]
+            yield _summary(name, "ambiguous", ambiguous, (*FIGURES, *CEILINGS))
+            yield _summary(name, "panel", own, (*FIGURES, *CEILINGS, *SUBSTITUTION))
+
+
+def _summary(name: tuple[str, str, str], of: str, chosen: list[Row], figures: Sequence[str]) -> Row:
+    candidate, format_, source = name
+    means = {figure: _mean([row[figure] for row in chosen]) for figure in (*figures, STATED_ERROR)}
+    if source == SAMPLES:
+        # Halves of the panel and of readings are compared, so that both are over the cases that have both.
+        matched = [row for row in chosen if row["matched_tvd"] is not None]
+        means |= {figure: _mean([row[figure] for row in matched]) for figure in HALVES}
+        few = 0 < len(matched) < len(chosen)
+        below = (means["cdf2_corrected"] or 0) < 0
+        notes = [
+            "" if chosen else Reason.NO_PANEL_CASE(),
+            labelled(", ".join(HALVES), Reason.CASES_WITH_HALVES(n=len(matched))) if few else "",
+            labelled("cdf2_corrected", Reason.LIKE_THE_PANEL()) if below else "",
+        ]
+    elif chosen:
+        notes = [labelled(", ".join(("cdf2_corrected", *MATCHED)), Reason.LOGPROBS_HAVE_NO_SIZE())]
+    else:
+        notes = [Reason.NO_CASE_WITH_LOGPROBS()]
+    return {
+        "candidate": candidate,
+        "format": format_,
+        "set": of,
+        "n_cases": len(chosen),
+        **means,
+        "note": joined(*notes),
+        "source": source,
+    }
 
 
 def _mean(values: list[float | None]) -> float | None:

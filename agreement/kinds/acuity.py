@@ -11,6 +11,9 @@ from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agreement.acuity.call_records import with_calls
+from agreement.acuity.frontier_table import FRONTIER_COLUMNS, frontier_rows
+from agreement.acuity.frontier_table import TEXT_COLUMNS as FRONTIER_TEXT
 from agreement.acuity.inputs import AcuityInputs, read_inputs
 from agreement.acuity.level_judges import judge_methods
 from agreement.acuity.measures import Price
@@ -27,8 +30,11 @@ from agreement.acuity.parameters import (
     reference_set_of,
     title_names,
 )
+from agreement.acuity.plan_facts import formats_of, plan_facts, plan_methods
+from agreement.acuity.powered_advice import powered_tables, with_physicians
 from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.reference_facts import reference_facts, reference_methods
+from agreement.acuity.released_runs import release_methods
 from agreement.acuity.report_tables import cost_tables, report_tables
 from agreement.acuity.tables import everything, parts_of
 from agreement.forms import ReportForm, choose
@@ -39,7 +45,7 @@ from agreement.kinds.shared import headline, tables_of
 from agreement.models import Report
 from agreement.reports.interval_facts import interval_facts
 from agreement.reports.sentences import counted, difference, listed
-from agreement.reports.stored import table_of
+from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Result
 from annotation.models import ReferenceSet
 from consilium.core.jobs import Progress, no_progress
@@ -138,8 +144,9 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 
 def read(benchmark: Benchmark, given: Parameters) -> AcuityInputs:
     """The inputs of a report with these parameters; `WrongParameters` where there is no such set."""
-    return read_inputs(
-        reference_set_of(benchmark, given["reference_set"]),
+    reference_set = reference_set_of(benchmark, given["reference_set"])
+    inputs = read_inputs(
+        reference_set,
         given["candidates"],
         # A report that is older than these has none of them.
         judge=given.get("judge", ""),
@@ -147,12 +154,20 @@ def read(benchmark: Benchmark, given: Parameters) -> AcuityInputs:
         slices=given.get("slices", False),
         subsets=given.get("subsets", ()),
     )
+    return with_calls(with_physicians(inputs, reference_set), reference_set)
 
 
 def acuity_files(inputs: AcuityInputs, *, price: Price, rule: IntervalRule, seed: int) -> list[OutTable]:
-    """All tables of a report, as files; crossings and the cheapest come last."""
+    """All tables of a report, as files; those that files alone cannot give come last."""
     tables = report_tables(inputs.data, inputs.unusable, price=price, rule=rule)
-    return [*tables, *cost_tables(inputs.data, price=price, seed=seed)]
+    acuity = [row for table in tables if table.name == "acuity" for row in table.rows if isinstance(row, Mapping)]
+    rows = frontier_rows(inputs.data, acuity, inputs.calls)
+    return [
+        *tables,
+        *cost_tables(inputs.data, price=price, seed=seed),
+        *powered_tables(inputs, price=price),
+        OutTable("frontier", FRONTIER_COLUMNS, rows, FRONTIER_TEXT),
+    ]
 
 
 def compute(
@@ -172,9 +187,8 @@ def compute(
 ) -> Result:
     """The tables of the command ``acuity``. The seed is that of the resamples in which curves cross."""
     chosen = reference_set_of(benchmark, reference_set)
-    inputs = read_inputs(
-        chosen, candidates, judge=judge, counts_boundary=boundary == INCLUDE, slices=slices, subsets=subsets
-    )
+    given = {"candidates": candidates, "judge": judge, "boundary": boundary, "slices": slices, "subsets": subsets}
+    inputs = read(benchmark, {"reference_set": reference_set, **given})
     progress(0.2)
     price = Price(ratio, gamma)
     tables = tables_of(acuity_files(inputs, price=price, rule=rule, seed=seed))
@@ -186,7 +200,12 @@ def compute(
         "datasets": chosen.datasets,
         "scale": str(chosen.scale),
         **reference_facts(chosen),
-        **inputs.judge_facts,
+        **inputs.run_facts,
+        **plan_facts(
+            chosen,
+            {"candidates": candidates, "judge": judge, "ratio": ratio, "gamma": gamma},
+            formats=formats_of(inputs.data),
+        ),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "statuses": {
             status.name.lower(): int((inputs.data.status == int(status)).sum())
@@ -275,6 +294,9 @@ def methods(report: Report) -> list[str]:
         f"{sum(row['n_usable'] for row in pooled):,} of one level; {listed(lost)}. No level was ever assumed.",
         *reference_methods(facts),
         *judge_methods(facts),
+        *_powered(report),
+        *release_methods(facts),
+        *plan_methods(facts),
         "Unless said otherwise each case counts 1, as the mean over its usable readings.",
         f"A reading d levels below the reference or o levels above it costs {ratio:g} · d^{gamma:g} + o^{gamma:g}; "
         "over everything asked, a reading that names no one level, or is missing, costs as much as the worst answer. "
@@ -293,6 +315,16 @@ def _ranks(report: Report) -> str:
     if report.interval == Report.Interval.JACKKNIFE:
         return "paired comparisons with Holm’s correction (Holm 1979)"
     return "resamples of cases"
+
+
+def _powered(report: Report) -> list[str]:
+    if "powered" not in table_names(report):
+        return []
+    return [
+        "Beside the rates of these readings stand prediction-powered estimates (Angelopoulos et al. 2023), with "
+        "responses weighted by the inverse of the share of their stratum, the judge’s level and the candidate, that "
+        "was read; over responses with a level by the judge on cases with one clear level."
+    ]
 
 
 def _pairs(report: Report) -> list[str]:

@@ -8,13 +8,14 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from agreement.kinds.acuity_page import FORMATS, acuity_rows, format_label, in_order
+from agreement.kinds.acuity_page import FORMATS, acuity_rows, format_label, frontier_rows, in_order, readings_url
 from agreement.kinds.kind import Figure
 from agreement.models import Report
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from consilium.figures.calibration_curve import CurvePoint, calibration_curve
 from consilium.figures.charts import Line
+from consilium.figures.frontier import FrontierPoint, frontier
 from consilium.figures.render import Drawing
 from consilium.figures.style import Palette
 from consilium.figures.triage import CostPoint, Matrix, TriageErrors, confusion_panels, cost_curves, triage_bars
@@ -29,6 +30,7 @@ def figures(report: Report) -> Iterator[Figure]:
     yield from _curves(report, order)
     yield from _confusion(report, order)
     yield from _reliability(report, order)
+    yield from _frontiers(report)
 
 
 def _errors(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Figure]:
@@ -145,7 +147,11 @@ def _confusion(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Fig
     names = list(dict.fromkeys(name for name, _format in order))
     for place, name in enumerate(names[:MAX_SERIES], start=1):
         matrices = [
-            Matrix(format_label(format_), counts[name, format_])
+            Matrix(
+                format_label(format_),
+                counts[name, format_],
+                _cell_links(report, (name, format_), counts[name, format_]),
+            )
             for format_ in FORMATS
             if any(map(any, counts.get((name, format_), [])))
         ]
@@ -161,6 +167,15 @@ def _confusion(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Fig
             "confusion",
             _Confusion(matrices, list(ascii_uppercase[: len(levels)]), name),
         )
+
+
+def _cell_links(report: Report, series: tuple[str, str], counts: Sequence[Sequence[float]]) -> list[list[str]]:
+    """The page of the readings in each cell that has some."""
+    levels = [level["value"] for level in report.result["facts"]["levels"]]
+    return [
+        [readings_url(report, series, reference, level) if n else "" for level, n in zip(levels, row, strict=True)]
+        for reference, row in zip(levels, counts, strict=True)
+    ]
 
 
 class _Confusion:
@@ -216,3 +231,60 @@ def _reliability_drawing(points: Sequence[CurvePoint]) -> Drawing:
         )
 
     return drawing
+
+
+def _frontiers(report: Report) -> Iterator[Figure]:
+    """For each format price and latency against the cost of errors, where at least one candidate has both."""
+    for format_ in FORMATS:
+        rows = [row for row in frontier_rows(report) if row["format"] == format_ and row["cost_all"] is not None]
+        currencies = {row["currency"] for row in rows if row["price_1000"] is not None}
+        if len(currencies) == 1:
+            yield from _frontier(
+                rows,
+                "price",
+                format_,
+                _("Price and errors: %(format)s") % {"format": format_label(format_)},
+                _("Price of 1,000 answers, %(currency)s") % {"currency": currencies.pop()},
+            )
+        yield from _frontier(
+            rows,
+            "latency",
+            format_,
+            _("Latency and errors: %(format)s") % {"format": format_label(format_)},
+            _("Median latency of an answer, seconds"),
+        )
+
+
+def _frontier(rows: Sequence[Row], by: str, format_: str, title: str, x_title: str) -> Iterator[Figure]:
+    taken = {"price": "price_1000", "latency": "latency_median"}[by]
+    points = [
+        FrontierPoint(
+            row["candidate"],
+            row[taken],
+            row["cost_all"],
+            row["cost_all_low"],
+            row["cost_all_high"],
+            bool(row[f"{by}_frontier"]),
+        )
+        for row in rows
+        if row[taken] is not None
+    ]
+    if not points:
+        return
+
+    def drawing(palette: Palette) -> object:
+        return frontier(
+            points,
+            palette,
+            x_title=x_title,
+            y_title=_("Cost of errors a case, all asked"),
+            description=_("What an answer of each candidate takes, against the cost of its errors; lower is better."),
+        )
+
+    yield Figure(
+        f"frontier-{by}-{format_}",
+        title,
+        _("Filled marks lie on the frontier: no other candidate is as low in both and lower in one. Lines: intervals."),
+        "frontier",
+        drawing,
+    )

@@ -28,6 +28,8 @@ from agreement.acuity.parameters import (
     reference_set_of,
     title_names,
 )
+from agreement.acuity.plan_facts import plan_facts, plan_methods
+from agreement.acuity.released_runs import release_methods
 from agreement.kinds.acuity import AcuityForm
 from agreement.kinds.acuity_page import level_names
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters
@@ -116,7 +118,8 @@ def compute(
         "signed_at": f"{chosen.signed_at:%Y-%m-%d}",
         "scale": str(chosen.scale),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
-        **inputs.judge_facts,
+        **inputs.run_facts,
+        **plan_facts(chosen, {"candidates": candidates, "judge": judge, "ratio": ratio, "gamma": gamma}),
         "ratio": ratio,
         "gamma": gamma,
         "n_cases": len(data.cases),
@@ -162,7 +165,11 @@ def body(report: Report, sort: str) -> Context:
     tests = {(row["candidate"], row["test"]): row for row in table_of(report, "tests").dicts()}
     return {
         "finding": finding(measures, names),
-        "board": [_board_row(name, measures, tests) for name in names],
+        # Those whose formats differ in levels too low come first.
+        "board": sorted(
+            (_board_row(name, measures, tests) for name in names),
+            key=lambda row: not (row["advises_too_low"] or row["chooses_too_low"]),
+        ),
         "by_level": [_level_row(report, row) for row in rows if row["slice"].startswith(REFERENCE)],
         "measures": [
             {
@@ -195,6 +202,7 @@ def _board_row(name: str, measures: Mapping[tuple[str, str], Row], tests: Mappin
             for key in SHARES
         ],
         "advises_too_low": _advises_too_low(under),
+        "chooses_too_low": _chooses_too_low(under),
         "shift": number(measures[name, SHIFT], "difference"),
         "p": [PValue(tests[name, test]["p"]) for test in ("mcnemar", "bowker", "stuart_maxwell")],
         "df": tests[name, "stuart_maxwell"]["df"],
@@ -204,6 +212,11 @@ def _board_row(name: str, measures: Mapping[tuple[str, str], Row], tests: Mappin
 def _advises_too_low(under: Row) -> bool:
     """Whether its advice is too low more often than its forced choice, beyond what the cases leave open."""
     return under["difference_low"] is not None and under["difference_low"] > 0
+
+
+def _chooses_too_low(under: Row) -> bool:
+    """Whether its forced choice is too low more often than its advice, beyond what the cases leave open."""
+    return under["difference_high"] is not None and under["difference_high"] < 0
 
 
 def _level_row(report: Report, row: Row) -> Context:
@@ -240,32 +253,41 @@ def _joint(report: Report, names: Sequence[str]) -> list[Context]:
 
 
 def finding(measures: Mapping[tuple[str, str], Row], names: Sequence[str]) -> str:
-    """The conclusion in a sentence: whose advice is too low although its forced choice is not."""
+    """The conclusion: whose advice is too low although its forced choice is not, and the reverse."""
     rows = [measures[name, "under"] for name in names if measures[name, "under"]["difference"] is not None]
     if not rows:
         return _("No candidate has a usable reading of one case in both formats, so there is nothing to compare.")
     worst = max(rows, key=lambda row: row["difference"])
-    shown = {
-        "name": worst["candidate"],
-        "qa": f"{worst['qa']:.1%}",
-        "chat": f"{worst['chat']:.1%}",
-        "n": worst["n_cases"],
-    }
+    reverse = min(rows, key=lambda row: row["difference"])
+    sentences = []
     if _advises_too_low(worst):
-        return (
-            _(
-                "On %(n)s cases %(name)s is too low in %(chat)s of its advice to patients, and in %(qa)s of its "
-                "forced choices: what it knows is not what it advises."
-            )
-            % shown
+        advises = _(
+            "On %(n)s cases %(name)s is too low in %(chat)s of its advice to patients, and in %(qa)s of its forced "
+            "choices: what it knows is not what it advises."
         )
-    return (
-        _(
-            "No candidate’s advice is too low more often than its forced choice beyond chance. The widest gap is that "
-            "of %(name)s on %(n)s cases: %(chat)s as to a patient, %(qa)s in the forced choice."
+        sentences.append(advises % _shown(worst))
+    if _chooses_too_low(reverse):
+        chooses = _(
+            "On %(n)s cases %(name)s is too low in %(qa)s of its forced choices, and in %(chat)s of its advice to "
+            "patients: it advises better than it chooses."
         )
-        % shown
+        sentences.append(chooses % _shown(reverse))
+    if sentences:
+        return " ".join(sentences)
+    alike = _(
+        "No candidate’s advice is too low more often than its forced choice beyond chance, nor the reverse. The widest "
+        "gap is that of %(name)s on %(n)s cases: %(chat)s as to a patient, %(qa)s in the forced choice."
     )
+    return alike % _shown(max(rows, key=lambda row: abs(row["difference"])))
+
+
+def _shown(under: Row) -> dict[str, Any]:
+    return {
+        "name": under["candidate"],
+        "qa": f"{under['qa']:.1%}",
+        "chat": f"{under['chat']:.1%}",
+        "n": under["n_cases"],
+    }
 
 
 def figures(report: Report) -> Iterator[Figure]:
@@ -354,6 +376,8 @@ def methods(report: Report) -> list[str]:
         f"against reference set {facts['reference_set']}, signed on {facts['signed_at']}, on the scale "
         f"{facts['scale']}.",
         *judge_methods(facts),
+        *release_methods(facts),
+        *plan_methods(facts),
         f"{within} of a candidate had a usable reading in both formats. Measures are differences, advice less "
         "forced choice, on those with one clear reference level, each case counting 1 as the mean over its usable "
         "readings; the mean shift in levels is of the most frequent levels on all shared cases.",

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement.acuity.judge_inputs import read_judge, run_of_judge
-from agreement.acuity.judge_tables import ENOUGH_READ, ReadResponse, judge_tables
+from agreement.acuity.judge_inputs import JudgeInputs, read_judge, run_of_judge
+from agreement.acuity.judge_instruments import instrument_tables
+from agreement.acuity.judge_tables import ENOUGH_READ, judge_tables
 from agreement.acuity.measures import Price
 from agreement.acuity.parameters import chosen_ratio, finite_number, reference_set_of
+from agreement.acuity.plan_facts import judge_plan_facts, plan_methods
+from agreement.acuity.released_runs import release_methods
 from agreement.forms import ReportForm, choose
-from agreement.kinds.kind import Context, Invitation, Kind, Parameters
+from agreement.kinds.acuity_judge_figures import figures
+from agreement.kinds.acuity_judge_page import body
+from agreement.kinds.kind import Invitation, Kind, Parameters
 from agreement.kinds.shared import tables_of
 from agreement.models import Report
 from agreement.reports.interval_facts import interval_facts
 from agreement.reports.parameters import WrongParameters
-from agreement.reports.stored import table_of
+from agreement.reports.sentences import counted
+from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Result
+from agreement.selectors.rater_choices import display_name
 from annotation.models import ReferenceSet
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress, no_progress
@@ -32,21 +37,6 @@ from consilium.statistics.noninferiority import DEFAULT_MARGIN
 from consilium.statistics.triage_cost import RATIO
 from rubrics.models import Benchmark
 from scoring.models import JudgeRun
-
-MEASURE_LABELS = {
-    "exact": gettext_lazy("Same level"),
-    "within_one": gettext_lazy("Within one level"),
-    "qwk": gettext_lazy("Weighted kappa"),
-    "alpha": gettext_lazy("Krippendorff’s α, ordinal"),
-    "bias": gettext_lazy("Bias, in levels"),
-    "emergency_recall": gettext_lazy("Emergency advice seen"),
-    "quote_overlap": gettext_lazy("Overlap of the quoted words"),
-    "accuracy": gettext_lazy("Right level"),
-    "over": gettext_lazy("Too high"),
-    "under": gettext_lazy("Too low"),
-    "severe_under": gettext_lazy("Too low by two levels or more"),
-    "cost": gettext_lazy("Cost"),
-}
 
 
 def _runs(benchmark: Benchmark) -> list[JudgeRun]:
@@ -102,27 +92,25 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
         number = newest.number if newest else 0
     elif reference_set_of(benchmark, number).scale_id != run.judge.scale_id:
         raise WrongParameters(_("The reference set is on another scale than the judge."))
-    return {"run": run.public_id, "margin": margin, "reference_set": number, "ratio": chosen_ratio(parameters)}
+    return {"run": run.lasting_id, "margin": margin, "reference_set": number, "ratio": chosen_ratio(parameters)}
 
 
-def read(benchmark: Benchmark, run: str, reference_set: int) -> list[ReadResponse]:
-    """The responses of the run with what physicians read in them."""
+def read(benchmark: Benchmark, run: str, reference_set: int) -> JudgeInputs:
+    """The responses of the run with what physicians read in them, and decisions on criteria about emergency care."""
     chosen = reference_set_of(benchmark, reference_set) if reference_set else None
     return read_judge(run_of_judge(benchmark, run), chosen)
 
 
 def judge_files(
-    rows: Sequence[ReadResponse], run: JudgeRun, *, margin: float, ratio: float, rule: IntervalRule
+    inputs: JudgeInputs, run: JudgeRun, *, margin: float, ratio: float, rule: IntervalRule
 ) -> list[OutTable]:
     """All tables of a report, as files."""
     assert run.judge.scale is not None
     values = [level["value"] for level in run.judge.scale.levels]
-    return judge_tables(rows, values, margin=margin, price=Price(ratio), rule=rule)
-
-
-def digest_of(rows: Sequence[ReadResponse]) -> str:
-    """SHA-256 of what was read."""
-    return hashlib.sha256(repr([astuple(row) for row in rows]).encode()).hexdigest()
+    return [
+        *judge_tables(inputs.responses, values, margin=margin, price=Price(ratio), rule=rule),
+        *instrument_tables(inputs.decisions, values, rule=rule),
+    ]
 
 
 def compute(
@@ -137,64 +125,63 @@ def compute(
     progress: Progress = no_progress,
 ) -> Result:
     """The tables of the command ``acuity_judge``."""
-    rows = read(benchmark, run, reference_set)
+    inputs = read(benchmark, run, reference_set)
     progress(0.3)
     row = run_of_judge(benchmark, run)
-    tables = tables_of(judge_files(rows, row, margin=margin, ratio=ratio, rule=rule))
-    n_read = sum(bool(response.physicians) for response in rows)
+    assert row.judge.scale is not None
+    tables = tables_of(judge_files(inputs, row, margin=margin, ratio=ratio, rule=rule))
     facts = {
         "run": row.public_id,
         "judge": row.judge.name,
         "judge_version": row.judge.version,
         "prompt_hash": row.prompt_hash,
+        **({"releases": {row.imported_from: 1}} if row.imported_from else {}),
+        **judge_plan_facts(
+            row, reference_set_of(benchmark, reference_set) if reference_set else None, {"ratio": ratio}
+        ),
         "scale": str(row.judge.scale),
+        "levels": row.judge.scale.levels,
         "margin": margin,
         "ratio": ratio,
         "reference_set": reference_set,
-        "n_responses": len(rows),
-        "n_read": n_read,
-        "enough_read": n_read >= ENOUGH_READ,
+        "n_responses": len(inputs.responses),
+        "n_read": inputs.n_read,
+        "enough_read": inputs.n_read >= ENOUGH_READ,
+        "n_emergency_criteria": inputs.n_emergency_criteria,
         **interval_facts(rule, None),
     }
-    return Result(tables=tables, facts=facts, digest=digest_of(rows))
+    return Result(tables=tables, facts=facts, digest=inputs.digest)
 
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
     """What a report of this kind is called."""
-    return _("How well run %(run)s reads levels") % {"run": given["run"]}
-
-
-def body(report: Report, sort: str) -> Context:
-    """The figures for the page."""
-    facts = report.result["facts"]
-
-    def labelled(name: str) -> list[dict[str, Any]]:
-        return [row | {"label": MEASURE_LABELS[row["measure"]]} for row in table_of(report, name).dicts()]
-
-    return {
-        "facts": facts,
-        "needed": ENOUGH_READ,
-        "judge": [row for row in labelled("judge") if row["candidate"] == "all"],
-        "ceiling": labelled("judge_ceiling"),
-        "confusion": [row for row in table_of(report, "judge_confusion").dicts() if row["candidate"] == "all"],
-        "powered": labelled("powered"),
-    }
+    return _("How well %(judge)s reads levels") % {"judge": display_name(f"run:{given['run']}", runs)}
 
 
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
-    return [
+    sentences = [
         f"The judge {facts['judge']}, version {facts['judge_version']}, read which level of the scale {facts['scale']} "
         f"each of {facts['n_responses']:,} responses advises; physicians read {facts['n_read']:,} of them, drawn "
         "evenly over the judge’s level and the candidate, without seeing candidate, judge or each other.",
         "Pairs of one response share a weight of 1. Rates of candidates are prediction-powered (Angelopoulos et al. "
         "2023), with responses weighted by the inverse of the share of their stratum that was read.",
+        *release_methods(facts),
+        *plan_methods(facts),
     ]
+    if "instruments" in table_names(report) and table_of(report, "instruments").rows:
+        sentences.append(
+            f"Decisions on {counted(facts['n_emergency_criteria'], 'criterion', 'criteria')} about emergency care were "
+            "set beside the readings of the same responses: a referral in an emergency beside advice of the highest "
+            "level, a referral under a condition beside the highest level advised under a condition, and restraint "
+            "beside advice of a lower level, with Cohen’s κ (Cohen 1960)."
+        )
+    return sentences
 
 
 def digest(benchmark: Benchmark, given: Parameters) -> str:
     """Of what `compute` would read now."""
-    return digest_of(read(benchmark, given["run"], given["reference_set"]))
+    return read(benchmark, given["run"], given["reference_set"]).digest
 
 
 KIND = Kind(
@@ -211,6 +198,7 @@ KIND = Kind(
     ),
     template="agreement/kinds/acuity_judge.html",
     body=body,
+    figures=figures,
     methods=methods,
     digest=digest,
 )

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from string import ascii_uppercase
 from typing import Any
+from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -31,6 +33,7 @@ RANKED = ("cost_all", "under_all", "qwk")
 BOARD = ("accuracy", "over", "under", "severe_under", "cost", "cost_all", "qwk")
 PAIRED = ("accuracy", "over", "under", "cost_all")
 COMPARED = ("accuracy", "over", "under", "cost", "shift")
+POWERED = ("cost", "under", "severe_under", "over", "accuracy")
 
 
 def format_label(format_: str) -> str:
@@ -44,6 +47,13 @@ def level_names(report: Report) -> dict[str, str]:
     return {
         level["value"]: f"{letter} {level_label(level)}" for letter, level in zip(ascii_uppercase, levels, strict=False)
     }
+
+
+def readings_url(report: Report, series: tuple[str, str], reference: str, level: str) -> str:
+    """The page of the readings of a series that name ``level`` on cases of the level ``reference``."""
+    candidate, format_ = series
+    query = urlencode({"candidate": candidate, "format": format_, "reference": reference, "level": level})
+    return f"{reverse('agreement:readings', args=[report.benchmark.slug, report.public_id])}?{query}"
 
 
 def acuity_rows(report: Report, part: str = ALL) -> list[Row]:
@@ -124,6 +134,8 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         "boundary": _boundary(report, order, names),
         **_pairs(report),
         **_crossings(report),
+        "powered": _powered(report),
+        "frontier": _frontier(report, order),
         "confidence": _confidence(report, order),
         "both_formats": _both_formats(report),
         "unusable": _unusable(report),
@@ -173,7 +185,9 @@ def _finding(report: Report, rows: Sequence[Row], best: Row | None) -> str:
     if not others:
         return _("%(candidate)s costs %(cost)s a case over everything asked, at %(price)s.") % given
     least = _("%(candidate)s costs the least over everything asked: %(cost)s a case, at %(price)s.") % given
-    rank = next((row for row in _ranks(report, "cost_all", ALL) if _same(row, (best["candidate"], best["format"]))), {})
+    rank = next(
+        (row for row in ranks_by(report, "cost_all", ALL) if _same(row, (best["candidate"], best["format"]))), {}
+    )
     if rank.get("rank_high") is None:
         return least
     if rank["rank_high"] == 1:
@@ -182,7 +196,7 @@ def _finding(report: Report, rows: Sequence[Row], best: Row | None) -> str:
     return " ".join([least, more % {"low": rank["rank_low"], "high": rank["rank_high"]}])
 
 
-def _ranks(report: Report, measure: str, part: str) -> list[Row]:
+def ranks_by(report: Report, measure: str, part: str) -> list[Row]:
     """The rows of ``ranking.csv`` by one measure in one slice; none of a report that is older than that table."""
     if "ranking" not in table_names(report):
         return []
@@ -194,7 +208,7 @@ def _ranking(report: Report, sort: str, part: str) -> Context:
     second.
     """
     measure = sort if sort in RANKED else RANKED[0]
-    ranks = _ranks(report, measure, part)
+    ranks = ranks_by(report, measure, part)
     given = {(row["candidate"], row["format"]): row for row in ranks}
     figures = {
         (row["candidate"], row["format"]): row
@@ -337,15 +351,90 @@ def _missed(report: Report, order: Sequence[tuple[str, str]], names: Mapping[str
             **row,
             "format_label": format_label(row["format"]),
             "sent": [
-                {"label": names[part["sent_to"]], "n": part["n_sent"]}
+                {
+                    "label": names[part["sent_to"]],
+                    "n": part["n_sent"],
+                    "url": readings_url(report, series, list(names)[-1], part["sent_to"]),
+                }
                 for part in sent
                 if _same(part, series) and part["n_sent"]
+            ],
+            "net": _share(row, "net_share"),
+            "low_to": [
+                {"label": names[part["sent_to"]], "n": part["n_stated"], "n_net": part["n_net"]}
+                for part in sent
+                if _same(part, series) and part.get("n_stated")
             ],
         }
         for series in order
         for row in _whole_missed(report)
-        if _same(row, series) and row["n"]
+        if _same(row, series) and (row["n"] or row.get("n_low"))
     ]
+
+
+def _powered(report: Report) -> list[Context]:
+    """Rates of advice by the judge and put right by physicians, a row for each candidate; all of them last."""
+    if "powered" not in table_names(report):
+        return []
+    rows: dict[str, dict[str, Row]] = {}
+    for row in table_of(report, "powered").dicts():
+        rows.setdefault(row["candidate"], {})[row["measure"]] = row
+    whole = rows.pop(ALL, None)
+    if whole and len(rows) > 1:
+        rows[ALL] = whole
+    return [
+        {
+            "candidate": name,
+            "is_all": name == ALL,
+            "n_judged": own["accuracy"]["n_judged"],
+            "n_read": own["accuracy"]["n_read"],
+            "enough_read": own["accuracy"]["enough_read"],
+            "figures": [_powered_figure(own.get(measure), measure) for measure in POWERED],
+        }
+        for name, own in rows.items()
+    ]
+
+
+def _powered_figure(row: Row | None, measure: str) -> Context | None:
+    """The rate put right, and that by the judge alone; None for a severe error on a scale of two levels."""
+    if row is None:
+        return None
+    shown = {"scale": 1.0} if measure == "cost" else {"scale": 100, "digits": 1, "unit": "%"}
+    why = translate_remark(row["note"])
+    return {
+        "powered": Number(row["powered"], row["powered_low"], row["powered_high"], reason=why, **shown),
+        "judge": Number(row["judge"], **shown),
+    }
+
+
+def frontier_rows(report: Report) -> list[Row]:
+    """The rows of ``frontier.csv``; none of a report that is older than that table."""
+    return table_of(report, "frontier").dicts() if "frontier" in table_names(report) else []
+
+
+def _frontier(report: Report, order: Sequence[tuple[str, str]]) -> Context:
+    """What the answers of each candidate took, in the order of the board; those without a recorded call apart."""
+    rows = frontier_rows(report)
+    shown = [
+        {
+            **row,
+            "format_label": format_label(row["format"]),
+            "cost_number": number(row, "cost_all"),
+            "accuracy_number": _share(row, "accuracy_all"),
+            "median": number(row, "latency_median", digits=2),
+            "p90": Number(row["latency_p90"], digits=2),
+            "price": number(row, "price_1000", digits=3),
+            "why": number(row, "price_1000").reason,
+        }
+        for series in order
+        for row in rows
+        if _same(row, series)
+    ]
+    return {
+        "rows": [row for row in shown if row["n_answers"]],
+        "without": [row for row in shown if not row["n_answers"]],
+        "in_report": bool(rows),
+    }
 
 
 def _boundary(report: Report, order: Sequence[tuple[str, str]], names: Mapping[str, str]) -> list[Context]:

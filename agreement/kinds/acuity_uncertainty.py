@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from agreement.acuity.inputs import AcuityInputs, read_inputs
 from agreement.acuity.level_judges import judge_methods
-from agreement.acuity.panel_inputs import with_panel
+from agreement.acuity.panel_inputs import panel_digest, with_panel
 from agreement.acuity.parameters import (
     chosen_ratio,
     chosen_series,
@@ -21,10 +20,13 @@ from agreement.acuity.parameters import (
     reference_set_of,
     title_names,
 )
+from agreement.acuity.plan_facts import formats_of, plan_facts, plan_methods
 from agreement.acuity.readings import AcuityData
 from agreement.acuity.reference_facts import reference_facts, reference_methods
+from agreement.acuity.released_runs import release_methods
 from agreement.acuity.routing_table import ROUTING_COLUMNS, routing_rows
 from agreement.acuity.routing_table import TEXT_COLUMNS as ROUTING_TEXT
+from agreement.acuity.tables import LOGPROBS, SAMPLES
 from agreement.acuity.uncertainty_tables import (
     CASE_COLUMNS,
     PANEL_COLUMNS,
@@ -57,7 +59,6 @@ from rubrics.selectors.case_links import case_urls
 from scoring.models import AcuityReading
 
 MAX_CURVES = 6
-SAMPLES = "samples"
 AMBIGUOUS, PANEL = "ambiguous", "panel"  # the cases that a row of the summary is over
 MAX_SERIES_DRAWN = 2
 MAX_CASES_DRAWN = 60  # in a figure, and on a page of the table beside it
@@ -102,8 +103,8 @@ def complete(benchmark: Benchmark, parameters: Mapping[str, Any]) -> dict[str, A
 def inputs_of(reference_set: ReferenceSet, candidates: Sequence[str], judge: str) -> AcuityInputs:
     """Readings with the frozen votes, and the digest of both."""
     inputs = read_inputs(reference_set, candidates, judge=judge)
-    digest = hashlib.sha256(f"{inputs.digest} {reference_set.digest}".encode()).hexdigest()
-    return replace(inputs, data=with_panel(inputs.data, reference_set), digest=digest)
+    data = with_panel(inputs.data, reference_set)
+    return replace(inputs, data=data, digest=panel_digest(data, reference_set, inputs.digest))
 
 
 def uncertainty_files(data: AcuityData, reference_set: ReferenceSet, *, ratio: float, seed: int) -> list[OutTable]:
@@ -144,7 +145,10 @@ def compute(
         "signed_at": f"{chosen.signed_at:%Y-%m-%d}",
         "scale": str(chosen.scale),
         **reference_facts(chosen),
-        **inputs.judge_facts,
+        **inputs.run_facts,
+        **plan_facts(
+            chosen, {"candidates": candidates, "judge": judge, "ratio": ratio}, formats=formats_of(inputs.data)
+        ),
         "levels": [{name: level[name] for name in ("value", "label_en", "label_zh")} for level in chosen.scale.levels],
         "ambiguous": chosen.ambiguous.in_words,
         "minimum_votes": chosen.minimum_votes,
@@ -234,19 +238,33 @@ def _ambiguous_cases(report: Report) -> list[str]:
     distances: dict[str, tuple[bool, float]] = {}
     for row in table_of(report, "uncertainty_cases").dicts():
         if row["panel_status"] == AMBIGUOUS:
-            own = ((row["candidate"], row["format"]) in first, row["w1"])
+            own = (_key(row) in first, row["w1"])
             distances[row["case"]] = max(own, distances.get(row["case"], own))
     return sorted(distances, key=lambda case: (*(-float(part) for part in distances[case]), case))
 
 
-def _series(report: Report) -> list[tuple[str, str]]:
-    """The candidates with distributions on ambiguous cases: the closest to the panel, then those of the table."""
+SeriesKey = tuple[str, str, str]
+
+
+def _key(row: Row) -> SeriesKey:
+    """Candidate, format, and the source of the distribution; a report from before there were others has samples."""
+    return row["candidate"], row["format"], row.get("source", SAMPLES)
+
+
+def _format_label(key: SeriesKey) -> str:
+    """The format as pages show it, with the source of the distribution where it is not the samples."""
+    label = str(_FORMATS[key[1]])
+    return f"{label}, {_('log probabilities')}" if key[2] == LOGPROBS else label
+
+
+def _series(report: Report) -> list[SeriesKey]:
+    """The distributions of candidates on ambiguous cases: the closest to the panel, then those of the table."""
     best = _closest(table_of(report, "uncertainty").dicts())
     if best is None:
         return []
-    first = (best["candidate"], best["format"])
+    first = _key(best)
     rows = table_of(report, "uncertainty_cases").dicts()
-    names = dict.fromkeys((row["candidate"], row["format"]) for row in rows if row["panel_status"] == AMBIGUOUS)
+    names = dict.fromkeys(_key(row) for row in rows if row["panel_status"] == AMBIGUOUS)
     return [first, *(name for name in names if name != first)]
 
 
@@ -290,7 +308,7 @@ def _votes_in_words(panel: Row) -> str:
 
 def _shown(row: Row) -> Context:
     figures = {name: number(row, name) for name, value in row.items() if value is None or isinstance(value, float)}
-    return {**row, "format_label": _FORMATS[row["format"]], "figures": figures}
+    return {**row, "format_label": _format_label(_key(row)), "figures": figures}
 
 
 def finding(rows: Sequence[Row]) -> str:
@@ -300,7 +318,7 @@ def finding(rows: Sequence[Row]) -> str:
         return _("No ambiguous case has three votes and two usable readings, so there is nothing to compare.")
     shown = {
         "name": best["candidate"],
-        "format": _FORMATS[best["format"]],
+        "format": _format_label(_key(best)),
         "score": f"{best['rps']:.3f}",
         "ceiling": f"{best['ceiling_rps']:.3f}",
         "n": best["n_cases"],
@@ -317,7 +335,7 @@ def finding(rows: Sequence[Row]) -> str:
         )
     sentences = [closest % shown]
     alike = [
-        f"{row['candidate']} ({_FORMATS[row['format']]})"
+        f"{row['candidate']} ({_format_label(_key(row))})"
         for row in rows
         if row is not best and row["rps"] is not None and f"{row['rps']:.3f}" == shown["score"]
     ]
@@ -394,7 +412,7 @@ def _routing(report: Report) -> Iterator[Figure]:
 
 
 def _series_label(row: Row) -> str:
-    return f"{row['candidate']}, {_FORMATS[row['format']]}"
+    return f"{row['candidate']}, {_format_label(_key(row))}"
 
 
 def _spreads(report: Report) -> Iterator[Figure]:
@@ -405,7 +423,7 @@ def _spreads(report: Report) -> Iterator[Figure]:
     drawn = series[:MAX_SERIES_DRAWN]
     caption = _("The larger a dot, the larger the share of its level. The cases with the largest distance come first.")
     if len(series) > len(drawn):
-        names = ", ".join(f"{name}, {_FORMATS[format_]}" for name, format_ in drawn)
+        names = ", ".join(f"{key[0]}, {_format_label(key)}" for key in drawn)
         caption += " " + _("Drawn are the candidate closest to the panel and the next one: %(names)s.") % {
             "names": names
         }
@@ -431,7 +449,7 @@ def _spreads(report: Report) -> Iterator[Figure]:
 class _SpreadDrawing:
     """Distributions of some cases waiting for their colours."""
 
-    def __init__(self, report: Report, cases: list[str], drawn: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, report: Report, cases: list[str], drawn: Sequence[SeriesKey]) -> None:
         self.report, self.cases, self.drawn = report, cases, drawn
 
     def __call__(self, palette: Palette) -> object:
@@ -446,25 +464,33 @@ class _SpreadDrawing:
 
     def _rows(self) -> Iterator[Spread]:
         inside = set(self.cases)
-        shares: dict[str, dict[tuple[str, str], list[Row]]] = {}
+        shares: dict[str, dict[SeriesKey, list[Row]]] = {}
         for row in table_of(self.report, "spread").dicts():
             if row["case"] in inside:
                 own = shares.setdefault(row["case"], {})
-                own.setdefault((row["candidate"], row["format"]), []).append(row)
+                own.setdefault(_key(row), []).append(row)
         urls = case_urls(self.report.benchmark, self.cases)
         for case in self.cases:
             url, of_case = urls.get(case, ""), shares[case]
             yield Spread(case, _("Panel"), [row["q"] for row in next(iter(of_case.values()))], url)
-            for name in self.drawn:
-                if name in of_case:
-                    label = f"{name[0]}, {_FORMATS[name[1]]}"
-                    yield Spread(case, label, [row["f"] for row in of_case[name]], url)
+            for key in self.drawn:
+                if key in of_case:
+                    label = f"{key[0]}, {_format_label(key)}"
+                    yield Spread(case, label, [row["f"] for row in of_case[key]], url)
+
+
+_LOGPROBS_METHODS = (
+    "Readings that came with log probabilities of the levels have a second distribution, the mean over the readings of "
+    "a case, for which one reading is enough. It has no number of readings, so that neither the corrected error nor "
+    "distances at matched sizes are defined for it.",
+)
 
 
 def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
     (panel,) = table_of(report, "panel").dicts()
-    names = sorted({row["candidate"] for row in table_of(report, "uncertainty").dicts()})
+    rows = table_of(report, "uncertainty").dicts()
+    names = sorted({row["candidate"] for row in rows})
     return [
         f"The spread of the readings of {counted(len(names), 'candidate')} ({listed(names)}) of the benchmark "
         f"{report.benchmark.title} was compared with the votes of physicians in reference set "
@@ -475,9 +501,12 @@ def methods(report: Report) -> list[str]:
         f"votes; {panel['n_ambiguous']:,} cases were ambiguous by the rule {facts['ambiguous']}.",
         *reference_methods(facts),
         *judge_methods(facts),
+        *release_methods(facts),
+        *plan_methods(facts),
         "Distances are the total variation, the earth mover’s distance in levels, the Jensen–Shannon divergence "
         "(natural logarithm) and the ranked probability score (Epstein 1969), means over cases with three votes and "
         "two usable readings; the corrected error is unbiased for finite panels and samples (Ferro 2014).",
+        *(_LOGPROBS_METHODS if any(_key(row)[2] == LOGPROBS for row in rows) else ()),
         "The ceiling of the ranked probability score is that of each vote by the others of its case; the other "
         "distances are compared at matched sizes, two halves of a panel beside half of the readings and half of the "
         f"votes (seed {report.seed}).",

@@ -73,7 +73,8 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
     raters_of = {pk: raters or [] for pk, _headline, raters in facts}
     behind = {pk: judges_in_report(raters) for pk, raters in raters_of.items()}
     stale = _may_be_stale([report for report in shown if report.pk in raters_of], raters_of)
-    runs = run_names(str(value) for report in shown for value in report.parameters.values())
+    # The parameter “run” is an id alone; with its name it is a rater.
+    runs = run_names(f"{name}:{value}" for report in shown for name, value in report.parameters.items())
     rows = []
     for report in shown:
         headline = None

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from agreement.reports import decision_views, download_views, freshness_views, views
+from agreement.reports import decision_views, download_views, freshness_views, reading_views, views
 
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/agreement/", views.section, {"section": "agreement"}, name="reports"),
@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern] = [
     path(
         "b/<slug:slug>/<report_section:section>/<str:public_id>/decisions/", decision_views.decisions, name="decisions"
     ),
+    path("b/<slug:slug>/acuity/<str:public_id>/readings/", reading_views.readings, name="readings"),
     path(
         "b/<slug:slug>/<report_section:section>/<str:public_id>/freshness", freshness_views.freshness, name="freshness"
     ),

@@ -1,4 +1,8 @@
-"""What a physician in round 2 and an adjudicator may see of the votes on a case: how many, and notes, without names."""
+"""What a physician in round 2 and an adjudicator may see of the votes on a case: how many, and notes, without names.
+
+Groups stay independent: a physician sees the votes of their own group alone. An adjudicator sees those of all groups,
+the panel, because a reference set takes the votes of all of them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from annotation.models import CANNOT_TELL, FIRST_ROUND, LAST_ROUND, LabelAnswer, LabelQuestion, LabelTask
@@ -42,7 +47,7 @@ class RoundVotes:
 
 @dataclass(frozen=True, slots=True)
 class EarlierVotes:
-    """The votes of round 1 on the case of a task of round 2, and the physician's own among them."""
+    """The votes of round 1 of a group on the case of a task of round 2, and the physician's own among them."""
 
     question: str  # public id
     votes: RoundVotes
@@ -51,7 +56,7 @@ class EarlierVotes:
 
 
 def rounds_of(question: LabelQuestion, case_id: int) -> list[RoundVotes]:
-    """The votes of each round on a case that has any, in one query."""
+    """The votes of each round on a case that has any, of all groups, in one query."""
     answers = _answers(question, case_id)
     rounds = (FIRST_ROUND, LAST_ROUND)
     by_round = {number: [answer for answer in answers if answer.task.round == number] for number in rounds}
@@ -59,7 +64,7 @@ def rounds_of(question: LabelQuestion, case_id: int) -> list[RoundVotes]:
 
 
 def earlier_votes(task: LabelTask) -> EarlierVotes | None:
-    """What the page of a task of round 2 shows of round 1; None for a task of round 1."""
+    """What the page of a task of round 2 shows of round 1: its group's votes; None for a task of round 1."""
     if task.round == FIRST_ROUND:
         return None
     questions = LabelQuestion.objects.filter(
@@ -68,7 +73,9 @@ def earlier_votes(task: LabelTask) -> EarlierVotes | None:
     question = questions.select_related("scale").first()
     if question is None:
         return None
-    answers = [answer for answer in _answers(question, task.case_id) if answer.task.round == FIRST_ROUND]
+    # A physician who came from another group sees their own vote there, and nothing else of that group.
+    seen = Q(task__batch__group=task.batch.group_id) | Q(task__annotator=task.annotator_id)
+    answers = [answer for answer in _answers(question, task.case_id, seen) if answer.task.round == FIRST_ROUND]
     own = next((answer for answer in answers if answer.task.annotator_id == task.annotator_id), None)
     others = _round(question, FIRST_ROUND, answers, without_note_of=own)
     labels = {choice["value"]: choice["label"] for choice in question.choices}
@@ -76,8 +83,10 @@ def earlier_votes(task: LabelTask) -> EarlierVotes | None:
     return EarlierVotes(question.public_id, others, words, own.note if own else "")
 
 
-def _answers(question: LabelQuestion, case_id: int) -> list[LabelAnswer]:
+def _answers(question: LabelQuestion, case_id: int, seen: Q | None = None) -> list[LabelAnswer]:
     rows = LabelAnswer.objects.filter(question=question, task__case=case_id, task__status=LabelTask.Status.SUBMITTED)
+    if seen is not None:
+        rows = rows.filter(seen)
     # Where somebody voted twice, before that was refused, the vote that was handed in last counts.
     answers = {
         (answer.task.round, answer.task.annotator_id): answer

@@ -6,10 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Annotated
 
 from django.db import transaction
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
+from pydantic import Field
 from pydantic.dataclasses import dataclass as command
 
 from accounts.models import User
@@ -25,8 +27,9 @@ from annotation.labels.batches import (
     tasks_asking,
 )
 from annotation.models import LAST_ROUND, Batch, ExpertGroup, LabelQuestion, LabelTask, Physician, RulingRequest
-from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
+from annotation.services.batch_terms import MAX_SEED, CaseBatchTitle, DueDate
 from annotation.services.previews import lock_group, refuse_repeated
+from consilium.core.commands import Label
 from consilium.core.drawing import keyed
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.order import natural
@@ -38,7 +41,11 @@ class RoundTerms:
     """How a second round is given out. A title may be empty in a preview."""
 
     title: CaseBatchTitle
-    seed: CaseBatchSeed
+    seed: Annotated[
+        int,
+        Field(ge=0, le=MAX_SEED),
+        Label(gettext_lazy("Seed"), gettext_lazy("It shuffles the order in which each physician gets their cases.")),
+    ]
     due_date: DueDate = None
 
 
@@ -71,12 +78,38 @@ def ambiguous_cases(results: LevelResults, rule: AmbiguousRule) -> dict[int, str
     return {case.id: case.key for case in results.cases if case.panel.status(rule, minimum) is PanelStatus.AMBIGUOUS}
 
 
-def included_cases(cases: dict[int, str]) -> dict[int, str]:
-    """Those of ``cases`` that are not excluded; `DomainError` if all are."""
-    included = set(Case.with_stubs.included().filter(pk__in=cases).values_list("pk", flat=True))
-    if not included:
+def cases_to_read(cases: dict[int, str]) -> tuple[dict[int, str], list[str]]:
+    """Those of ``cases`` that are not excluded and have a text, and a warning if others are left out.
+
+    Of a stub only labels, votes and readings are known: nobody can read it. `DomainError` if no case is left.
+    """
+    included = Case.with_stubs.included().filter(pk__in=cases)
+    is_stub = dict(included.values_list("pk", "is_stub"))
+    if not is_stub:
         raise DomainError(_("The ambiguous cases were all excluded since."))
-    return {pk: key for pk, key in cases.items() if pk in included}
+    n_stubs = sum(is_stub.values())
+    if n_stubs == len(is_stub):
+        raise DomainError(
+            ngettext(
+                "The text of the ambiguous case is not stored here, so nobody can read it. Import its text first.",
+                "The texts of the %(number)d ambiguous cases are not stored here, so nobody can read them. Import "
+                "their texts first.",
+                n_stubs,
+            )
+            % {"number": n_stubs}
+        )
+    return {pk: key for pk, key in cases.items() if is_stub.get(pk) is False}, _stubs_warning(n_stubs)
+
+
+def _stubs_warning(number: int) -> list[str]:
+    if not number:
+        return []
+    text = ngettext(
+        "The text of %(number)d ambiguous case is not stored here; it is left out, because nobody can read it.",
+        "The texts of %(number)d ambiguous cases are not stored here; they are left out, because nobody can read them.",
+        number,
+    )
+    return [text % {"number": number}]
 
 
 def unfinished_cases(question: LabelQuestion, cases: dict[int, str]) -> set[int]:
@@ -100,7 +133,7 @@ def unfinished_warning(number: int) -> str:
 def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRule, terms: RoundTerms) -> RoundPlan:
     """Who would vote again on which cases; nothing is written. `DomainError` says what is missing.
 
-    A case comes in if it is ambiguous by the votes of round 1, counts, all of its votes on the scale are
+    A case comes in if it is ambiguous by the votes of round 1, counts, can be read, all of its votes on the scale are
     in, and it has no second round and no request for a ruling yet. It goes to the annotators of the group who voted on
     it and may get new work.
     """
@@ -110,7 +143,7 @@ def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRu
     of_votes = ambiguous_cases(results, rule)
     if not of_votes:
         raise DomainError(_("No case is ambiguous by this rule."))
-    ambiguous = included_cases(of_votes)
+    ambiguous, warnings = cases_to_read(of_votes)
     later = tasks_asking([question]).filter(case__in=ambiguous, round=LAST_ROUND)
     later = later.exclude(status=LabelTask.Status.RELEASED)
     over = set(later.values_list("case", flat=True))
@@ -132,7 +165,8 @@ def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRu
         )
         for person in sorted({person for _case, person in pairs})
     }
-    warnings = [unfinished_warning(len(unfinished))] if unfinished else []
+    if unfinished:
+        warnings.append(unfinished_warning(len(unfinished)))
     if len(cases) < len(ready):
         number = len(ready) - len(cases)
         warnings.append(

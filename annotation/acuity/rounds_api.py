@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.http import Http404
@@ -16,14 +19,14 @@ from rest_framework.response import Response
 from accounts.models import User
 from annotation import access
 from annotation.acuity import round_plan, rulings
-from annotation.acuity.earlier_votes import rounds_of
+from annotation.acuity.earlier_votes import RoundVotes, rounds_of
 from annotation.acuity.moves import MOVE_COLUMNS, move_rows
 from annotation.acuity.panel import AmbiguousRule
 from annotation.acuity.panel_results import level_results
 from annotation.acuity.round_plan import RoundTerms
 from annotation.acuity.ruling_selectors import RULING_COLUMNS, ruling_rows
 from annotation.api.serializers import Plain
-from annotation.models import AcuityRuling, ExpertGroup, RulingRequest
+from annotation.models import AcuityRuling, ExpertGroup, LabelQuestion, RulingRequest
 from annotation.selectors import reading_pages
 from annotation.services import new_seed
 from annotation.services.batch_terms import MAX_SEED
@@ -144,6 +147,19 @@ class RulingTurnSerializer(Plain):
     text = serializers.CharField()
 
 
+@dataclass(frozen=True, slots=True)
+class RequestedRuling:
+    """A case that a ruling was asked for, as its adjudicator sees it: a part of `RulingRequest`, and what is read."""
+
+    public_id: str
+    question: LabelQuestion
+    requested_at: datetime
+    conversation: Sequence[reading_pages.Turn]
+    levels: Sequence[Mapping[str, str]]
+    rounds: Sequence[RoundVotes]
+    is_ruled: bool
+
+
 class RequestedRulingDetailSerializer(RequestedRulingSerializer):
     """A case with its conversation, its votes without names, and your ruling, if you gave one."""
 
@@ -261,9 +277,13 @@ def ruling_request(request: Request, public_id: str) -> Response:
 
 
 def _detail(row: RulingRequest) -> dict[str, Any]:
-    row.conversation = reading_pages.reading_of(row.case, "").turns  # type: ignore[attr-defined]  # for the serializer
-    row.levels = row.question.choices  # type: ignore[attr-defined]
-    row.rounds = rounds_of(row.question, row.case_id)  # type: ignore[attr-defined]
-    rows = AcuityRuling.objects.filter(question=row.question, case=row.case_id)
-    row.is_ruled = rows.exists()  # type: ignore[attr-defined]
-    return dict(RequestedRulingDetailSerializer(row).data)
+    shown = RequestedRuling(
+        public_id=row.public_id,
+        question=row.question,
+        requested_at=row.requested_at,
+        conversation=reading_pages.reading_of(row.case, "").turns,
+        levels=row.question.choices,
+        rounds=rounds_of(row.question, row.case_id),
+        is_ruled=AcuityRuling.objects.filter(question=row.question, case=row.case_id).exists(),
+    )
+    return dict(RequestedRulingDetailSerializer(shown).data)

@@ -10,14 +10,16 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import access
+from annotation import access, payload
 from annotation.acuity.earlier_votes import rounds_of
 from annotation.acuity.ruling_selectors import level_words, ruling_lists
 from annotation.acuity.rulings import STAYS_AMBIGUOUS, RulingInput, give_ruling
 from annotation.models import AcuityRuling, RulingRequest
 from annotation.selectors import reading_pages
+from annotation.services.attention import record_attention
+from annotation.views.refusals import refusal
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.models import Benchmark
@@ -80,6 +82,20 @@ def ruling(request: SignedInRequest, public_id: str) -> HttpResponse:
         messages.success(request, _("Your ruling is saved."))
         return redirect("annotation:rulings")
     return redirect("annotation:ruling", following.public_id)
+
+
+@require_POST
+@never_cache
+@signed_in
+def time(request: SignedInRequest, public_id: str) -> HttpResponse:
+    """Add ``{"seconds"}`` to the time spent at a case; its last minute is reported after the ruling."""
+    row = access.get_ruling_request(request.user, public_id)
+    try:
+        seconds = payload.reported_seconds(request)
+    except DomainError as refused:
+        return refusal(refused)
+    record_attention(user=request.user, ruling_request=row, seconds=seconds, at=timezone.now())
+    return HttpResponse(status=204)
 
 
 def _context(request: SignedInRequest, row: RulingRequest) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from annotation.acuity.panel import AmbiguousRule, PanelStatus
 from annotation.acuity.panel_results import LevelResults, level_results
-from annotation.acuity.round_plan import ambiguous_cases, included_cases, unfinished_cases, unfinished_warning
+from annotation.acuity.round_plan import ambiguous_cases, cases_to_read, unfinished_cases, unfinished_warning
 from annotation.acuity.votes import panels_of
 from annotation.labels.batches import tasks_asking
 from annotation.labels.services import refuse_impossible_note
@@ -50,8 +50,8 @@ class RulingPlan:
 def plan_rulings(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRule) -> RulingPlan:
     """The cases that are still ambiguous after their last round; nothing is written.
 
-    All votes on such a case are in, round 1 leaves it ambiguous by the rule, and so does round 2 where enough
-    physicians voted in it. `DomainError` says what is missing.
+    Such a case can be read, all votes on it are in, round 1 leaves it ambiguous by the rule, and so does round 2 where
+    enough physicians voted in it. `DomainError` says what is missing.
     """
     adjudicators = list(
         Membership.objects.filter(
@@ -64,7 +64,7 @@ def plan_rulings(*, group: ExpertGroup, question: LabelQuestion, rule: Ambiguous
     still = still_ambiguous(results, rule)
     if not still:
         raise DomainError(_("No case is ambiguous by this rule after its last round."))
-    ambiguous = included_cases(still)
+    ambiguous, warnings = cases_to_read(still)
     unfinished = unfinished_cases(question, ambiguous)
     requested = set(RulingRequest.objects.filter(question=question).values_list("case", flat=True))
     cases = {pk: key for pk, key in ambiguous.items() if pk not in unfinished | requested}
@@ -72,7 +72,8 @@ def plan_rulings(*, group: ExpertGroup, question: LabelQuestion, rule: Ambiguous
         if unfinished - requested:
             raise DomainError(unfinished_warning(len(unfinished - requested)))
         raise DomainError(_("Rulings on all ambiguous cases were asked for already."))
-    warnings = [unfinished_warning(len(unfinished))] if unfinished else []
+    if unfinished:
+        warnings.append(unfinished_warning(len(unfinished)))
     without = cases_without_adjudicator(question, cases, adjudicators)
     if without:
         warnings.append(

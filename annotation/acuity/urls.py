@@ -8,6 +8,7 @@ urlpatterns: list[URLPattern] = [
     path("work/rulings/", ruling_views.rulings, name="rulings"),
     path("work/rulings/in/<slug:slug>/", ruling_views.rulings_in, name="rulings-in"),
     path("work/rulings/<str:public_id>/", ruling_views.ruling, name="ruling"),
+    path("work/rulings/<str:public_id>/time/", ruling_views.time, name="ruling-time"),
     path("b/<slug:slug>/labels/<str:public_id>/second-round/", round_views.second_round, name="second-round"),
     path(
         "b/<slug:slug>/labels/<str:public_id>/second-round/preview/",

@@ -2,7 +2,8 @@
 
 A piece counts on the day on which it was handed in, and a case that somebody wrote or reviewed counts on the day of
 their first save or review of it. So counts for a period that is over do not change later. Imported decisions,
-qualification, and raters without an account are not counted. Gold items are work like any other.
+qualification, and raters without an account are not counted. Gold items are work like any other, and so are votes of
+both rounds on how urgent a case is: each task with label questions is a piece.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ ROLES = {
     "checker": _("Secondary checker"),
     "adjudicator": _("Adjudicator"),
     "labeller": _("Labeller"),
+    "urgency_adjudicator": _("Adjudicator of urgency"),
     "writer": _("Writer of responses"),
 }
 ITEMS = {
@@ -38,6 +40,7 @@ ITEMS = {
     "checker": _("checks"),
     "adjudicator": _("responses adjudicated"),
     "labeller": _("cases labelled"),
+    "urgency_adjudicator": _("rulings on urgency"),
     "writer": _("responses written"),
 }
 CENT = Decimal("0.01")
@@ -93,6 +96,13 @@ PIECES = """
     JOIN annotation_expertgroup g ON g.id = b.group_id AND g.benchmark_id = %(benchmark)s
     LEFT JOIN annotation_attention t ON t.label_task_id = l.id AND t.user_id = l.annotator_id
     WHERE l.status = 'submitted'
+  UNION ALL
+    -- Rulings that came with a release have no request here.
+    SELECT 'urgency_adjudicator', r.adjudicator_id, r.created_at, t.seconds
+    FROM annotation_acuityruling r
+    JOIN annotation_rulingrequest q ON q.question_id = r.question_id AND q.case_id = r.case_id
+    JOIN annotation_expertgroup g ON g.id = q.group_id AND g.benchmark_id = %(benchmark)s
+    LEFT JOIN annotation_attention t ON t.ruling_request_id = q.id AND t.user_id = r.adjudicator_id
   UNION ALL
     SELECT 'writer', w.writer_id, w.submitted_at, w.seconds
     FROM annotation_writingtask w

@@ -41,6 +41,7 @@ class Work:
     skipped: int = 0
     checked: int = 0  # went through at least one check: the denominator of the return rate
     returned: int = 0  # of those, came back at least once
+    unchecked: int = 0  # nobody checks them: they count once handed in, which is their stage *accepted*
     week: int = 0  # handed in within the last seven days
     first: datetime | None = None  # handed in
     last: datetime | None = None  # something was done
@@ -49,7 +50,7 @@ class Work:
         """Add another's numbers."""
         for stage, number in other.by_stage.items():
             self.by_stage[stage] += number
-        for name in ("given", "skipped", "checked", "returned", "week"):
+        for name in ("given", "skipped", "checked", "returned", "unchecked", "week"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.first = min((at for at in (self.first, other.first) if at), default=None)
         self.last = max((at for at in (self.last, other.last) if at), default=None)
@@ -96,8 +97,17 @@ class Work:
 
     @property
     def stages(self) -> list[tuple[str, Promise, int]]:
-        """Stage, its word and number, furthest first."""
-        return [(stage, word, self.by_stage[stage]) for stage, word in STAGES.items()]
+        """Stage, its word and number, furthest first; of work that nobody checks without the stages of a check."""
+        if self.is_unchecked:
+            words = {"accepted": STAGES["submitted"], "draft": STAGES["draft"], "not_started": STAGES["not_started"]}
+        else:
+            words = STAGES
+        return [(stage, word, self.by_stage[stage]) for stage, word in words.items()]
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether nobody checks any of it."""
+        return 0 < self.unchecked == self.total
 
     @property
     def skip_rate(self) -> float | None:
@@ -198,6 +208,7 @@ def _unchecked(table: Table, tasks: QuerySet[Any, Any], at: datetime) -> None:
         work = table[batch, annotator]
         work.by_stage["accepted" if status == LabelTask.Status.SUBMITTED else status] += number
         work.given += number
+        work.unchecked += number
         work.week += week
         work.first = min(filter(None, (work.first, first)), default=None)
         work.saw(last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -190,9 +190,20 @@ def _question_on(benchmark: Benchmark, scale: AcuityScale, by: User | None, at: 
 
 
 def make_closed_batch(
-    *, group: ExpertGroup, question: LabelQuestion, title: str, per_case: int, round: int, by: User | None, at: datetime
+    *,
+    group: ExpertGroup,
+    question: LabelQuestion,
+    title: str,
+    per_case: int,
+    round: int,
+    by: User | None,
+    at: datetime,
+    frame: Mapping[str, Any] | None = None,
 ) -> Batch:
-    """The batch of votes of one round that were cast elsewhere; ``per_case`` is the most that a case has."""
+    """The batch of votes of one round that were cast elsewhere; ``per_case`` is the most that a case has.
+
+    ``frame``: what is known besides of what it was drawn from.
+    """
     return Batch.objects.create(
         group=group,
         title=title,
@@ -204,7 +215,7 @@ def make_closed_batch(
         check_policy=Batch.CheckPolicy.NONE,
         check_fraction=0.0,
         seed=0,
-        frame={"imported": True, "questions": [question.public_id], "round": round},
+        frame={"imported": True, "questions": [question.public_id], "round": round, **(frame or {})},
         created_by=by,
         created_at=at,
         closed_at=at,

@@ -127,7 +127,7 @@ def create_read_batch(
     """
     if digest and digest != plan.digest:
         raise Conflict(_("Responses or members changed since the preview. Look at the new preview, then go on."))
-    question = _question(plan.group.benchmark, plan.scale, at)
+    question = read_question(plan.group.benchmark, plan.scale, at)
     tasks = (
         LabelTask(
             case_id=plan.responses[slot.response].case_id,
@@ -153,7 +153,7 @@ def create_read_batch(
     )
 
 
-def _question(benchmark: Benchmark, scale: AcuityScale, at: datetime) -> LabelQuestion:
+def read_question(benchmark: Benchmark, scale: AcuityScale, at: datetime) -> LabelQuestion:
     """The question about responses on the scale, made if it is not there yet."""
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     rows = LabelQuestion.objects.filter(benchmark=benchmark, scale=scale, kind=LabelQuestion.Kind.READ)

@@ -5,6 +5,8 @@ Physicians' serializers read `annotation.labels.selectors.question_lines`, so th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
@@ -17,13 +19,13 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from annotation import access
-from annotation.acuity.earlier_votes import earlier_votes
+from annotation.acuity.earlier_votes import EarlierVotes, earlier_votes
 from annotation.acuity.panel import PanelStatus
 from annotation.acuity.panel_results import LevelResults, PanelResult
 from annotation.acuity.rounds_api import RoundVotesSerializer
 from annotation.api.serializers import Plain
 from annotation.labels import selectors, services
-from annotation.models import LabelAnswer, LabelTask
+from annotation.models import Batch, LabelAnswer, LabelTask
 from annotation.payload import LARGEST_VERSION
 from annotation.selectors import reading_pages
 from consilium.core.api import StrictSerializer
@@ -32,6 +34,7 @@ from consilium.core.limits import MAX_LABEL_VALUE_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.versioning import StaleSave
 from consilium.statistics.estimate import Figure
 from rubrics.access import get_benchmark
+from rubrics.models import Case
 
 
 class OptionSerializer(Plain):
@@ -229,6 +232,23 @@ class EarlierVotesSerializer(Plain):
     own_note = serializers.CharField(allow_blank=True)
 
 
+@dataclass(frozen=True, slots=True)
+class LabelTaskDetail:
+    """A task as its physician sees it: a part of `LabelTask`, and what is read and asked."""
+
+    public_id: str
+    batch: Batch
+    status: str
+    position: int
+    round: int
+    total: int
+    case: Case
+    conversation: Sequence[reading_pages.Turn]
+    text: str
+    questions: Sequence[selectors.QuestionLine]
+    earlier: EarlierVotes | None
+
+
 class LabelTaskDetailSerializer(LabelTaskSerializer):
     """A case with its conversation and the questions about it."""
 
@@ -319,12 +339,20 @@ def task(request: Request, public_id: str) -> Response:
 
 
 def _task(row: LabelTask) -> dict[str, Any]:
-    row.total = selectors.label_place(row).total  # type: ignore[attr-defined]  # for the serializer
-    row.conversation = reading_pages.reading_of(row.case, "").turns  # type: ignore[attr-defined]
-    row.text = row.response.text if row.response else ""  # type: ignore[attr-defined]
-    row.earlier = earlier_votes(row)  # type: ignore[attr-defined]
-    row.questions = selectors.question_lines(row)  # type: ignore[attr-defined]
-    return dict(LabelTaskDetailSerializer(row).data)
+    detail = LabelTaskDetail(
+        public_id=row.public_id,
+        batch=row.batch,
+        status=row.status,
+        position=row.position,
+        round=row.round,
+        total=selectors.label_place(row).total,
+        case=row.case,
+        conversation=reading_pages.reading_of(row.case, "").turns,
+        text=row.response.text if row.response else "",
+        questions=selectors.question_lines(row),
+        earlier=earlier_votes(row),
+    )
+    return dict(LabelTaskDetailSerializer(detail).data)
 
 
 @extend_schema(request=LabelAnswerSerializer, responses={200: LabelTaskDetailSerializer, 409: OpenApiTypes.OBJECT})

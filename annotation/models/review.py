@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.models.acuity import RulingRequest
 from annotation.models.groups import ExpertGroup
 from annotation.models.labels import LabelTask
 from annotation.models.outcomes import Outcome, RulingOutcome
@@ -165,20 +166,23 @@ class Attention(models.Model):
     assignment = models.ForeignKey(Assignment, null=True, on_delete=models.PROTECT, related_name="attention")
     adjudication = models.ForeignKey(Adjudication, null=True, on_delete=models.PROTECT, related_name="attention")
     label_task = models.ForeignKey(LabelTask, null=True, on_delete=models.PROTECT, related_name="attention")
+    # Whose case an adjudicator rules on.
+    ruling_request = models.ForeignKey(RulingRequest, null=True, on_delete=models.PROTECT, related_name="attention")
     seconds = models.PositiveIntegerField(default=0)
     reported_at = models.DateTimeField()  # of the last report; no report may claim more time than has passed since then
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["user", "assignment", "adjudication", "label_task"],
+                fields=["user", "assignment", "adjudication", "label_task", "ruling_request"],
                 nulls_distinct=False,
                 name="annotation_attention_once",
             ),
             models.CheckConstraint(
-                condition=Q(assignment__isnull=False, adjudication=None, label_task=None)
-                | Q(assignment=None, adjudication__isnull=False, label_task=None)
-                | Q(assignment=None, adjudication=None, label_task__isnull=False),
+                condition=Q(assignment__isnull=False, adjudication=None, label_task=None, ruling_request=None)
+                | Q(assignment=None, adjudication__isnull=False, label_task=None, ruling_request=None)
+                | Q(assignment=None, adjudication=None, label_task__isnull=False, ruling_request=None)
+                | Q(assignment=None, adjudication=None, label_task=None, ruling_request__isnull=False),
                 name="annotation_attention_of_one_thing",
             ),
         ]

@@ -6,7 +6,7 @@ As in `reading_pages`, pages get rows, never a response or a candidate, and no n
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from annotation import access
-from annotation.models import Amendment, Assignment, Check, Decision, RulingOutcome
+from annotation.models import Amendment, Assignment, Attention, Check, Decision, LabelTask, RulingOutcome
 from annotation.services.attention import time_spent
 from rubrics.models import Benchmark, RubricItem
 
@@ -190,7 +190,7 @@ def amendments_in(assignments: Collection[int]) -> dict[int, list[AmendedLine]]:
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """A response that its annotator has handed in."""
+    """A response that its annotator has handed in, or answers about a case (`is_case`) or about a response to it."""
 
     public_id: str
     position: int
@@ -198,24 +198,41 @@ class HandedIn:
     status: str
     submitted_at: datetime | None
     seconds: int  # spent on it by its annotator
-    amended: list[AmendedLine]
-    sent_back: bool  # in any earlier round
+    amended: list[AmendedLine] = field(default_factory=list)
+    sent_back: bool = False  # in any earlier round
+    is_task: bool = False  # of questions about a case or a response
+    is_case: bool = False
+    round: int = 1  # of votes
 
 
 def handed_in(
     user: User, benchmark: Benchmark | None, *, page: Any, per_page: int = 20
 ) -> tuple[Page[Any], list[HandedIn]]:
     """A page of the annotator's finished work, the latest first, in a fixed number of queries."""
-    rows = access.own_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
-    rows = rows.exclude(status__in=Assignment.OPEN).select_related("batch")
+    assignments = access.own_assignments(user).exclude(purpose=Assignment.Purpose.QUALIFICATION)
+    assignments = assignments.exclude(status__in=Assignment.OPEN)
+    tasks = access.own_label_tasks(user).filter(status=LabelTask.Status.SUBMITTED)
     if benchmark is not None:
-        rows = rows.filter(batch__group__benchmark=benchmark)
-    shown = Paginator(rows.order_by("-submitted_at", "-pk"), per_page).get_page(page)
-    assignments = list(shown.object_list)
-    seconds = time_spent(user, [row.pk for row in assignments])
-    amended = amendments_in([row.pk for row in assignments if row.status == Assignment.Status.ACCEPTED])
-    lines = [
-        HandedIn(
+        assignments = assignments.filter(batch__group__benchmark=benchmark)
+        tasks = tasks.filter(batch__group__benchmark=benchmark)
+    columns = ("submitted_at", "pk", "is_task")
+    rows = assignments.order_by().annotate(is_task=Value(False)).values_list(*columns)
+    rows = rows.union(tasks.order_by().annotate(is_task=Value(True)).values_list(*columns), all=True)
+    shown = Paginator(rows.order_by("-submitted_at", "-is_task", "-pk"), per_page).get_page(page)
+    places = [(is_task, pk) for _at, pk, is_task in shown.object_list]
+    lines = {
+        **_graded(user, [pk for is_task, pk in places if not is_task]),
+        **_answered(user, [pk for is_task, pk in places if is_task]),
+    }
+    return shown, [lines[place] for place in places]
+
+
+def _graded(user: User, ids: list[int]) -> dict[tuple[bool, int], HandedIn]:
+    rows = list(Assignment.objects.filter(pk__in=ids).select_related("batch"))
+    seconds = time_spent(user, ids)
+    amended = amendments_in([row.pk for row in rows if row.status == Assignment.Status.ACCEPTED])
+    return {
+        (False, row.pk): HandedIn(
             row.public_id,
             row.position,
             row.batch.title,
@@ -225,6 +242,23 @@ def handed_in(
             amended.get(row.pk, []),
             row.round > 1,
         )
-        for row in assignments
-    ]
-    return shown, lines
+        for row in rows
+    }
+
+
+def _answered(user: User, ids: list[int]) -> dict[tuple[bool, int], HandedIn]:
+    seconds = dict(Attention.objects.filter(user=user, label_task__in=ids).values_list("label_task", "seconds"))
+    return {
+        (True, row.pk): HandedIn(
+            row.public_id,
+            row.position,
+            row.batch.title,
+            row.status,
+            row.submitted_at,
+            seconds.get(row.pk, 0),
+            is_task=True,
+            is_case=row.response_id is None,
+            round=row.round,
+        )
+        for row in LabelTask.objects.filter(pk__in=ids).select_related("batch")
+    }

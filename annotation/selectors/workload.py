@@ -277,13 +277,14 @@ def workload(user: User, benchmark: Benchmark | None = None) -> Workload:
 
 
 def _fill_in_time(user: User, benchmark: Benchmark | None, work: dict[int, BatchWork]) -> int:
-    """Fill in the user's annotation time for each batch; return all of their time, including checks and labels."""
+    """Fill in the user's annotation time for each batch; return all of their time, including that at other work."""
     rows = Attention.objects.filter(user=user)
     if benchmark is not None:
         rows = rows.filter(
             Q(assignment__batch__group__benchmark=benchmark)
             | Q(adjudication__group__benchmark=benchmark)
             | Q(label_task__batch__group__benchmark=benchmark)
+            | Q(ruling_request__group__benchmark=benchmark)
         )
     spent = rows.values_list("assignment__batch", "assignment__annotator").annotate(seconds=Sum("seconds"))
     total = 0

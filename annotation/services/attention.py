@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import transaction
 
 from accounts.models import User
-from annotation.models import Adjudication, Assignment, Attention, LabelTask
+from annotation.models import Adjudication, Assignment, Attention, LabelTask, RulingRequest
 from consilium.core.active_time import record_time
 
 
@@ -19,6 +19,7 @@ def record_attention(
     assignment: Assignment | None = None,
     adjudication: Adjudication | None = None,
     label_task: LabelTask | None = None,
+    ruling_request: RulingRequest | None = None,
     seconds: int,
     at: datetime,
 ) -> int:
@@ -29,8 +30,17 @@ def record_attention(
     """
     own = assignment or label_task
     began_at = own.started_at if own is not None and own.annotator_id == user.pk else None
-    work = {"assignment": assignment, "adjudication": adjudication, "label_task": label_task}
-    return record_time(Attention, seconds=seconds, at=at, began_at=began_at, user=user, **work)
+    return record_time(
+        Attention,
+        seconds=seconds,
+        at=at,
+        began_at=began_at,
+        user=user,
+        assignment=assignment,
+        adjudication=adjudication,
+        label_task=label_task,
+        ruling_request=ruling_request,
+    )
 
 
 def time_spent(user: User, assignments: Iterable[int]) -> dict[int, int]:

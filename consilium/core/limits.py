@@ -20,6 +20,7 @@ MAX_RELEASE_VERSION_LENGTH = 40
 MAX_RELEASE_NAME_LENGTH = MAX_SLUG_LENGTH + 1 + MAX_RELEASE_VERSION_LENGTH  # short name and version
 MAX_DATASET_LENGTH = 60  # the name of a set of cases from elsewhere
 MAX_SCALE_NAME_LENGTH = 60  # of scales of acuity and label schemes
+MAX_FRAMING_LENGTH = 10_000  # of the message around the description of a case
 
 MAX_QUESTION_NAME_LENGTH = 60
 MAX_LABEL_VALUE_LENGTH = 60  # of an answer to a question about a case

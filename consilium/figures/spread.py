@@ -42,7 +42,8 @@ def stacked_scores(rows: Sequence[ScoreParts], palette: Palette, *, x_title: str
         for kind, start, end in (("spread", 0.0, row.spread), ("error", row.spread, row.spread + row.error))
     ]
     labels = [row.label for row in rows]
-    y = alt.Y("label:N", sort=None, title=None, scale=alt.Scale(domain=labels, padding=0.3), axis=alt.Axis(grid=False))
+    axis = alt.Axis(grid=False, labelLimit=340)
+    y = alt.Y("label:N", sort=None, title=None, scale=alt.Scale(domain=labels, padding=0.3), axis=axis)
     bars = (
         alt.Chart(alt.Data(values=values))
         .mark_bar()
@@ -132,7 +133,7 @@ def spread_dots(
                 scale=alt.Scale(domain=list(levels)),
                 axis=alt.Axis(orient="top", labelAngle=0),
             ),
-            y=alt.Y("place:N", sort=None, title=None, scale=alt.Scale(domain=places), axis=alt.Axis(labelLimit=320)),
+            y=alt.Y("place:N", sort=None, title=None, scale=alt.Scale(domain=places), axis=alt.Axis(labelLimit=400)),
             size=alt.Size("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0, 220])),
             color=alt.Color(
                 "row:N",

@@ -19,10 +19,11 @@ CELL = 64
 
 @dataclass(frozen=True)
 class Matrix:
-    """Counts of levels read (columns) by reference (rows), (L, L), under a title."""
+    """Counts of levels read (columns) by reference (rows), (L, L), under a title; links to what is behind a cell."""
 
     title: str
     counts: Sequence[Sequence[float]]
+    hrefs: Sequence[Sequence[str]] = ()
 
 
 def confusion_panels(
@@ -51,15 +52,17 @@ def confusion_panels(
             ),
         )
         steps = list(range(len(palette.diverging)))
+        links = {"href": "href:N"} if matrix.hrefs else {}
         grounds = base.mark_rect(stroke=palette.ground, strokeWidth=2, cornerRadius=3).encode(
             color=alt.Color("step:O", legend=None, scale=alt.Scale(domain=steps, range=list(palette.diverging))),
             description="words:N",
+            **links,
         )
         outline = base.transform_filter("datum.right").mark_rect(
             filled=False, stroke=palette.ink, strokeWidth=1.6, cornerRadius=3, aria=False
         )
-        counts = base.mark_text(aria=False, color=palette.ink, fontSize=12, dy=-7).encode(text="shown:N")
-        shares = base.mark_text(aria=False, color=palette.ink, fontSize=10, dy=8).encode(text="share:N")
+        counts = base.mark_text(aria=False, color=palette.ink, fontSize=12, dy=-7).encode(text="shown:N", **links)
+        shares = base.mark_text(aria=False, color=palette.ink, fontSize=10, dy=8).encode(text="share:N", **links)
         size = CELL * len(labels)
         panel = alt.layer(grounds, outline, counts, shares).properties(width=size, height=size * 0.7)
         panels.append(panel.properties(title=matrix.title) if len(matrices) > 1 else panel)
@@ -86,6 +89,7 @@ def _cells(matrix: Matrix, labels: Sequence[str]) -> Any:
                 "shown": shown,
                 "share": percent,
                 "words": f"{labels[i]} → {labels[j]}: {shown} ({percent})",
+                "href": (matrix.hrefs[i][j] or None) if matrix.hrefs else None,
             }
 
 

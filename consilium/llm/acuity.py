@@ -45,6 +45,26 @@ class LevelOption:
 Options = Sequence[LevelOption]
 
 
+_NONCE = "{{nonce}}"  # stays in the text of a prompt
+
+
+@dataclass(frozen=True, slots=True)
+class PromptText:
+    """What requests of a run share: the system text, and the user text with ``{{…}}`` for what differs.
+
+    ``system_descending`` lists the most urgent level first; it is empty where no order is drawn.
+    """
+
+    system: str
+    system_descending: str
+    user: str
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the three texts."""
+        return digest_of([self.system, self.system_descending, self.user])
+
+
 # Forced choice -------------------------------------------------------------------------------------------------------
 
 _CHOICE_ANSWERS: Mapping[Ask, str] = {
@@ -201,6 +221,15 @@ def _asks_only(body: str) -> bool:
     return bool(ends) and not rest.strip() and all(end[-1] in "?？" for end in ends)
 
 
+def choice_prompt(options: Options, *, ask: Ask, confidence: bool = False) -> PromptText:
+    """What the forced choice sends on every case."""
+    ways = [
+        choice_messages([], options, ask=ask, nonce=_NONCE, descending=descending, confidence=confidence)
+        for descending in (False, True)
+    ]
+    return PromptText(ways[0][0]["content"], ways[1][0]["content"], _CHOICE.user)
+
+
 # Log probabilities ---------------------------------------------------------------------------------------------------
 
 
@@ -346,6 +375,11 @@ def judge_prompt_hash(options: Options) -> str:
     """SHA-256 of what is the same for all requests of a run: the template, the form of the answer, the levels."""
     levels = [_paragraph(place, options) for place in range(len(options))]
     return digest_of([_JUDGE.system, _JUDGE.user, _JUDGE_ANSWER, levels])
+
+
+def judge_prompt(options: Options) -> PromptText:
+    """What the judge sends about every response."""
+    return PromptText(judge_messages([], "", options, nonce=_NONCE)[0]["content"], "", _JUDGE.user)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from psycopg.types.json import Jsonb
 from consilium.core.errors import DomainError
 from consilium.core.identifiers import new_public_id
 from releases.acuity_import.importing import AcuityImporting, checked_moment
+from releases.acuity_import.runs import OF_NO_RUN, RUN_COLUMNS, RunReadings, write_responses, write_runs
 from releases.content import acuity_files as files
 from releases.verification.acuity_content import Row, mapped_of, readings_of, scheme_key
 from rubrics.acuity import services
 from rubrics.acuity.case_texts import conversation_text, text_digest
 from rubrics.imports.bulk import chunks, copy_rows, reserve_ids
-from rubrics.imports.candidates import Candidates
 from rubrics.models import AcuityDataset, AcuityImport, Candidate, Case, SourceLabel
 from scoring.acuity.importing import CASE_COLUMNS, LABEL_COLUMNS, READING_COLUMNS
 from scoring.models import AcuityReading
@@ -34,6 +34,10 @@ def write_cases_and_readings(importing: AcuityImporting) -> None:
     _cases(importing)
     importing.refuse_if_any()
     _labels(importing)
+    write_responses(importing)
+    importing.refuse_if_any()
+    write_runs(importing)
+    importing.refuse_if_any()
     _readings(importing)
     importing.refuse_if_any()
 
@@ -226,10 +230,13 @@ def _labels(importing: AcuityImporting) -> None:
 
 
 def _readings(importing: AcuityImporting) -> None:
-    candidates = Candidates(importing.benchmark)
+    candidates = importing.candidates
     # Before the COPY: as long as it runs, the connection takes no other statement.
     names = dict.fromkeys(row["candidate"] for _line, row in readings_of(importing.content, importing.faults))
     ids = {name: candidates.get(name, Candidate.Kind.MODEL).pk for name in names}
+    of_runs = RunReadings(importing)
+    of_runs.write_places()
+    importing.refuse_if_any()
     stored = _stored_readings(importing)
     counts = {"readings": [0, 0], "missing readings": [0, 0]}  # created, unchanged
 
@@ -238,22 +245,31 @@ def _readings(importing: AcuityImporting) -> None:
             scale = row["scale"], row["scale_version"]
             levels = importing.content.scales[scale].values
             level = levels.index(row["level"]) if row["state"] == AcuityReading.State.LEVEL else None
-            candidate = ids[row["candidate"]]
-            case, imported = importing.cases[row["case"]], importing.imports[row["import"]].pk
+            candidate, case = ids[row["candidate"]], importing.cases[row["case"]]
             place = (importing.scales[scale].pk, case, candidate, row["format"], row["sample"])
             is_missing = row["state"] == _MISSING
+            if row["source"] != AcuityReading.Source.IMPORTED:
+                if is_missing:
+                    continue  # its step or item says so
+                rest, is_new = of_runs.reading(line, row, level, levels)
+                counts["readings"][not is_new] += 1
+                if is_new:
+                    given = (row["state"], level, row["confidence"], row["text"])
+                    yield (*place, row["source"], None, None, *given, *rest)
+                continue
+            imported = importing.imports[row["import"]].pk
             before = stored.get((*place, imported if is_missing else 0))
             counts["missing readings" if is_missing else "readings"][before is not None] += 1
             if before is None:
                 yield (
                     *(*place, row["source"], imported, row["line"], row["state"], level),
-                    *(row["confidence"], row["text"]),
+                    *(row["confidence"], row["text"], *OF_NO_RUN),
                 )
             elif not _is_same(before, row, level):
                 message = _("“%(candidate)s” has another answer in this sample here.")
                 importing.faults.add(files.READINGS, line, "level", message % {"candidate": row["candidate"][:80]})
 
-    copy_rows(AcuityReading, READING_COLUMNS, new_rows())
+    copy_rows(AcuityReading, (*READING_COLUMNS, *RUN_COLUMNS), new_rows())
     importing.count("candidates", created=candidates.created, unchanged=candidates.unchanged)
     for name, (created, unchanged) in counts.items():
         importing.count(name, created=created, unchanged=unchanged)

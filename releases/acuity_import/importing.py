@@ -6,11 +6,21 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from accounts.models import User
 from consilium.core.errors import ImportRefused, LineError
-from releases.verification.acuity_content import AcuityContent, AcuityFaults, ScaleKey, SchemeKey, moment
+from releases.verification.acuity_content import (
+    AcuityContent,
+    AcuityFaults,
+    ResponseKey,
+    ScaleKey,
+    SchemeKey,
+    moment,
+)
+from rubrics.imports.candidates import Candidates
 from rubrics.models import AcuityImport, AcuityScale, Benchmark, LabelScheme
+from scoring.models import JudgeRun, PipelineRun
 
 MAX_LISTED = 50
 
@@ -31,6 +41,14 @@ class AcuityImporting:
     schemes: dict[SchemeKey, LabelScheme] = field(default_factory=dict)
     imports: dict[int, AcuityImport] = field(default_factory=dict)
     cases: Mapping[str, int] = field(default_factory=dict)
+    responses: Mapping[ResponseKey, int] = field(default_factory=dict)
+    choices: dict[str, PipelineRun] = field(default_factory=dict)  # by their lasting ids
+    judged: dict[str, JudgeRun] = field(default_factory=dict)
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """The candidates of the benchmark; look them up before a ``COPY``, during which nothing can be asked."""
+        return Candidates(self.benchmark)
 
     def count(self, name: str, *, created: int = 0, unchanged: int = 0) -> None:
         """Count rows."""

@@ -16,6 +16,7 @@ from accounts.models import User
 from consilium.core.errors import DomainError, ImportRefused, LineError
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.limits import MAX_RELEASE_NAME_LENGTH
+from releases.acuity_import.advice import write_advice
 from releases.acuity_import.cases_and_readings import write_cases_and_readings
 from releases.acuity_import.importing import MAX_LISTED, AcuityImporting, refuse
 from releases.acuity_import.votes_and_sets import write_votes_and_sets
@@ -84,7 +85,8 @@ def _import(source: Source, *, benchmark: Benchmark, by: User | None, at: dateti
     refuse(faults)
     importing = AcuityImporting(benchmark, content, _name_of(source), by, at)
     write_cases_and_readings(importing)
-    write_votes_and_sets(importing)
+    users = write_votes_and_sets(importing)
+    write_advice(importing, users)
     importing.refuse_if_any()
     counts: Counts = {name: dict(count) for name, count in importing.counts.items() if count.total()}
     return counts | ({"warnings": importing.warnings} if importing.warnings else {})

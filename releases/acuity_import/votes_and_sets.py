@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from annotation.acuity.services import ITEM_COLUMNS
 from annotation.imports.acuity_votes import make_closed_batch
 from annotation.imports.decisions import group_called
+from annotation.imports.handed_in import HandedIn, store_handed_in
 from annotation.imports.raters import Raters
 from annotation.models import (
     AcuityRuling,
@@ -25,23 +26,18 @@ from annotation.models import (
     ReferenceSet,
 )
 from annotation.services.rules import readable_constraint_errors
-from consilium.core.identifiers import new_public_id
 from releases.acuity_import.importing import AcuityImporting, checked_moment
 from releases.content import acuity_files as files
 from releases.verification.acuity_content import Row, places_of
 from rubrics.acuity.scales import Scale
-from rubrics.imports.bulk import copy_rows, reserve_ids
+from rubrics.imports.bulk import copy_rows
 from rubrics.parsing.faults import Faults
 
-ANSWER_COLUMNS = (
-    *("task", "question", "value", "upper", "reason"),
-    *("certainty", "note", "version", "created_at", "updated_at"),
-)
 _Votes = list[tuple[int, Row]]
 
 
-def write_votes_and_sets(importing: AcuityImporting) -> None:
-    """Write what is not there yet; what is there otherwise is a fault."""
+def write_votes_and_sets(importing: AcuityImporting) -> dict[str, int]:
+    """Write what is not there yet; what is there otherwise is a fault. Returns the user of each pseudonym."""
     questions = _questions(importing)
     users, groups = _physicians(importing)
     importing.refuse_if_any()
@@ -51,6 +47,7 @@ def write_votes_and_sets(importing: AcuityImporting) -> None:
         _rulings(importing, questions, users)
     importing.refuse_if_any()
     _sets(importing)
+    return users
 
 
 def _handed_in(importing: AcuityImporting, first_set: int | None) -> datetime:
@@ -95,6 +92,8 @@ def _physicians(importing: AcuityImporting) -> tuple[dict[str, int], dict[str, E
         parts[row["physician"]].add(Membership.Role.ANNOTATOR)
     for _line, row in importing.content.rulings:
         parts[row["adjudicator"]].add(Membership.Role.ADJUDICATOR)
+    for _line, row in importing.content.advice:
+        parts[row["physician"]].add(Membership.Role.ANNOTATOR)
     members: dict[str, list[str]] = defaultdict(list)
     for name, own_group in importing.content.physicians.items():
         members[own_group].append(name)
@@ -164,36 +163,27 @@ def _write_votes(
     users: Mapping[str, int],
     groups: Mapping[str, ExpertGroup],
 ) -> None:
-    """A closed batch for each question, group and round. Tasks and answers keep the order of the file, which decides
-    where somebody voted twice. A vote is frozen once its task is handed in, so that comes last.
-    """
+    """A closed batch for each question, group and round; the order of the file decides where somebody voted twice."""
     batches = _batches(importing, votes, questions, groups)
-    ids = reserve_ids(LabelTask, len(votes))
-    at, draft = importing.at, LabelTask.Status.DRAFT.value
-    tasks = [
-        (
-            *(pk, new_public_id(), batches[_batch_key(row, groups)], importing.cases[row["case"]]),
-            *(users[row["physician"]], draft, position, row["round"], at),
+    answers = []
+    for _line, row in votes:
+        value, upper = _values(row)
+        answers.append(
+            HandedIn(
+                batch=batches[_batch_key(row, groups)],
+                case=importing.cases[row["case"]],
+                annotator=users[row["physician"]],
+                question=questions[row["question"]].pk,
+                value=value,
+                at=_handed_in(importing, row["first_set"]),
+                round=row["round"],
+                upper=upper,
+                reason=row["reason"],
+                certainty=row["certainty"],
+                note=row["note"],
+            )
         )
-        for position, (pk, (_line, row)) in enumerate(zip(ids, votes, strict=True), start=1)
-    ]
-    columns = ("id", "public_id", "batch", "case", "annotator", "status", "position", "round", "started_at")
-    copy_rows(LabelTask, columns, tasks)
-    answers = (
-        (
-            *(pk, questions[row["question"]].pk, *_values(row), row["reason"]),
-            *(row["certainty"], row["note"], 1, at, at),
-        )
-        for pk, (_line, row) in zip(ids, votes, strict=True)
-    )
-    copy_rows(LabelAnswer, ANSWER_COLUMNS, answers)
-    handed_in: dict[tuple[int, datetime], list[int]] = defaultdict(list)
-    for pk, (_line, row) in zip(ids, votes, strict=True):
-        handed_in[row["round"], _handed_in(importing, row["first_set"])].append(pk)
-    for number, moment_of in sorted(handed_in):
-        LabelTask.objects.filter(pk__in=handed_in[number, moment_of]).update(
-            status=LabelTask.Status.SUBMITTED, submitted_at=moment_of
-        )
+    store_handed_in(answers, at=importing.at)
 
 
 def _batch_key(row: Row, groups: Mapping[str, ExpertGroup]) -> tuple[str, int, int]:

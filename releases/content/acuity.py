@@ -33,13 +33,16 @@ from annotation.models import (
 from consilium.core.errors import DomainError
 from releases.content import acuity_files as files
 from releases.content.acuity_files import numbers, row_of
+from releases.content.acuity_runs import RunContent
 from releases.content.folder import Folder
 from releases.content.options import ReleaseOptions
 from rubrics.acuity.case_texts import conversation_text, text_digest
 from rubrics.acuity.schemes import How
 from rubrics.acuity.stored import scale_of
 from rubrics.models import AcuityDataset, AcuityImport, AcuityScale, Benchmark, Case, LabelScheme, SourceLabel
-from scoring.models import AcuityReading
+from scoring.classification.kind import STAGE
+from scoring.models import AcuityReading, JudgeRun, JudgeRunItem, PipelineStep
+from scoring.models.classification import CLASSIFY
 
 CHUNK = 2_000
 ADJUDICATORS = "Adjudicators"  # the group of an adjudicator who has left every group
@@ -67,11 +70,15 @@ def write_acuity(
     """Write the files; ``keys`` are the cases that the release has with their rubrics. Returns counts of rows."""
     content = _Content(benchmark, options, keys, left_out)
     counts = Counter(acuity_cases=folder.jsonl(files.CASES, content.cases()))
+    runs = content.runs
+    if options.responses:
+        counts[COUNTED[files.RESPONSES]] = folder.jsonl(files.RESPONSES, runs.responses())
     tables = {
         files.SCHEMES: content.rules(),
         files.DATASETS: content.datasets(),
         files.IMPORTS: content.imports(),
         files.LABELS: content.labels(),
+        files.RUNS: runs.runs(),
         files.READINGS: content.readings(),
         files.SETS: content.sets(),
         files.REFERENCE: content.references(),
@@ -82,12 +89,16 @@ def write_acuity(
             files.VOTES: content.votes(),
             files.RULINGS: content.rulings(),
         }
+        if options.responses:
+            tables |= {files.ADVICE: content.advice(), files.ADVICE_BATCHES: runs.batch_rows()}
     for path, rows in tables.items():
         number = folder.csv(path, tuple(files.TABLES[path]), (row_of(path, row) for row in rows))
         if path in COUNTED:
             counts[COUNTED[path]] = number
     folder.csv(files.FLOW, tuple(files.TABLES[files.FLOW]), (row_of(files.FLOW, row) for row in content.flow()))
     folder.json(files.SCALE, content.scales())
+    for path, prompt in runs.prompts():
+        folder.json(path, prompt)
     return counts
 
 
@@ -95,7 +106,10 @@ def write_acuity(
 COUNTED = {
     files.CASES: "acuity_cases",
     files.LABELS: "source_labels",
+    files.RUNS: "runs_of_levels",
     files.READINGS: "readings",
+    files.RESPONSES: "responses_read",
+    files.ADVICE: "advice",
     files.SETS: "reference_sets",
     files.REFERENCE: "references",
     files.VOTES: "votes",
@@ -254,38 +268,66 @@ class _Content:
         for key, counts in sorted(self._flow.items()):
             yield [*key, counts.total(), *(counts[how.value] for how in How)]
 
+    @cached_property
+    def runs(self) -> RunContent:
+        """What is about runs."""
+        datasets = [name for name, (_licence, may) in self._licences.items() if may]
+        return RunContent(self.benchmark, self.options, self._scales, self.keys, datasets, self.left_out)
+
     def readings(self) -> Iterator[Row]:
-        """Readings of files in every state, missing ones too. Those of runs go out with their runs (`export_run`)."""
+        """Readings of files and runs in every state, then what runs asked for and did not get."""
         rows = AcuityReading.objects.filter(scale__benchmark=self.benchmark)
         if self.options.candidates:
             rows = rows.filter(candidate__name__in=self.options.candidates)
-        imported = AcuityReading.Source.IMPORTED
-        self.left_out["readings_of_runs"] += rows.exclude(source=imported).count()
-        rows = rows.filter(source=imported)
         self.left_out["readings_on_excluded_cases"] += rows.filter(case__excluded_at__isnull=False).count()
         columns = (
             *("case__key", "candidate__name", "format", "sample", "level", "confidence", "state", "scale_id"),
-            *("source", "acuity_import_id", "line", "text"),
+            *("source", "acuity_import_id", "line", "text", "pipeline_run_id", "judge_run_id", "case_id"),
+            *("replicate", "descending", "distribution", "escalation", "condition"),
+            *("quote", "quote_start", "quote_end", "explanation"),
         )
-        of_cases = rows.filter(case__excluded_at=None).order_by("pk").values_list(*columns)
-        for *place, level, confidence, state, scale_id, source, imported, line, text in of_cases.iterator(CHUNK):
-            scale = self._scales[scale_id]
-            if state == AcuityReading.State.MISSING:
-                named = ""
-            else:
-                named = state if level is None else self._value(scale, level)
-            yield [
-                *(*place, named, confidence, state, *_scale_key(scale), source, self._import_numbers[imported], line),
-                text if self.options.reading_texts else "",
-            ]
+        of_cases = rows.filter(case__excluded_at=None).order_by("pk").values(*columns)
+        for row in of_cases.iterator(CHUNK):
+            if row["judge_run_id"] is not None and not self.runs.has_response(row["case_id"]):
+                self.left_out["judge_readings_without_responses"] += 1
+                continue
+            yield self._reading(row)
+        for case, candidate, format_, sample, run, source, scale in self.runs.missing():
+            place = (case, candidate, format_, sample, "", None, AcuityReading.State.MISSING.value)
+            replicate = None if source == AcuityReading.Source.PARSED else 0
+            nothing = ("", "", "", "", "", None, None, "")
+            yield [*place, *_scale_key(self._scales[scale]), source, None, None, "", run, replicate, *nothing]
+
+    def _reading(self, row: Mapping[str, Any]) -> Row:
+        """A reading as it is stored. What a judge explains is in its own words, as what a candidate said."""
+        scale, state, level = self._scales[row["scale_id"]], row["state"], row["level"]
+        named = state if level is None else self._value(scale, level)
+        imported, judged = row["acuity_import_id"], row["judge_run_id"]
+        run = self.runs.ids_of_choices.get(row["pipeline_run_id"], "") or self.runs.ids_of_judges.get(judged, "")
+        words = self.options.reading_texts
+        return [
+            *(row["case__key"], row["candidate__name"], row["format"], row["sample"]),
+            *("" if state == AcuityReading.State.MISSING else named, row["confidence"], state, *_scale_key(scale)),
+            *(row["source"], None if imported is None else self._import_numbers[imported], row["line"]),
+            *(row["text"] if words else "", run, None if judged is None else row["replicate"]),
+            *(files.FLAGS[row["descending"]], numbers(row["distribution"] or ())),
+            *(self._value(scale, row["escalation"]), row["condition"] if words else ""),
+            *(row["quote"], row["quote_start"], row["quote_end"], row["explanation"] if words else ""),
+        ]
+
+    def advice(self) -> Iterator[Row]:
+        """What physicians read in responses, under their pseudonyms."""
+        return self.runs.advice_rows(self._names)
 
     def physicians(self) -> Iterator[Row]:
-        """Who voted or ruled, and in which group; who has changed it stands in the last one."""
+        """Who voted, ruled or read responses, and in which group; who has changed it stands in the last one."""
         groups = {vote[2]: vote[9] for vote in self._votes}
         members = Membership.objects.filter(group__benchmark=self.benchmark, role=Membership.Role.ADJUDICATOR)
         of_adjudicators = dict(members.order_by("pk").values_list("user_id", "group__name"))
         for ruling in self._rulings:
             groups.setdefault(ruling.adjudicator_id, of_adjudicators.get(ruling.adjudicator_id, ADJUDICATORS))
+        for answer in self.runs.advice:
+            groups.setdefault(answer.task.annotator_id, answer.task.batch.group.name)
         yield from sorted([self._names.get(user, ""), group] for user, group in groups.items())
 
     def votes(self) -> Iterator[Row]:
@@ -355,7 +397,12 @@ class _Content:
             Exists(ReferenceItem.objects.filter(case=OuterRef("pk"))),
             Exists(LabelTask.objects.filter(pk__in=self._vote_tasks(), case=OuterRef("pk"))),
             Exists(AcuityRuling.objects.filter(case=OuterRef("pk"))),
+            Exists(PipelineStep.objects.filter(run__kind=CLASSIFY, stage=STAGE, case=OuterRef("pk"))),
         ]
+        if self.options.responses:
+            judged = JudgeRunItem.objects.filter(run__purpose__in=JudgeRun.READS_LEVELS)
+            named.append(Exists(judged.filter(response__case=OuterRef("pk"))))
+            named.append(Exists(LabelTask.objects.filter(response__isnull=False, case=OuterRef("pk"))))
         cases = Case.with_stubs.filter(benchmark=self.benchmark)
         return cases.filter(reduce(or_, named)).order_by("pk")
 

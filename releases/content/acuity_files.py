@@ -6,6 +6,7 @@ column of numbers is null to the schema.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,10 @@ from annotation.models import FIRST_ROUND, LAST_ROUND, AcuityRuling, LabelAnswer
 from consilium.core.limits import (
     MAX_DATASET_LENGTH,
     MAX_GROUP_NAME_LENGTH,
+    MAX_JUDGE_NAME_LENGTH,
     MAX_KEY_LENGTH,
     MAX_LICENCE_LENGTH,
+    MAX_MODEL_NAME_LENGTH,
     MAX_NOTE_LENGTH,
     MAX_PERSON_NAME_LENGTH,
     MAX_QUESTION_NAME_LENGTH,
@@ -22,9 +25,11 @@ from consilium.core.limits import (
     MAX_SCALE_NAME_LENGTH,
 )
 from rubrics.acuity.schemes import How
+from rubrics.models import Response
 from rubrics.parsing.acuity_files import FORMATS, SHAPES
 from rubrics.tables.columns import bare, shielded
-from scoring.models import AcuityReading
+from scoring.models import AcuityReading, PipelineRun
+from scoring.models.classification import CLASSIFY
 
 FOLDER = "acuity/"
 SCALE, CASES = f"{FOLDER}scale.json", f"{FOLDER}cases.jsonl"
@@ -32,10 +37,25 @@ SCHEMES, DATASETS, IMPORTS = f"{FOLDER}schemes.csv", f"{FOLDER}datasets.csv", f"
 LABELS, FLOW, READINGS = f"{FOLDER}source_labels.csv", f"{FOLDER}flow.csv", f"{FOLDER}readings.csv"
 SETS, REFERENCE = f"{FOLDER}sets.csv", f"{FOLDER}reference.csv"
 VOTES, RULINGS, PHYSICIANS = f"{FOLDER}votes.csv", f"{FOLDER}rulings.csv", f"{FOLDER}physicians.csv"
+RUNS, RESPONSES, PROMPTS = f"{FOLDER}runs.csv", f"{FOLDER}responses.jsonl", f"{FOLDER}prompts/"
+ADVICE, ADVICE_BATCHES = f"{FOLDER}advice.csv", f"{FOLDER}advice_batches.csv"
 FLAGS = {True: "true", False: "false", None: ""}
 OF_PHYSICIANS = (PHYSICIANS, VOTES, RULINGS)
-# In every release with acuity; those of physicians' votes are there only where they were asked for.
-ALWAYS = (SCALE, CASES, SCHEMES, DATASETS, IMPORTS, LABELS, FLOW, READINGS, SETS, REFERENCE)
+# What physicians read in responses stands beside their votes and the responses.
+OF_READERS = (RESPONSES, ADVICE, ADVICE_BATCHES)
+# In every release with acuity; those of physicians' votes and of responses only where they were asked for.
+ALWAYS = (SCALE, CASES, SCHEMES, DATASETS, IMPORTS, LABELS, FLOW, RUNS, READINGS, SETS, REFERENCE)
+
+# Kinds of runs: forced choices, a judge's readings of responses, and those of changed responses.
+JUDGED, EDITED = "acuity", "acuity-edited"
+KINDS = (CLASSIFY, JUDGED, EDITED)
+ENDED = tuple(status for status in PipelineRun.Status.values if status not in PipelineRun.LIVE)
+# Where the readings of a run of each kind come from.
+SOURCES = {
+    CLASSIFY: (AcuityReading.Source.PARSED.value, AcuityReading.Source.LOGPROBS.value),
+    JUDGED: (AcuityReading.Source.JUDGE.value,),
+    EDITED: (AcuityReading.Source.EDITED.value,),
+}
 
 Schema = dict[str, Any]
 _MAX_COUNT = 2**31 - 1  # that the database stores
@@ -62,6 +82,10 @@ _PSEUDONYM: Schema = {**_FILLED, "maxLength": MAX_KEY_LENGTH}
 # Whether the data call the case ambiguous; empty where they do not say.
 _FLAG: Schema = {"enum": [*FLAGS.values()]}
 _FROM = {"import": _NUMBER, "line": _COUNT}
+# The id of a run where it was made.
+_RUN: Schema = {**_TEXT, "maxLength": 16}
+_MAYBE_COUNT: Schema = {**_COUNT, "type": ["integer", "null"]}
+_DIGEST: Schema = {**_TEXT, "maxLength": 64}
 
 # Columns of each table with the schema of a cell, in their order.
 TABLES: Mapping[str, Mapping[str, Schema]] = {
@@ -103,8 +127,58 @@ TABLES: Mapping[str, Mapping[str, Schema]] = {
         "state": {"enum": [*AcuityReading.State.values]},
         **_ON_SCALE,
         "source": {"enum": [*AcuityReading.Source.values]},
-        **_FROM,
+        # Of a file: the file and the line. Of a run: the run, and all that follows the text.
+        "import": {**_NUMBER, "type": ["integer", "null"]},
+        "line": _MAYBE_COUNT,
         "text": _TEXT,
+        "run": _RUN,
+        "replicate": {**_MAYBE_COUNT, "maximum": _MAX_SAMPLE},
+        "descending": _FLAG,
+        "distribution": _TEXT,
+        "escalation": _TEXT,
+        "condition": _TEXT,
+        "quote": _TEXT,
+        "quote_start": _MAYBE_COUNT,
+        "quote_end": _MAYBE_COUNT,
+        "explanation": _TEXT,
+    },
+    RUNS: {
+        "run": {**_RUN, "minLength": 1},
+        "kind": {"enum": [*KINDS]},
+        "candidate": {**_TEXT, "maxLength": MAX_KEY_LENGTH},
+        "judge": {**_TEXT, "maxLength": MAX_JUDGE_NAME_LENGTH},
+        "judge_version": {**_NUMBER, "type": ["integer", "null"]},
+        **_ON_SCALE,
+        "status": {"enum": [*ENDED]},
+        # Of each case; of a judge the replicates of each response.
+        "samples": {**_NUMBER, "maximum": _MAX_SAMPLE},
+        "model": {**_TEXT, "maxLength": MAX_MODEL_NAME_LENGTH},
+        "settings": _FILLED,
+        "prompt": _DIGEST,
+        "prompt_hash": _DIGEST,
+        "suite": _DIGEST,
+        "created_at": _FILLED,
+        "finished_at": _TEXT,
+        "imported_from": {**_TEXT, "maxLength": MAX_RELEASE_NAME_LENGTH},
+    },
+    ADVICE: {
+        "batch": _NUMBER,
+        "case": _KEY,
+        "candidate": _KEY,
+        "sample": {**_COUNT, "maximum": _MAX_SAMPLE},
+        "physician": _PSEUDONYM,
+        "level": _FILLED,
+        "escalation": _TEXT,
+        "evidence": _TEXT,
+        "note": _NOTE,
+    },
+    ADVICE_BATCHES: {
+        "batch": _NUMBER,
+        "group": {**_FILLED, "maxLength": MAX_GROUP_NAME_LENGTH},
+        "run": _RUN,
+        **_ON_SCALE,
+        "readers": {**_NUMBER, "maximum": _MAX_VOTES},
+        "strata": _FILLED,
     },
     # The first six are those that `import_votes` reads.
     VOTES: {
@@ -222,6 +296,61 @@ CASE_SCHEMA: Schema = {
 }
 
 
+RESPONSE_SCHEMA: Schema = {
+    "$schema": _DIALECT,
+    "title": "A response as to a patient that a judge or a physician read",
+    **_object(
+        {
+            "case": _KEY,
+            "candidate": _KEY,
+            "sample": {**_COUNT, "maximum": _MAX_SAMPLE},
+            "response": _TEXT,
+            "writing_mode": {"enum": [*Response.WritingMode.values]},
+        },
+        ["case", "candidate", "sample", "response"],
+        additionalProperties=False,
+    ),
+}
+PROMPT_SCHEMA: Schema = {
+    "$schema": _DIALECT,
+    "title": "What all requests of a run share; the digest is the SHA-256 of the three texts",
+    **_object(
+        {
+            "digest": _FILLED,
+            "asks": {"enum": ["candidate", "judge"]},
+            "system": _FILLED,
+            # The most urgent level first; empty where no order is drawn.
+            "system_descending": _TEXT,
+            "user": _FILLED,
+        },
+        additionalProperties=False,
+    ),
+}
+_SHARE_OR_NULL: Schema = {"type": ["number", "null"]}
+# Cells that hold JSON: settings of a run, and the strata that a batch was drawn from.
+SETTINGS_SCHEMA: Schema = {
+    "type": "object",
+    "properties": {
+        "ask": {"enum": ["letter", "schema", "reasons"]},
+        "confidence": {"type": "boolean"},
+        "logprobs": {"type": "boolean"},
+        "temperature": _SHARE_OR_NULL,
+        "top_p": _SHARE_OR_NULL,
+        "max_tokens": {"type": "integer", "minimum": 1},
+        "seed": {"type": ["integer", "null"]},
+        "order_seed": {"type": "integer"},
+        "response_format": _TEXT,
+    },
+    "additionalProperties": False,
+}
+STRATA_SCHEMA: Schema = _list(
+    _object(
+        {"level": _FILLED, "candidate": _KEY, "responses": _NUMBER, "drawn": _COUNT},
+        additionalProperties=False,
+    )
+)
+
+
 def _row_schema(path: str) -> Schema:
     return {
         "$schema": _DIALECT,
@@ -232,7 +361,9 @@ def _row_schema(path: str) -> Schema:
 
 def schema_name(path: str) -> str:
     """The name of a file's schema; empty where the file is none of these."""
-    if path not in (SCALE, CASES, *TABLES):
+    if path.startswith(PROMPTS):
+        return "acuity_prompt"
+    if path not in (SCALE, CASES, RESPONSES, *TABLES):
         return ""
     return f"acuity_{path.removeprefix(FOLDER).rpartition('.')[0]}"
 
@@ -240,6 +371,8 @@ def schema_name(path: str) -> str:
 ACUITY_SCHEMAS: dict[str, Schema] = {
     schema_name(SCALE): SCALE_SCHEMA,
     schema_name(CASES): CASE_SCHEMA,
+    schema_name(RESPONSES): RESPONSE_SCHEMA,
+    schema_name(PROMPTS): PROMPT_SCHEMA,
     **{schema_name(path): _row_schema(path) for path in TABLES},
 }
 
@@ -281,3 +414,18 @@ def value_of(schema: Schema, cell: str) -> Any:
 def numbers(values: Iterable[int | float]) -> str:
     """Numbers in one cell, each in its shortest exact form."""
     return " ".join(repr(value) for value in values)
+
+
+def spans(passages: Iterable[tuple[int, int]]) -> str:
+    """Passages of a text in one cell, each from its first character to behind its last."""
+    return " ".join(f"{start}-{end}" for start, end in passages)
+
+
+def json_cell(value: Any) -> str:
+    """A value as a cell."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def prompt_path(digest: str) -> str:
+    """The file of a prompt."""
+    return f"{PROMPTS}{digest[:16]}.json"

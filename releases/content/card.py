@@ -191,9 +191,20 @@ def _acuity_files(facts: CardFacts) -> list[str]:
         f"`source_labels.csv` ({_n(counts['source_labels'], 'label')} from elsewhere) and `flow.csv`; `sets.csv` and "
         f"`reference.csv` ({_n(counts['reference_sets'], 'signed reference set')}); `readings.csv` "
         f"({_n(counts['readings'], 'reading')}, {'word for word' if options.reading_texts else 'without words'}).",
+        f"- `acuity/runs.csv`, `acuity/prompts/`: the {_n(counts['runs_of_levels'], 'run')} that asked for levels or "
+        "read them in responses, and what was sent.",
         "- `acuity/datasets.csv`: the licence of each dataset. The texts of a dataset that may not be passed on are in "
         "no file; its cases stand in `acuity/cases.jsonl` by key and digest.",
     ]
+    if options.responses:
+        lines.append(
+            f"- `acuity/responses.jsonl`: {_n(counts['responses_read'], 'response')} that a judge or a physician read."
+        )
+        if options.votes:
+            lines.append(
+                f"- `acuity/advice.csv`, `acuity/advice_batches.csv`: which level physicians read in responses "
+                f"({_n(counts['advice'], 'answer')} under pseudonyms), and how these were drawn."
+            )
     if options.votes:
         lines.append(
             f"- `acuity/votes.csv`, `acuity/rulings.csv`: {_n(counts['votes'], 'vote')} and "
@@ -231,8 +242,16 @@ def _changes_section(left_out: Mapping[str, int]) -> str:
         text += f"\n\n{_n(count, 'case')} with a rubric are left out, since their datasets may not be passed on."
     if count := left_out.get("readings_on_excluded_cases"):
         text += f"\n\n{_n(count, 'reading')} on excluded cases are left out."
-    if count := left_out.get("readings_of_runs"):
-        text += f"\n\n{_n(count, 'reading')} of runs and of judges are left out."
+    if count := left_out.get("judge_readings_without_responses"):
+        text += (
+            f"\n\n{_n(count, 'reading')} of judges are left out, since the responses that they were read in are not in "
+            "this release."
+        )
+    if count := left_out.get("advice_without_responses"):
+        text += (
+            f"\n\n{_n(count, 'response')} read by physicians are left out with what they read, since these responses "
+            "are not in this release."
+        )
     if count := left_out.get("verdicts_without_majority"):
         text += f"\n\n{_n(count, 'pair')} on which the replicates of a judge tie are left out."
     return text

@@ -32,7 +32,10 @@ class ReleaseOptions:
     verdicts: Annotated[bool, Label(gettext_lazy("Verdicts of judges"))] = False
     acuity: Annotated[
         bool,
-        Field(description="Scales, labels, reference sets and readings on how urgent cases are."),
+        Field(
+            description="Scales, labels, reference sets, runs and readings on how urgent cases are. Readings of judges "
+            "stand beside responses only."
+        ),
         Label(gettext_lazy("Acuity: labels, reference sets and readings")),
     ] = False
     reading_texts: Annotated[

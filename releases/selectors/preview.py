@@ -13,7 +13,7 @@ from releases.content.cases import cases_to_release
 from releases.content.optional_content import raters_of
 from releases.content.options import ReleaseOptions
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
-from scoring.models import AcuityReading, JudgeRun
+from scoring.models import AcuityReading, JudgeRun, JudgeRunItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class Preview:
     readings: int
     votes: int
     reference_sets: int
+    responses_read: int  # by judges of levels or physicians
+    advice: int  # answers of physicians on them
 
     @property
     def is_empty(self) -> bool:
@@ -69,4 +71,16 @@ def preview_of(benchmark: Benchmark) -> Preview:
             task__status=LabelTask.Status.SUBMITTED,
         ).count(),
         reference_sets=ReferenceSet.objects.filter(benchmark=benchmark).count(),
+        responses_read=JudgeRunItem.objects.filter(
+            run__benchmark=benchmark, run__purpose__in=JudgeRun.READS_LEVELS, response__case__excluded_at=None
+        )
+        .values("response")
+        .distinct()
+        .count(),
+        advice=LabelAnswer.objects.filter(
+            question__benchmark=benchmark,
+            question__kind=LabelQuestion.Kind.READ,
+            task__status=LabelTask.Status.SUBMITTED,
+            task__case__excluded_at=None,
+        ).count(),
     )

@@ -28,6 +28,7 @@ from releases.verification.acuity_content import (
     scheme_key,
     vote_levels,
 )
+from releases.verification.acuity_runs import RunChecks
 from releases.verification.sources import Source
 from rubrics.acuity.case_texts import conversation_text, text_digest
 from rubrics.acuity.scales import Scale
@@ -63,7 +64,11 @@ class _Check:
         self._imports()
         self._cases()
         self._labels()
-        self._readings()
+        checks = RunChecks(self.content, self.faults)
+        checks.runs()
+        checks.responses()
+        self._readings(checks)
+        checks.advice()
         self._votes()
         self._rulings()
         self._sets()
@@ -183,31 +188,40 @@ class _Check:
 
     # Readings
 
-    def _readings(self) -> None:
+    def _readings(self, checks: RunChecks) -> None:
         state = AcuityReading.State
         seen: set[tuple[Any, ...]] = set()
         for line, row in readings_of(self.content, self.faults):
             self._counts(files.READINGS, line, row)
             scale = self._scale(files.READINGS, line, row)
-            if not self._known(files.READINGS, line, "import", row["import"], self.content.imports) or scale is None:
+            if scale is None:
                 continue
+            self._level(line, row, scale)
+            if row["source"] != AcuityReading.Source.IMPORTED:
+                checks.reading(line, row, scale)
+                continue
+            if not self._known(files.READINGS, line, "import", row["import"], self.content.imports):
+                continue
+            checks.is_of_no_run(line, row)
             imported = self.content.imports[row["import"]][1]
             if (imported["scale"], imported["scale_version"]) != (row["scale"], row["scale_version"]):
                 self.faults.add(
                     files.READINGS, line, "import", Phrase("The file that it came from is on another scale.")
                 )
-            if row["state"] == state.LEVEL and row["level"] not in scale.values:
-                names = ", ".join(scale.values)
-                message = Phrase("“%(value)s” is no level of the scale: %(names)s.", value=row["level"], names=names)
-                self.faults.add(files.READINGS, line, "level", message)
-            elif row["state"] != state.LEVEL and row["level"] != (
-                "" if row["state"] == state.MISSING else row["state"]
-            ):
-                message = Phrase("This does not fit the state “%(state)s”.", state=row["state"])
-                self.faults.add(files.READINGS, line, "level", message)
             place = (row["case"], row["candidate"], row["format"], row["sample"], row["scale"], row["scale_version"])
             by_file = (row["import"],) if row["state"] == state.MISSING else ()
             self._once(files.READINGS, line, "sample", (*place, *by_file), seen)
+
+    def _level(self, line: int, row: Row, scale: Scale) -> None:
+        """The level fits the state."""
+        state = AcuityReading.State
+        if row["state"] == state.LEVEL and row["level"] not in scale.values:
+            names = ", ".join(scale.values)
+            message = Phrase("“%(value)s” is no level of the scale: %(names)s.", value=row["level"], names=names)
+            self.faults.add(files.READINGS, line, "level", message)
+        elif row["state"] != state.LEVEL and row["level"] != ("" if row["state"] == state.MISSING else row["state"]):
+            message = Phrase("This does not fit the state “%(state)s”.", state=row["state"])
+            self.faults.add(files.READINGS, line, "level", message)
 
     # Votes and rulings
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import IO, Any, BinaryIO, cast
 
 from consilium.core.phrases import Phrase
+from consilium.llm.acuity import PromptText
 from releases.content import acuity_files as files
 from releases.content.schemas import SCHEMAS, schema_of
 from releases.verification.lines import fault_of
@@ -24,6 +25,7 @@ from rubrics.parsing.reader import RecordReader
 Row = dict[str, Any]
 ScaleKey = tuple[str, int]
 SchemeKey = tuple[str, int, str, int]
+ResponseKey = tuple[str, str, int]  # case, candidate, sample
 MAX_FAULTS = 100
 _MAX_CELL_LENGTH = 16 << 20
 _MAX_BYTES = 64 << 20  # of scale.json, which is read as a whole
@@ -87,7 +89,7 @@ def with_acuity(source: Source) -> Source | None:
 
 @dataclass
 class AcuityContent:
-    """Everything but the readings, by name; rows keep their line. Numbers of sets and imports are their keys."""
+    """Everything but the readings, by name; rows keep their line. Sets, imports and batches are known by number."""
 
     source: Source
     names: set[str]
@@ -102,6 +104,14 @@ class AcuityContent:
     physicians: dict[str, str] = field(default_factory=dict)  # the group of each
     votes: list[tuple[int, Row]] = field(default_factory=list)
     rulings: list[tuple[int, Row]] = field(default_factory=list)
+    runs: dict[str, tuple[int, Row]] = field(default_factory=dict)
+    # What the cells of a run hold, and its prompt by digest.
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    prompts: dict[str, PromptText] = field(default_factory=dict)
+    responses: dict[ResponseKey, tuple[int, Row]] = field(default_factory=dict)
+    batches: dict[int, tuple[int, Row]] = field(default_factory=dict)
+    strata: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    advice: list[tuple[int, Row]] = field(default_factory=list)
     sets: dict[int, tuple[int, Row]] = field(default_factory=dict)
     items: dict[int, list[tuple[int, Row]]] = field(default_factory=dict)
 
@@ -114,7 +124,11 @@ class AcuityContent:
 def read_content(source: Source, faults: AcuityFaults) -> AcuityContent:
     """Read everything but the readings; what does not fit its schema, or stands twice, is a fault."""
     content = AcuityContent(source, set(source.names()))
-    needed = (*files.ALWAYS, *(files.OF_PHYSICIANS if content.names & {*files.OF_PHYSICIANS} else ()))
+    needed = (
+        *files.ALWAYS,
+        *(files.OF_PHYSICIANS if content.names & {*files.OF_PHYSICIANS} else ()),
+        *(files.OF_READERS if content.names & {files.ADVICE, files.ADVICE_BATCHES} else ()),
+    )
     for path in needed:
         if path not in content.names:
             faults.add(path, 0, "", Phrase("This file is missing."))
@@ -126,10 +140,23 @@ def read_content(source: Source, faults: AcuityFaults) -> AcuityContent:
     for path, name, rows in (
         (files.IMPORTS, "import", content.imports),
         (files.SETS, "set", content.sets),
+        (files.RUNS, "run", content.runs),
+        (files.ADVICE_BATCHES, "batch", content.batches),
     ):
         for line, row in rows_of(content, path, faults):
             _once(rows.setdefault(row[name], (line, row))[0] == line, path, line, name, faults)
-    for line, row in _cases(content, faults):
+    for run, (line, row) in content.runs.items():
+        settings = _cell(row["settings"], files.SETTINGS_SCHEMA, files.RUNS, line, "settings", faults)
+        content.settings[run] = settings or {}
+    for number, (line, row) in content.batches.items():
+        strata = _cell(row["strata"], files.STRATA_SCHEMA, files.ADVICE_BATCHES, line, "strata", faults)
+        content.strata[number] = strata or []
+    _read_prompts(content, faults)
+    for line, row in _records(content, files.RESPONSES, faults):
+        key = row["case"], row["candidate"], row["sample"]
+        is_first = content.responses.setdefault(key, (line, row))[0] == line
+        _once(is_first, files.RESPONSES, line, "sample", faults)
+    for line, row in _records(content, files.CASES, faults):
         _once(content.cases.setdefault(row["case"], (line, row))[0] == line, files.CASES, line, "case", faults)
     for line, row in rows_of(content, files.PHYSICIANS, faults):
         _once(row["physician"] not in content.physicians, files.PHYSICIANS, line, "physician", faults)
@@ -137,6 +164,7 @@ def read_content(source: Source, faults: AcuityFaults) -> AcuityContent:
     content.labels = list(rows_of(content, files.LABELS, faults))
     content.votes = list(rows_of(content, files.VOTES, faults))
     content.rulings = list(rows_of(content, files.RULINGS, faults))
+    content.advice = list(rows_of(content, files.ADVICE, faults))
     for line, row in rows_of(content, files.REFERENCE, faults):
         content.items.setdefault(row["set"], []).append((line, row))
     return content
@@ -163,7 +191,9 @@ def rows_of(content: AcuityContent, path: str, faults: AcuityFaults) -> Iterator
                 return
             line = reader.line_num + 1
             for cells in reader:
-                if len(cells) != len(columns):
+                if any("\x00" in cell for cell in cells):
+                    faults.add(path, line, "", Phrase("The text holds a NUL character."))
+                elif len(cells) != len(columns):
                     message = Phrase("%(n)s cells; the heading has %(columns)s.", n=len(cells), columns=len(columns))
                     faults.add(path, line, "", message)
                 else:
@@ -189,7 +219,7 @@ def _once(is_first: bool, path: str, line: int, name: str, faults: AcuityFaults)
 
 
 def _read_scales(content: AcuityContent, faults: AcuityFaults) -> None:
-    document = _json(content, faults)
+    document = _json(content, files.SCALE, faults)
     if document is None:
         return
     for row in document["scales"]:
@@ -207,19 +237,43 @@ def _read_scales(content: AcuityContent, faults: AcuityFaults) -> None:
             faults.add(files.SCALE, 0, row["name"], Phrase("There is no such scale in this release."))
 
 
-def _json(content: AcuityContent, faults: AcuityFaults) -> Any:
-    if files.SCALE not in content.names:
+def _json(content: AcuityContent, path: str, faults: AcuityFaults) -> Any:
+    if path not in content.names:
         return None
     try:
-        with content.source.open(files.SCALE) as file:
+        with content.source.open(path) as file:
             document = json.loads(file.read(_MAX_BYTES))
     except (ValueError, RecursionError, Unreadable) as error:
-        faults.add(files.SCALE, 0, "", Phrase("This is not JSON: %(why)s", why=str(error)[:100]))
+        faults.add(path, 0, "", Phrase("This is not JSON: %(why)s", why=str(error)[:100]))
         return None
-    if fault := fault_of(document, SCHEMAS[schema_of(files.SCALE)]):
-        faults.add(files.SCALE, 0, "", fault)
+    if fault := fault_of(document, SCHEMAS[schema_of(path)]):
+        faults.add(path, 0, "", fault)
         return None
     return document
+
+
+def _cell(text: str, schema: Mapping[str, Any], path: str, line: int, name: str, faults: AcuityFaults) -> Any:
+    """What a cell of JSON holds; a fault, and None, where it is none or does not fit."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        faults.add(path, line, name, Phrase("This is not JSON: %(why)s", why=str(error)[:100]))
+        return None
+    if fault := fault_of(value, schema):
+        faults.add(path, line, name, fault)
+        return None
+    return value
+
+
+def _read_prompts(content: AcuityContent, faults: AcuityFaults) -> None:
+    for path in sorted(name for name in content.names if name.startswith(files.PROMPTS)):
+        document = _json(content, path, faults)
+        if document is None:
+            continue
+        prompt = PromptText(document["system"], document["system_descending"], document["user"])
+        if prompt.digest != document["digest"] or path != files.prompt_path(prompt.digest):
+            faults.add(path, 0, "digest", Phrase("This is not the digest of the prompt."))
+        content.prompts[prompt.digest] = prompt
 
 
 def _read_schemes(content: AcuityContent, faults: AcuityFaults) -> None:
@@ -240,22 +294,23 @@ def _read_schemes(content: AcuityContent, faults: AcuityFaults) -> None:
         content.schemes[key] = Scheme(key[2], content.scales[key[0], key[1]], own)
 
 
-def _cases(content: AcuityContent, faults: AcuityFaults) -> Iterator[tuple[int, Row]]:
-    if files.CASES not in content.names or not content.source.size(files.CASES):
+def _records(content: AcuityContent, path: str, faults: AcuityFaults) -> Iterator[tuple[int, Row]]:
+    """The lines of a file of JSON objects; one that its schema does not allow is a fault, and is left out."""
+    if path not in content.names or not content.source.size(path):
         return
-    schema, own = SCHEMAS[schema_of(files.CASES)], Faults()
+    schema, own = SCHEMAS[schema_of(path)], Faults()
     try:
-        with content.source.open(files.CASES) as file:
+        with content.source.open(path) as file:
             for line, row in RecordReader(cast(BinaryIO, file), own):
                 if fault := fault_of(row, schema):
                     name, _colon, why = fault.partition(": ")
-                    faults.add(files.CASES, line, name, why)
+                    faults.add(path, line, name, why)
                 else:
                     yield line, row
     except Unreadable as error:
-        faults.add(files.CASES, 0, "", str(error))
+        faults.add(path, 0, "", str(error))
     for refused in own.first:
-        faults.add(files.CASES, refused.line, refused.field, refused.message)
+        faults.add(path, refused.line, refused.field, refused.message)
 
 
 def scheme_key(row: Row) -> SchemeKey:

@@ -67,6 +67,7 @@ _TYPES: dict[str, type] = {
     "array": list,
     "object": dict,
     "null": type(None),
+    "boolean": bool,
 }
 
 

@@ -1,4 +1,7 @@
-"""Writes to scales of acuity, label schemes and datasets. Scales and schemes never change; changes are new versions."""
+"""Writes to scales of acuity, label schemes, framings and datasets.
+
+Scales, schemes and framings never change; changes are new versions.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,23 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from consilium.core.errors import DomainError
-from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_LICENCE_LENGTH, MAX_SCALE_NAME_LENGTH
+from consilium.core.limits import (
+    MAX_DATASET_LENGTH,
+    MAX_FRAMING_LENGTH,
+    MAX_KEY_LENGTH,
+    MAX_LICENCE_LENGTH,
+    MAX_SCALE_NAME_LENGTH,
+)
+from rubrics.acuity.framings import PLACEHOLDER
 from rubrics.acuity.scales import STARTERS, Scale
 from rubrics.acuity.schemes import SCHEMES, NoScheme, Scheme, scheme_of
 from rubrics.acuity.stored import scale_of
 from rubrics.acuity.stored import scheme_of as stored_scheme
-from rubrics.models import AcuityDataset, AcuityScale, Benchmark, LabelRule, LabelScheme, slug_characters
+from rubrics.models import AcuityDataset, AcuityScale, Benchmark, Framing, LabelRule, LabelScheme, slug_characters
 
 MAX_LEVEL_TEXT_LENGTH = 500
 
@@ -140,6 +151,42 @@ def get_or_make_scheme(*, scale: AcuityScale, name: str, by: User | None, at: da
 
 
 @transaction.atomic
+def make_framing(*, benchmark: Benchmark, text: str, by: User | None, at: datetime) -> Framing:
+    """The newest framing of the benchmark if it has this text, else a new version of it.
+
+    Blanks at the ends are left out. `DomainError` unless ``{{case}}`` is in exactly one place, with words around it.
+    """
+    text = text.replace("\r\n", "\n").strip()
+    check_framing(text)
+    _lock(benchmark)
+    newest = Framing.objects.filter(benchmark=benchmark).first()
+    if newest is not None and newest.text == text:
+        return newest
+    version = newest.version + 1 if newest else 1
+    return Framing.objects.create(benchmark=benchmark, version=version, text=text, created_by=by, created_at=at)
+
+
+def check_framing(text: str) -> None:
+    """`DomainError` where the text is no framing."""
+    places = text.count(PLACEHOLDER)
+    if places != 1:
+        raise DomainError(
+            ngettext(
+                "A framing has %(place)s exactly once, spelled like this. This text has it %(n)s time.",
+                "A framing has %(place)s exactly once, spelled like this. This text has it %(n)s times.",
+                places,
+            )
+            % {"place": PLACEHOLDER, "n": places}
+        )
+    if text.strip() == PLACEHOLDER:
+        raise DomainError(
+            _("A framing has words beside %(place)s; else the case goes as it is.") % {"place": PLACEHOLDER}
+        )
+    if len(text) > MAX_FRAMING_LENGTH:
+        raise DomainError(_("A framing has at most %(n)s characters.") % {"n": MAX_FRAMING_LENGTH})
+
+
+@transaction.atomic
 def set_dataset_licence(
     *, benchmark: Benchmark, name: str, licence: str, may_redistribute: bool | None, by: User | None, at: datetime
 ) -> AcuityDataset:
@@ -181,5 +228,5 @@ def _refuse_name(name: str, most: int = MAX_SCALE_NAME_LENGTH) -> None:
 
 
 def _lock(benchmark: Benchmark) -> None:
-    """Let one transaction at a time number the scales and schemes of a benchmark."""
+    """Let one transaction at a time number the scales, schemes and framings of a benchmark."""
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)

@@ -79,6 +79,44 @@ def missing_from(
     return [entry for entry in applying(entries, case.all_tags) if not own.has(entry)]
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterCriterion:
+    """A criterion (its id) of a published rubric that belongs to a cluster; with ``negative`` points it is a fault."""
+
+    criterion: int
+    cluster: str
+    negative: bool
+
+
+def cluster_criteria(benchmark: Benchmark, entries: Sequence[BankEntry]) -> list[ClusterCriterion]:
+    """The criteria of published rubrics that belong to the clusters of ``entries``, by cluster and id. One query."""
+    items = RubricItem.objects.filter(
+        _of_clusters(entries),
+        rubric__case__benchmark=benchmark,
+        rubric__case__excluded_at=None,
+        rubric__status=Status.PUBLISHED,
+    )
+    rows = list(
+        items.order_by("criterion", "pk").values_list("criterion", "points", "bank_item", "tags", "criterion__text")
+    )
+    criteria = {}
+    for entry in entries:
+        for criterion, points, name, tags, text in rows:
+            if Held(frozenset([name]), frozenset(tags), frozenset([text])).has(entry):
+                criteria[entry.key, criterion] = ClusterCriterion(criterion, entry.key, points < 0)
+    return [criteria[key] for key in sorted(criteria)]
+
+
+def _of_clusters(entries: Iterable[BankEntry]) -> Q:
+    """Items that may be a cluster criterion, as `Held.has` tells them."""
+    chosen = list(entries)
+    return (
+        Q(bank_item__in=[entry.name for entry in chosen])
+        | Q(tags__overlap=[cluster_tag(entry) for entry in chosen])
+        | Q(criterion__text__in=[text for entry in chosen for text in entry.text.values()])
+    )
+
+
 def _of_items(items: Iterable[DraftItem]) -> Held:
     rows = list(items)
     return Held(
@@ -103,11 +141,7 @@ def _held(cases: Sequence[Case], entries: Sequence[BankEntry]) -> tuple[dict[int
     rubrics = dict(published.values_list("pk", "case_id"))
     status |= dict.fromkeys(rubrics.values(), Status.PUBLISHED)
     # Only items that could be cluster criteria: a large benchmark has fifty thousand others.
-    items = RubricItem.objects.filter(rubric__in=list(rubrics)).filter(
-        Q(bank_item__in=[entry.name for entry in entries])
-        | Q(tags__overlap=[cluster_tag(entry) for entry in entries])
-        | Q(criterion__text__in=[text for entry in entries for text in entry.text.values()])
-    )
+    items = RubricItem.objects.filter(rubric__in=list(rubrics)).filter(_of_clusters(entries))
     rows: dict[int, list[tuple[str, list[str], str]]] = {}
     for rubric, name, tags, text in items.values_list("rubric_id", "bank_item", "tags", "criterion__text"):
         rows.setdefault(rubrics[rubric], []).append((name, tags, text))

@@ -6,11 +6,20 @@ import pgtrigger
 from django.conf import settings
 from django.core.validators import MinLengthValidator
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import Length, Replace
+from django.db.models.lookups import Exact
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.identifiers import new_public_id
-from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_LICENCE_LENGTH, MAX_SCALE_NAME_LENGTH
+from consilium.core.limits import (
+    MAX_DATASET_LENGTH,
+    MAX_FRAMING_LENGTH,
+    MAX_KEY_LENGTH,
+    MAX_LICENCE_LENGTH,
+    MAX_SCALE_NAME_LENGTH,
+)
+from rubrics.acuity.framings import PLACEHOLDER
 from rubrics.models.benchmarks import Benchmark, slug_characters
 from rubrics.models.cases import Case
 
@@ -172,3 +181,32 @@ class AcuityDataset(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Framing(models.Model):
+    """A template with ``{{case}}`` in one place: a bare description as a patient's message (`rubrics.acuity.framings`).
+
+    It never changes: another text is a new version.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="framings")
+    version = models.PositiveIntegerField()
+    text = models.TextField(_("text"), max_length=MAX_FRAMING_LENGTH)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["benchmark", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "version"], name="rubrics_framing_version"),
+            models.CheckConstraint(
+                condition=Exact(
+                    Length("text"), Length(Replace("text", Value(PLACEHOLDER), Value(""))) + len(PLACEHOLDER)
+                ),
+                name="rubrics_framing_one_place",
+            ),
+        ]
+        triggers = [_immutable()]
+
+    def __str__(self) -> str:
+        return str(self.version)

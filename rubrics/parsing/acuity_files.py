@@ -4,7 +4,7 @@ Five shapes, by their fields or columns:
 
     vignettes-jsonl   urgency_level, case_description                        labels of cases, by their position
     results-jsonl     case_id, true_urgency, llm_output, run_id?, correct?   labels and readings
-    long-csv          case, candidate, format?, sample?, level, confidence?, reference?
+    long-csv          case, candidate, format?, sample?, level, confidence?, escalation?, reference?
     wide-csv          case, reference?, text?, then a column a candidate
     matrix-csv        set, reference, level, n                               counts; each becomes so many cases
 
@@ -47,6 +47,7 @@ MATRIX_COLUMNS = ("set", "reference", "level", "n")
 VOTE_COLUMNS = ("case", "physician", "round", "level", "certainty", "note", *FLAG)
 CANNOT_TELL = "cannot-tell"
 ALL = "all"  # the row of all candidates
+NO_ESCALATION = "none"  # the word for: nothing is advised under a condition
 MAX_SAMPLE = 9999
 MAX_LINES = 50  # that are named of one thing
 MAX_CASES_OF_A_CELL = 1_000_000
@@ -58,7 +59,10 @@ NUMBERED = "D"  # before the number of a vignette, where no dataset is named
 
 
 class Reading(NamedTuple):  # a file may have a million, and a frozen dataclass takes six times as long to make
-    """What a candidate said of a case in one sample; ``file`` is the number of the file, ``confidence`` is 0 to 1."""
+    """What a candidate said of a case in one sample; ``file`` is the number of the file, ``confidence`` is 0 to 1.
+
+    ``escalation`` is the place of the level that is advised under a condition, -1 for none, None where nothing says.
+    """
 
     file: int
     line: int
@@ -69,6 +73,7 @@ class Reading(NamedTuple):  # a file may have a million, and a frozen dataclass 
     answer: Answer
     text: str
     confidence: float | None = None
+    escalation: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,8 @@ class AcuityReader:
     do not name theirs. ``raters`` are the columns of candidates in a wide CSV, by default all that have no other
     meaning. A case with the number n in a file is ``DATASET-000n``, where a ``dataset`` is named: so a file of results
     finds the vignettes, which are numbered by position. With ``keep_texts`` the texts of cases go into the records.
-    Without ``refuse_without_rule`` a label that no rule is for is noted in the records alone.
+    Without ``refuse_without_rule`` a label that no rule is for is noted in the records alone. ``reads_escalations``:
+    the column ``escalation`` of a long CSV is read; else it is one of those that nobody reads.
     """
 
     scale: Scale
@@ -181,6 +187,7 @@ class AcuityReader:
     first_sample: int = 0  # of files whose rows name no sample
     keep_texts: bool = False
     refuse_without_rule: bool = True
+    reads_escalations: bool = False
     progress: Callable[[int], None] | None = None  # takes the number of bytes read
     records: AcuityRecords = field(default_factory=AcuityRecords)
     n_files: int = 0
@@ -329,9 +336,11 @@ class AcuityReader:
     def _long_csv(self, file: BinaryIO, faults: Faults, own: str) -> None:
         columns = (*CASE, *CANDIDATE, *LEVEL, *REFERENCE, *FLAG, "format", "sample", "confidence")
         start = len(self.records.readings)
-        known = _KnownCells()
+        has_escalations = self.reads_escalations and "escalation" in _heading(file)
+        file.seek(0)
+        known = None if has_escalations else _KnownCells()
         for line, record in read_table(file, faults, columns=columns, progress=self.progress):
-            place = known.place(record)
+            place = known.place(record) if known else None
             if place is not None:
                 message = self._note(line, *place)
                 if message is not None:
@@ -350,11 +359,12 @@ class AcuityReader:
                 sample = self._sample_of_file
             text = _text(fields, fields.name_of(*LEVEL))
             confidence = _number(fields, "confidence")
+            escalation = self._escalation(fields, format_) if has_escalations else None
             rest = fields.rest()
             self.records.unused.update(rest)
-            if fields.sound:
+            if fields.sound and known:
                 known.add(record, rest, case, candidate, format_, sample)
-            self._add(fields, case, candidate, format_, sample, text, confidence)
+            self._add(fields, case, candidate, format_, sample, text, confidence, escalation)
         self._same_confidences(start, faults)
         self._refuse_labels_without_rule(faults)
 
@@ -505,6 +515,19 @@ class AcuityReader:
         else:
             self.records.flag_lines.setdefault(case, fields.line)
 
+    def _escalation(self, fields: Fields, format_: str) -> int | None:
+        """The level that is advised under a condition; an empty cell is none in advice, unknown in a forced choice."""
+        text = fields.text("escalation", required=False)
+        if not text.strip():
+            return None if format_ == "qa" else -1
+        if folded(text) == NO_ESCALATION:
+            return -1
+        place = self.scale.place(text)
+        if place is None:
+            names = ", ".join((*self.scale.values, NO_ESCALATION))
+            fields.fault("escalation", Phrase("“%(value)s” is none of: %(names)s.", value=text, names=names))
+        return place
+
     def _add(
         self,
         fields: Fields,
@@ -514,16 +537,25 @@ class AcuityReader:
         sample: int,
         text: str,
         confidence: float | None = None,
+        escalation: int | None = None,
     ) -> None:
         """Note a reading, unless nothing was given; two of one sample are refused."""
         if not fields.sound:
             return
-        message = self._note(fields.line, case, candidate, format_, sample, text, confidence)
+        message = self._note(fields.line, case, candidate, format_, sample, text, confidence, escalation)
         if message is not None:
             fields.fault("sample", message)
 
     def _note(
-        self, line: int, case: str, candidate: str, format_: str, sample: int, text: str, confidence: float | None
+        self,
+        line: int,
+        case: str,
+        candidate: str,
+        format_: str,
+        sample: int,
+        text: str,
+        confidence: float | None,
+        escalation: int | None = None,
     ) -> Phrase | None:
         """Note a reading of a sound row, unless nothing was given; the fault where the sample has one already."""
         self.records.datasets.add(case, (candidate, format_), self._dataset)
@@ -540,7 +572,9 @@ class AcuityReader:
                 line=before.line,
                 file=self.records.files[before.file],
             )
-        readings.append(Reading(self.n_files, line, case, candidate, format_, sample, answer, text, confidence))
+        readings.append(
+            Reading(self.n_files, line, case, candidate, format_, sample, answer, text, confidence, escalation)
+        )
         return None
 
     def _answer(self, text: str) -> Answer | None:

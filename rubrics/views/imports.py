@@ -93,6 +93,7 @@ COUNTED = {
     "votes": _("Votes"),
     "rulings": _("Rulings"),
     "reference sets": _("Reference sets"),
+    "responses read": _("Responses read by physicians"),
     "banks": _("Banks"),
     "bank items": _("Criteria of the bank"),
 }

@@ -1,4 +1,4 @@
-"""API endpoints of acuity, for those who run the benchmark: scales, schemes, labels of cases, readings."""
+"""API endpoints of acuity, for those who run the benchmark: scales, schemes, labels of cases, readings, framings."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
-from consilium.core.limits import MAX_DATASET_LENGTH, MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
+from consilium.core.limits import MAX_DATASET_LENGTH, MAX_FRAMING_LENGTH, MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
 from rubrics.access import get_benchmark
 from rubrics.acuity.scales import MAX_LEVELS, MIN_LEVELS, Level, Scale, folded
 from rubrics.acuity.schemes import How, Mapped, Scheme
-from rubrics.acuity.services import MAX_LEVEL_TEXT_LENGTH
+from rubrics.acuity.services import MAX_LEVEL_TEXT_LENGTH, make_framing
 from rubrics.models import AcuityScale, HowMapped, LabelScheme, SourceLabel
 from scoring.acuity import mapping, selectors, services
 from scoring.acuity.forms import MAX_RULES
@@ -362,3 +362,37 @@ def readings(request: Request, slug: str) -> Response:
     benchmark = get_benchmark(request.user, slug)
     only(request)
     return page_of(request, selectors.readings(benchmark), AcuityReadingSerializer)
+
+
+class AcuityFramingSerializer(StrictSerializer, Plain):
+    """A version of the framing: the message around a case that is a bare description, with ``{{case}}`` once."""
+
+    version = serializers.IntegerField(read_only=True)
+    text = serializers.CharField(max_length=MAX_FRAMING_LENGTH)
+    created_by = serializers.CharField(read_only=True, allow_null=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+@extend_schema(
+    methods=["GET"],
+    responses=AcuityFramingSerializer(many=True),
+    parameters=PAGED,
+    operation_id="acuity_framings_list",
+)
+@extend_schema(
+    methods=["POST"],
+    request=AcuityFramingSerializer,
+    responses={201: AcuityFramingSerializer},
+    operation_id="acuity_framings_create",
+)
+@api_view(["GET", "POST"])
+def framings(request: Request, slug: str) -> Response:
+    """List the versions of the framing, the newest first, or make one; the newest text once more is that version."""
+    benchmark = get_benchmark(request.user, slug)
+    if request.method == "GET":
+        only(request)
+        return page_of(request, benchmark.framings.select_related("created_by"), AcuityFramingSerializer)
+    payload = valid(AcuityFramingSerializer(data=request.data))
+    by, at = cast("User", request.user), timezone.now()
+    row = make_framing(benchmark=benchmark, text=payload["text"], by=by, at=at)
+    return Response(AcuityFramingSerializer(row).data, status=status.HTTP_201_CREATED)

@@ -7,13 +7,12 @@ import of its own, which says who mapped it and when.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -24,7 +23,7 @@ from rubrics.acuity.schemes import Scheme
 from rubrics.acuity.shown import shown_mapping
 from rubrics.acuity.stored import scale_of
 from rubrics.acuity.stored import scheme_of as stored_scheme
-from rubrics.imports.bulk import check_references_at_once, copy_rows
+from rubrics.imports.bulk import check_references_at_once, chunks, copy_rows
 from rubrics.models import AcuityImport, Benchmark, HowMapped, LabelScheme, SourceLabel
 from scoring.acuity import selectors
 from scoring.acuity.importing import LABEL_COLUMNS
@@ -101,11 +100,12 @@ def _plan(
     counts: Counter[tuple[str, int, str, int | None, int | None]] = Counter()
     n_mapped = 0
     mapped = _mapped_cases(dataset, row)
-    for label in _newest_labels(benchmark, dataset).iterator(chunk_size=selectors.CHUNK):
-        if label.case_id in mapped:
+    columns = ("case", "label", "scheme", "how", "low", "high")
+    for case, *label in _newest_labels(benchmark, dataset, *columns):
+        if case in mapped:
             n_mapped += 1
         else:
-            counts[label.label, label.scheme_id, label.how, label.low, label.high] += 1
+            counts[tuple(label)] += 1
     if not counts and not n_mapped:
         raise DomainError(_("The dataset “%(name)s” has no labels.") % {"name": dataset[:80]})
     changes = []
@@ -129,16 +129,18 @@ def _shown(scale: Scale, how: str, low: int | None, high: int | None) -> str:
     return shown_mapping(scale, low, high) or str(HowMapped(how).label)
 
 
-def _newest_labels(benchmark: Benchmark, dataset: str) -> QuerySet[SourceLabel]:
-    """The label of each case of a dataset, as it was stored last, whatever the scheme."""
+def _newest_labels(benchmark: Benchmark, dataset: str, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """Columns of the label of each case of a dataset, as it was stored last, whatever the scheme."""
     rows = SourceLabel.objects.filter(scheme__scale__benchmark=benchmark, dataset=dataset)
-    return rows.order_by("case_id", "-pk").distinct("case_id")
+    newest = rows.order_by("case_id", "-pk").distinct("case_id")
+    return newest.values_list(*columns).iterator(chunk_size=selectors.CHUNK)
 
 
 def _mapped_cases(dataset: str, scheme: LabelScheme | None) -> set[int]:
     if scheme is None:
         return set()
-    return set(SourceLabel.objects.filter(dataset=dataset, scheme=scheme).values_list("case_id", flat=True))
+    rows = SourceLabel.objects.filter(dataset=dataset, scheme=scheme).values_list("case_id", flat=True)
+    return set(rows.iterator(chunk_size=selectors.CHUNK))
 
 
 @transaction.atomic
@@ -166,10 +168,15 @@ def map_again(
     row = services.get_or_make_scheme(scale=row_scale, name=scheme, by=by, at=at)
     check_references_at_once()
     mapped = _mapped_cases(dataset, row)
-    labels_of = [label for label in _newest_labels(benchmark, dataset) if label.case_id not in mapped]
-    sources = AcuityImport.objects.in_bulk({label.acuity_import_id for label in labels_of})
-    imports = {pk: _import_of(source, row, by, at) for pk, source in sorted(sources.items())}
-    copy_rows(SourceLabel, LABEL_COLUMNS, _rows(labels_of, stored_scheme(row), row, imports))
+    rows = _newest_labels(benchmark, dataset, "case", "acuity_import")
+    sources = AcuityImport.objects.in_bulk({source for case, source in rows if case not in mapped})
+    imports = {pk: _import_of(source, row, by, at).pk for pk, source in sorted(sources.items())}
+    columns = ("case", "dataset", "source_id", "label", "acuity_import", "line", "is_flagged")
+    stored = (label for label in _newest_labels(benchmark, dataset, *columns) if label[0] not in mapped)
+    target = stored_scheme(row)
+    # One chunk after another: while rows are copied, the connection reads none.
+    for chunk in chunks(stored, selectors.CHUNK):
+        copy_rows(SourceLabel, LABEL_COLUMNS, _rows(chunk, target, row, imports))
     return plan
 
 
@@ -189,12 +196,12 @@ def _import_of(source: AcuityImport, scheme: LabelScheme, by: User | None, at: d
 
 
 def _rows(
-    labels: list[SourceLabel], scheme: Scheme, row: LabelScheme, imports: dict[int, AcuityImport]
+    labels: Iterable[tuple[Any, ...]], scheme: Scheme, row: LabelScheme, imports: dict[int, int]
 ) -> Iterator[tuple[Any, ...]]:
-    for label in labels:
-        mapped = scheme.mapped(label.label)
+    for case, dataset, source_id, label, source, line, is_flagged in labels:
+        mapped = scheme.mapped(label)
         assert mapped is not None  # else the plan was refused
         yield (
-            *(label.case_id, label.dataset, label.source_id, label.label, row.pk, mapped.how.value),
-            *(mapped.low, mapped.high, imports[label.acuity_import_id].pk, label.line, label.is_flagged),
+            *(case, dataset, source_id, label, row.pk, mapped.how.value),
+            *(mapped.low, mapped.high, imports[source], line, is_flagged),
         )

@@ -93,9 +93,14 @@ def _labels(records: AcuityRecords, values: tuple[str, ...]) -> list[dict[str, A
 
 
 def fitting_rows(benchmark: Benchmark, labels: Collection[str]) -> list[dict[str, Any]]:
-    """The schemes that could be used instead, the best first; those without a rule for any label are left out."""
+    """The schemes that could be used instead, the best first; those without a rule for any label are left out.
+
+    A file without labels fits none better than another.
+    """
+    if not labels:
+        return []
     rows = fits(labels, schemes_on_offer(benchmark))
-    return [asdict(row) for row in rows if not labels or row.without_rule < min(len(labels), MAX_LABELS)]
+    return [asdict(row) for row in rows if row.without_rule < min(len(labels), MAX_LABELS)]
 
 
 def _flow(records: AcuityRecords) -> dict[str, int]:

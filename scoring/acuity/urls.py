@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from scoring.acuity import views
+from scoring.acuity import framing_views, views
 
 urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/case-acuity/", views.acuity, name="acuity"),
@@ -21,4 +21,5 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/case-acuity/scales/rules.csv", views.rules_csv, name="acuity-rules-csv"),
     path("b/<slug:slug>/case-acuity/scales/new/", views.new_scale, name="acuity-scale-new"),
     path("b/<slug:slug>/case-acuity/schemes/new/", views.new_scheme, name="acuity-scheme-new"),
+    path("b/<slug:slug>/case-acuity/framings/", framing_views.framings, name="acuity-framings"),
 ]

@@ -19,7 +19,7 @@ from consilium.core.endpoints import PAGED, Pages, valid
 from rubrics.access import get_benchmark
 from scoring import access
 from scoring.api import serializers
-from scoring.judges.config import InvalidConfig
+from scoring.api.config_errors import config_errors
 from scoring.judges.kinds.kind import KINDS, kind_key
 from scoring.models import JudgeRun, Verdict
 from scoring.runs import services as run_services
@@ -84,7 +84,7 @@ def judges(request: Request, slug: str) -> Response:
     kind = KINDS.get(kind_key(payload["kind"], payload["task"]))
     if kind is None or kind.value != payload["kind"]:
         raise ValidationError({"task": [_("Only a chat judge reads levels of care.")]})
-    try:
+    with config_errors():
         judge = kind.create(
             benchmark=benchmark,
             name=payload["name"],
@@ -92,8 +92,6 @@ def judges(request: Request, slug: str) -> Response:
             by=_me(request),
             at=timezone.now(),
         )
-    except InvalidConfig as error:
-        raise ValidationError({"config": {name: [message] for name, message in error.fields.items()}}) from None
     judge = access.judges_for(request.user).get(pk=judge.pk)
     return Response(serializers.JudgeSerializer(judge).data, status=status.HTTP_201_CREATED)
 

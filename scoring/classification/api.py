@@ -8,28 +8,31 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
-from consilium.core.limits import MAX_KEY_LENGTH, MAX_SCALE_NAME_LENGTH
+from consilium.core.limits import MAX_SCALE_NAME_LENGTH
 from rubrics.access import get_benchmark
+from scoring.api.config_errors import config_errors
 from scoring.classification import runs, selectors
 from scoring.classification.forms import MIN_BUDGET
 from scoring.classification.runs import MAX_SAMPLES, SAMPLES
-from scoring.classification.views import get_classification
-from scoring.generation.api import CandidateRunSerializer, GenerationErrorsSerializer, GenerationFrameSerializer
+from scoring.classification.views import PAGES
 from scoring.generation.due_responses import frame_of
-from scoring.judges.config import InvalidConfig
 from scoring.models import ClassificationRun
 from scoring.pipelines import runs as pipeline_runs
+from scoring.pipelines.api import (
+    CandidateRunProgressSerializer,
+    CandidateRunSerializer,
+    NewCandidateRunSerializer,
+    Plain,
+    progress_body,
+)
 
 if TYPE_CHECKING:
     from accounts.models import User
-
-Plain = serializers.Serializer[Any]
 
 
 def _budget() -> serializers.DecimalField:
@@ -38,7 +41,7 @@ def _budget() -> serializers.DecimalField:
     )
 
 
-class NewAcuityRunSerializer(StrictSerializer, Plain):
+class NewAcuityRunSerializer(NewCandidateRunSerializer):
     """A run to be begun.
 
     ``config``: ``endpoint``, ``model``, ``key_env`` (the name of an environment variable), ``ask`` (letter, schema,
@@ -47,12 +50,7 @@ class NewAcuityRunSerializer(StrictSerializer, Plain):
     ``concurrency``, ``requests_per_minute``, ``timeout_s``, ``attempts``, ``pauses``.
     """
 
-    candidate = serializers.CharField(
-        max_length=MAX_KEY_LENGTH, trim_whitespace=False, help_text="Made where it is not there."
-    )
     scale = serializers.CharField(max_length=MAX_SCALE_NAME_LENGTH, default="four")
-    config = serializers.DictField()
-    frame = GenerationFrameSerializer(required=False)
     samples = serializers.IntegerField(min_value=1, max_value=MAX_SAMPLES, default=SAMPLES)
     budget = _budget()
 
@@ -63,21 +61,14 @@ class ResumedAcuityRunSerializer(StrictSerializer, Plain):
     budget = _budget()
 
 
-class AcuityRunProgressSerializer(Plain):
+class AcuityRunProgressSerializer(CandidateRunProgressSerializer):
     """How far a run is, counted from its steps; ``levels`` and ``states`` are numbers of answers."""
 
-    total = serializers.IntegerField()
-    done = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    due = serializers.IntegerField()
     levels = serializers.DictField(child=serializers.IntegerField())
     states = serializers.DictField(child=serializers.IntegerField())
     with_logprobs = serializers.IntegerField()
     without_refused_parameters = serializers.IntegerField()
-    tokens_in = serializers.IntegerField()
-    tokens_out = serializers.IntegerField()
     spent = serializers.FloatField()
-    failures = GenerationErrorsSerializer(many=True)
 
 
 class AcuityRunSerializer(CandidateRunSerializer):
@@ -99,18 +90,12 @@ class AcuityRunDetailSerializer(AcuityRunSerializer):
         """As the page shows it."""
         progress = selectors.progress_of(run, at=timezone.now())
         return {
-            "total": progress.counts.total,
-            "done": progress.counts.done,
-            "failed": progress.counts.failed,
-            "due": progress.counts.due,
+            **progress_body(progress),
             "levels": {level.value: level.number for level in progress.levels},
             "states": {state.value: state.number for state in progress.states},
             "with_logprobs": progress.with_logprobs,
             "without_refused_parameters": progress.left_out,
-            "tokens_in": run.tokens_in,
-            "tokens_out": run.tokens_out,
             "spent": run.spent,
-            "failures": [{"kind": kind, "items": number} for kind, number in progress.errors],
         }
 
 
@@ -134,7 +119,7 @@ def runs_of_benchmark(request: Request, slug: str) -> Response:
     if request.method == "GET":
         return page_of(request, selectors.runs_on(benchmark), AcuityRunSerializer)
     payload = valid(NewAcuityRunSerializer(data=request.data))
-    try:
+    with config_errors():
         run = runs.create_run(
             benchmark=benchmark,
             candidate=payload["candidate"],
@@ -146,8 +131,6 @@ def runs_of_benchmark(request: Request, slug: str) -> Response:
             by=cast("User", request.user),
             at=timezone.now(),
         )
-    except InvalidConfig as error:
-        raise ValidationError({"config": {name: [message] for name, message in error.fields.items()}}) from None
     return _detail(run, status.HTTP_201_CREATED)
 
 
@@ -155,14 +138,14 @@ def runs_of_benchmark(request: Request, slug: str) -> Response:
 @api_view(["GET"])
 def classification_run(request: Request, slug: str, public_id: str) -> Response:
     """Show a run and how far it is; ask again until its status is finished, incomplete, cancelled or failed."""
-    return _detail(get_classification(cast("User", request.user), slug, public_id))
+    return _detail(PAGES.get(cast("User", request.user), slug, public_id))
 
 
 @extend_schema(request=None, responses=AcuityRunDetailSerializer, operation_id="acuity_runs_cancel")
 @api_view(["POST"])
 def classification_cancel(request: Request, slug: str, public_id: str) -> Response:
     """Ask for nothing more; what was written stays."""
-    run = get_classification(cast("User", request.user), slug, public_id)
+    run = PAGES.get(cast("User", request.user), slug, public_id)
     pipeline_runs.cancel_run(run=run, at=timezone.now())
     return _detail(run)
 
@@ -173,7 +156,7 @@ def classification_cancel(request: Request, slug: str, public_id: str) -> Respon
 @api_view(["POST"])
 def classification_resume(request: Request, slug: str, public_id: str) -> Response:
     """Ask for what is due and for what failed, with another budget where one is given."""
-    run = get_classification(cast("User", request.user), slug, public_id)
+    run = PAGES.get(cast("User", request.user), slug, public_id)
     payload = valid(ResumedAcuityRunSerializer(data=request.data))
     runs.resume_run(run=run, at=timezone.now(), budget=payload.get("budget"))
     return _detail(run)

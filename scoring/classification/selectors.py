@@ -18,8 +18,8 @@ from rubrics.acuity.shown import shown_levels
 from rubrics.acuity.stored import scale_of
 from rubrics.models import AcuityScale, Benchmark
 from scoring.classification.config import ClassificationConfig
-from scoring.generation.selectors import STATUSES, Counts, counts_of
 from scoring.models import AcuityReading, ClassificationRun, PipelineStep
+from scoring.pipelines.selectors import STATUSES, Counts, counts_of
 from scoring.runs.spending import time_words
 from scoring.selectors.rates import rate_of, window_start
 
@@ -79,8 +79,8 @@ def runs_on(benchmark: Benchmark) -> QuerySet[ClassificationRun]:
 
 
 def scale_of_run(run: ClassificationRun) -> AcuityScale | None:
-    """The scale that its readings are on; None for a run that was made elsewhere."""
-    if run.imported:
+    """The scale that its readings are on; None for a run that was made elsewhere and has none."""
+    if run.imported and not run.origin:
         return None
     return AcuityScale.objects.filter(benchmark=run.benchmark_id, pk=run.terms.get("scale", 0)).first()
 

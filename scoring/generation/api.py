@@ -8,40 +8,31 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, page_of, valid
-from consilium.core.limits import MAX_KEY_LENGTH, MAX_SETTING_LENGTH
+from consilium.core.limits import MAX_SETTING_LENGTH
 from rubrics.access import get_benchmark
+from scoring.api.config_errors import config_errors
 from scoring.generation import runs, selectors
 from scoring.generation.due_responses import frame_of
 from scoring.generation.runs import MAX_SAMPLES, SETTING
-from scoring.generation.views import get_generation
-from scoring.judges.config import InvalidConfig
-from scoring.models import GenerationRun, PipelineRun
+from scoring.generation.views import PAGES
+from scoring.models import GenerationRun
 from scoring.pipelines import runs as pipeline_runs
+from scoring.pipelines.api import (
+    CandidateRunProgressSerializer,
+    CandidateRunSerializer,
+    NewCandidateRunSerializer,
+    progress_body,
+)
 
 if TYPE_CHECKING:
     from accounts.models import User
 
-Plain = serializers.Serializer[Any]
 
-
-class GenerationFrameSerializer(StrictSerializer, Plain):
-    """Which cases are answered; what is empty leaves nothing out."""
-
-    tag = serializers.CharField(default="", allow_blank=True)
-    difficulty = serializers.CharField(default="", allow_blank=True)
-    register = serializers.CharField(default="", allow_blank=True)
-    language = serializers.CharField(default="", allow_blank=True)
-    cases = serializers.IntegerField(min_value=1, required=False, help_text="Only so many, drawn by the seed.")
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
-
-
-class NewGenerationSerializer(StrictSerializer, Plain):
+class NewGenerationSerializer(NewCandidateRunSerializer):
     """A run to be begun.
 
     ``config``: ``endpoint``, ``model``, ``key_env`` (the name of an environment variable), ``system_prompt``,
@@ -49,58 +40,30 @@ class NewGenerationSerializer(StrictSerializer, Plain):
     ``concurrency``, ``requests_per_minute``, ``timeout_s``, ``attempts``, ``pauses``.
     """
 
-    candidate = serializers.CharField(
-        max_length=MAX_KEY_LENGTH, trim_whitespace=False, help_text="Made where it is not there."
-    )
-    config = serializers.DictField()
-    frame = GenerationFrameSerializer(required=False)
     samples = serializers.IntegerField(min_value=1, max_value=MAX_SAMPLES, default=1)
     setting = serializers.CharField(max_length=MAX_SETTING_LENGTH, default=SETTING)
+    framing = serializers.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        allow_null=True,
+        default=None,
+        help_text="Version of the framing of cases that are bare descriptions; null: each case goes as it is.",
+    )
 
 
-class GenerationErrorsSerializer(Plain):
-    """Failed items of one kind."""
-
-    kind = serializers.CharField()
-    items = serializers.IntegerField()
-
-
-class GenerationProgressSerializer(Plain):
+class GenerationProgressSerializer(CandidateRunProgressSerializer):
     """How far a run is, counted from its items."""
 
-    total = serializers.IntegerField()
-    done = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    due = serializers.IntegerField()
     truncated = serializers.IntegerField()
     refused = serializers.IntegerField()
     names_its_author = serializers.IntegerField()
-    tokens_in = serializers.IntegerField()
-    tokens_out = serializers.IntegerField()
-    failures = GenerationErrorsSerializer(many=True)
-
-
-class CandidateRunSerializer(Plain):
-    """A run that asks a candidate about cases, in a list."""
-
-    id = serializers.CharField(source="public_id")
-    candidate = serializers.CharField(source="candidate.public_id")
-    candidate_name = serializers.CharField(source="candidate.name")
-    status = serializers.ChoiceField(choices=PipelineRun.Status.choices)
-    config = serializers.DictField()
-    frame = serializers.DictField()
-    samples = serializers.IntegerField()
-    error = serializers.CharField()
-    created_at = serializers.DateTimeField()
-    started_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
-    resume_at = serializers.DateTimeField(allow_null=True, help_text="When a paused run asks again.")
 
 
 class GenerationRunSerializer(CandidateRunSerializer):
     """A run in a list."""
 
     setting = serializers.CharField()
+    framing = serializers.IntegerField(source="framing_version", allow_null=True)
 
 
 class GenerationRunDetailSerializer(GenerationRunSerializer):
@@ -113,16 +76,10 @@ class GenerationRunDetailSerializer(GenerationRunSerializer):
         """As the page shows it."""
         progress = selectors.progress_of(run, at=timezone.now())
         return {
-            "total": progress.counts.total,
-            "done": progress.counts.done,
-            "failed": progress.counts.failed,
-            "due": progress.counts.due,
+            **progress_body(progress),
             "truncated": progress.truncated,
             "refused": progress.refused,
             "names_its_author": progress.flagged,
-            "tokens_in": progress.tokens_in,
-            "tokens_out": progress.tokens_out,
-            "failures": [{"kind": kind, "items": number} for kind, number in progress.errors],
         }
 
 
@@ -146,7 +103,7 @@ def generation(request: Request, slug: str) -> Response:
     if request.method == "GET":
         return page_of(request, selectors.runs_on(benchmark), GenerationRunSerializer)
     payload = valid(NewGenerationSerializer(data=request.data))
-    try:
+    with config_errors():
         run = runs.create_run(
             benchmark=benchmark,
             candidate=payload["candidate"],
@@ -154,11 +111,10 @@ def generation(request: Request, slug: str) -> Response:
             frame=frame_of(payload.get("frame", {})),
             samples=payload["samples"],
             setting=payload["setting"],
+            framing=payload["framing"],
             by=cast("User", request.user),
             at=timezone.now(),
         )
-    except InvalidConfig as error:
-        raise ValidationError({"config": {name: [message] for name, message in error.fields.items()}}) from None
     return _detail(run, status.HTTP_201_CREATED)
 
 
@@ -166,14 +122,14 @@ def generation(request: Request, slug: str) -> Response:
 @api_view(["GET"])
 def generation_run(request: Request, slug: str, public_id: str) -> Response:
     """Show a run and how far it is; ask again until its status is finished, incomplete, cancelled or failed."""
-    return _detail(get_generation(cast("User", request.user), slug, public_id))
+    return _detail(PAGES.get(cast("User", request.user), slug, public_id))
 
 
 @extend_schema(request=None, responses=GenerationRunDetailSerializer, operation_id="generation_cancel")
 @api_view(["POST"])
 def generation_cancel(request: Request, slug: str, public_id: str) -> Response:
     """Ask for nothing more; what was written stays."""
-    run = get_generation(cast("User", request.user), slug, public_id)
+    run = PAGES.get(cast("User", request.user), slug, public_id)
     pipeline_runs.cancel_run(run=run, at=timezone.now())
     return _detail(run)
 
@@ -182,6 +138,6 @@ def generation_cancel(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["POST"])
 def generation_resume(request: Request, slug: str, public_id: str) -> Response:
     """Ask for what is due and for what failed."""
-    run = get_generation(cast("User", request.user), slug, public_id)
+    run = PAGES.get(cast("User", request.user), slug, public_id)
     pipeline_runs.resume_run(run=run, at=timezone.now())
     return _detail(run)

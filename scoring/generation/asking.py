@@ -18,8 +18,11 @@ MAX_QUOTE_LENGTH = 200
 
 
 def messages_of(config: GenerationConfig, conversation: list[dict[str, Any]]) -> Messages:
-    """The system prompt, then the messages of the case; a system message of the case itself is kept."""
-    turns = [{"role": str(turn["role"]), "content": str(turn["content"])} for turn in conversation]
+    """The system prompt, then the messages of the case, framed where the run frames it.
+
+    A system message of the case itself is kept.
+    """
+    turns = config.turns_of(conversation)
     return [{"role": "system", "content": config.system_prompt}, *turns] if config.system_prompt else turns
 
 
@@ -28,14 +31,16 @@ def request_for(config: GenerationConfig, conversation: list[dict[str, Any]], sa
     return StepRequest(MESSAGES_ENDPOINT, messages_of(config, conversation), config.parameters(sample), draw=sample)
 
 
-def response_of(answer: Answer, *, candidate: str) -> Output:
+def response_of(answer: Answer, *, candidate: str, framed: bool) -> Output:
     """The response as the output of its step: text, what the endpoint said of it, and whether it names its author.
+
+    ``framed`` is part of it only where it is true: outputs of runs without a framing are as they always were.
 
     `ContentError` for an answer without a text, also where it was cut before the first word.
     """
     if answer.fault not in ("", CUT, REFUSED) or not answer.text.strip():
         raise ContentError(answer.fault or "empty", answer.message or "the model gave no text", answer.text)
-    return {
+    output: Output = {
         "text": answer.text,
         "model": answer.model,
         "finish_reason": answer.finish,
@@ -43,6 +48,7 @@ def response_of(answer: Answer, *, candidate: str) -> Output:
         "refused": answer.fault == REFUSED,
         "names_its_author": (self_identification(answer.text, candidate) or "")[:MAX_QUOTE_LENGTH],
     }
+    return {**output, "framed": True} if framed else output
 
 
 def kept_with(step: FinishedStep, config: GenerationConfig, *, run: str, at: datetime) -> dict[str, Any]:
@@ -54,7 +60,7 @@ def kept_with(step: FinishedStep, config: GenerationConfig, *, run: str, at: dat
     generation: dict[str, Any] = {
         "run": run,
         "model": output["model"] or config.model,
-        "settings": config.settings(),
+        "settings": config.settings(framed=bool(output.get("framed"))),
         "date": at.astimezone(UTC).isoformat(timespec="seconds"),
         "finish_reason": output["finish_reason"],
         "latency_ms": step.latency_ms,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 from pydantic import Field, field_validator
 
+from consilium.core.limits import MAX_FRAMING_LENGTH
 from consilium.llm.endpoint import Endpoint, RetryPolicy
-from scoring.judges.config import EndpointConfig, checked_config
+from rubrics.acuity.framings import PLACEHOLDER, is_bare, render
+from scoring.judges.config import EndpointConfig, StrictConfig, checked_config
 
 # Decoding settings beyond the common ones, by the names that providers and servers use. A parameter that is not listed
 # could change the question (messages, tools), the form of the answer (stream, n) or who pays for it.
@@ -103,21 +106,58 @@ class DecodingConfig(EndpointConfig):
         )
 
 
+class FramingConfig(StrictConfig):
+    """A version of the benchmark's framing, with its text, so that a replay elsewhere makes the same requests."""
+
+    version: int = Field(ge=1)
+    text: str = Field(max_length=MAX_FRAMING_LENGTH)
+
+    @field_validator("text")
+    @classmethod
+    def _one_place(cls, value: str) -> str:
+        if value.count(PLACEHOLDER) != 1:
+            raise ValueError(_("A framing has %(place)s exactly once.") % {"place": PLACEHOLDER})
+        return value
+
+    @property
+    def sha256(self) -> str:
+        """The hash that identifies the text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
 class GenerationConfig(DecodingConfig):
-    """How responses are asked for: also with which system prompt."""
+    """How responses are asked for: also with which system prompt, and with which framing of bare descriptions."""
 
     system_prompt: str = Field(default="", max_length=50_000)
+    # None: each case goes as it is.
+    framing: FramingConfig | None = None
 
     @property
     def system_prompt_sha256(self) -> str:
         """The hash that identifies the system prompt; empty where there is none."""
         return hashlib.sha256(self.system_prompt.encode()).hexdigest() if self.system_prompt else ""
 
-    def settings(self) -> dict[str, Any]:
-        """All that a response's text depends on, except the endpoint's address; kept with each response."""
+    def frames(self, conversation: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether the framing is put around a case: a conversation of several messages goes as it is."""
+        return self.framing is not None and is_bare(conversation)
+
+    def turns_of(self, conversation: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+        """The messages of a case as they are sent, framed where that applies."""
+        turns = [{"role": str(turn["role"]), "content": str(turn["content"])} for turn in conversation]
+        if self.framing is not None and is_bare(conversation):
+            turns[0]["content"] = render(self.framing.text, turns[0]["content"])
+        return turns
+
+    def settings(self, *, framed: bool) -> dict[str, Any]:
+        """All that a response's text depends on, except the endpoint's address; kept with each response.
+
+        ``framed``: whether the framing of the run was put around its case.
+        """
         settings = self.parameters(0)
         if self.system_prompt:
             settings["system_prompt_sha256"] = self.system_prompt_sha256
+        if self.framing is not None and framed:
+            settings |= {"framing_version": self.framing.version, "framing_sha256": self.framing.sha256}
         return settings
 
 

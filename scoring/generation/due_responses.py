@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db import connection
-from django.db.models import Avg
+from django.db.models import Avg, Q
 
 from consilium.llm.meter import BYTES_PER_TOKEN
 from rubrics.models import Benchmark, Candidate, Case, Response
@@ -57,6 +57,8 @@ def cases_in(benchmark: Benchmark, frame: CaseFrame) -> list[int]:
     return [pk for _key, pk in drawn[: frame.cases]]
 
 
+# `rubrics.acuity.framings.is_bare`, as SQL on cases called c.
+BARE = "jsonb_array_length(c.conversation) = 1 AND c.conversation -> 0 ->> 'role' = 'user'"
 # Ordered by sample, so that a run that is cut short has one answer to every case before it has two to any.
 DUE = """
     SELECT c.id AS case_id, s.sample
@@ -101,6 +103,9 @@ class Size:
     estimated_from: int = 0
     # Responses of this candidate that were generated with other settings, or imported from a file.
     otherwise: int = 0
+    # Where the run has a framing: the cases that are due and are framed, and those that go as they are.
+    framed: int = 0
+    unframed: int = 0
 
     @property
     def most(self) -> bool:
@@ -123,13 +128,16 @@ def size_of(
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
-            SELECT count(*), COALESCE(sum(octet_length(c.conversation::text)), 0)
+            SELECT count(*), COALESCE(sum(octet_length(c.conversation::text)), 0), count(DISTINCT c.id),
+                count(*) FILTER (WHERE {BARE}), count(DISTINCT c.id) FILTER (WHERE {BARE})
             FROM ({DUE}) AS d JOIN rubrics_case c ON c.id = d.case_id
             """,
             params,
         )
-        calls, written = cursor.fetchone()
+        calls, written, n_due, framed_calls, n_bare = cursor.fetchone()
     n_bytes = int(written) + calls * len(config.system_prompt.encode())
+    if config.framing is not None:
+        n_bytes += framed_calls * len(config.framing.text.encode())
     earlier = PipelineStep.objects.filter(
         run__kind=RESPONSES, run__benchmark=benchmark, run__config__model=config.model, state=PipelineStep.State.DONE
     ).exclude(tokens_out=None)
@@ -142,13 +150,24 @@ def size_of(
         tokens_out=about(calls * (mean if mean is not None else config.max_tokens)),
         estimated_from=earlier.count() if mean is not None else 0,
         otherwise=n_with_other_settings(candidate, config, setting) if candidate else 0,
+        framed=0 if config.framing is None else int(n_bare),
+        unframed=0 if config.framing is None else int(n_due - n_bare),
     )
 
 
 def n_with_other_settings(candidate: Candidate, config: GenerationConfig, setting: str) -> int:
     """How many responses of the candidate have other settings; all responses of a candidate should have the same."""
     mine = Response.objects.filter(candidate=candidate, setting=setting)
-    return mine.count() - mine.filter(metadata__generation__settings=config.settings()).count()
+    alike = Q(metadata__generation__settings=config.settings(framed=False))
+    if config.framing is not None:
+        framed = Q(metadata__generation__settings=config.settings(framed=True))
+        alike = (alike & ~is_bare_case("case__")) | framed
+    return mine.count() - mine.filter(alike).count()
+
+
+def is_bare_case(path: str = "") -> Q:
+    """`rubrics.acuity.framings.is_bare` as a condition; ``path`` leads to the case."""
+    return Q(**{f"{path}conversation__0__role": "user", f"{path}conversation__1__isnull": True})
 
 
 def about(number: float) -> int:

@@ -6,22 +6,27 @@ import json
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django import forms
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_SETTING_LENGTH
 from consilium.core.strict_json import read_json
-from rubrics.models import Benchmark, Candidate
+from rubrics.models import Benchmark, Candidate, Framing
 from rubrics.models.cases import Difficulty, Register
 from rubrics.selectors.lists import languages, tag_counts
 from scoring.endpoint_forms import EndpointForm
 from scoring.generation.config import DecodingConfig, GenerationConfig, generation_config
 from scoring.generation.due_responses import CaseFrame, frame_of
-from scoring.generation.runs import MAX_SAMPLES, SETTING, check_candidate
+from scoring.generation.runs import MAX_SAMPLES, SETTING, check_candidate, framing_settings
 from scoring.judges.config import InvalidConfig
 
 # Fields that say what is requested; all other fields are settings.
-NOT_SETTINGS = ("candidate", "setting", "samples", "tag", "difficulty", "register", "language", "cases", "draw_seed")
+NOT_SETTINGS = (
+    *("candidate", "setting", "framing", "samples", "tag", "difficulty", "register", "language", "cases", "draw_seed"),
+)
 
 
 def _default(name: str) -> Any:
@@ -191,10 +196,28 @@ class GenerationForm(CandidateForm[GenerationConfig]):
         widget=forms.Textarea(attrs={"rows": 5}),
         help_text=_("Goes before the conversation. Kept with the candidate; each response names it by its hash."),
     )
+    framing = forms.TypedChoiceField(
+        label=_("Framing"),
+        required=False,
+        coerce=int,
+        empty_value=None,
+        help_text=_(
+            "Put around each case that is one message of the user, such as a description; longer conversations go as "
+            "they are."
+        ),
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, benchmark=benchmark, **kwargs)
+        field = self.fields["framing"]
+        assert isinstance(field, forms.ChoiceField)
+        self.has_framings = benchmark.framings.exists()
+        field.choices = [("", _("As the case stands")), *map(_framing_choice, benchmark.framings.all())]
 
     def checked_settings(self) -> GenerationConfig:
         """The settings; `InvalidConfig` names each field that is wrong."""
-        return generation_config(self.config())
+        framing = framing_settings(self.benchmark, self.cleaned_data.get("framing"))
+        return generation_config({**self.config(), "framing": framing})
 
     @property
     def setting_name(self) -> str:
@@ -207,9 +230,15 @@ class GenerationForm(CandidateForm[GenerationConfig]):
         return [self[name] for name in ("top_p", "seed", "stop", "extra", "setting")]
 
 
+def _framing_choice(framing: Framing) -> tuple[int, str]:
+    date = date_format(timezone.localtime(framing.created_at), "DATE_FORMAT")
+    return framing.version, _now("Version %(n)s, %(date)s") % {"n": framing.version, "date": date}
+
+
 def initial_of(values: dict[str, Any]) -> dict[str, Any]:
     """A run's settings as the form shows them."""
     initial = dict(values)
+    initial["framing"] = (values.get("framing") or {}).get("version", "")
     initial["stop"] = "\n".join(values.get("stop", []))
     initial["extra"] = json.dumps(values["extra"], ensure_ascii=False) if values.get("extra") else ""
     return initial

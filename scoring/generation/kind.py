@@ -68,12 +68,13 @@ class ResponsesKind(PipelineKind[GenerationSettings]):
         return {"conversation": material, "sample": int(name.key)}
 
     def request(self, settings: GenerationSettings, name: StepName, value: Any, nonce: str) -> StepRequest:
-        """The conversation as it is: what a user says is no material here, and stands in no fence."""
+        """The conversation, framed or as it is: what a user says is no material here, and stands in no fence."""
         return request_for(settings.config, value["conversation"], value["sample"])
 
     def output(self, settings: GenerationSettings, name: StepName, value: Any, answer: Answer) -> Output:
         """The response and what is known of it; `ContentError` for an answer without a text."""
-        return response_of(answer, candidate=settings.candidate)
+        framed = settings.config.frames(value["conversation"])
+        return response_of(answer, candidate=settings.candidate, framed=framed)
 
     def keep(
         self, settings: GenerationSettings, run: PipelineRun, steps: Sequence[FinishedStep], *, at: datetime

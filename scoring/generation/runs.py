@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_KEY_LENGTH
-from rubrics.models import Benchmark, Candidate
+from rubrics.models import Benchmark, Candidate, Framing
 from scoring.generation.config import GenerationConfig, generation_config
 from scoring.generation.due_responses import DUE, CaseFrame, cases_in, due_parameters
 from scoring.generation.kind import KIND, STAGE
+from scoring.judges.config import InvalidConfig
 from scoring.models import GenerationRun
 from scoring.pipelines import runs as pipeline_runs
 
@@ -50,12 +51,16 @@ def create_run(
     by: User | None,
     at: datetime,
     setting: str = SETTING,
+    framing: int | None = None,
 ) -> GenerationRun:
     """Make a run with its steps, and enqueue a task once this is committed.
 
-    Samples are numbered from 0; those that exist, or that another run is about to request, are left out.
+    Samples are numbered from 0; those that exist, or that another run is about to request, are left out. ``framing`` is
+    the version of the benchmark's framing; None: each case goes as it is.
     """
-    checked = generation_config(dict(config))
+    if config.get("framing") is not None:
+        raise InvalidConfig({"framing": _("A run names a version of the benchmark’s framing, beside its settings.")})
+    checked = generation_config({**config, "framing": framing_settings(benchmark, framing)})
     if not 1 <= samples <= MAX_SAMPLES:
         raise DomainError(_("A run has 1 to %(n)s samples of each case.") % {"n": MAX_SAMPLES})
     if not setting or len(setting) > 40:
@@ -65,7 +70,7 @@ def create_run(
         known, _created = Candidate.objects.get_or_create(benchmark=benchmark, name=candidate)
     # Two runs for one candidate are made one after the other, so that no response is due in both.
     known = Candidate.objects.select_for_update().get(pk=known.pk)
-    _remember_prompt(known, checked)
+    _remember_texts(known, checked)
     run = pipeline_runs.create_run(
         kind=KIND,
         benchmark=benchmark,
@@ -94,9 +99,24 @@ def create_run(
     return GenerationRun.objects.get(pk=run.pk)
 
 
-def _remember_prompt(candidate: Candidate, config: GenerationConfig) -> None:
-    """Keep the system prompt's text with the candidate; its responses refer to the prompt by its hash."""
+def framing_settings(benchmark: Benchmark, version: int | None) -> dict[str, Any] | None:
+    """A version of the framing as a run keeps it; `DomainError` where the benchmark has no such version."""
+    if version is None:
+        return None
+    framing = Framing.objects.filter(benchmark=benchmark, version=version).first()
+    if framing is None:
+        raise DomainError(_("This benchmark has no framing of version %(n)s.") % {"n": version})
+    return {"version": framing.version, "text": framing.text}
+
+
+def _remember_texts(candidate: Candidate, config: GenerationConfig) -> None:
+    """Keep the texts of system prompt and framing with the candidate; its responses refer to them by their hashes."""
+    texts = {}
     if config.system_prompt:
-        prompts = {**candidate.metadata.get("system_prompts", {}), config.system_prompt_sha256: config.system_prompt}
-        candidate.metadata = {**candidate.metadata, "system_prompts": prompts}
+        texts["system_prompts"] = {config.system_prompt_sha256: config.system_prompt}
+    if config.framing is not None:
+        texts["framings"] = {config.framing.sha256: config.framing.text}
+    if texts:
+        known = {name: {**candidate.metadata.get(name, {}), **added} for name, added in texts.items()}
+        candidate.metadata = {**candidate.metadata, **known}
         candidate.save(update_fields=["metadata"])

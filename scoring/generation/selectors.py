@@ -6,46 +6,31 @@ The number of queries does not grow with the rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet, Sum
-from django.utils.translation import gettext as _
+from django.db.models import Case, Count, Q, QuerySet, Sum, Value, When
 
 from rubrics.models import Benchmark
 from scoring.generation.config import GenerationConfig
-from scoring.models import GenerationRun, PipelineRun, PipelineStep
+from scoring.generation.due_responses import is_bare_case
+from scoring.models import GenerationRun, PipelineStep
+from scoring.pipelines.selectors import STATUSES, Counts, counts_of
 from scoring.runs.spending import time_words
 from scoring.selectors.rates import rate_of, window_start
 
 CSV_COLUMNS = (
     *("case", "candidate", "setting", "sample", "status", "error_kind", "error", "response", "model", "finish_reason"),
     *("truncated", "refused", "names_its_author", "tokens_in", "tokens_out", "latency_ms", "attempts", "finished_at"),
+    "framing",
 )
 CSV_TEXT = (
     *("case", "candidate", "setting", "status", "error_kind", "error", "response", "model", "finish_reason"),
     "names_its_author",
 )
 
-
 State = PipelineStep.State
-# The states of steps by the words of pages and files.
-STATUSES = {State.WAITING: "due", State.READY: "due", State.DONE: "done", State.FAILED: "failed"}
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Numbers of a run's items by status."""
-
-    due: int = 0
-    done: int = 0
-    failed: int = 0
-
-    @property
-    def total(self) -> int:
-        """All items."""
-        return self.due + self.done + self.failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +52,6 @@ class Progress:
 def runs_on(benchmark: Benchmark) -> QuerySet[GenerationRun]:
     """The runs of a benchmark, the newest first."""
     return GenerationRun.objects.filter(benchmark=benchmark).select_related("candidate", "created_by")
-
-
-def counts_of(runs: Collection[PipelineRun]) -> dict[int, Counts]:
-    """The counts of each run, by its pk; one query."""
-    counts: dict[int, dict[str, int]] = {run.pk: {} for run in runs}
-    rows = PipelineStep.objects.filter(run__in=counts).order_by().values_list("run", "state").annotate(n=Count("pk"))
-    for run, state, number in rows:
-        status = STATUSES[State(state)]
-        counts[run][status] = counts[run].get(status, 0) + number
-    return {run.pk: Counts(**counts[run.pk]) for run in runs}
 
 
 def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
@@ -109,38 +84,6 @@ def progress_of(run: GenerationRun, *, at: datetime) -> Progress:
     )
 
 
-def error_words(kind: str) -> str:
-    """A kind of failure, explained for the page."""
-    words = {
-        "timeout": _("no answer in time"),
-        "refused": _("no connection"),
-        "dns": _("the host’s name is not known"),
-        "tls": _("no trusted connection"),
-        "disconnected": _("the connection broke off"),
-        "http_429": _("too many requests"),
-        "http_5xx": _("an error of the endpoint’s own"),
-        "http_401": _("the key was refused"),
-        "http_403": _("the key was refused"),
-        "http_404": _("no such model or address"),
-        "envelope": _("not a chat completion"),
-        "empty": _("an answer without a text"),
-        "truncated": _("cut at the token limit before any text"),
-        "refusal": _("held back by a filter, without a text"),
-        "too_large": _("too large an answer"),
-        "taken": _("a response came to stand here meanwhile"),
-    }
-    return words.get(kind, "")
-
-
-def frame_words(run: PipelineRun) -> list[str]:
-    """The filter of a run's cases, in words."""
-    frame = run.frame
-    words = [str(frame[name]) for name in ("tag", "difficulty", "register", "language") if frame.get(name)]
-    if frame.get("cases"):
-        words.append(_("%(n)s cases, drawn by seed %(seed)s") % {"n": frame["cases"], "seed": frame.get("seed", 0)})
-    return words
-
-
 def settings_of(run: GenerationRun) -> list[tuple[str, str]]:
     """The decoding settings that were sent, named as they are in a request."""
     config = GenerationConfig.model_construct(**run.config)
@@ -149,12 +92,16 @@ def settings_of(run: GenerationRun) -> list[tuple[str, str]]:
 
 
 def csv_rows(run: GenerationRun) -> Iterator[tuple[object, ...]]:
-    """A row for each step, in the order of the requests."""
-    steps = run.steps.order_by("pk").values_list(
-        *("case__key", "key", "state", "error_kind", "error", "output", "generated__response__public_id"),
+    """A row for each step, in the order of the requests; ``framing`` is empty where the case goes as it is."""
+    framing = run.framing_version
+    bare = is_bare_case("case__") if framing is not None else Q(pk=None)
+    steps = run.steps.order_by("pk").annotate(is_framed=Case(When(bare, then=Value(True)), default=Value(False)))
+    rows = steps.values_list(
+        *("case__key", "key", "state", "error_kind", "error", "output", "generated__response__public_id", "is_framed"),
         *("tokens_in", "tokens_out", "latency_ms", "attempts", "finished_at"),
     )
-    for key, sample, state, error_kind, error, output, response, *counts, finished_at in steps.iterator(chunk_size=500):
+    for row in rows.iterator(chunk_size=500):
+        key, sample, state, error_kind, error, output, response, is_framed, *counts, finished_at = row
         is_done = output is not None
         output = output or {}
         yield (
@@ -173,4 +120,5 @@ def csv_rows(run: GenerationRun) -> Iterator[tuple[object, ...]]:
             output.get("names_its_author", ""),
             *counts,
             None if finished_at is None else finished_at.isoformat(timespec="seconds"),
+            framing if is_framed else None,
         )

@@ -57,7 +57,8 @@ def try_once(benchmark: Benchmark, frame: CaseFrame, config: GenerationConfig, *
     case = Case.objects.get(pk=cases[0])
     endpoint = config.for_client(attempts=1, timeout_s=min(config.timeout_s, MAX_SECONDS))
     request = request_for(config, case.conversation, 0)
-    pending = PendingStep(ReadyStep(0, case.pk, StepName(STAGE, "0")), request, "", body_of_request(request))
+    step = ReadyStep(0, case.pk, StepName(STAGE, "0"), value={"conversation": case.conversation, "sample": 0})
+    pending = PendingStep(step, request, "", body_of_request(request))
     asker = Asker(KIND, GenerationSettings(config, candidate, samples=1))
 
     async def once() -> StepResult:

@@ -88,6 +88,42 @@ def create_acuity_judge(
     return new_version(benchmark=benchmark, name=name, kind=Judge.Kind.CHAT, config=values, by=by, scale=row)
 
 
+def restore_judge(
+    *,
+    benchmark: Benchmark,
+    name: str,
+    version: int,
+    scale: AcuityScale,
+    config: Mapping[str, Any],
+    by: User | None,
+) -> Judge:
+    """The version of a judge that reads levels as it was elsewhere; it has no endpoint and cannot run.
+
+    `DomainError` where this version is another judge here. ``config``: its model, and how it was asked.
+    """
+    stored = Judge.objects.filter(benchmark=benchmark, name=name, version=version).first()
+    if stored is None:
+        check_judge_name(name)
+        if Judge.objects.filter(benchmark=benchmark, name=name).exclude(task=Judge.Task.ACUITY).exists():
+            raise DomainError(_("“%(name)s” is the name of a judge of another kind here.") % {"name": name})
+        return Judge.objects.create(
+            benchmark=benchmark,
+            name=name,
+            version=version,
+            kind=Judge.Kind.CHAT,
+            task=Judge.Task.ACUITY,
+            scale=scale,
+            config={"endpoint": "", **config},
+            created_by=by,
+        )
+    own = {setting: stored.config.get(setting) for setting in config}
+    if (stored.task, stored.scale_id, own) != (Judge.Task.ACUITY, scale.pk, dict(config)):
+        raise DomainError(
+            _("Version %(version)s of the judge “%(name)s” is another one here.") % {"name": name, "version": version}
+        )
+    return stored
+
+
 @transaction.atomic
 def create_trained_judge(
     *,

@@ -45,6 +45,12 @@ class GenerationRun(PipelineRun):
         return str(self.terms.get("setting", "chat"))
 
     @property
+    def framing_version(self) -> int | None:
+        """The version of the framing that is put around bare descriptions; None where each case goes as it is."""
+        framing = self.config.get("framing")
+        return int(framing["version"]) if framing else None
+
+    @property
     def samples(self) -> int:
         """Samples of each case."""
         return int(self.terms.get("samples", 1))

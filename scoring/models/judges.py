@@ -17,6 +17,7 @@ from consilium.core.limits import MAX_JUDGE_NAME_LENGTH
 from consilium.statistics.outcomes import Outcome as OutcomeCode
 from rubrics.models import AcuityScale, Benchmark, Criterion, Response, Rubric
 from scoring.judges.kinds.kind import KINDS, JudgeKind, kind_key, kind_named
+from scoring.models.origins import ReleasedRun
 
 
 class Judge(models.Model):
@@ -91,7 +92,7 @@ class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
         return self.filter(status=JudgeRun.Status.FINISHED, purpose=purpose).order_by("-finished_at", "-pk")
 
 
-class JudgeRun(models.Model):
+class JudgeRun(ReleasedRun):
     """A judge's work on a set of responses. The stored verdicts, never the broker, show what is still missing."""
 
     class Status(models.TextChoices):
@@ -144,6 +145,7 @@ class JudgeRun(models.Model):
 
     class Meta:
         ordering = ["-created_at", "-pk"]
+        constraints = [*ReleasedRun.Meta.constraints]
         indexes = [
             # The sweep queries every few seconds the few runs that still have work to do.
             models.Index(

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from consilium.core.identifiers import new_public_id
 from consilium.core.labels import STATUS_LABELS
 from rubrics.models import Benchmark, Candidate, Case
+from scoring.models.origins import ReleasedRun
 
 
 class EndpointKind(models.TextChoices):
@@ -19,7 +20,7 @@ class EndpointKind(models.TextChoices):
     RULES = "rules", _("Rules, no language model")
 
 
-class PipelineRun(models.Model):
+class PipelineRun(ReleasedRun):
     """Steps for a set of cases, of which some ask an endpoint; ``kind`` names the module that says which.
 
     Times, status and sweep are those of `consilium.core.locked_jobs`.
@@ -77,6 +78,7 @@ class PipelineRun(models.Model):
     class Meta:
         ordering = ["-created_at", "-pk"]
         constraints = [
+            *ReleasedRun.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(replay_of=None) | Q(replay=True), name="scoring_pipelinerun_replay_of_a_run"
             ),
@@ -145,7 +147,8 @@ class PipelineStep(models.Model):
             pgtrigger.Protect(
                 name="written_once", operation=pgtrigger.Update, condition=pgtrigger.Q(old__state="done")
             ),
-            # A forced choice that was answered has its reading; no row of a replay or of an imported run has one.
+            # A forced choice that was answered has its reading; no row of a replay has one, nor one of a run that came
+            # from a file. Of a run that came with a release, readings are written after its steps.
             pgtrigger.Trigger(
                 name="choice_has_reading",
                 when=pgtrigger.After,

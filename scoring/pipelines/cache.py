@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 
 from django.db.models import QuerySet
@@ -14,6 +14,7 @@ from scoring.pipelines.kind import Answer
 
 # Level 1 takes a third of the time of level 6 and makes texts a tenth larger.
 LEVEL = 1
+RequestKey = tuple[str, str]  # the hash of a request, which the model is part of, and the address of its endpoint
 _FIELDS = tuple(field.name for field in fields(Answer))
 
 
@@ -52,37 +53,40 @@ def request_of(call: EndpointCall) -> bytes:
     return zlib.decompress(bytes(call.request))
 
 
-def good_answers(run: PipelineRun, hashes: Mapping[str, str]) -> dict[str, StoredAnswer]:
-    """The first good answer to each request in this benchmark, by its hash; ``hashes`` gives each one's endpoint.
+def good_answers(run: PipelineRun, requests: Collection[RequestKey]) -> dict[RequestKey, StoredAnswer]:
+    """The first good answer to each of the requests in this benchmark.
 
     Answers of runs that were made elsewhere do not count: nobody here saw who gave them.
     """
-    calls = _calls(run, hashes).filter(error_kind="", run__imported=False)
-    return _first(call for call in calls.order_by("pk") if call.endpoint == hashes[call.request_hash])
+    calls = _calls(run, requests).filter(error_kind="", run__imported=False)
+    return _first(calls.order_by("pk"), requests)
 
 
-def answers_to_replay(run: PipelineRun, hashes: Collection[str]) -> dict[str, StoredAnswer]:
-    """The answers that a replay takes, by the hash of the request.
+def answers_to_replay(run: PipelineRun, requests: Collection[RequestKey]) -> dict[RequestKey, StoredAnswer]:
+    """The answers that a replay takes: those on the record of the replayed run, and no other run's.
 
-    First come those that the replayed run took itself, then good ones of any run, then its last faulty answer: where
-    the model gave no usable answer, the replay has to find the same.
+    First come those that its steps ended with, which it may have taken from the store, then its good ones, then its
+    last faulty answer: where the model gave no usable answer, the replay has to find the same.
     """
+    hashes = {request_hash for request_hash, _endpoint in requests}
     taken = PipelineStep.objects.filter(run=run.replay_of_id, request_hash__in=hashes).exclude(call=None)
-    own = {step.request_hash: step.call for step in taken.order_by("-pk").select_related("call") if step.call}
-    good = _calls(run, hashes).filter(error_kind="").order_by("pk")
-    faulty = _calls(run, hashes).exclude(error_kind="").exclude(answer=None).order_by("-pk")
-    calls = [*own.values(), *good, *(call for call in faulty if call.run_id == run.replay_of_id)]
-    return _first(calls)
+    ended = [step.call for step in taken.order_by("-pk").select_related("call") if step.call]
+    own = _calls(run, requests).filter(run=run.replay_of_id)
+    good = own.filter(error_kind="").order_by("pk")
+    faulty = own.exclude(error_kind="").exclude(answer=None).order_by("-pk")
+    return _first([*ended, *good, *faulty], requests)
 
 
-def _calls(run: PipelineRun, hashes: Collection[str]) -> QuerySet[EndpointCall]:
-    return EndpointCall.objects.filter(benchmark=run.benchmark_id, request_hash__in=list(hashes)).defer("request")
+def _calls(run: PipelineRun, requests: Collection[RequestKey]) -> QuerySet[EndpointCall]:
+    hashes = {request_hash for request_hash, _endpoint in requests}
+    return EndpointCall.objects.filter(benchmark=run.benchmark_id, request_hash__in=hashes).defer("request")
 
 
-def _first(calls: Iterable[EndpointCall]) -> dict[str, StoredAnswer]:
-    """The first of the calls for each hash."""
-    answers: dict[str, StoredAnswer] = {}
+def _first(calls: Iterable[EndpointCall], requests: Collection[RequestKey]) -> dict[RequestKey, StoredAnswer]:
+    """The first of the calls for each request."""
+    answers: dict[RequestKey, StoredAnswer] = {}
     for call in calls:
-        if call.request_hash not in answers and (answer := answer_of(call)) is not None:
-            answers[call.request_hash] = StoredAnswer(call.pk, answer)
+        key = (call.request_hash, call.endpoint)
+        if key in requests and key not in answers and (answer := answer_of(call)) is not None:
+            answers[key] = StoredAnswer(call.pk, answer)
     return answers

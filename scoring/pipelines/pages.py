@@ -1,44 +1,160 @@
-"""What the pages of every kind of run share: changing a run, the part that polls, and the file of its steps."""
+"""What the pages of every kind of run that asks a candidate share: its list, its form, its page, and their changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.forms import Form
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.text import slugify
 
+from accounts.models import User
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
-from scoring.models import PipelineRun
+from consilium.core.htmx import SignedInRequest
+from rubrics.access import get_benchmark
+from rubrics.models import Benchmark, Candidate, Case
+from scoring.models import ClassificationRun, GenerationRun, PipelineRun
+from scoring.pipelines.runs import may_resume
+from scoring.pipelines.selectors import Counts, counts_of, error_words, frame_words
 
-RunT = TypeVar("RunT", bound=PipelineRun)
+if TYPE_CHECKING:
+    from django.utils.functional import _StrOrPromise
 
-
-def changed(
-    fetch: Callable[[], RunT],
-    change: Callable[[RunT], None],
-    refused: Callable[[RunT, DomainError], HttpResponse],
-    *,
-    view: str,
-    slug: str,
-) -> HttpResponse:
-    """Change a run and go back to its page, the route ``view``; where the change is refused, the page that says so."""
-    run = fetch()
-    try:
-        change(run)
-    except DomainError as error:
-        return refused(fetch(), error)
-    return redirect(view, slug, run.public_id)
+RunT = TypeVar("RunT", GenerationRun, ClassificationRun)
+Context = dict[str, Any]
+PER_PAGE = 20
 
 
-def progress_part(request: HttpRequest, run: PipelineRun, template: str, context: dict[str, Any]) -> HttpResponse:
-    """The part that polls while the run is live. When the status changes, the page is loaded again."""
-    response = render(request, template, context)
-    if run.status not in PipelineRun.LIVE or request.GET.get("status", run.status) != run.status:
-        response["HX-Refresh"] = "true"
-    return response
+class Progress(Protocol):
+    """How far a run is, as far as every kind shows it."""
+
+    @property
+    def counts(self) -> Counts: ...
+
+    @property
+    def errors(self) -> tuple[tuple[str, int], ...]: ...
+
+    @property
+    def tokens_in(self) -> int: ...
+
+    @property
+    def tokens_out(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class RunPages(Generic[RunT]):
+    """The pages of one kind of run: routes ``scoring:NAME…``, templates in ``scoring/NAME/``, and what they show.
+
+    ``results`` is what a run brings, ``page_words`` what its page shows besides, ``row_words`` its row in the list.
+    """
+
+    name: str
+    model: type[RunT]
+    results: _StrOrPromise
+    runs_on: Callable[[Benchmark], QuerySet[RunT]]
+    progress_of: Callable[..., Progress]
+    page_words: Callable[[RunT], Context]
+    row_words: Callable[[RunT], Context] = lambda run: {}
+
+    @property
+    def routes(self) -> dict[str, str]:
+        """The names of its routes, for the templates that all kinds share."""
+        parts = ("new", "size", "run", "cancel", "resume", "csv")
+        return {part: f"scoring:{self.name}-{part}" for part in parts}
+
+    def get(self, user: User, slug: str, public_id: str) -> RunT:
+        """A run on a benchmark that ``user`` runs, else 404."""
+        rows = self.model.objects.filter(benchmark=get_benchmark(user, slug))
+        run: RunT = get_object_or_404(rows.select_related("benchmark", "candidate", "created_by"), public_id=public_id)
+        return run
+
+    def runs(self, request: SignedInRequest, slug: str) -> HttpResponse:
+        """The runs of a benchmark."""
+        benchmark = get_benchmark(request.user, slug)
+        page = Paginator(self.runs_on(benchmark), PER_PAGE).get_page(request.GET.get("page"))
+        counts = counts_of(list(page))
+        rows = [{"run": run, "counts": counts[run.pk], **self.row_words(run)} for run in page]
+        context = {"benchmark": benchmark, "page": page, "page_obj": page, "rows": rows}
+        context |= {"results": self.results, "routes": self.routes}
+        return render(request, f"scoring/{self.name}/{self.name}.html", context)
+
+    def form_context(self, benchmark: Benchmark) -> Context:
+        """What the form for a new run shows besides its fields: names of candidates, and the number of cases."""
+        models = Candidate.objects.filter(benchmark=benchmark, kind=Candidate.Kind.MODEL)
+        return {
+            "benchmark": benchmark,
+            "routes": self.routes,
+            "names": models.values_list("name", flat=True),
+            "total": Case.objects.filter(benchmark=benchmark).included().count(),
+        }
+
+    def initial(self, request: SignedInRequest, slug: str, initial_of: Callable[[dict[str, Any]], Context]) -> Context:
+        """What a new form begins with: a name from ``candidate``, or the settings of the run that ``from`` names."""
+        earlier = request.GET.get("from")
+        if not earlier:
+            return {"candidate": request.GET.get("candidate", "")}
+        run = self.get(request.user, slug, earlier)
+        return {**initial_of(run.config), "candidate": run.candidate_name, "samples": run.samples}
+
+    def page(self, request: SignedInRequest, run: RunT, refused: DomainError | None = None) -> HttpResponse:
+        """One run: its progress and its settings; ``refused`` says why a change was not made."""
+        context = {
+            **self._progress(run),
+            "frame": frame_words(run),
+            **self.page_words(run),
+            "routes": self.routes,
+            "refused": refused,
+        }
+        return render(request, f"scoring/{self.name}/run.html", context, status=refused.status_code if refused else 200)
+
+    def progress(self, request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+        """The part that polls while the run is live. When the status changes, the page is loaded again."""
+        run = self.get(request.user, slug, public_id)
+        response = render(request, f"scoring/{self.name}/_progress.html", self._progress(run))
+        if run.status not in PipelineRun.LIVE or request.GET.get("status", run.status) != run.status:
+            response["HX-Refresh"] = "true"
+        return response
+
+    def change(
+        self, request: SignedInRequest, slug: str, public_id: str, change: Callable[[RunT, datetime], None]
+    ) -> HttpResponse:
+        """Change a run and go back to its page; where the change is refused, the page says so."""
+        run = self.get(request.user, slug, public_id)
+        try:
+            change(run, timezone.now())
+        except DomainError as error:
+            return self.page(request, self.get(request.user, slug, public_id), error)
+        return redirect(f"scoring:{self.name}-run", slug, run.public_id)
+
+    def _progress(self, run: RunT) -> Context:
+        progress = self.progress_of(run, at=timezone.now())
+        return {
+            "benchmark": run.benchmark,
+            "run": run,
+            "progress": progress,
+            "progress_url": reverse(f"scoring:{self.name}-progress", args=[run.benchmark.slug, run.public_id]),
+            "results": self.results,
+            "errors": [(kind, error_words(kind), number) for kind, number in progress.errors],
+            "resumable": may_resume(run) and progress.counts.done < progress.counts.total,
+        }
+
+
+def problems_of(form: Form) -> list[str]:
+    """What is wrong with a form, each with the label of its field."""
+    return [
+        f"{form.fields[name].label}: {error}" if name in form.fields else str(error)
+        for name, errors in form.errors.items()
+        for error in errors
+    ]
 
 
 def steps_csv(

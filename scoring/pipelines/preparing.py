@@ -73,11 +73,11 @@ class Preparer:
         """Move the requests that have a stored answer to the results; in a replay, all of them."""
         if not pending or not (self.run.replay or self.kind.reads_cache):
             return pending, results
-        addresses = {item.request_hash: self.uses[item.request.endpoint].endpoint.url for item in pending}
-        stored = answers_to_replay(self.run, addresses) if self.run.replay else good_answers(self.run, addresses)
+        keys = [(item.request_hash, self.uses[item.request.endpoint].endpoint.url) for item in pending]
+        stored = (answers_to_replay if self.run.replay else good_answers)(self.run, set(keys))
         left: list[PendingStep] = []
-        for item in pending:
-            answer = stored.get(item.request_hash)
+        for item, key in zip(pending, keys, strict=True):
+            answer = stored.get(key)
             result = None if answer is None else self._read(item, answer)
             if result is not None and (self.run.replay or result.state == State.DONE):
                 results.append(result)

@@ -126,6 +126,8 @@ def replay_run(*, run: PipelineRun, by: User | None, at: datetime) -> PipelineRu
     """
     if run.status in PipelineRun.LIVE:
         raise Conflict(_("The run has not ended."))
+    if run.origin:
+        raise Conflict(_("This run came with a release, which holds no answers to replay."))
     kind = KINDS[run.kind]
     settings = kind.settings_of(run, may_call=False)
     replay = PipelineRun.objects.create(

@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
 from django.db.models import Count
+from django.utils.translation import gettext as _
 
 from scoring.models import PipelineRun, PipelineStep
 from scoring.pipelines.kind import KINDS
 from scoring.runs.spending import Spending
 
 State = PipelineStep.State
+# The states of steps by the words of pages and files.
+STATUSES = {State.WAITING: "due", State.READY: "due", State.DONE: "done", State.FAILED: "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Numbers of a run's items by status."""
+
+    due: int = 0
+    done: int = 0
+    failed: int = 0
+
+    @property
+    def total(self) -> int:
+        """All items."""
+        return self.due + self.done + self.failed
+
+
+def counts_of(runs: Collection[PipelineRun]) -> dict[int, Counts]:
+    """The counts of each run, by its pk; one query."""
+    counts: dict[int, dict[str, int]] = {run.pk: {} for run in runs}
+    rows = PipelineStep.objects.filter(run__in=counts).order_by().values_list("run", "state").annotate(n=Count("pk"))
+    for run, state, number in rows:
+        status = STATUSES[State(state)]
+        counts[run][status] = counts[run].get(status, 0) + number
+    return {run.pk: Counts(**counts[run.pk]) for run in runs}
 
 
 def counts_by_stage(run: PipelineRun) -> dict[str, dict[State, int]]:
@@ -34,3 +64,35 @@ def spending_of(run: PipelineRun) -> Spending:
         currency=run.currency,
         budget=None if run.budget is None else float(run.budget),
     )
+
+
+def error_words(kind: str) -> str:
+    """A kind of failure, explained for the page."""
+    words = {
+        "timeout": _("no answer in time"),
+        "refused": _("no connection"),
+        "dns": _("the host’s name is not known"),
+        "tls": _("no trusted connection"),
+        "disconnected": _("the connection broke off"),
+        "http_429": _("too many requests"),
+        "http_5xx": _("an error of the endpoint’s own"),
+        "http_401": _("the key was refused"),
+        "http_403": _("the key was refused"),
+        "http_404": _("no such model or address"),
+        "envelope": _("not a chat completion"),
+        "empty": _("an answer without a text"),
+        "truncated": _("cut at the token limit before any text"),
+        "refusal": _("held back by a filter, without a text"),
+        "too_large": _("too large an answer"),
+        "taken": _("a response came to stand here meanwhile"),
+    }
+    return words.get(kind, "")
+
+
+def frame_words(run: PipelineRun) -> list[str]:
+    """The filter of a run's cases, in words."""
+    frame = run.frame
+    words = [str(frame[name]) for name in ("tag", "difficulty", "register", "language") if frame.get(name)]
+    if frame.get("cases"):
+        words.append(_("%(n)s cases, drawn by seed %(seed)s") % {"n": frame["cases"], "seed": frame.get("seed", 0)})
+    return words

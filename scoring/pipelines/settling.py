@@ -8,10 +8,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from rubrics.imports.bulk import chunks
 from scoring.models import PipelineRun, PipelineStep
 from scoring.pipelines.kind import KINDS, AnyKind, Output, PlannedStep, StepName
 
 State = PipelineStep.State
+CASES_AT_ONCE = 1000  # whose steps are loaded with their outputs
 UNDECIDED = (State.WAITING, State.READY, State.SKIPPED)
 
 
@@ -48,11 +50,13 @@ def settle_cases(run: PipelineRun, kind: AnyKind, settings: Any, cases: Collecti
 
 def make_ready(run: PipelineRun, steps: QuerySet[PipelineStep]) -> None:
     """Let steps that failed be asked again, and those wait again that were skipped because of them."""
-    cases = set(steps.order_by().values_list("case", flat=True))
+    cases = sorted(set(steps.order_by().values_list("case", flat=True).iterator()))
     steps.update(state=State.READY, re_asks=0, error_kind="", error="", finished_at=None)
     kind = KINDS[run.kind]
     if len(kind.stages) > 1 and cases:
-        settle_cases(run, kind, kind.settings_of(run, may_call=not run.replay), cases)
+        settings = kind.settings_of(run, may_call=not run.replay)
+        for own in chunks(cases, CASES_AT_ONCE):
+            settle_cases(run, kind, settings, own)
 
 
 def _state(planned: PlannedStep, states: dict[StepName, State]) -> State:

@@ -225,9 +225,12 @@ def _endpoint_is_down(turn: PipelineTurn) -> None:
         _end(turn, Status.INCOMPLETE, reason)
         return
     resume_at = turn.clock() + pause_after(turn.pauses)
-    with transaction.atomic():
-        make_ready(turn.run, turn.run.steps.filter(pk__in=turn.may_recover, state=State.FAILED))
-        _end(turn, Status.PAUSED, reason, resume_at=resume_at)
+    try:
+        with transaction.atomic():
+            make_ready(turn.run, turn.run.steps.filter(pk__in=turn.may_recover, state=State.FAILED))
+            _end(turn, Status.PAUSED, reason, resume_at=resume_at)
+    except DomainError as refused:  # the operator's list may have changed since the turn began
+        _end(turn, Status.INCOMPLETE, translate(refused.args[0]))
 
 
 def _end(turn: PipelineTurn, status: str, reason: str = "", *, resume_at: datetime | None = None) -> None:

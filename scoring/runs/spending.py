@@ -143,17 +143,20 @@ def estimate(
     size: FrameSize,
     replicates: int = 1,
     drawn: FailingPairs | None = None,
+    edited: Sequence[int] = (),
 ) -> Estimate | None:
     """What a run of a chat judge would take; None if nothing is due, or the judge asks no endpoint.
 
     ``drawn``: the pairs of a measurement of susceptibility, whose replicates are the injections; ``frame`` is not read.
+    ``edited``: likewise, the ids of the responses of such a measurement of a judge that reads levels.
     """
     if not judge.kind_info.asks_endpoint or not size.verdicts:
         return None
     if judge.kind_info.reads_levels:
         config: AskingConfig = acuity_config(judge.config)
-        per = _from_calls(benchmark, config, purpose=JudgeRun.Purpose.ACUITY)
-        per = per or _from_level_lengths(benchmark, judge, frame)
+        per = _from_calls(benchmark, config, purpose=JudgeRun.Purpose.ACUITY_EDITED) if edited else None
+        per = per or _from_calls(benchmark, config, purpose=JudgeRun.Purpose.ACUITY)
+        per = per or _from_level_lengths(judge, edited or frame_responses(benchmark=benchmark, frame=frame))
         return _estimate(config, size.verdicts, per)
     chat = config = chat_config(judge.config)
     due = size.responses * replicates if config.together else size.verdicts
@@ -248,9 +251,8 @@ def _pairs_to_judge(
     return [_SampledPair(*pair, frozenset(criteria[pair]), number) for pair, number in chosen]
 
 
-def _from_level_lengths(benchmark: Benchmark, judge: Judge, frame: RunFrame) -> _PerRequest:
-    """Averages of requests about the levels of a few responses, which are composed and not sent."""
-    ids = frame_responses(benchmark=benchmark, frame=frame)
+def _from_level_lengths(judge: Judge, ids: Sequence[int]) -> _PerRequest:
+    """Averages of requests about the levels of a few of these responses, which are composed and not sent."""
     chosen = random.Random(0).sample(ids, min(SAMPLED, len(ids)))
     options = options_of(judge.scale.levels if judge.scale else [])
     responses = Response.objects.filter(pk__in=chosen).select_related("case")

@@ -24,6 +24,28 @@ from scoring.susceptibility.level_texts import LEVEL_CONTROLS, LEVEL_REPLICATES,
 MAX_MEASURED = 200
 
 
+def plan_level_measurement(*, benchmark: Benchmark, judge: Judge, responses: int, seed: int) -> list[int]:
+    """The ids of the responses that a measurement would be over; nothing is written.
+
+    They are drawn by ``seed`` from those in which the judge's newest finished run read a level.
+    """
+    if not judge.kind_info.reads_levels:
+        raise DomainError(_("“%(name)s” reads no levels.") % {"name": judge.name})
+    judge.kind_info.check_benchmark(judge, benchmark)
+    if not 1 <= responses <= MAX_MEASURED:
+        raise DomainError(_("A measurement takes 1 to %(most)s responses.") % {"most": MAX_MEASURED})
+    finished = JudgeRun.objects.filter(
+        benchmark=benchmark, judge__name=judge.name, purpose=JudgeRun.Purpose.ACUITY, status=JudgeRun.Status.FINISHED
+    )
+    run_read = finished.order_by("-finished_at", "-pk").first()
+    readings = AcuityReading.objects.filter(judge_run=run_read, replicate=0, state=AcuityReading.State.LEVEL)
+    rows = readings.values_list("response", "response__public_id") if run_read else []
+    drawn = sorted(rows, key=lambda row: hashlib.sha256(f"{seed}:{row[1]}".encode()).digest())[:responses]
+    if not drawn:
+        raise DomainError(_("There is no finished run in which this judge has read a level. Begin one first."))
+    return [int(response) for response, _id in drawn]
+
+
 @transaction.atomic
 def start_level_measurement(
     *,
@@ -63,25 +85,9 @@ def create_level_measurement(
     at: datetime,
     budget: Decimal | None = None,
 ) -> JudgeRun:
-    """Make the run with its items, and enqueue a task once this is committed.
-
-    Responses are drawn by ``seed`` from those in which the judge's newest finished run read a level.
-    """
-    if not judge.kind_info.reads_levels:
-        raise DomainError(_("“%(name)s” reads no levels.") % {"name": judge.name})
-    judge.kind_info.check_benchmark(judge, benchmark)
-    if not 1 <= responses <= MAX_MEASURED:
-        raise DomainError(_("A measurement takes 1 to %(most)s responses.") % {"most": MAX_MEASURED})
+    """Make the run with its items, and enqueue a task once this is committed."""
+    drawn = plan_level_measurement(benchmark=benchmark, judge=judge, responses=responses, seed=seed)
     check_budget(judge, budget)
-    finished = JudgeRun.objects.filter(
-        benchmark=benchmark, judge__name=judge.name, purpose=JudgeRun.Purpose.ACUITY, status=JudgeRun.Status.FINISHED
-    )
-    run_read = finished.order_by("-finished_at", "-pk").first()
-    readings = AcuityReading.objects.filter(judge_run=run_read, replicate=0, state=AcuityReading.State.LEVEL)
-    rows = readings.values_list("response", "response__public_id") if run_read else []
-    drawn = sorted(rows, key=lambda row: hashlib.sha256(f"{seed}:{row[1]}".encode()).digest())[:responses]
-    if not drawn:
-        raise DomainError(_("There is no finished run in which this judge has read a level. Begin one first."))
     snapshot, shared_hash = snapshot_of(judge, benchmark)
     run = JudgeRun.objects.create(
         benchmark=benchmark,
@@ -96,6 +102,6 @@ def create_level_measurement(
         created_by=by,
         created_at=at,
     )
-    JudgeRunItem.objects.bulk_create(JudgeRunItem(run=run, response_id=response) for response, _id in drawn)
+    JudgeRunItem.objects.bulk_create(JudgeRunItem(run=run, response_id=response) for response in drawn)
     enqueue_slices(run, at=at)
     return run

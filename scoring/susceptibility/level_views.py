@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -12,7 +14,10 @@ from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from scoring import access
+from scoring.generation.views import problems_of
+from scoring.runs.services import check_budget
 from scoring.runs.started import to_started_run
+from scoring.susceptibility.level_estimate import level_measurement_estimate
 from scoring.susceptibility.level_forms import LevelMeasurementForm
 from scoring.susceptibility.level_services import start_level_measurement
 from scoring.susceptibility.level_shifts import SHIFT_COLUMNS, newest_measurement, shift_rows
@@ -38,6 +43,32 @@ def judge_level_shifts(request: SignedInRequest, slug: str, public_id: str) -> H
     for name, errors in form.errors.items():
         messages.error(request, f"{form.fields[name].label}: {' '.join(map(str, errors))}")
     return redirect("scoring:judge", slug, public_id)
+
+
+@require_safe
+@signed_in
+def judge_level_shifts_size(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """What the measurement of the form would take; nothing is written."""
+    benchmark, judge = access.get_judge(request.user, slug, public_id)
+    if not judge.kind_info.reads_levels:
+        raise Http404
+    form = LevelMeasurementForm(request.GET)
+    context: dict[str, Any] = {"benchmark": benchmark, "judge": judge}
+    if form.is_valid():
+        values = form.cleaned_data
+        try:
+            size, likely = level_measurement_estimate(
+                benchmark=benchmark, judge=judge, responses=values["responses"], seed=values["seed"]
+            )
+            check_budget(judge, values["budget"])
+        except DomainError as refused:
+            context["problems"] = [str(refused)]
+        else:
+            over = bool(values["budget"] and likely and likely.money and likely.money > values["budget"])
+            context |= {"size": size, "estimate": likely, "over_budget": over}
+    else:
+        context["problems"] = problems_of(form)
+    return render(request, "scoring/runs/_size.html", context)
 
 
 @require_safe

@@ -11,6 +11,11 @@ urlpatterns: list[URLPattern] = [
         name="judge-level-shifts",
     ),
     path(
+        "b/<slug:slug>/judges/<str:public_id>/level-shifts/size",
+        level_views.judge_level_shifts_size,
+        name="judge-level-shifts-size",
+    ),
+    path(
         "b/<slug:slug>/judges/<str:public_id>/level-shifts.csv",
         level_views.judge_level_shifts_csv,
         name="judge-level-shifts-csv",

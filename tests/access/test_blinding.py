@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 # The facts that each role must not meet; the names are those of World.canaries.
 OF_THE_RESPONSE = {
     "candidate", "other candidate", "external id", "candidate's metadata", "response's metadata", "judge", "verdict",
-    "label from elsewhere", "reading", "forced choice", "reference set",
+    "label from elsewhere", "reading", "forced choice", "framing", "reference set", "plan of acuity",
 }  # fmt: skip
 OF_GROUP_B = {"group B", "group B's note", "group B's batch"}
 OF_A_COLLEAGUE = {"second annotator's note", "amendment of another's work"}
@@ -162,7 +162,7 @@ def test_the_canaries_are_there_for_those_who_may_see_them(world: World) -> None
              if "admin" in endpoint.roles and not endpoint.framework)  # fmt: skip
     missing = {
         "candidate", "other candidate", "judge", "group B", "group B's batch", "label from elsewhere", "reading",
-        "forced choice", "reference set", "ruling",
+        "forced choice", "framing", "reference set", "plan of acuity", "ruling",
     }  # fmt: skip
     for url in pages:
         text = text_of(client.get(url))

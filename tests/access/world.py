@@ -12,6 +12,8 @@ from django.db import connection
 from accounts.models import Invitation, Notification, User
 from agreement import services as agreement_services
 from agreement.models import NamedSlice, Report
+from agreement.planning.acuity_plan import plan_of
+from agreement.planning.services import import_plan
 from annotation.access import open_adjudications, waiting_checks
 from annotation.acuity.panel import MINIMUM_VOTES, AmbiguousRule
 from annotation.acuity.round_plan import RoundTerms, open_round
@@ -56,7 +58,7 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.jobs import no_progress
 from releases.models import Release
 from rubrics.acuity.schemes import How, Mapped, Scheme
-from rubrics.acuity.services import get_or_make_scale, make_scheme
+from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
 from rubrics.acuity.stored import scale_of
 from rubrics.audits.services import AuditTerms, create_audit, take_case
 from rubrics.editor.drafting import DraftItem
@@ -114,6 +116,17 @@ def sign_references(benchmark: Benchmark, note: str) -> None:
         by=None,
         at=AT,
     )
+
+
+def plan_acuity(benchmark: Benchmark, judge: str) -> None:
+    """A plan of a study of acuity, which is not signed."""
+    penalties, ambiguous = {"r": 5.0}, {"rule": "dispersion", "threshold": 0.75}
+    levels = ["SELF_CARE", "PRIMARY_CARE", "URGENT_CARE", "EMERGENCY"]
+    plan = plan_of(
+        {"levels": levels, "formats": ["qa"], "measures": ["qwk"], "penalties": penalties, "ambiguous": ambiguous}
+        | {"judge": judge}
+    )
+    import_plan(benchmark=benchmark, plan=plan, by=None, at=AT)
 
 
 def choose_level(case: Case, candidate: Candidate, answer: str) -> None:
@@ -193,6 +206,7 @@ class World:
     trained: Judge
     report: Report
     items: Report  # of the kind that leads to pairs of responses
+    acuity_report: Report
     job: ImportJob
     released: Release
     open_work: Assignment  # the annotator's
@@ -233,6 +247,7 @@ def build_world(suffix: str = "") -> World:
 
     canaries = {
         "reference set": f"zqreferenceset{suffix}",
+        "plan of acuity": f"zqacuityplan{suffix}",
         "candidate": f"zqcandidate{suffix}",
         "other candidate": f"zqothercand{suffix}",
         "external id": f"zqexternal{suffix}",
@@ -245,6 +260,7 @@ def build_world(suffix: str = "") -> World:
         "ruling": f"zqruling{suffix}",
         "reading": f"zqreading{suffix}",
         "forced choice": f"zqchoice{suffix}",
+        "framing": f"zqframing{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
         "judge's reading": f"zqlevelread{suffix}",
@@ -502,15 +518,27 @@ def build_world(suffix: str = "") -> World:
     ScreenedCase.objects.create(screening=screening, case=cases[0], score=0.75, n_responses=2, flagged=True)
     import_levels(cases[0], candidates[0], canaries["label from elsewhere"], canaries["reading"])
     choose_level(cases[0], candidates[0], canaries["forced choice"])
+    make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
     level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
+    acuity_report = agreement_services.create_report(
+        benchmark=benchmark, kind="acuity", at=AT, by=users["admin"], parameters={}
+    )
+    agreement_services.run(report_id=acuity_report.pk, clock=lambda: AT)
+
+    def is_compared() -> bool:
+        acuity_report.refresh_from_db()
+        return acuity_report.status == "done"
+
+    wait_until(is_compared, message="the report on acuity is done")
+    plan_acuity(benchmark, canaries["plan of acuity"])
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)
     return World(
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,
         level_judge=level_run.judge, level_run=level_run,
-        report=report, items=items, job=job, released=released,
+        report=report, items=items, acuity_report=acuity_report, job=job, released=released,
         open_work=open_work, in_check=in_check, adjudication=adjudication, canaries=canaries,
         question=question, label_task=label_task,
         panel_question=triage, second_round=LabelTask.objects.get(annotator=annotator, round=2),

@@ -41,7 +41,8 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SEED = int(os.environ.get("CONSILIUM_CHAOS_SEED", "4"))
-KILLS, FLUSHES = (200, 20) if FULL else (3, 1)
+KILLS = int(os.environ.get("CONSILIUM_CHAOS_KILLS", "200" if FULL else "3"))
+FLUSHES = 20 if FULL else 1
 CASES, CRITERIA, CANDIDATES = (50, 20, 5) if FULL else (14, 20, 5)  # 5,000 or 1,400 verdicts to a run
 CONCURRENCY, WORKERS = 16, 2
 LATENCY = 0.03 if FULL else 0.1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +23,7 @@ from agreement.models import Report
 from agreement.services import run
 from annotation import access
 from annotation.models import (
+    AcuityRuling,
     Adjudication,
     Assignment,
     Batch,
@@ -32,13 +34,16 @@ from annotation.models import (
     Membership,
     ReferenceSet,
     Ruling,
+    RulingRequest,
 )
 from annotation.selectors.ratings import STAGES, group_ratings
 from consilium.core.ratings import shared
 from consilium.statistics.outcomes import Outcome
-from demo import GROUPS, PEOPLE, SIGN_INS
-from rubrics.models import Benchmark, Case, Response, RubricItem
-from scoring.models import AcuityReading, JudgeRun, TrainedModel, Verdict
+from demo import GROUPS, PEOPLE, SEED, SIGN_INS
+from demo.rules_endpoint import rules_endpoint
+from rubrics.models import Benchmark, Case, Framing, Response, RubricItem
+from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, TrainedModel, Verdict
+from scoring.pipelines.cache import request_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -68,11 +73,12 @@ def test_the_benchmark_is_there_and_marked_as_made_up() -> None:
     assert demo.rule_sheet
     assert RubricItem.objects.filter(rubric__in=demo.cases.values("rubrics"), rubric__status="published").count() == 360
     cases = Case.objects.filter(benchmark=demo)
-    assert Counter(cases.values_list("language", flat=True)) == {"en": 9, "zh": 3}
-    assert Counter(cases.values_list("register", flat=True)) == {"lay": 6, "professional": 6}
+    # Twelve cases with a rubric, and forty messages.
+    assert Counter(cases.values_list("language", flat=True)) == {"en": 9 + 40, "zh": 3}
+    assert Counter(cases.values_list("register", flat=True)) == {"lay": 6 + 40, "professional": 6}
     assert all(case.metadata["made_up"] for case in cases)
     assert Counter(Response.objects.filter(case__in=cases).values_list("candidate__kind", flat=True)) == {
-        "model": 48,
+        "model": 48 + 80,
         "physician": 24,
     }
 
@@ -160,11 +166,11 @@ def test_the_groups_agree_about_as_well_as_physicians_do() -> None:
 
 def test_a_trained_judge_has_a_finished_run_and_reports_wait_for_a_worker() -> None:
     assert TrainedModel.objects.get().status == "done"
-    run = JudgeRun.objects.get()
+    run = JudgeRun.objects.get(judge__name="Demo judge")
     assert run.status == "finished"
     assert run.verdicts.count() == run.expected == 72 * 30
     assert set(Report.objects.values_list("status", flat=True)) == {"pending"}
-    assert Report.objects.values("kind").distinct().count() == 8
+    assert Report.objects.values("kind").distinct().count() == 10
 
 
 def test_the_judge_beats_its_baselines_on_the_candidate_that_it_never_saw() -> None:
@@ -205,21 +211,92 @@ def test_a_panel_has_voted_on_how_urgent_messages_are() -> None:
     assert sum(statuses.values()) == 40
     assert statuses["clear"] >= 20
     assert statuses["ambiguous"] >= 5
-    assert set(AcuityReading.objects.values_list("candidate__name", "format").distinct()) == {
+    imported = AcuityReading.objects.filter(source="imported")
+    assert set(imported.values_list("candidate__name", "format").distinct()) == {
         (name, format_) for name in ("Aster-7B", "Borage-chat") for format_ in ("qa", "chat")
     }
-    assert set(AcuityReading.objects.values_list("state", flat=True)) == {"level", "refused", "no-level"}
+    assert set(imported.values_list("state", flat=True)) == {"level", "refused", "no-level"}
+
+
+def test_who_votes_again_or_rules_can_read_the_message() -> None:
+    again = Case.with_stubs.filter(pk__in=LabelTask.objects.filter(round=2).values("case"))
+    requested = Case.with_stubs.filter(pk__in=RulingRequest.objects.values("case"))
+    assert again.count() == 7
+    assert requested.count() > AcuityRuling.objects.count() == 2
+    for case in again | requested:
+        assert case.conversation[0]["content"]
+        assert case.metadata["made_up"] is True
 
 
 def test_a_physician_has_cases_to_vote_on() -> None:
     tasks = LabelTask.objects.filter(annotator=user("annotator-a1"), status="not_started")
     assert tasks.exists()
-    assert {question.kind for question in LabelQuestion.objects.all()} == {"levels"}
+    assert {question.kind for question in LabelQuestion.objects.all()} == {"levels", "read"}
 
 
-@pytest.mark.parametrize("kind", ["acuity", "acuity_uncertainty"])
-def test_reports_on_urgency_can_be_computed(kind: str) -> None:
+def test_two_candidates_chose_levels_and_answered_as_to_a_patient() -> None:
+    runs = PipelineRun.objects.filter(benchmark__slug="demo")
+    assert set(runs.values_list("kind", "candidate__name", "status", "endpoint_kind")) == {
+        (kind, name, "finished", "rules") for kind in ("classify", "responses") for name in ("Fennel-3B", "Ginger-XL")
+    }
+    choices = AcuityReading.objects.filter(pipeline_run__kind="classify")
+    assert Counter(choices.values_list("candidate__name", flat=True)) == {"Fennel-3B": 120, "Ginger-XL": 120}
+    stated = choices.filter(state="level")
+    assert not stated.filter(confidence=None).exists()
+    assert set(stated.values_list("candidate__name", "source")) == {("Fennel-3B", "parsed"), ("Ginger-XL", "logprobs")}
+    for shares in stated.filter(source="logprobs").values_list("distribution", flat=True):
+        assert sum(shares) == pytest.approx(1)
+    # Each message went inside the framing of the benchmark.
+    framing = Framing.objects.get(benchmark__slug="demo")
+    call = EndpointCall.objects.filter(run__kind="responses").select_related("run").earliest("pk")
+    (message,) = json.loads(request_of(call))["messages"]
+    before, after = framing.text.split("{{case}}")
+    assert message["role"] == "user"
+    assert message["content"].startswith(before) and message["content"].endswith(after)
+    responses = Response.objects.filter(candidate__name__in=("Fennel-3B", "Ginger-XL"))
+    assert responses.count() == 80
+    assert set(responses.values_list("setting", "metadata__generation__settings__framing_version")) == {("chat", 1)}
+
+
+def test_physicians_have_checked_the_judge_of_levels() -> None:
+    run = JudgeRun.objects.get(purpose="acuity")
+    readings = AcuityReading.objects.filter(judge_run=run)
+    assert (run.status, run.expected, readings.count()) == ("finished", 80, 80)
+    batch = Batch.objects.get(title="Which level is advised?")
+    assert batch.status == "closed"
+    tasks = LabelTask.objects.filter(batch=batch)
+    assert set(tasks.values_list("status", flat=True)) == {"submitted"}
+    per_response = Counter(tasks.values_list("response", flat=True))
+    assert len(per_response) >= 30
+    assert set(per_response.values()) == {2}
+    assert {person.partition("@")[0][:-1] for person in tasks.values_list("annotator__email", flat=True)} == {
+        "annotator-a"
+    }
+    # What the judge and the physicians quote is in the response.
+    for reading in readings.filter(state="level").select_related("response"):
+        assert reading.response is not None
+        assert reading.response.text[reading.quote_start : reading.quote_end] == reading.quote
+
+
+@pytest.mark.parametrize("kind", ["acuity", "acuity_uncertainty", "acuity_formats", "acuity_judge"])
+def test_reports_on_urgency_can_be_computed(kind: str, client: Client) -> None:
     report = Report.objects.get(kind=kind)
     run(report_id=report.pk, clock=timezone.now)
     report.refresh_from_db()
     assert report.status == "done"
+    client.force_login(user("researcher"))
+    page = client.get(reverse("agreement:report", args=["demo", "acuity", report.public_id])).text
+    assert "judge not yet checked" not in page.lower()
+    if kind == "acuity_judge":
+        assert report.result["facts"]["n_read"] == 32
+    else:
+        assert "Fennel-3B" in page and "Ginger-XL" in page
+
+
+def test_nothing_stays_allowed_of_the_endpoint_that_answered() -> None:
+    before = list(settings.JUDGE_ALLOWED_HOSTS)
+    with rules_endpoint(SEED) as url:
+        assert url.removeprefix("http://").removesuffix("/v1") in settings.JUDGE_ALLOWED_HOSTS
+    assert before == settings.JUDGE_ALLOWED_HOSTS
+    used = set(EndpointCall.objects.values_list("endpoint", flat=True))
+    assert not any(url.removeprefix("http://").removesuffix("/v1") in before for url in used)

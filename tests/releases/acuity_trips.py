@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -24,3 +25,9 @@ def release_of(benchmark: Benchmark, root: Path, **options: Any) -> Path:
 
 def back(root: Path, slug: str = "other") -> str:
     return command("import_release_acuity", str(root), "--benchmark", slug)[0]
+
+
+def rows(root: Path, name: str) -> list[dict[str, str]]:
+    """The rows of a table of acuity."""
+    with (root / "acuity" / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

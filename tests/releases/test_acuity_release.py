@@ -15,7 +15,7 @@ import pytest
 from django.test import Client
 
 from consilium.core.errors import DomainError
-from releases.content.acuity_files import TABLES, value_of
+from releases.content.acuity_files import OF_READERS, TABLES, value_of
 from releases.models import Release
 from releases.verification import verify
 from rubrics.acuity.services import set_dataset_licence
@@ -53,6 +53,8 @@ def test_everything_holds_and_each_row_is_what_its_schema_says(release: Path) ->
     assert verify(release).problems == []
     assert verify(release).counts["readings"] == 30  # five cases by six; those of the excluded case are left out
     for path, columns in TABLES.items():
+        if path in OF_READERS:
+            continue  # beside responses, which this release has none of
         stem = path.removeprefix("acuity/").removesuffix(".csv")
         schema = json.loads((release / "schema" / f"acuity_{stem}.schema.json").read_text())
         jsonschema.Draft202012Validator.check_schema(schema)

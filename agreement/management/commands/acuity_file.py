@@ -85,7 +85,14 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
         raters = tuple(filter(None, map(str.strip, options["raters"].split(","))))
-        reader = AcuityReader(scale, scheme, candidate=candidate, default_format=options["asked"], raters=raters)
+        reader = AcuityReader(
+            scale,
+            scheme,
+            candidate=candidate,
+            default_format=options["asked"],
+            raters=raters,
+            reads_escalations=True,
+        )
         for path in options["files"]:
             _read(path, lambda path=path: reader.read(path, options["format"]))
         if options["votes"] is not None:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.acuity.judge_inputs import run_of_judge
-from agreement.kinds.acuity_judge import complete, digest_of, judge_files, read
+from agreement.kinds.acuity_judge import complete, judge_files, read
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
@@ -20,7 +20,8 @@ from rubrics.management.lookups import benchmark_called
 class Command(BaseCommand):
     help = (
         "Compare what a judge read in responses with what physicians read in the same ones. Writes judge.csv, "
-        "judge_confusion.csv, judge_ceiling.csv and powered.csv."
+        "judge_confusion.csv, judge_ceiling.csv, powered.csv, and for criteria on emergency care instruments.csv and "
+        "contradictions.csv."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,14 +39,13 @@ class Command(BaseCommand):
         given = {name: options[name] for name in ("run", "reference_set", "margin", "ratio")}
         try:
             chosen = complete(benchmark, given)
-            rows = read(benchmark, chosen["run"], chosen["reference_set"])
+            inputs = read(benchmark, chosen["run"], chosen["reference_set"])
             run = run_of_judge(benchmark, chosen["run"])
         except DomainError as error:
             raise CommandError(str(error)) from None
-        files = judge_files(rows, run, margin=chosen["margin"], ratio=chosen["ratio"], rule=rule)
+        files = judge_files(inputs, run, margin=chosen["margin"], ratio=chosen["ratio"], rule=rule)
         out: Path = options["out"]
-        settings = {**chosen, "interval": rule.key, "input_digest": digest_of(rows)}
+        settings = {**chosen, "interval": rule.key, "input_digest": inputs.digest}
         written = OutFolder(out, options["overwrite"]).write(files, {"settings": settings})
-        n_read = sum(bool(row.physicians) for row in rows)
-        self.stdout.write(f"{n_read:,} of {len(rows):,} responses were read by physicians")
+        self.stdout.write(f"{inputs.n_read:,} of {len(inputs.responses):,} responses were read by physicians")
         self.stdout.write(f"Written to {out}: {written}")

@@ -54,6 +54,11 @@ class AcuityJudge(ChatJudge):
 
     def snapshot(self, judge: Judge, benchmark: Benchmark) -> tuple[dict[str, Any], str]:
         """The levels."""
+        if not judge.config.get("endpoint"):
+            raise DomainError(
+                gettext("“%(name)s” came with a release, without an endpoint. Make a new version of it that has one.")
+                % {"name": judge.name}
+            )
         acuity_config(judge.config)  # the operator's list may have changed since
         scale = judge.scale
         assert scale is not None
@@ -62,7 +67,7 @@ class AcuityJudge(ChatJudge):
 
     def has_prices(self, judge: Judge) -> bool:
         """Whether prices are set."""
-        return acuity_config(judge.config).priced
+        return bool(judge.config.get("endpoint")) and acuity_config(judge.config).priced
 
     def check_benchmark(self, judge: Judge, benchmark: Benchmark) -> None:
         """Its scale is that of one benchmark."""

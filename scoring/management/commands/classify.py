@@ -10,11 +10,17 @@ from django.utils import timezone
 
 from consilium.core.errors import DomainError
 from rubrics.management.lookups import benchmark_called
+from rubrics.models import Benchmark
+from scoring.acuity.selectors import newest_scale, scale_called
+from scoring.classification.config import classification_config, levels_of
+from scoring.classification.due_choices import size_of
 from scoring.classification.forms import ASKS
 from scoring.classification.runs import SAMPLES, create_run
 from scoring.classification.selectors import progress_of
+from scoring.generation.runs import check_candidate
 from scoring.management.asking import add_candidate_arguments, add_case_arguments, config_of, frame_given, wait_for
 from scoring.models import ClassificationRun
+from scoring.runs.spending import money_words
 
 OPTIONS = ("ask", "confidence", "logprobs", "order_seed", "price_in", "price_out", "currency")
 
@@ -48,12 +54,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
+        config = {**config_of(options), **{name: options[name] for name in OPTIONS}}
         try:
+            self._say_size(benchmark, config, options)
             run = create_run(
                 benchmark=benchmark,
                 candidate=options["candidate"],
                 scale=options["scale"],
-                config={**config_of(options), **{name: options[name] for name in OPTIONS}},
+                config=config,
                 frame=frame_given(options),
                 samples=options["samples"],
                 budget=options["budget"],
@@ -81,6 +89,27 @@ class Command(BaseCommand):
             self.stdout.write(f"  {kind}: {number:,}")
         if run.status != ClassificationRun.Status.FINISHED:
             raise CommandError(run.error or "The run did not finish.")
+
+    def _say_size(self, benchmark: Benchmark, config: dict[str, Any], options: dict[str, Any]) -> None:
+        """What the run would ask and cost at most, as the form says it before the run begins."""
+        scale = scale_called(benchmark, options["scale"])
+        if scale is None:
+            return  # making the run says what is wrong
+        size = size_of(
+            benchmark,
+            check_candidate(benchmark, options["candidate"]),
+            newest_scale(benchmark, options["scale"]),
+            frame_given(options),
+            classification_config({**config, "scale": scale.name, "levels": levels_of(scale)}),
+            samples=options["samples"],
+        )
+        if size.calls:
+            cost = "" if size.cost_at_most is None else f"; at most {money_words(size.cost_at_most, size.currency)}"
+            length = "at most" if size.most else "about"
+            self.stdout.write(
+                f"{size.calls:,} requests on {size.cases:,} cases, about {size.tokens_in:,} tokens in, {length} "
+                f"{size.tokens_out:,} out{cost}"
+            )
 
 
 def _amount(text: str) -> Decimal:

@@ -1,4 +1,4 @@
-"""``generate --benchmark B --candidate NAME --endpoint URL --model M [--samples N] [--wait]``."""
+"""``generate --benchmark B --candidate NAME --endpoint URL --model M [--framing N] [--samples N] [--wait]``."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_candidate_arguments(parser)
         parser.add_argument("--system-prompt", type=Path, metavar="FILE")
+        parser.add_argument(
+            "--framing",
+            type=int,
+            metavar="VERSION",
+            help="of the benchmark's framing: the message around cases that are bare descriptions",
+        )
         parser.add_argument("--setting", default=SETTING)
         add_case_arguments(parser, samples=1)
 
@@ -44,6 +50,7 @@ class Command(BaseCommand):
                 frame=frame_given(options),
                 samples=options["samples"],
                 setting=options["setting"],
+                framing=options["framing"],
                 by=None,
                 at=timezone.now(),
             )

@@ -20,6 +20,7 @@ from scoring.management.commands.judge import Command as JudgeCommand
 from scoring.management.commands.judge import amount
 from scoring.models import Judge, JudgeRun, Verdict
 from scoring.susceptibility.injections import FAMILIES
+from scoring.susceptibility.level_estimate import level_measurement_estimate
 from scoring.susceptibility.level_services import create_level_measurement
 from scoring.susceptibility.level_shifts import SHIFT_COLUMNS, level_shifts, shift_rows
 from scoring.susceptibility.services import create_susceptibility_run
@@ -99,9 +100,19 @@ class Command(JudgeCommand):
 
     def _measure_levels(self, benchmark: Benchmark, rule: IntervalRule, options: dict[str, Any]) -> None:
         try:
+            judge = find_judge(benchmark=benchmark, name=options["judge"], task=Judge.Task.ACUITY)
+            size, likely = level_measurement_estimate(
+                benchmark=benchmark, judge=judge, responses=options["pairs"], seed=options["seed"]
+            )
+            if likely is not None:
+                cost = f", about {likely.cost}" if likely.cost else ""
+                self.stdout.write(
+                    f"About {likely.requests:,} requests on {size.responses:,} responses, {likely.tokens_in:,} tokens "
+                    f"in, {likely.tokens_out:,} out{cost}"
+                )
             run = create_level_measurement(
                 benchmark=benchmark,
-                judge=find_judge(benchmark=benchmark, name=options["judge"], task=Judge.Task.ACUITY),
+                judge=judge,
                 responses=options["pairs"],
                 seed=options["seed"],
                 budget=options["budget"],

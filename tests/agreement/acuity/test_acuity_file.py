@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from scipy.stats import chi2
+from scipy.stats import binomtest, chi2
 
 from agreement.acuity.measures import OF_EVERYTHING
 
@@ -564,3 +564,41 @@ def test_a_pair_with_gaps_is_as_in_a_file_of_its_shared_cases(tmp_path: Path) ->
 def _of_usable(pairs: list[dict[str, str]]) -> list[dict[str, str]]:
     """The rows of measures of usable readings; those over everything asked rest on other cases."""
     return [row for row in pairs if row["measure"] not in OF_EVERYTHING]
+
+
+def test_levels_too_low_with_a_safety_net(tmp_path: Path) -> None:
+    heading = "case,candidate,format,sample,level,escalation,reference\n"
+    lines = [
+        "c1,M,chat,0,primary-care,emergency,emergency",
+        "c2,M,chat,0,self-care,,emergency",
+        "c3,M,chat,0,self-care,primary-care,urgent-care",
+        "c4,M,chat,0,primary-care,urgent-care,urgent-care",
+        "c5,M,chat,0,urgent-care,emergency,urgent-care",  # right
+        "c6,M,chat,0,refused,emergency,emergency",  # names no level
+        "c7,M,chat,0,self-care,None,primary-care",
+        "c1,M,qa,0,self-care,,emergency",  # a forced choice says nothing of it
+    ]
+    file = write(tmp_path, "advice.csv", heading + "\n".join(lines))
+    message = run(tmp_path, file)
+    assert "not read" not in message
+    place = {"candidate": "M", "format": "chat", "aggregate": "pooled"}
+    own = row(tmp_path, "missed", **place, sent_to="")
+    names = ("n", "missed", "n_low", "n_stated", "n_net", "n_emergency_net")
+    # Five are too low; the advice on c1 and c4 reaches the reference under a condition.
+    assert [own[name] for name in names] == ["2", "2", "5", "5", "2", "1"]
+    ends = binomtest(2, 5).proportion_ci(method="wilson")
+    shares = [float(own[name]) for name in ("net_share", "net_share_low", "net_share_high")]
+    assert shares == pytest.approx([0.4, ends.low, ends.high])
+    by_level = {row["sent_to"]: (row["n_low"], row["n_net"]) for row in rows(tmp_path, "missed") if row["sent_to"]
+                and all(row[name] == value for name, value in place.items())}  # fmt: skip
+    assert by_level == {"self-care": ("3", "0"), "primary-care": ("2", "2"), "urgent-care": ("0", "")}
+    own = row(tmp_path, "missed", candidate="M", format="qa", aggregate="pooled", sent_to="")
+    assert (own["n_low"], own["n_stated"], own["n_net"], own["net_share"]) == ("1", "0", "", "")
+    assert own["note"] == "net_share: no reading says what is advised under a condition"
+    mode = row(tmp_path, "missed", candidate="M", format="chat", aggregate="mode", sent_to="")
+    assert mode["note"] == "net_share: the mode of a case has no advice under a condition"
+
+
+def test_advice_under_a_condition_that_is_no_level_is_refused(tmp_path: Path) -> None:
+    file = write(tmp_path, "advice.csv", "case,level,escalation,reference\nc1,self-care,soon,emergency\n")
+    assert "line 2, escalation: “soon” is none of: self-care, primary-care" in refusal(tmp_path, file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,7 @@ def test_a_newer_run_and_readings_of_physicians_make_it_stale(
     submit(tasks[29:])
     checked = reported(scale.benchmark)
     page = page_of(client, checked)
-    assert "not yet checked" not in page
+    assert "judge not yet checked" not in page
     assert "Physicians have read 30 of them." in page
 
     run_of(judge, candidate, [i % 4 for i in range(N_CASES)], finished_at=timezone.now() + timedelta(minutes=1))
@@ -169,12 +170,16 @@ def test_a_newer_run_and_readings_of_physicians_make_it_stale(
     assert (stale.fresh, [change.what for change in stale.changes]) == (False, ["newer_run"])
 
 
-def submit(tasks: list[LabelTask]) -> None:
-    """A physician read these responses, and no level in any."""
+def submit(tasks: list[LabelTask], value: Callable[[LabelTask], str] = lambda task: "no-level") -> None:
+    """A physician read these responses, and no level in any, or the ``value`` of each."""
     question = LabelQuestion.objects.get(kind="read")
     for task in tasks:
         at = timezone.now()
-        LabelAnswer.objects.create(task=task, question=question, value="no-level", created_at=at, updated_at=at)
+        level = value(task)
+        evidence = [] if level == "no-level" else [{"start": 0, "end": 4}]
+        LabelAnswer.objects.create(
+            task=task, question=question, value=level, evidence=evidence, created_at=at, updated_at=at
+        )
     LabelTask.objects.filter(pk__in=[task.pk for task in tasks]).update(
         status=LabelTask.Status.SUBMITTED, submitted_at=timezone.now()
     )
@@ -210,3 +215,70 @@ def finished(benchmark: Benchmark, kind: str) -> Report:
     report.refresh_from_db()
     assert report.status == "done", report.error
     return report
+
+
+def test_advice_too_low_with_a_safety_net(scale: AcuityScale, candidate: Candidate, client: Client) -> None:
+    """References are the four levels in turn; the judge reads self-care throughout."""
+    run = run_of(judge_of(scale, "levels"), candidate, [MISSING] * N_CASES)
+    # On the first round of cases no escalation, on the second always urgent care, on the third always emergency.
+    for item in run.items.select_related("response__case"):
+        place = int(item.response.case.key[1:])
+        read(run, item.response, 0, escalation=(None, 2, 3)[place // 4])
+    report = reported(scale.benchmark)
+    rows = csv_rows(csv_of(client, report, "missed"))
+    whole = chosen(rows, candidate="P", aggregate="pooled", sent_to="")
+    # Nine are too low; urgent care reaches two references of the three of its round, emergency all three.
+    assert [whole[name] for name in ("n_low", "n_stated", "n_net", "n_emergency_net")] == ["9", "9", "5", "1"]
+    assert float(whole["net_share"]) == pytest.approx(5 / 9)
+    page = page_of(client, report)
+    assert "5 of 9" in page
+    assert "A Self-care: 5 of 9" in page
+    # Imported readings say nothing of it.
+    other = chosen(rows, candidate="M", aggregate="pooled", sent_to="")
+    assert (other["n_low"], other["note"]) == ("0", "net_share: no reading is too low")
+
+
+def test_rates_of_advice_are_put_right_by_what_physicians_read(
+    scale: AcuityScale, candidate: Candidate, client: Client, tmp_path: Path
+) -> None:
+    """Three samples a case; on its last two cases the judge reads no level, on c08 one too high, on c09 one too low."""
+    judged = [*(i % 4 for i in range(8)), 1, 0, NO_LEVEL, NO_LEVEL]
+    run = run_of(judge_of(scale, "levels"), candidate, judged, samples=3)
+    group = ExpertGroupFactory(benchmark=scale.benchmark, annotators=1)
+    terms = ReadTerms("Read", readers=1, size=36, seed=1)
+    make_read_batch(group=group, run=run, terms=terms, by=None, at=timezone.now())
+    tasks = list(LabelTask.objects.filter(response__isnull=False).select_related("case").order_by("case__key", "pk"))
+
+    def reference(task: LabelTask) -> str:
+        return LEVELS[int(task.case.key[1:]) % 4]
+
+    # Of each case two samples are read, always as the reference; so are both of the cases that the judge got wrong.
+    submit([task for task in tasks if task.response and task.response.sample < 2], reference)
+    report = reported(scale.benchmark)
+    rows = {row["measure"]: row for row in csv_rows(csv_of(client, report, "powered")) if row["candidate"] == "P"}
+    names = ("n_judged", "n_read", "judge", "physicians", "enough_read")
+    assert [rows["accuracy"][name] for name in names] == ["30", "20", "0.8", "1.0", "false"]
+    # Two of three are read in each stratum, so the judge is as good among them as among all: nothing is left to add.
+    assert [float(rows[name]["powered"]) for name in ("accuracy", "over", "under", "cost")] == [1.0, 0.0, 0.0, 0.0]
+    assert float(rows["cost"]["judge"]) == pytest.approx((3 * 1 + 3 * 5) / 30)
+    # The judge's rate is the one that stands in the other tables, and the estimates those of the report on the judge.
+    assert float(series(client, report, "P")["accuracy"]) == 0.8
+    of_judge = csv_rows(csv_of(client, finished(scale.benchmark, "acuity_judge"), "powered"))
+    assert [row for row in of_judge if row["candidate"] == "P"] == list(rows.values())
+    page = page_of(client, report)
+    assert "Advice, put right by physicians" in page
+    assert page.count("not yet checked</span>") == 3  # above, at its series, and at its rates
+    assert "by the judge 80.0%" in page
+
+    call_command("acuity", benchmark=scale.benchmark.slug, out=tmp_path / "out")
+    assert (tmp_path / "out" / "powered.csv").read_text("utf-8") == csv_of(client, report, "powered")
+    assert freshness_of(report).fresh is True
+    # Ten more, and it is checked; all wrong, so that accuracy falls.
+    submit([task for task in tasks if task.response and task.response.sample == 2], lambda task: LEVELS[0])
+    assert freshness_of(report).fresh is False
+    newer = reported(scale.benchmark)
+    rows = {row["measure"]: row for row in csv_rows(csv_of(client, newer, "powered")) if row["candidate"] == "P"}
+    # Everything is read: twenty right, and of the ten others those with the reference self-care (c00, c04 and c08).
+    assert rows["accuracy"]["enough_read"] == "true"
+    assert float(rows["accuracy"]["powered"]) == pytest.approx(23 / 30)
+    assert "not yet checked" not in page_of(client, newer)

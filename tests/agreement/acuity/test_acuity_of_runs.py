@@ -8,11 +8,20 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from agreement.reports.freshness import freshness_of
 from rubrics.models import AcuityScale, Benchmark, Candidate, Case
-from scoring.models import AcuityReading, ClassificationRun, PipelineStep
+from scoring.models import (
+    AcuityReading,
+    ClassificationRun,
+    EndpointCall,
+    GeneratedResponse,
+    JudgeRunItem,
+    PipelineRun,
+    PipelineStep,
+)
 from tests.agreement.acuity.stored import N_CASES as N
-from tests.agreement.acuity.stored import chosen, csv_of, csv_rows, reported
-from tests.factories import CandidateFactory
+from tests.agreement.acuity.stored import address, chosen, csv_of, csv_rows, reported
+from tests.factories import CandidateFactory, JudgeFactory, JudgeRunFactory, ResponseFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -118,3 +127,137 @@ def test_a_report_without_runs_has_its_old_digest(scale: AcuityScale, benchmark:
     run_of(scale, candidate, {("c00", 0): reading(0)})
     assert reported(benchmark, candidates=["M", "O"]).input_digest == before
     assert reported(benchmark).input_digest != before
+
+
+MODEL = "https://models.example/v1 small"
+
+
+def asking_run(scale: AcuityScale, candidate: Candidate, kind: str = "classify", **more: Any) -> PipelineRun:
+    """A finished run with its totals: ``calls``, ``tokens_in``, ``tokens_out``, prices in ``config``."""
+    usual = {"config": {}, "terms": {"scale": scale.pk}, "asks": [MODEL], "status": "finished"}
+    return PipelineRun.objects.create(
+        kind=kind, benchmark=scale.benchmark, candidate=candidate, created_at=timezone.now(), **(usual | more)
+    )
+
+
+def call_of(run: PipelineRun, latency_ms: int | None) -> EndpointCall:
+    return EndpointCall.objects.create(
+        benchmark=run.benchmark, run=run, request_hash="0" * 64, endpoint="https://models.example/v1", model="small",
+        request=b"", answer=b"", latency_ms=latency_ms, created_at=timezone.now(),
+    )  # fmt: skip
+
+
+def choose(run: PipelineRun, levels: list[int], calls: list[EndpointCall]) -> None:
+    """A forced choice on each case in turn, each with its call."""
+    cases = Case.with_stubs.filter(benchmark=run.benchmark, key__startswith="c").order_by("key")
+    for case, level, call in zip(cases, levels, calls, strict=True):
+        PipelineStep.objects.create(run=run, case=case, stage="choice", key="0", state="done", output={}, call=call)
+        AcuityReading.objects.create(
+            scale_id=run.terms["scale"], case=case, candidate=run.candidate, pipeline_run=run, source="parsed",
+            format="qa", sample=0, state="level", level=level, descending=False, created_at=timezone.now(),
+        )  # fmt: skip
+
+
+def prices(price_in: float, price_out: float, currency: str = "USD") -> dict[str, Any]:
+    return {"price_in": price_in, "price_out": price_out, "currency": currency}
+
+
+RIGHT = [i % 4 for i in range(N)]
+HIGHER = [min(3, i % 4 + 1) for i in range(N)]  # 9 of 12 cost 1: 0.75 a case
+
+
+def frontier(client: Client, benchmark: Benchmark) -> dict[tuple[str, str], dict[str, str]]:
+    rows = csv_rows(csv_of(client, reported(benchmark), "frontier"))
+    return {(row["candidate"], row["format"]): row for row in rows}
+
+
+def test_price_and_latency_beside_quality(scale: AcuityScale, benchmark: Benchmark, client: Client) -> None:
+    dear, cheap, slow = (CandidateFactory(benchmark=benchmark, name=name) for name in ("Dear", "Cheap", "Slow"))
+    # 13 calls for 12 answers, since one had to be repeated; tokens are those of all of them.
+    run = asking_run(scale, dear, calls=13, tokens_in=13_000, tokens_out=1_300, config=prices(2, 10))
+    choose(run, RIGHT, [call_of(run, 100 * (i + 1)) for i in range(N)])
+    call_of(run, 60_000)  # the one that was repeated: its time is nobody's answer
+    run = asking_run(scale, cheap, calls=12, tokens_in=12_000, tokens_out=1_200, config=prices(1, 5))
+    choose(run, HIGHER, [call_of(run, 50) for _ in range(N)])
+    run = asking_run(scale, slow, calls=12, tokens_in=24_000, tokens_out=2_400, config=prices(1, 5))
+    choose(run, HIGHER, [call_of(run, 5_000) for _ in range(N)])
+    report = reported(benchmark)
+    rows = {row["candidate"]: row for row in csv_rows(csv_of(client, report, "frontier"))}
+    own = rows["Dear"]
+    # 13,000 · 2 + 1,300 · 10 millionths are 0.039, over 12 answers; the 11th of 12 latencies less a tenth of a step.
+    numbers = [float(own[name]) for name in ("spent", "price_1000", "latency_median", "latency_p90", "cost_all")]
+    assert numbers == pytest.approx([0.039, 3.25, 0.65, 1.09, 0.0])
+    assert [own[name] for name in ("n_answers", "n_calls", "n_paid", "currency")] == ["12", "13", "12", "USD"]
+    assert float(rows["Cheap"]["price_1000"]) == pytest.approx(1.5)
+    assert float(rows["Cheap"]["cost_all"]) == pytest.approx(0.75)
+    marks = {name: (rows[name]["price_frontier"], rows[name]["latency_frontier"]) for name in rows}
+    # Slow is as bad as Cheap, and takes more.
+    assert marks == {
+        "Dear": ("true", "true"), "Cheap": ("true", "true"), "Slow": ("false", "false"), "M": ("", ""), "O": ("", ""),
+    }  # fmt: skip
+    assert rows["M"]["note"] == "latency_median, price_1000: readings from files, of which no call is recorded"
+    page = " ".join(client.get(address(report)).content.decode().split())
+    assert page.count("on the frontier</span>") == 4
+    assert "3.250 USD" in page
+    assert "M – readings from files, of which no call is recorded" in page
+    for name in ("frontier-price-qa", "frontier-latency-qa"):
+        assert f'id="figure-{name}"' in page
+        for ending, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+            response = client.get(f"{address(report)}figures/{name}.{ending}")
+            content = b"".join(response.streaming_content) if response.streaming else response.content
+            assert content.startswith(start), (name, ending)
+    # A further call is a further cost, and makes the report stale.
+    assert freshness_of(report).fresh is True
+    PipelineRun.objects.filter(candidate=dear).update(calls=14, tokens_in=14_000)
+    assert freshness_of(report).fresh is False
+
+
+def test_advice_is_timed_by_its_own_run_and_never_by_its_judge(
+    scale: AcuityScale, benchmark: Benchmark, client: Client
+) -> None:
+    candidate = CandidateFactory(benchmark=benchmark, name="P")
+    priced = asking_run(scale, candidate, calls=12, tokens_in=12_000, tokens_out=0, config=prices(1, 5))
+    earlier = call_of(priced, 10)
+    choose(priced, RIGHT, [call_of(priced, 10) for _ in range(N)])
+    # Generating runs have no prices; this one asked the same model at the same endpoint. One answer was there already.
+    run = asking_run(scale, candidate, "responses", calls=11, tokens_in=11_000, tokens_out=2_200)
+    judge = JudgeFactory(benchmark=benchmark, name="levels", task="acuity", scale=scale)
+    judge_run = JudgeRunFactory(judge=judge, purpose="acuity")
+    for i, case in enumerate(Case.with_stubs.filter(benchmark=benchmark, key__startswith="c").order_by("key")):
+        response = ResponseFactory(case=case, candidate=candidate, setting="chat", sample=0, text="Advice.")
+        step = PipelineStep.objects.create(
+            run=run, case=case, stage="response", key="0", state="done", output={},
+            call=call_of(run, 2_000) if i else earlier,
+        )  # fmt: skip
+        GeneratedResponse.objects.create(step=step, response=response)
+        JudgeRunItem.objects.create(run=judge_run, response=response)
+        AcuityReading.objects.create(
+            scale=scale, case=case, candidate=candidate, format="chat", sample=0, source="judge", judge_run=judge_run,
+            response=response, created_at=timezone.now(), state="level", level=i % 4, quote="Ad", quote_start=0,
+            quote_end=2,
+        )  # fmt: skip
+    rows = frontier(client, benchmark)
+    chat, qa = rows["P", "chat"], rows["P", "qa"]
+    assert [chat[name] for name in ("source", "n_answers", "n_paid", "latency_median")] == ["judge", "12", "11", "2.0"]
+    # 11,000 · 1 + 2,200 · 5 millionths over the 11 answers that it paid for.
+    assert float(chat["price_1000"]) == pytest.approx(2.0)
+    assert float(qa["price_1000"]) == pytest.approx(1.0)
+    # Formats are no rivals.
+    assert (chat["latency_frontier"], qa["latency_frontier"]) == ("true", "true")
+
+
+def test_what_has_no_price(scale: AcuityScale, benchmark: Benchmark, client: Client) -> None:
+    first, second, third = (CandidateFactory(benchmark=benchmark, name=name) for name in "ABC")
+    run = asking_run(scale, first, calls=12, tokens_in=12_000, config=prices(1, 1))
+    choose(run, RIGHT, [call_of(run, 10) for _ in range(N)])
+    run = asking_run(scale, second, calls=12, tokens_in=12_000, config=prices(1, 1, "EUR"), asks=["other"])
+    choose(run, RIGHT, [call_of(run, None) for _ in range(N)])
+    run = asking_run(scale, third, calls=12, tokens_in=12_000, asks=["a third"])
+    choose(run, RIGHT, [call_of(run, 10) for _ in range(N)])
+    rows = {name: row for (name, _format), row in frontier(client, benchmark).items()}
+    several = "price_frontier: prices in several currencies: EUR, USD"
+    assert rows["A"]["note"] == several
+    assert rows["B"]["note"] == f"latency_median: no latency is recorded; {several}"
+    assert rows["C"]["note"] == "price_1000: no price of the tokens is known"
+    assert [rows[name]["price_frontier"] for name in "ABC"] == ["", "", ""]
+    assert [rows[name]["latency_frontier"] for name in "ABC"] == ["true", "", "true"]

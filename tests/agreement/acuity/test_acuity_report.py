@@ -46,7 +46,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 DATA = Path(os.environ["CONSILIUM_REAL_DATA"]) / "acuity"
 EXACT = 1e-9
-OF_REPORTS = {"crossings", "cheapest"}  # tables that acuity_file does not write
+OF_REPORTS = {"crossings", "cheapest", "frontier"}  # tables that acuity_file does not write
 PLAIN = {"boundary": "exclude", "slices": False, "subsets": []}  # parameters that nobody gave
 
 
@@ -93,9 +93,11 @@ def test_published_result_files_give_their_figures_in_table_page_and_file(benchm
     assert (own["bowker"], own["stuart_maxwell_df"]) == (pytest.approx(12.0), 2)
 
 
-def test_where_published_cost_curves_cross(benchmark: Benchmark) -> None:
+def test_where_published_cost_curves_cross(benchmark: Benchmark, client: Client) -> None:
     """64 + 6 r = 12 + 16 r at r = 5.2."""
     report = medask(benchmark)
+    page = " ".join(client.get(address(report)).content.decode().split())
+    assert "At a price of 1 semigran_medask costs the least, from 5.20 on semigran_gpt-4.5." in page
     rows = table_of(report, "crossings").dicts()
     assert len(rows) == 6
     own = chosen(rows, first="semigran_medask", second="semigran_gpt-4.5")

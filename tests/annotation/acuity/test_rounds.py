@@ -15,7 +15,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Notification, User
+from accounts.models import Notification, PhysicianProfile, User
 from agreement.acuity.inputs import read_inputs
 from agreement.acuity.panel_inputs import with_panel
 from agreement.acuity.uncertainty_tables import uncertainty_tables
@@ -28,6 +28,7 @@ from annotation.labels.selectors import label_work
 from annotation.labels.services import submit_labels
 from annotation.models import (
     AcuityRuling,
+    Attention,
     Batch,
     LabelQuestion,
     LabelTask,
@@ -42,7 +43,7 @@ from rubrics.acuity.services import make_scheme
 from rubrics.acuity.stored import scale_of
 from rubrics.models import AcuityImport, Case, SourceLabel
 from tests.annotation.labels.labels_world import Panel, build_panel, give_out, level_question
-from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, member
+from tests.factories import BenchmarkFactory, CaseFactory, ExpertGroupFactory, UserFactory, member
 
 pytestmark = pytest.mark.slow
 
@@ -154,6 +155,44 @@ def test_the_voter_sees_the_votes_of_round_1_without_names(panel: Panel) -> None
     waiting = panel.tasks("d")[4]
     page = signed_in(waiting.annotator).get(f"/work/labels/{waiting.public_id}/").content.decode()
     assert "Votes of round 1" not in page
+
+
+def test_groups_vote_again_independently_and_an_adjudicator_sees_the_panel(panel: Panel) -> None:
+    """Those of a group see the votes and notes of their own group; who rules sees what the reference comes from."""
+    other = ExpertGroupFactory(benchmark=panel.benchmark, annotators=3)
+    batch = give_out(other, panel.question, annotators=3, skip_given=False)
+    theirs = Panel(panel.benchmark, panel.admin, other, panel.question, batch)
+    for task, level in zip(theirs.tasks("a"), ("primary-care", "emergency", "self-care"), strict=True):
+        theirs.vote(task, level, note=f"seen by the others: {level}")
+        submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    Batch.objects.filter(pk=batch.pk).update(status="closed", closed_at=timezone.now())
+    judge = member(panel.group, Membership.Role.ADJUDICATOR)
+    rounds = {}
+    for group, title in ((panel.group, "Once more"), (other, "And the others")):
+        assert post_round(panel, group=group.public_id, title=title).status_code == 302, title
+        rounds[title] = Batch.objects.get(title=title)
+        LabelTask.objects.filter(batch=rounds[title]).update(status="released")  # two rounds of a case are not opened
+    for title, counts, notes in (
+        ("Once more", [2, 0, 1, 2], []),
+        ("And the others", [1, 1, 0, 1], ["seen by the others: emergency", "seen by the others: self-care"]),
+    ):
+        task = LabelTask.objects.filter(batch=rounds[title], case__key="a").order_by("annotator").first()
+        assert task is not None
+        LabelTask.objects.filter(pk=task.pk).update(status="not_started")
+        client, url = signed_in(task.annotator), f"/work/labels/{task.public_id}/"
+        earlier = client.get(f"/api/v1{url}").json()["earlier"]
+        assert [line["n"] for line in earlier["votes"]["lines"]] == counts
+        assert earlier["votes"]["notes"] == notes
+        page = client.get(url).content.decode()
+        section = page[page.index("earlier-votes") : page.index("speaker")]
+        assert [int(n) for n in re.findall(r'class="num">(\d)<', section)] == counts
+        assert ("seen by the others: self-care" in page) == bool(notes)
+        LabelTask.objects.filter(pk=task.pk).update(status="released")
+    assert ask(panel).status_code == 302
+    url = f"/work/rulings/{RulingRequest.objects.get(case__key='a').public_id}/"
+    (votes,) = signed_in(judge).get(f"/api/v1{url}").json()["rounds"]
+    assert [line["n"] for line in votes["lines"]] == [3, 1, 1, 3]
+    assert len(votes["notes"]) == 3
 
 
 def test_notes_are_shown_without_names_and_in_no_order_of_who_wrote_them(db: None) -> None:
@@ -324,6 +363,35 @@ def test_my_work_and_the_page_of_a_case_count_the_same_cases(panel: Panel) -> No
     assert counted() == ("1", "1")
 
 
+def test_votes_that_were_handed_in_are_listed_and_their_batch_speaks_of_no_check(panel: Panel) -> None:
+    voter = panel.people[0]
+    second = open_round(panel)
+    second.say("a", *SPLIT)
+    (task,) = [task for task in second.tasks("a") if task.annotator == voter]
+    first = LabelTask.objects.filter(batch=panel.batch, annotator=voter)
+    for url in ("/work/", "/work/in/panel/"):
+        page = " ".join(signed_in(voter).get(url).content.decode().split())
+        listed = re.findall(r'<th scope="row"> <a href="/work/labels/(\w+)/">Case (\d+)</a> (.*?)</th>', page)
+        # The latest first: that of the second round, then the four of the first in the order in which they came.
+        assert [public_id for public_id, _position, _sub in listed] == [
+            task.public_id, *first.order_by("-submitted_at").values_list("public_id", flat=True)
+        ]  # fmt: skip
+        assert ["second round" in sub for _id, _position, sub in listed] == [True, False, False, False, False]
+    assert "Handed in" not in signed_in(panel.admin).get("/work/").content.decode()
+    admin = signed_in(panel.admin)
+    page = " ".join(admin.get(f"/b/panel/batches/{second.batch.public_id}/").content.decode().split())
+    assert "5 of 10 handed in" in page
+    words = re.sub(r"<[^>]+>", "", page)  # a class of the style sheet has the name of the stage
+    assert "accepted" not in words.lower()
+    assert "At a checker" not in words
+    second.say("b", *SPLIT)
+    page = " ".join(admin.get(f"/b/panel/batches/{second.batch.public_id}/").content.decode().split())
+    assert "All work is handed in." in page
+    help_text = admin.get(round_url(panel)).content.decode()
+    assert "It shuffles the order in which each physician gets their cases." in help_text
+    assert "gives them to the same physicians" not in help_text
+
+
 def test_votes_move_and_the_figures_stay_those_of_round_1(panel: Panel) -> None:
     url = f"/b/panel/labels/{panel.question.public_id}/"
     client = signed_in(panel.admin)
@@ -403,6 +471,10 @@ def test_an_adjudicator_who_did_not_vote_rules_on_what_stays_ambiguous(panel: Pa
         assert "Somebody has ruled on this case meanwhile" in answer.content.decode()
         assert "How long?" not in answer.content.decode()
     assert AcuityRuling.objects.count() == 1
+    # Each sees their own rulings in the list, and nobody else's.
+    for own, seen in ((client, True), (other, False)):
+        assert (request.public_id in own.get("/work/rulings/?show=done").content.decode()) is seen
+        assert (request.public_id in own.get("/work/rulings/in/panel/?show=done").content.decode()) is seen
     results = signed_in(panel.admin).get(f"/b/panel/labels/{panel.question.public_id}/").content.decode()
     assert "Primary care / Urgent care" in results
     (exported,) = rows_of(signed_in(panel.admin), f"/b/panel/labels/{panel.question.public_id}/rulings.csv")
@@ -446,16 +518,58 @@ def test_pages_say_what_is_still_to_come(panel: Panel) -> None:
     assert "2 rulings are still to be given. They will not be in this set." in preview()
 
 
+def ambiguous_cases_without_rubrics(panel: Panel, *keys: str) -> None:
+    """Ambiguous cases beside c, which is clear, instead of the others, whose content is frozen."""
+    for key in keys:
+        CaseFactory(benchmark=panel.benchmark, key=key, rubric=0)
+    batch = give_out(panel.group, panel.question, annotators=5)
+    more = Panel(panel.benchmark, panel.admin, panel.group, panel.question, batch)
+    for key in keys:
+        more.say(key, *SPLIT)
+    Case.objects.filter(key__in="abd").update(excluded_at=timezone.now(), exclusion_reason="not for this test")
+
+
+def make_stubs(*keys: str) -> None:
+    """As where votes on cases without a text were imported."""
+    Case.objects.filter(key__in=keys).update(conversation=[], is_stub=True)
+
+
 def test_a_ruling_says_where_the_text_of_its_case_is_missing(panel: Panel) -> None:
     judge = signed_in(member(panel.group, Membership.Role.ADJUDICATOR))
-    case = CaseFactory(benchmark=panel.benchmark, key="e", rubric=0)
-    batch = give_out(panel.group, panel.question, annotators=5)
-    Panel(panel.benchmark, panel.admin, panel.group, panel.question, batch).say("e", *SPLIT)
+    ambiguous_cases_without_rubrics(panel, "e")
     ask(panel)
-    page = f"/work/rulings/{RulingRequest.objects.get(case=case).public_id}/"
+    page = f"/work/rulings/{RulingRequest.objects.get(case__key='e').public_id}/"
     assert "is not stored here" not in judge.get(page).content.decode()
-    Case.objects.filter(key="e").update(conversation=[], is_stub=True)
+    make_stubs("e")  # a request from before stubs were left out
     assert "The text of this case is not stored here" in judge.get(page).content.decode()
+
+
+def test_nobody_is_asked_about_a_case_that_nobody_can_read(panel: Panel) -> None:
+    member(panel.group, Membership.Role.ADJUDICATOR)
+    ambiguous_cases_without_rubrics(panel, "e", "f")
+    admin, base = signed_in(panel.admin), f"/api/v1/benchmarks/panel/labels/{panel.question.public_id}"
+    form = {"group": panel.group.public_id, "rule": "dispersion", "threshold": "0.75", "seed": "3"}
+    make_stubs("e")
+    for name in ("second-round", "rulings"):
+        page = admin.get(round_url(panel, f"{name}/preview"), form).content.decode()
+        assert "The text of 1 ambiguous case is not stored here; it is left out" in page
+        assert re.search(r">\s*f\s*<", page)
+        assert not re.search(r">\s*e\b", page)
+    make_stubs("f")
+    refusal = "The texts of the 2 ambiguous cases are not stored here, so nobody can read them"
+    body = {"group": panel.group.public_id, "seed": 3}
+    for answer in (
+        post_round(panel),
+        ask(panel),
+        admin.post(f"{base}/second-round/", body | {"title": "Once more"}, content_type="application/json"),
+        admin.post(f"{base}/rulings/ask/", body, content_type="application/json"),
+    ):
+        assert answer.status_code == 422
+        assert refusal in answer.content.decode()
+    for name in ("second-round", "rulings"):
+        assert refusal in admin.get(round_url(panel, f"{name}/preview"), form).content.decode()
+    assert not LabelTask.objects.filter(round=2).exists()
+    assert not RulingRequest.objects.exists()
 
 
 def test_an_adjudicator_sees_no_votes_while_anybody_still_votes_or_is_asked_to_vote_themselves(panel: Panel) -> None:
@@ -475,6 +589,39 @@ def test_an_adjudicator_sees_no_votes_while_anybody_still_votes_or_is_asked_to_v
         assert signed_in(voter).get(path).status_code == signed_in(voter).post(path, sent).status_code == 404
         assert signed_in(judge).get(path).status_code == 200
     assert not AcuityRuling.objects.exists()
+
+
+def test_rulings_and_votes_of_both_rounds_are_work_that_is_counted_thanked_and_paid(panel: Panel) -> None:
+    judge = member(panel.group, Membership.Role.ADJUDICATOR, UserFactory(name="Judge"))
+    PhysicianProfile.objects.update_or_create(user=judge, defaults={"acknowledge": True, "acknowledged_as": "J. Judge"})
+    second = open_round(panel)
+    second.say("a", *SPLIT)
+    second.say("b", *SPLIT)
+    assert ask(panel).status_code == 302
+    client, admin = signed_in(judge), signed_in(panel.admin)
+    for request, seconds in zip(RulingRequest.objects.order_by("pk"), (90, 150), strict=True):
+        url = f"/work/rulings/{request.public_id}/"
+        assert f'data-time-url="{url}time/"' in client.get(url).content.decode()
+        assert client.post(f"{url}time/", {"seconds": 0}, content_type="application/json").status_code == 204
+        Attention.objects.update(reported_at=timezone.now() - timedelta(hours=1))
+        assert client.post(f"{url}time/", {"seconds": seconds}, content_type="application/json").status_code == 204
+        assert client.post(f"{url}time/", {"seconds": -1}, content_type="application/json").status_code == 400
+        assert client.post(url, {"level": "self-care", "reason": "border"}).status_code == 302
+        Attention.objects.update(reported_at=timezone.now() - timedelta(hours=1))
+        # The last seconds come after the ruling.
+        assert client.post(f"{url}time/", {"seconds": 30}, content_type="application/json").status_code == 204
+    rows = {(row["email"], row["role"]): row for row in rows_of(admin, "/b/panel/contributions.csv")}
+    own = rows[judge.email, "urgency_adjudicator"]
+    assert [own[name] for name in ("items", "timed_items", "seconds", "median_seconds")] == ["2", "2", "300", "150.0"]
+    # Four votes of round 1 and two of round 2; the last one did not vote on d.
+    assert [rows[user.email, "labeller"]["items"] for user in panel.people] == ["6", "6", "6", "6", "5"]
+    assert "J. Judge\n" in b"".join(admin.get("/b/panel/contributions/acknowledgement")).decode()
+    rates = {"currency": "EUR", "item_urgency_adjudicator": "7.50", "item_labeller": "2"}
+    answer = admin.post("/b/panel/contributions/payment.csv", rates)
+    text = b"".join(answer.streaming_content).decode().removeprefix("\ufeff")
+    paid = {row["email"]: row["amount"] for row in csv.DictReader(io.StringIO(text))}
+    assert (paid[judge.email], paid[panel.people[0].email], paid[""]) == ("15.00", "12.00", "73.00")
+    assert "rulings on urgency" in admin.get("/b/panel/contributions/").content.decode()
 
 
 def test_the_order_of_rulings_is_that_of_the_seed(panel: Panel) -> None:

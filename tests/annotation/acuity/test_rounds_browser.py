@@ -12,11 +12,12 @@ from playwright.sync_api import Page, expect
 from annotation.acuity.panel import AmbiguousRule
 from annotation.acuity.round_plan import RoundTerms, open_round
 from annotation.acuity.rulings import request_rulings
-from annotation.models import AcuityRuling, LabelAnswer, LabelTask, Membership
-from tests.annotation.labels.labels_world import build_panel
+from annotation.labels.services import submit_labels
+from annotation.models import AcuityRuling, LabelAnswer, LabelTask, Membership, RulingRequest
+from tests.annotation.labels.labels_world import build_panel, give_out
 from tests.axe import axe_violations
 from tests.conftest import Watch
-from tests.factories import member
+from tests.factories import CaseFactory, member
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NewPage = Callable[..., Page]
@@ -88,3 +89,38 @@ def test_a_second_vote_and_a_ruling_by_keyboard(new_page: NewPage, transactional
     assert [*AcuityRuling.objects.order_by("pk").values_list("low", "high", "reason", "note", "adjudicator")] == [
         (1, 2, "both-good", "b0 are letters here", judge.pk), (None, None, "missing-fact", "", judge.pk),
     ]  # fmt: skip
+
+
+def test_the_results_of_a_question_fit_and_the_keys_are_those_of_the_page(
+    new_page: NewPage, transactional_db: None
+) -> None:
+    panel = build_panel()
+    for task, level in zip(panel.tasks("a"), ("self-care", "self-care|primary-care", "primary-care"), strict=False):
+        panel.vote(task, level)
+        submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    panel.say("b", *SPLIT)
+    CaseFactory(benchmark=panel.benchmark, key="message-17-of-the-portal")
+    give_out(panel.group, panel.question, annotators=5)
+    page = new_page(panel.admin, viewport={"width": 1280, "height": 900})
+    page.goto(f"/b/panel/labels/{panel.question.public_id}/")
+    table = page.locator("table.level-cases")
+    expect(table).to_contain_text("Between two levels")
+    assert table.evaluate("table => table.parentElement.scrollWidth - table.parentElement.clientWidth") == 0
+    names = table.locator('th[scope="row"]').evaluate_all("cells => cells.map(cell => cell.clientWidth)")
+    assert min(names) >= 8.5 * 16  # room for a name of some length
+    for width in (390, 768):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    judge = member(panel.group, Membership.Role.ADJUDICATOR)
+    request_rulings(
+        group=panel.group, question=panel.question, rule=AmbiguousRule(), by=None, at=timezone.now(), seed=3
+    )
+    for user, url in (
+        (panel.people[0], f"/work/labels/{panel.tasks('c')[0].public_id}/"),
+        (judge, f"/work/rulings/{RulingRequest.objects.get().public_id}/"),
+    ):
+        page = new_page(user)
+        page.goto(url)
+        page.keyboard.press("?")
+        expect(page.locator("dialog#keys dt").first).to_have_text("1–4")

@@ -6,9 +6,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from rubrics.models import Benchmark
+from rubrics.acuity.services import get_or_make_scale
+from rubrics.models import Benchmark, Response
 from scoring.judges.services import create_acuity_judge
-from scoring.models import Judge, JudgeRun
+from scoring.models import AcuityReading, Judge, JudgeRun, JudgeRunItem
 from scoring.runs.services import RunFrame, create_run
 from scoring.work.slice import work_on_slice
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory
@@ -32,12 +33,51 @@ def advised_benchmark() -> Benchmark:
     texts = list(ADVICE)
     candidates = [CandidateFactory(benchmark=benchmark, name=name) for name in ("alpha", "beta")]
     for number in range(3):
-        case = CaseFactory(benchmark=benchmark, key=f"case-{number}")
+        case = CaseFactory(benchmark=benchmark, key=f"case-{number}", rubric=0)
         for place, candidate in enumerate(candidates):
             ResponseFactory(case=case, candidate=candidate, text=texts[number * 2 + place])
     # Of another setting: it is no answer as to a patient.
     ResponseFactory(case=case, candidate=candidates[0], setting="aided", text="Call an ambulance now.")
     return benchmark
+
+
+def judged(benchmark: Benchmark) -> JudgeRun:
+    """A finished run that read what the texts advise, without an endpoint."""
+    at = timezone.now()
+    scale = get_or_make_scale(benchmark=benchmark, name="four", by=None, at=at)
+    config = {"endpoint": "http://127.0.0.1:1/v1", "model": "none"}
+    judge = create_acuity_judge(benchmark=benchmark, name="levels", scale="four", config=config, by=None, at=at)
+    run = JudgeRun.objects.create(
+        benchmark=benchmark,
+        judge=judge,
+        purpose="acuity",
+        status="finished",
+        expected=6,
+        snapshot={"levels": scale.levels},
+        created_at=at,
+        finished_at=at,
+    )
+    for response in Response.objects.filter(case__benchmark=benchmark, setting="chat").order_by("pk"):
+        level, escalation = ADVICE[response.text]
+        JudgeRunItem.objects.create(run=run, response=response)
+        AcuityReading.objects.create(
+            scale=scale,
+            case=response.case,
+            candidate=response.candidate,
+            format="chat",
+            sample=response.sample,
+            source="judge",
+            judge_run=run,
+            response=response,
+            state="level" if level is not None else "refused" if response.text.startswith("I'm sorry") else "no-level",
+            level=level,
+            escalation=escalation,
+            quote="" if level is None else response.text[:4],
+            quote_start=None if level is None else 0,
+            quote_end=None if level is None else 4,
+            created_at=at,
+        )
+    return run
 
 
 def level_judge(benchmark: Benchmark, loopback: Loopback, model: str = "ok", **config: Any) -> Judge:

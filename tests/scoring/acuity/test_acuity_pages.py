@@ -208,9 +208,17 @@ def test_the_scheme_is_found_by_the_labels_and_changed_on_the_preview(staff: Cli
 
 
 def test_a_file_without_labels_is_read_by_its_levels(staff: Client) -> None:
-    job, _page = preview(staff, b"case,candidate,level\na,M,em\nb,M,sc\n", "one.csv", scheme="", scale="")
+    job, page = preview(staff, b"case,candidate,level\na,M,em\nb,M,sc\n", "one.csv", scheme="", scale="")
     assert (job.counts["previews"][0]["scheme"], job.counts["previews"][0]["scale"]) == ("em-ne-sc", "four")
     assert job.counts["previews"][0]["series"][0]["level"] == 2
+    # No scheme fits labels that are not there.
+    assert job.counts["previews"][0]["fitting"] == []
+    assert "This file holds no labels." in page
+    assert "found by the words of the readings" in page
+    assert "Another scheme" not in page
+    _job, page = preview(staff, b"case,candidate,level,reference\na,M,em,em\n", "two.csv", scheme="", scale="")
+    assert "This file holds no labels." not in page
+    assert "Another scheme" in page
 
 
 def test_the_same_file_as_another_candidate_has_a_note(staff: Client) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+from functools import partial
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -90,6 +93,43 @@ def test_a_form_without_what_it_needs_names_each_field(staff: Client) -> None:
     answer = staff.post(reverse("scoring:judge-new-acuity", args=["advised"]), {"name": "levels", "scale": "seven"})
     assert answer.status_code == 422
     assert {"endpoint", "model", "scale"} <= set(answer.context["form"].errors)
+
+
+def test_a_measurement_says_what_it_takes_before_it_begins(
+    advised: Benchmark, staff: Client, loopback: Loopback
+) -> None:
+    judge = level_judge(advised, loopback, price_in=1000, price_out=2000)
+    size = partial(page, staff, "judge-level-shifts-size", judge.public_id)
+    assert reverse("scoring:judge-level-shifts-size", args=["advised", judge.public_id]) in page(
+        staff, "judge", judge.public_id
+    )
+    assert "Begin one first" in size(responses=10, seed=0)
+    work(start(advised, judge))
+    # Four of six responses advise a level; each is read ten times, for 400 tokens in and 20 out, by the last run.
+    text = size(responses=10, seed=0)
+    assert "≈ 40<" in text
+    assert "≈ 16,000" in text
+    assert "in, and 800 out" in text
+    assert "≈ 17.60 USD" in text
+    assert "would stop before its end" not in text
+    assert "would stop before its end" in size(responses=10, seed=0, budget="17.59")
+    assert "would stop before its end" not in size(responses=10, seed=0, budget="17.61")
+    assert "≈ 4.40 USD" in size(responses=1, seed=0)
+    assert "Responses: " in size(responses=0, seed=0)
+    assert JudgeRun.objects.count() == 1
+    out = StringIO()
+    call_command("susceptibility", benchmark="advised", judge=judge.name, task="acuity", stdout=out)
+    first = out.getvalue().splitlines()[0]
+    assert first == "About 40 requests on 4 responses, 16,000 tokens in, 800 out, about 17.60 USD"
+
+
+def test_without_a_run_of_the_same_model_lengths_are_measured(
+    advised: Benchmark, staff: Client, loopback: Loopback
+) -> None:
+    work(start(advised, level_judge(advised, loopback, name="levels")))
+    newer = level_judge(advised, loopback, "level-gullible", name="levels")
+    text = page(staff, "judge-level-shifts-size", newer.public_id, responses=10, seed=0)
+    assert "Guessed from the length of the requests about 4 responses" in text
 
 
 @pytest.mark.parametrize(("model", "shifts"), [("ok", [0, 0, 1.5]), ("level-gullible", [1.5, 1.5, 1.5])])

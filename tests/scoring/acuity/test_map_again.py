@@ -10,6 +10,7 @@ from django.core.management import CommandError
 from django.test import Client
 
 from rubrics.models import AcuityImport, Benchmark, SourceLabel
+from scoring.acuity import selectors
 from scoring.models import AcuityReading
 from tests.scoring.acuity.acuity_files import command, jsonl, result, table_sizes, write
 
@@ -71,6 +72,20 @@ def test_a_newer_version_adds_rows_and_changes_none(staff: Client, labels: None)
     assert "0 labels are mapped" in again.content.decode()
     assert table_sizes() == sizes
     assert "4 labels are mapped by this version already" in staff.get(PAGE, CHOICE).content.decode()
+
+
+def test_labels_are_mapped_however_few_are_read_at_once(
+    staff: Client, labels: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer_scheme(staff, em="level-2", ne="panel", sc="level-0")
+    monkeypatch.setattr(selectors, "CHUNK", 3)
+    assert "4 labels are mapped by the scheme" in staff.post(PAGE, CHOICE, follow=True).content.decode()
+    assert [row[:4] for row in stored(2)] == [
+        ("d-0001", "em", "direct", 2),
+        ("d-0002", "ne", "panel", None),
+        ("d-0003", "NE", "panel", None),
+        ("d-0004", "sc", "direct", 0),
+    ]
 
 
 def test_a_label_without_a_rule_refuses_all(staff: Client, labels: None) -> None:
@@ -137,3 +152,15 @@ def test_the_api_maps_again(staff: Client, labels: None) -> None:
     assert staff.get(API).json()["count"] == 8
     wrong = staff.post(API, {**terms, "scheme": "nothing"}, content_type="application/json")
     assert wrong.status_code in (400, 422)
+
+
+def test_what_a_label_was_is_what_it_was_mapped_to_last(staff: Client, labels: None) -> None:
+    """A third version starts from the second: what it changes is shown against that."""
+    newer_scheme(staff, em="level-2", ne="panel", sc="level-0")
+    assert staff.post(PAGE, CHOICE).status_code == 302
+    newer_scheme(staff, em="level-2", ne="level-1", sc="level-0")
+    page = staff.get(PAGE, CHOICE).content.decode()
+    cells = page[page.index("<tbody>") : page.index("</tbody>")]
+    assert cells.count("For the panel") == 2  # what `ne` and `NE` were; in the first version they were a level
+    assert staff.post(PAGE, CHOICE).status_code == 302
+    assert [row[:4] for row in stored(3)][1:3] == [("d-0002", "ne", "direct", 1), ("d-0003", "NE", "direct", 1)]

@@ -26,56 +26,16 @@ from annotation.labels.advice import ReadTerms, read_answers
 from annotation.labels.services import AnswerInput, Unlabelled, save_answer, submit_labels
 from annotation.models import Batch, ExpertGroup, LabelAnswer, LabelQuestion, LabelTask
 from consilium.core.errors import Conflict, DomainError
-from rubrics.acuity.services import get_or_make_scale
-from rubrics.models import Benchmark, Response
+from rubrics.models import Response
 from scoring.acuity.read_advice import draw, inclusion_probabilities, make_read_batch, plan_read_batch
-from scoring.judges.services import create_acuity_judge
-from scoring.models import AcuityReading, JudgeRun, JudgeRunItem
+from scoring.models import AcuityReading, JudgeRun
 from tests.axe import axe_violations
 from tests.conftest import Watch
 from tests.factories import BenchmarkRoleFactory, ExpertGroupFactory
-from tests.scoring.acuity.judging import ADVICE, LEVELS, advised_benchmark
+from tests.scoring.acuity.judging import ADVICE, LEVELS, advised_benchmark, judged
 
 pytestmark = pytest.mark.slow
 TERMS = ReadTerms("Read", readers=2, size=6, seed=1)
-
-
-def judged(benchmark: Benchmark) -> JudgeRun:
-    """A finished run that read what the texts advise, without an endpoint."""
-    at = timezone.now()
-    scale = get_or_make_scale(benchmark=benchmark, name="four", by=None, at=at)
-    config = {"endpoint": "http://127.0.0.1:1/v1", "model": "none"}
-    judge = create_acuity_judge(benchmark=benchmark, name="levels", scale="four", config=config, by=None, at=at)
-    run = JudgeRun.objects.create(
-        benchmark=benchmark,
-        judge=judge,
-        purpose="acuity",
-        status="finished",
-        expected=6,
-        snapshot={"levels": scale.levels},
-        created_at=at,
-        finished_at=at,
-    )
-    for response in Response.objects.filter(case__benchmark=benchmark, setting="chat").order_by("pk"):
-        level = ADVICE[response.text][0]
-        JudgeRunItem.objects.create(run=run, response=response)
-        AcuityReading.objects.create(
-            scale=scale,
-            case=response.case,
-            candidate=response.candidate,
-            format="chat",
-            sample=response.sample,
-            source="judge",
-            judge_run=run,
-            response=response,
-            state="no-level" if level is None else "level",
-            level=level,
-            quote="" if level is None else response.text[:4],
-            quote_start=None if level is None else 0,
-            quote_end=None if level is None else 4,
-            created_at=at,
-        )
-    return run
 
 
 @pytest.fixture
@@ -346,3 +306,18 @@ def test_a_report_compares_judge_and_physicians(
     text = page.content.decode()
     assert "Physicians have read 6 responses of this run" in " ".join(text.split())
     assert "0.875" in text
+    # The judge reads the appointment that one of two physicians takes for urgent care as what it is.
+    assert "C → B: 1 (33%)" in text
+    assert "C → C: 2 (67%)" in text
+    assert "4 marks are left out because one side has no level" in text
+    # Of four responses with two marks each the physicians are alike on three.
+    assert "Same level, Judge and a physician: 0.875" in text
+    assert "Same level, Two physicians: 0.750" in text
+    for name in ("agreement", "confusion"):
+        for ending, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+            file = client.get(reverse("agreement:figure", args=["advised", "acuity", report.public_id, name, ending]))
+            assert file.content.startswith(start), (name, ending)
+    # The report is named by its judge, on its page and in the list.
+    assert "How well levels (run of" in text
+    assert "How well levels (run of" in client.get(reverse("agreement:acuity", args=["advised"])).content.decode()
+    assert run.public_id not in text.partition("<h1")[2].partition("</h1>")[0]

@@ -126,6 +126,13 @@ def test_the_command_asks_and_says_what_came(
     call_command("classify", **given, model="choice-refuses", stdout=out)
     assert "4 of 4 answers" in out.getvalue()
     assert "refused: 4" in out.getvalue()
+    # What it takes is said before the run: four answers of at most 1,024 tokens, a tenth of a dollar each.
+    first = StringIO()
+    priced = {**given, "candidate": "priced", "price_out": 100_000.0}
+    call_command("classify", **priced, model="choice", stdout=first)
+    line = first.getvalue().splitlines()[0]
+    assert line.startswith("4 requests on 4 cases, about ")
+    assert line.endswith(" tokens in, at most 4,100 out; at most 409.60 USD")
     with pytest.raises(CommandError, match="Nothing is due"):
         call_command("classify", **given, model="choice-refuses", stdout=out)
     with pytest.raises(CommandError, match="prices"):

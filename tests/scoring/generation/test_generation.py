@@ -25,6 +25,7 @@ from scoring.models import GenerationRun
 from scoring.pipelines.runs import PIPELINES, cancel_run, resume_run
 from scoring.pipelines.working import work_on_run
 from scoring.tasks import work_on_pipeline
+from tests.chaos import FULL
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.processes import Worker
 from tests.scoring.conftest import Loopback
@@ -260,28 +261,33 @@ def test_the_command_asks_and_says_what_came(cases: Benchmark, loopback: Loopbac
         call_command("generate", *options, "--extra", '{"tools": []}')
 
 
+KILLS = 50 if FULL else 1
+
+
 @pytest.mark.django_db(transaction=True)
-def test_a_killed_worker_leaves_each_response_once(
+def test_killed_workers_leave_each_response_once(
     loopback: Loopback, start_worker: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work_on_pipeline, "delay", lambda *ids: work_on_pipeline.apply_async(ids, queue="generating"))
     benchmark = BenchmarkFactory(slug="killed")
-    for number in range(16):
+    n_cases, samples, concurrency = 16 * KILLS, 2, 4
+    for number in range(n_cases):
         CaseFactory(benchmark=benchmark, key=f"case-{number}", rubric=0)
     loopback.start_afresh(0.5)
-    worker = start_worker(queue="generating", JUDGE_ALLOWED_HOSTS="127.0.0.1")
-    run = start(benchmark, loopback, samples=2, concurrency=4)
-    wait_until(lambda: Response.objects.exists(), within_s=60, message="some responses")
-    worker.kill()
-    kept = Response.objects.count()
-    assert 0 < kept < 32
-    # The lock ends with the worker's connection; then the sweep enqueues, and another worker goes on.
-    wait_until(lambda: PIPELINES.sweep(at=timezone.now()) == 1, message="the sweep finds the run")
+    run = start(benchmark, loopback, samples=samples, concurrency=concurrency)
+    for _kill in range(KILLS):
+        before = Response.objects.count()
+        worker = start_worker(queue="generating", JUDGE_ALLOWED_HOSTS="127.0.0.1")
+        wait_until(lambda before=before: Response.objects.count() > before, within_s=60, message="responses")
+        worker.kill()
+        assert 0 < Response.objects.count() < n_cases * samples
+        # The lock ends with the worker's connection; then the sweep enqueues, and another worker goes on.
+        wait_until(lambda: PIPELINES.sweep(at=timezone.now()) == 1, message="the sweep finds the run")
     assert work(run).status == "finished"
     pairs = list(Response.objects.values_list("case__key", "sample"))
-    assert len(pairs) == len(set(pairs)) == 32
+    assert len(pairs) == len(set(pairs)) == n_cases * samples
     # At most what was in the air, and what came in the second or so before it would have been written.
-    assert loopback.requests() <= 32 + 4 * 8
+    assert loopback.requests() <= n_cases * samples + concurrency * 8 * KILLS
 
 
 def test_a_cancelled_run_goes_on_where_it_was(cases: Benchmark, loopback: Loopback) -> None:

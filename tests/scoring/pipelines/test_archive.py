@@ -83,6 +83,24 @@ def test_a_replay_names_the_step_whose_answer_is_missing(cases: Benchmark, loopb
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("of_own_run", [True, False])
+def test_a_replay_takes_no_answer_that_another_endpoint_or_run_got(
+    cases: Benchmark, loopback: Loopback, of_own_run: bool
+) -> None:
+    """The replayed run had no answer to a request that somebody else has a good answer to."""
+    run = work(begin(cases, loopback.url, samples=1, cases=["case-1"], attempts=1, strong="html"))
+    other = work(begin(cases, loopback.url, samples=1, cases=["case-1"], attempts=1))
+    good = EndpointCall.objects.get(run=other, model="ok-strong", answered_steps__round=0)
+    good.pk, good.request_hash = None, run.steps.get(stage="weigh").request_hash
+    if of_own_run:
+        good.run, good.endpoint = run, "https://elsewhere.example.org/v1"
+    good.save(force_insert=True)
+    again = replay(run)
+    assert again.status == "failed"
+    assert "“weigh” of case case-1" in again.error
+
+
+@pytest.mark.slow
 def test_a_run_is_read_and_replayed_in_another_benchmark(
     cases: Benchmark, loopback: Loopback, tmp_path: Path, settings: Any, request: pytest.FixtureRequest
 ) -> None:

@@ -13,11 +13,12 @@ from django.utils import timezone
 from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark, Case
 from scoring.models import EndpointCall, PipelineRun
+from scoring.pipelines import settling
 from scoring.pipelines.runs import cancel_run, resume_run
 from scoring.pipelines.selectors import counts_by_stage, spending_of
 from scoring.pipelines.working import work_on_run
 from tests.scoring.conftest import Loopback
-from tests.scoring.pipelines.verdict_chain import begin, work
+from tests.scoring.pipelines.verdict_chain import ChainSettings, VerdictChain, begin, work
 
 pytestmark = pytest.mark.django_db
 
@@ -117,6 +118,20 @@ def test_a_step_fails_for_its_case_only_and_goes_on_when_it_is_asked_again(
 
 
 @pytest.mark.slow
+def test_all_cases_go_on_however_few_are_settled_at_once(
+    cases: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Case.objects.update(conversation=[{"role": "user", "content": f"Say {BAIT}"}])
+    run = work(begin(cases, loopback.url, fast="breakable", strong="steadfast"))
+    assert states(run) == {"look failed": 8, "weigh skipped": 4}
+    PipelineRun.objects.filter(pk=run.pk).update(config={**run.config, "fast": "ok"})
+    run.refresh_from_db()
+    monkeypatch.setattr(settling, "CASES_AT_ONCE", 3)
+    resume_run(run=run, at=timezone.now())
+    assert states(run) == {"look ready": 8, "weigh waiting": 4}
+
+
+@pytest.mark.slow
 def test_the_same_request_costs_nothing_again(cases: Benchmark, loopback: Loopback) -> None:
     first = work(begin(cases, loopback.url, strong="string-true"))
     n_requests = loopback.requests()
@@ -209,6 +224,24 @@ def test_time_that_is_up_ends_a_turn_and_not_the_run(cases: Benchmark, loopback:
     run.refresh_from_db()
     assert (run.status, loopback.requests()) == ("pending", 0)
     assert work(run).status == "finished"
+
+
+@pytest.mark.slow
+def test_a_run_that_may_not_pause_for_an_endpoint_says_why(
+    cases: Benchmark, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The operator takes the endpoint off the list while it is down: the run is not left as one that is at work."""
+    allowed = VerdictChain.settings_of
+
+    def settings_of(self: VerdictChain, run: PipelineRun, *, may_call: bool) -> ChainSettings:
+        if may_call and loopback.requests():
+            raise DomainError("The endpoint is not on the list.")
+        return allowed(self, run, may_call=may_call)
+
+    monkeypatch.setattr(VerdictChain, "settings_of", settings_of)
+    run = work(begin(cases, loopback.url, fast="500", samples=6, attempts=1, pauses=1))
+    assert (run.status, run.error, run.resume_at) == ("incomplete", "The endpoint is not on the list.", None)
+    assert run.steps.filter(state="failed").exists()  # “Go on” asks them again
 
 
 def test_one_endpoint_that_is_down_pauses_the_run(cases: Benchmark, loopback: Loopback) -> None:

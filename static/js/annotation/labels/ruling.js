@@ -1,6 +1,7 @@
 // @ts-check
 /* The page of a ruling: the keys of its form, and what a choice brings with it. */
 import { element, findAll } from "../../core/page.js";
+import "../shared/work_time.js";
 
 const form = document.getElementById("ruling-form");
 

@@ -1,0 +1,87 @@
+"""Rates of advice by a judge, put right by what physicians read in a sample of the same responses.
+
+The estimates are those of the kind `acuity_judge` (`agreement.acuity.judge_tables.powered_rows`); here the judge's
+readings are those that the other tables of a report count: of several replicates the first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+from agreement.acuity.inputs import AcuityInputs
+from agreement.acuity.judge_tables import POWERED_COLUMNS, Mark, ReadResponse, powered_rows
+from agreement.acuity.measures import Price
+from agreement.acuity.readings import AcuityData
+from annotation.labels.advice import read_answers
+from annotation.models import ReferenceSet
+from consilium.core.out_folder import OutTable
+from rubrics.parsing.acuity_levels import State
+from scoring.models import AcuityReading, JudgeRunItem
+
+Row = dict[str, Any]
+# A response by its case, candidate and sample.
+Place = tuple[str, str, int]
+
+TEXT_COLUMNS = ("candidate", "measure", "note")
+
+
+def with_physicians(inputs: AcuityInputs, reference_set: ReferenceSet) -> AcuityInputs:
+    """The same with what physicians read in the responses of the judge's run, and a digest of both."""
+    if inputs.judge is None:
+        return inputs
+    marks = _marks(reference_set, inputs.judge.address)
+    digest = inputs.digest
+    if marks:
+        levels = sorted((place, [mark.level for mark in own]) for place, own in marks.items())
+        digest = hashlib.sha256(f"{digest} {levels}".encode()).hexdigest()
+    return replace(inputs, digest=digest, advice=list(_responses(inputs.data, marks)))
+
+
+def _marks(reference_set: ReferenceSet, run: str) -> dict[Place, tuple[Mark, ...]]:
+    own: dict[int, list[Mark]] = defaultdict(list)
+    for answer in read_answers(reference_set.scale):
+        own[answer.response].append(Mark(answer.level))
+    items = JudgeRunItem.objects.filter(run__public_id=run, response__in=own)
+    names = items.values_list("response", "response__case__key", "response__candidate__name", "response__sample")
+    return {(case, candidate, sample): tuple(own[response]) for response, case, candidate, sample in names}
+
+
+def _responses(data: AcuityData, marks: dict[Place, tuple[Mark, ...]]) -> list[ReadResponse]:
+    """The responses that the judge read, by case, candidate and sample."""
+    is_clear = data.is_clear.tolist()
+    low = data.low.tolist()
+    places: list[tuple[int, str, int, int, int]] = []
+    for series in range(len(data.series_names)):
+        if data.source_of(series) == AcuityReading.Source.JUDGE:
+            own = data.readings.of_series(series)
+            columns = (column.tolist() for column in (own.case, own.sample, own.state, own.place))
+            places += [(case, data.candidate_of(series), *rest) for case, *rest in zip(*columns, strict=True)]
+    responses = []
+    for case, candidate, sample, state, place in sorted(places):
+        key = data.cases[case]
+        responses.append(
+            ReadResponse(
+                case=key,
+                candidate=candidate,
+                judge=Mark(place if state == State.LEVEL else None),
+                judge_state=State(state).word,
+                physicians=marks.get((key, candidate, sample), ()),
+                reference=low[case] if is_clear[case] else None,
+            )
+        )
+    return responses
+
+
+def powered_tables(inputs: AcuityInputs, *, price: Price) -> list[OutTable]:
+    """The table ``powered``, where a judge's readings are among the inputs."""
+    if inputs.judge is None:
+        return []
+    rows = powered_rows(inputs.advice, inputs.data.n_levels, price)
+    return [
+        OutTable(
+            "powered", POWERED_COLUMNS, [dict(zip(POWERED_COLUMNS, row, strict=True)) for row in rows], TEXT_COLUMNS
+        )
+    ]

@@ -1,0 +1,162 @@
+"""A chat endpoint on this machine that follows rules and is no language model, for the time of loading the demo.
+
+Its models are the made-up candidates of `demo.acuity.ASKED`, which choose a level or answer as to a patient, and a
+judge, which reads the level that an answer advises. All of them know the made-up messages, and nothing else. Their
+names begin with ``rules-``, by which runs mark that no language model answered.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+from django.conf import settings
+
+from demo.acuity import ASKED, LETTERS, N_MESSAGES, DemoReader, keyed_draw, place_of, text_of, urgency_of
+from demo.messages import CONDITION, advice_of, answer_text
+from rubrics.acuity.scales import FOUR
+
+JUDGE_MODEL = "rules-judge"
+HOST = "127.0.0.1"
+ESCALATION_RATE = 0.4  # of answers below the most urgent level
+MISREADING_RATE = 0.08  # of the judge
+REFUSAL = "I'm sorry, I cannot help with that."
+_REPLY = re.compile(r"^<<<REPLY (\w+)\n(.*)\n>>>REPLY \1$", re.DOTALL | re.MULTILINE)
+
+
+def model_of(reader: DemoReader) -> str:
+    """The name of a candidate's model."""
+    return f"rules-{reader.name.lower()}"
+
+
+class Rules:
+    """What the models answer; the same request always gets the same answer."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.readers = {model_of(reader): reader for reader in ASKED}
+        self.numbers = {text_of(seed, number): number for number in range(1, N_MESSAGES + 1)}
+
+    def completion(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """A chat completion."""
+        model, messages = str(request["model"]), request["messages"]
+        logprobs = None
+        if model == JUDGE_MODEL:
+            text = self._reading(messages[-1]["content"])
+        elif messages[0]["role"] == "system":
+            text, logprobs = self._choice(self.readers[model], messages[-1]["content"], request)
+        else:
+            text = self._answer(self.readers[model], messages[-1]["content"])
+        choice: dict[str, Any] = {
+            "index": 0,
+            "message": {"role": "assistant", "content": text},
+            "finish_reason": "stop",
+        }
+        if logprobs is not None and request.get("logprobs"):
+            choice["logprobs"] = {"content": logprobs}
+        tokens = [sum(len(message["content"]) for message in messages) // 4, len(text) // 4 + 1]
+        usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)}
+        body = {"id": "demo", "object": "chat.completion", "created": 0, "model": model}
+        return {**body, "choices": [choice], "usage": usage}
+
+    def _number(self, content: str) -> int:
+        return next(number for text, number in self.numbers.items() if text in content)
+
+    def _choice(
+        self, reader: DemoReader, content: str, request: Mapping[str, Any]
+    ) -> tuple[str, list[dict[str, Any]] | None]:
+        """A letter and a confidence, with the log probabilities of the letter."""
+        number = self._number(content)
+        draw = keyed_draw(self.seed, "choice", number, reader.name, request.get("seed", 0))
+        if draw.random() < reader.unusable:
+            return REFUSAL, None
+        reading = urgency_of(self.seed, number) + reader.leaning
+        reading += keyed_draw(self.seed, "view", number, reader.name).gauss(0, reader.scatter)
+        weights = [math.exp(-((place - reading) ** 2) / (2 * reader.scatter)) for place in range(len(FOUR))]
+        shares = [0.97 * weight / sum(weights) for weight in weights]
+        place = draw.choices(range(len(FOUR)), shares)[0]
+        confidence = str(max(5, min(99, round(60 + 40 * shares[place] - draw.uniform(0, 25)))))
+        top = [{"token": letter, "logprob": math.log(share)} for letter, share in zip(LETTERS, shares, strict=True)]
+        first = {**top[place], "top_logprobs": sorted(top, key=lambda token: -float(str(token["logprob"])))}
+        rest = [{"token": token, "logprob": -0.1, "top_logprobs": []} for token in ("\n", confidence)]
+        return f"{LETTERS[place]}\n{confidence}", [first, *rest]
+
+    def _answer(self, reader: DemoReader, content: str) -> str:
+        """An answer as to a patient."""
+        number = self._number(content)
+        draw = keyed_draw(self.seed, "answer", number, reader.name)
+        level = None
+        if draw.random() >= reader.unusable:
+            level = place_of(urgency_of(self.seed, number) + reader.leaning_chat + draw.gauss(0, reader.scatter))
+        escalates = level is not None and level < len(FOUR) - 1 and draw.random() < ESCALATION_RATE
+        return answer_text(level, escalates, draw)
+
+    def _reading(self, content: str) -> str:
+        """What the judge reads in an answer: now and then the level next to it."""
+        match = _REPLY.search(content)
+        reply = match[2] if match else ""
+        known = advice_of(reply)
+        level = known.level
+        if level is not None:
+            level = misread(level, MISREADING_RATE, keyed_draw(self.seed, "judge", self._number(content), reply))
+        return json.dumps(
+            {
+                "explanation": "It says so in the quoted words." if known.quote else "It only asks back.",
+                "level": "none" if level is None else FOUR.values[level],
+                "escalation": FOUR.values[-1] if known.escalates else "none",
+                "condition": CONDITION if known.escalates else "",
+                "quote": known.quote,
+            }
+        )
+
+
+def misread(level: int, rate: float, draw: random.Random) -> int:
+    """A level as somebody reads it who takes the one next to it at this rate."""
+    if draw.random() >= rate:
+        return level
+    return max(0, min(len(FOUR) - 1, level + draw.choice((-1, 1))))
+
+
+@contextmanager
+def rules_endpoint(seed: int) -> Iterator[str]:
+    """Serve the rules on a free port of this machine, and give the address.
+
+    Meanwhile this process, and no other, may call it: whoever loads the demo allows that.
+    """
+    rules = Rules(seed)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            answer = json.dumps(rules.completion(json.loads(body))).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer((HOST, 0), Handler)
+    server.daemon_threads = True
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    address = f"{HOST}:{server.server_port}"
+    allowed = settings.JUDGE_ALLOWED_HOSTS
+    settings.JUDGE_ALLOWED_HOSTS = [*allowed, address]
+    try:
+        yield f"http://{address}/v1"
+    finally:
+        settings.JUDGE_ALLOWED_HOSTS = allowed
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,85 @@
+"""What the API endpoints of every kind of run that asks a candidate share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from consilium.core.api import StrictSerializer
+from consilium.core.limits import MAX_KEY_LENGTH
+from scoring.models import PipelineRun
+from scoring.pipelines.pages import Progress
+
+Plain = serializers.Serializer[Any]
+
+
+class GenerationFrameSerializer(StrictSerializer, Plain):
+    """Which cases are answered; what is empty leaves nothing out."""
+
+    tag = serializers.CharField(default="", allow_blank=True)
+    difficulty = serializers.CharField(default="", allow_blank=True)
+    register = serializers.CharField(default="", allow_blank=True)
+    language = serializers.CharField(default="", allow_blank=True)
+    cases = serializers.IntegerField(min_value=1, required=False, help_text="Only so many, drawn by the seed.")
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+
+
+class NewCandidateRunSerializer(StrictSerializer, Plain):
+    """A run to be begun."""
+
+    candidate = serializers.CharField(
+        max_length=MAX_KEY_LENGTH, trim_whitespace=False, help_text="Made where it is not there."
+    )
+    config = serializers.DictField()
+    frame = GenerationFrameSerializer(required=False)
+
+
+class GenerationErrorsSerializer(Plain):
+    """Failed items of one kind."""
+
+    kind = serializers.CharField()
+    items = serializers.IntegerField()
+
+
+class CandidateRunProgressSerializer(Plain):
+    """How far a run is, counted from its steps."""
+
+    total = serializers.IntegerField()
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    due = serializers.IntegerField()
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    failures = GenerationErrorsSerializer(many=True)
+
+
+class CandidateRunSerializer(Plain):
+    """A run that asks a candidate about cases, in a list."""
+
+    id = serializers.CharField(source="public_id")
+    candidate = serializers.CharField(source="candidate.public_id")
+    candidate_name = serializers.CharField(source="candidate.name")
+    status = serializers.ChoiceField(choices=PipelineRun.Status.choices)
+    config = serializers.DictField()
+    frame = serializers.DictField()
+    samples = serializers.IntegerField()
+    error = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    resume_at = serializers.DateTimeField(allow_null=True, help_text="When a paused run asks again.")
+
+
+def progress_body(progress: Progress) -> dict[str, Any]:
+    """The fields of `CandidateRunProgressSerializer`."""
+    counts = progress.counts
+    return {
+        "total": counts.total,
+        "done": counts.done,
+        "failed": counts.failed,
+        "due": counts.due,
+        "tokens_in": progress.tokens_in,
+        "tokens_out": progress.tokens_out,
+        "failures": [{"kind": kind, "items": number} for kind, number in progress.errors],
+    }
