@@ -166,5 +166,10 @@ def test_a_broken_file_is_refused_by_line_and_field(tmp_path: Path, lines: list[
     assert expected in message and "nothing was written" in message
 
 
+def test_a_missing_column_is_the_only_fault_of_its_file(tmp_path: Path) -> None:
+    message = refusal(COMMAND, tmp_path, ["case,base", ",x", "c1,4"])
+    assert message.splitlines()[1:] == ["line 1, refined: The header does not name this column."]
+
+
 def test_an_upper_bound_that_is_no_arm(tmp_path: Path) -> None:
     assert "the file has no arm “best”" in refusal(COMMAND, tmp_path, ARMS, upper_bound="best")
