@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
+from tests.statistics.by_hand import difference_ends, less_mean, ratio_ends, ratio_without
 from tests.validation.files.made_up import coverage_lines, numbers, refusal, row, rows, run
 
 pytestmark = pytest.mark.slow
@@ -116,6 +117,21 @@ def test_the_percentile_bootstrap_is_that_of_plain_numpy(tmp_path: Path, over: s
     (own,) = rows(tmp_path, "comparisons")
     assert numbers(own, "low", "high") == pytest.approx(apart, **EXACT)
     assert float(own["chi2_clustered"]) == pytest.approx(2.546296296296, **EXACT)  # always over cases
+
+
+def test_intervals_of_the_default_rule_by_hand(tmp_path: Path) -> None:
+    run(COMMAND, tmp_path, coverage_lines())
+    due = [3, 2, 3, 1, 2, 3, 2, 2, 2, 1, 2, 2]
+    full = ([2, 2, 2, 1, 1, 2, 2, 0, 2, 1, 1, 1], [1, 1, 2, 1, 0, 2, 1, 1, 1, 0, 2, 0])
+    sides = []
+    for own, name in zip(full, "AB", strict=True):
+        ends = ratio_ends(own, due)
+        assert numbers(row(tmp_path, "coverage", set=name), "cia_low", "cia_high") == pytest.approx(ends, **EXACT)
+        sides.append((sum(own) / sum(due), *ends))
+    deviations = zip(*(less_mean(ratio_without(own, due)) for own in full), strict=True)
+    (own,) = rows(tmp_path, "comparisons")
+    expected = difference_ends(sides[0], sides[1], list(deviations))
+    assert numbers(own, "low", "high") == pytest.approx(expected, **EXACT)
 
 
 def test_fewer_than_ten_cases_have_no_clustered_test(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
+from tests.statistics.by_hand import ratio_ends
 from tests.validation.files.made_up import lines_of, numbers, pair_rows, refusal, row, rows, run
 
 pytestmark = pytest.mark.slow
@@ -241,6 +242,23 @@ def test_two_sets_on_the_same_pairs(tmp_path: Path) -> None:
     sums = np.array([sum(a[1] for a, _ in pairs if a[3] == case) for case in cases])
     quantiles = np.quantile(sums[drawn].sum(axis=1) / size[drawn].sum(axis=1), [0.025, 0.975])
     assert numbers(alone, "delta_low", "delta_high") == pytest.approx(quantiles, **EXACT)
+
+
+def test_intervals_of_the_default_rule_by_hand(tmp_path: Path) -> None:
+    lines = many()
+    run(COMMAND, tmp_path, lines_of(lines))
+    pairs = list(by_hand(lines)["A"].values())
+    cases = sorted({case for *_, case in pairs})
+    size = [sum(own[3] == case for own in pairs) for case in cases]
+    # Σ|points| are 10 to 33, 21.5 on average.
+    for columns, value, low, high in (
+        (("win_low", "win_high"), lambda own: own[0] == 1, 0, 1),
+        (("delta_low", "delta_high"), lambda own: own[1], -21.5, 21.5),
+        (("auroc_paired_low", "auroc_paired_high"), lambda own: (own[1] > 0) + (own[1] == 0) / 2, 0, 1),
+    ):
+        sums = [sum(value(own) for own in pairs if own[3] == case) for case in cases]
+        expected = ratio_ends(sums, size, low, high)
+        assert numbers(row(tmp_path, "pairs", set="A"), *columns) == pytest.approx(expected, **EXACT)
 
 
 def test_sets_are_compared_on_the_pairs_that_both_decide(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
+from tests.statistics.by_hand import ratio_ends
 from tests.validation.files.made_up import BASE, REFINED, numbers, refinement_lines, refusal, row, rows, run
 
 pytestmark = pytest.mark.slow
@@ -49,6 +50,17 @@ def test_the_percentile_bootstrap_is_that_of_plain_numpy(tmp_path: Path) -> None
     drawn = np.random.Generator(np.random.PCG64(2)).integers(12, size=(1000, 12), dtype=np.int32)
     ends = np.quantile(gains[drawn].mean(axis=1), [0.025, 0.975])
     assert numbers(row(tmp_path, "refinement"), "gain_low", "gain_high") == pytest.approx(ends, **EXACT)
+
+
+def test_the_interval_of_the_default_rule_by_hand(tmp_path: Path) -> None:
+    gains = [after - before for before, after in zip(BASE, REFINED, strict=True)]
+    run(COMMAND, tmp_path, refinement_lines())
+    expected = ratio_ends(gains, [1] * 12, -100, 100)
+    assert numbers(row(tmp_path, "refinement"), "gain_low", "gain_high") == pytest.approx(expected, **EXACT)
+    # With a score of -20 the gain may be from -120 to 120.
+    run(COMMAND, tmp_path, [*refinement_lines(), "c12,-20,10"])
+    expected = ratio_ends([*gains, 30], [1] * 13, -120, 120)
+    assert numbers(row(tmp_path, "refinement"), "gain_low", "gain_high") == pytest.approx(expected, **EXACT)
 
 
 ARMS = [
