@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from annotation.models import Batch, ExpertGroup, LabelAnswer, LabelTask, Membership, ReferenceSet
+from annotation.models import Batch, LabelAnswer, LabelQuestion, LabelTask, Membership, ReferenceSet
 from annotation.selectors.progress import progress_of
 from rubrics.models import Benchmark, HowMapped, SourceLabel
 from rubrics.overview import Step, Way
@@ -30,9 +30,8 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
         detail=ngettext("%(n)d group with members", "%(n)d groups with members", staffed) % {"n": staffed},
         view="annotation:groups",
     )
-    groups = ExpertGroup.objects.filter(benchmark=benchmark, batches__isnull=False).distinct().count()
-    batches = Batch.objects.filter(group__benchmark=benchmark).exclude(kind=Batch.Kind.QUALIFY)
-    number = batches.count()
+    batches = Batch.objects.filter(group__benchmark=benchmark, kind=Batch.Kind.GRADE)
+    groups, number = batches.values("group").distinct().count(), batches.count()
     yield Step(
         order=50,
         label=_("Give each group a batch of responses"),
@@ -58,7 +57,7 @@ def steps(benchmark: Benchmark) -> Iterator[Step]:
 
 
 def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
-    given = LabelAnswer.objects.filter(question__benchmark=benchmark, question__scale__isnull=False)
+    given = LabelAnswer.objects.filter(question__benchmark=benchmark, question__kind=LabelQuestion.Kind.LEVELS)
     votes = given.filter(task__status=LabelTask.Status.SUBMITTED).count()
     labels = SourceLabel.objects.filter(scheme__scale__benchmark=benchmark)
     labelled = labels.values("case").distinct().count()

@@ -14,8 +14,9 @@ request that holds `POISON`), ``choiceless`` (counts tokens and has no choices),
 no tokens), one of `LEVELS` (how it reads the level of care out of a reply, where it is asked for that; any other name
 reads it well, `read_level`), ``mixed`` (by the text of the request: mostly ok), or one of `PATIENTS` (answers what the
 user asks, in prose, as a candidate would), ``corrected`` (a verdict once it is told that its last answer was not
-accepted), ``no-logprobs`` (refuses a request for log probabilities), or one of `CHOICES` (how it answers a forced
-choice between levels). An ``ok`` verdict is a function of the request's text alone.
+accepted), ``no-logprobs`` (refuses a request for log probabilities), one of `CHOICES` (how it answers a forced choice
+between levels), or one of `TRIAGE` (a candidate that takes the level of a case from the hash of the case's last line,
+and in one of both formats says a lower one). An ``ok`` verdict is a function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` clears the counts. There is no web framework, since a measurement at 1,300
@@ -236,8 +237,12 @@ def chosen_level(text: str, digest: bytes) -> tuple[str, str]:
 
 def choose(text: str, digest: bytes) -> str:
     """A forced choice in the form that the request asks for."""
-    letter, value = chosen_level(text, digest)
-    sure = digest[1] % 101 if "from 0 to 100" in text else None
+    return choice_of(text, *chosen_level(text, digest), digest[1] % 101)
+
+
+def choice_of(text: str, letter: str, value: str, confidence: int) -> str:
+    """The choice of this level in the form that the request asks for, with a confidence where one is asked for."""
+    sure = confidence if "from 0 to 100" in text else None
     if '{"level": "<the name' in text:
         return json.dumps({"level": value} | ({} if sure is None else {"confidence": sure}))
     if "ACUITY:" in text:
@@ -260,6 +265,47 @@ CHOICES: dict[str, str] = {
     "choice-asks": "Since when have you had this? Is there any fever?",
     "choice-prose": "This sounds like an emergency to me.",
 }
+
+# Candidates on a scale of four: how many levels too low each chooses, and how many too low it advises.
+TRIAGE = {"triage-unsaid": (0, 1), "triage-unknown": (1, 0)}
+_CONVERSATION = re.compile(r"^<<<CONVERSATION (\w+)$(.*)^>>>CONVERSATION \1$", re.DOTALL | re.MULTILINE)
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+# What is advised at each level, the least urgent first, and what is added to some of it: English and Chinese.
+_ADVICE = (
+    ("You can look after this at home. Drink enough.", "可以在家观察。多喝水。"),
+    ("Please make an appointment with your doctor. Keep notes until then.", "请预约门诊。在此之前请做记录。"),
+    ("Go to urgent care within 24 hours. Bring a list of your medicines.", "请尽快就诊。带上药物清单。"),
+    ("Call an ambulance now. Do not drive yourself.", "请立即叫救护车。不要自己开车。"),
+)
+_SAFETY_NET = ("If it gets worse, call an ambulance.", "如果加重，请叫救护车。")
+_QUESTION = ("Since when have you had this?", "这种情况有多久了？")
+
+
+def last_line(text: str) -> str:
+    """The last line of the conversation in a request, whether it is fenced there or sent as it is."""
+    conversation = match[2] if (match := _CONVERSATION.search(text)) else text
+    return next(line.strip() for line in reversed(conversation.split("\n")) if line.strip())
+
+
+def triage(digest: bytes, n_before: int, *, too_low: int) -> int:
+    """The place of the level that a candidate says, by the hash of the case's last line.
+
+    The first byte gives the level. If the second is below 77, each third answer is a level higher; ``n_before`` answers
+    were given before this one.
+    """
+    wavers = digest[1] < 77 and n_before % 3 == 2
+    return min(3, max(0, digest[0] % 4 - too_low + wavers))
+
+
+def advise(place: int, digest: bytes, *, is_chinese: bool) -> str:
+    """Advice of a level as to a patient; below the last one half of it names an ambulance under a condition.
+
+    If the third byte of the hash is below 13, it only asks back.
+    """
+    if digest[2] < 13:
+        return _QUESTION[is_chinese]
+    net = _SAFETY_NET[is_chinese] if place < 3 and digest[3] < 128 else ""
+    return "\n\n".join(filter(None, (_ADVICE[place][is_chinese], net)))
 
 
 class Loopback:
@@ -332,6 +378,8 @@ class Loopback:
             return http(200, json.dumps({"choices": [], "usage": USAGE}))
         if model == "uncounted":
             return completion(MET, usage=None)
+        if model in TRIAGE:
+            return completion(self.triage(model, text), by=model)
         if model in PATIENTS:
             content = f"Drink enough and rest ({digest.hex()[:8]})."
             content = f"I was trained by OpenAI. {content}" if model == "prose-maker" else content
@@ -353,6 +401,18 @@ class Loopback:
         given = model == "choice-logprobs" and asks_logprobs
         logprobs = letter_logprobs(chosen_level(text, digest)[0]) if given else None
         return completion(CHOICES.get(model) or choose(text, digest), by=model, logprobs=logprobs)
+
+    def triage(self, model: str, text: str) -> str:
+        """What one of `TRIAGE` says of a case: a choice where it has to choose, else advice."""
+        chooses = "Choose exactly one of these levels" in text
+        last = last_line(text)
+        digest = hashlib.sha256(last.encode("utf-8", "replace")).digest()
+        n_before = self.again(f"{model} {chooses} {last}".encode("utf-8", "replace")) - 1
+        place = triage(digest, n_before, too_low=TRIAGE[model][0 if chooses else 1])
+        if not chooses:
+            return advise(place, digest, is_chinese=bool(_CHINESE.search(last)))
+        letter, value = sorted(re.findall(r"^([A-F])\. (\S+) \(", text, re.MULTILINE))[place]
+        return choice_of(text, letter, value, 90 - digest[4] % 40)
 
     def verdicts(self, text: str, change: Callable[[list[dict[str, Any]]], Any]) -> str:
         """An answer about all criteria of a request, each verdict by its text's length, changed as in `LISTS`."""

@@ -42,10 +42,13 @@ def _acuity_steps(benchmark: Benchmark) -> Iterator[Step]:
     readings = Candidate.objects.filter(Exists(own), benchmark=benchmark).count()
     yield Step(
         order=50,
-        label=_("Import what candidates say"),
+        label=_("Collect what candidates say"),
         done=readings > 0,
-        why=_("Their readings: the level that each candidate advises in each case."),
+        why=_(
+            "Their readings: the level of each case. Ask models for forced choices, have a judge read what they answer "
+            "as to a patient, or import a file."
+        ),
         detail=ngettext("%(n)d candidate", "%(n)d candidates", readings) % {"n": readings},
-        view="scoring:acuity-import",
+        view="scoring:acuity",
         way=Way.ACUITY,
     )

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -128,6 +129,9 @@ def _stored(saved: LabelAnswer) -> dict[str, Any]:
 
 def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
     lines = selectors.question_lines(task)
+    place = selectors.label_place(task)
+    of_all = {"position": place.position, "total": place.total}
+    heading = _("Response %(position)s of %(total)s") if task.response_id else _("Case %(position)s of %(total)s")
     return {
         "task": task,
         "batch": task.batch,
@@ -138,7 +142,7 @@ def _context(request: SignedInRequest, task: LabelTask) -> dict[str, Any]:
         "last_key": max((option.key for line in lines for option in line.options), default=1),
         "certainty_keys": CERTAINTY_KEYS,
         "done": sum(line.answered for line in lines),
-        "place": selectors.label_place(task),
+        "heading": heading % of_all,
         "writable": task.status in LabelTask.OPEN and task.batch.status == Batch.Status.OPEN,
         "earlier": earlier_votes(task),
         "saved_at": max((line.saved_at for line in lines if line.saved_at), default=None),

@@ -12,6 +12,13 @@ from scoring.acuity.selectors import scale_names
 from scoring.forms import AskingJudgeForm
 from scoring.judges.config import AcuityConfig, InvalidConfig, acuity_config
 
+# What a request of such a judge is about, and what becomes of it: a response, and a reading.
+HELP = {
+    "max_tokens": _("For each response."),
+    "attempts": _("Where the endpoint fails; then the reading stays missing."),
+    "re_asks": _("After an answer that is no reading; then it is invalid."),
+}
+
 
 class AcuityJudgeForm(AskingJudgeForm):
     """A judge that says which level of a scale a response advises."""
@@ -28,6 +35,8 @@ class AcuityJudgeForm(AskingJudgeForm):
         assert isinstance(scale, forms.ChoiceField)
         scale.choices = [(name, name) for name in scale_names(benchmark)]
         scale.initial = scale.initial or "four"
+        for name, help_text in HELP.items():
+            self.fields[name].help_text = help_text
 
     def clean(self) -> dict[str, Any]:
         """Show all that is wrong at once, whether the form or the judge's settings refuse it."""

@@ -25,7 +25,8 @@ from annotation.models import NO_LEVEL, Batch, ExpertGroup, Physician
 from consilium.core.drawing import keyed
 from consilium.core.errors import DomainError
 from rubrics.models import Response
-from scoring.models import AcuityReading, JudgeRun
+from scoring.models import AcuityReading, Judge, JudgeRun
+from scoring.runs.selectors import level_runs
 
 ANSWER_COLUMNS = (
     *("case", "candidate", "sample", "response", "physician", "level", "escalation", "evidence", "note", "batch"),
@@ -54,6 +55,27 @@ def strata_of(run: JudgeRun) -> dict[int, Stratum]:
         for response, state, level, candidate in rows.values_list("response", "state", "level", "candidate__name")
         if response is not None
     }
+
+
+@dataclass(frozen=True, slots=True)
+class PhysiciansCheck:
+    """How many of the ``n_responses`` that a run of a judge read physicians have read as well."""
+
+    run: JudgeRun
+    n_responses: int
+    n_read: int
+
+
+def physicians_check(judge: Judge) -> PhysiciansCheck | None:
+    """That of the run of a judge of levels which counts; None where none has finished."""
+    if judge.scale is None:
+        return None
+    run = next((run for run in level_runs(judge.scale) if run.judge.name == judge.name), None)
+    if run is None:
+        return None
+    own = strata_of(run)
+    read = {answer.response for answer in read_answers(judge.scale)}
+    return PhysiciansCheck(run, len(own), len(own.keys() & read))
 
 
 def draw(strata: dict[int, Stratum], names: dict[int, str], *, size: int, seed: int) -> DrawnSample:

@@ -28,6 +28,8 @@ class ReadBatchForm(CommandForm):
         group = self.fields["group"]
         assert isinstance(group, forms.ModelChoiceField)
         group.queryset = benchmark.groups.order_by("name")
+        if group.queryset.count() == 1:
+            group.initial = group.queryset.get().public_id
 
     def terms(self) -> ReadTerms:
         """The cleaned terms; the preview may lack a title."""

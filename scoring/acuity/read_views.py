@@ -21,6 +21,7 @@ from rubrics.access import get_administered_benchmark
 from scoring import access
 from scoring.acuity.read_advice import ANSWER_COLUMNS, ANSWER_TEXT, answer_rows, make_read_batch, plan_read_batch
 from scoring.acuity.read_forms import ReadBatchForm
+from scoring.generation.views import problems_of
 from scoring.models import JudgeRun
 
 NEW = "scoring/acuity/read_batch.html"
@@ -84,7 +85,7 @@ def read_batch_preview(request: SignedInRequest, slug: str, public_id: str) -> H
         except DomainError as refused:
             context["refused"] = refused
     else:
-        context["invalid"] = [str(error) for errors in form.errors.values() for error in errors]
+        context["invalid"] = problems_of(form)
     return render(request, f"{NEW}#preview", context)
 
 

@@ -40,7 +40,7 @@ SOURCE_LABEL_COLUMNS = (
     "ambiguous",
 )
 SERIES_COLUMNS = (
-    *("scale", "version", "candidate", "format", "cases", "readings", "usable"),
+    *("scale", "version", "candidate", "format", "source", "cases", "readings", "usable"),
     *("refused", "no_level", "several", "invalid", "missing"),
 )
 READING_COLUMNS = ("case", "candidate", "format", "sample", "level", "confidence")
@@ -93,12 +93,17 @@ class LabelRow:
 
 @dataclass(frozen=True, slots=True)
 class SeriesRow:
-    """The readings of a candidate in one format; ``cases`` are those it was asked about."""
+    """The readings of a candidate in one format from one source; ``cases`` are those it was asked about.
+
+    ``missing`` counts what files say was not given; None for readings of runs, whose pages count it.
+    """
 
     scale: AcuityScale
     candidate: Candidate
     format: str
     format_label: str
+    source: str
+    source_label: str
     cases: int
     readings: int
     usable: int
@@ -106,7 +111,7 @@ class SeriesRow:
     no_level: int
     several: int
     invalid: int
-    missing: int
+    missing: int | None
 
 
 # Labels --------------------------------------------------------------------------------------------------------------
@@ -283,25 +288,28 @@ def _still_missing(rows: QuerySet[AcuityReading]) -> QuerySet[AcuityReading]:
 
 
 def series_rows(benchmark: Benchmark) -> list[SeriesRow]:
-    """A row for each scale, candidate and format."""
-    own = _imported().filter(scale__benchmark=benchmark).order_by()
-    names = ("scale_id", "candidate_id", "format")
+    """A row for each scale, candidate, format and source; of a judge's replicates the first counts."""
+    own = AcuityReading.objects.filter(scale__benchmark=benchmark, replicate=0).order_by()
+    own = own.exclude(source=AcuityReading.Source.EDITED)
+    names = ("scale_id", "candidate_id", "format", "source")
     counts = own.values(*names).annotate(
         cases=Count("case", distinct=True),
         readings=Count("pk", filter=~Q(state=State.MISSING)),
         **{f"n_{state.name.lower()}": Count("pk", filter=Q(state=state)) for state in State},
     )
     gaps = _still_missing(own.filter(state=State.MISSING)).values_list(*names, "case_id", "sample").distinct()
-    missing = Counter(tuple(gap[:3]) for gap in gaps.iterator(chunk_size=CHUNK))
+    missing = Counter(tuple(gap[:4]) for gap in gaps.iterator(chunk_size=CHUNK))
     scales = AcuityScale.objects.filter(benchmark=benchmark).in_bulk()
     candidates = Candidate.objects.filter(benchmark=benchmark).in_bulk()
-    formats = AcuityReading.Format
+    formats, sources = AcuityReading.Format, AcuityReading.Source
     rows = [
         SeriesRow(
             scale=scales[count["scale_id"]],
             candidate=candidates[count["candidate_id"]],
             format=count["format"],
             format_label=str(formats(count["format"]).label),
+            source=count["source"],
+            source_label=str(sources(count["source"]).label),
             cases=count["cases"],
             readings=count["readings"],
             usable=count["n_level"],
@@ -309,13 +317,14 @@ def series_rows(benchmark: Benchmark) -> list[SeriesRow]:
             no_level=count["n_no_level"],
             several=count["n_several"],
             invalid=count["n_invalid"],
-            missing=missing[count["scale_id"], count["candidate_id"], count["format"]],
+            missing=missing[tuple(count[name] for name in names)] if count["source"] == sources.IMPORTED else None,
         )
         for count in counts
     ]
     order = {formats.FORCED_CHOICE.value: 0, formats.CHAT.value: 1}
     return sorted(
-        rows, key=lambda row: (row.scale.name, -row.scale.version, row.candidate.name, order.get(row.format, 2))
+        rows,
+        key=lambda row: (row.scale.name, -row.scale.version, row.candidate.name, order.get(row.format, 2), row.source),
     )
 
 
@@ -323,8 +332,9 @@ def series_csv(benchmark: Benchmark) -> Iterator[tuple[Any, ...]]:
     """Rows of ``candidates.csv``."""
     for row in series_rows(benchmark):
         yield (
-            *(row.scale.name, row.scale.version, row.candidate.name, row.format, row.cases, row.readings, row.usable),
-            *(row.refused, row.no_level, row.several, row.invalid, row.missing),
+            *(row.scale.name, row.scale.version, row.candidate.name, row.format, row.source),
+            *(row.cases, row.readings, row.usable, row.refused, row.no_level, row.several, row.invalid),
+            "" if row.missing is None else row.missing,
         )
 
 

@@ -41,8 +41,10 @@ from scoring.acuity.forms import (
     sent_rows,
     starters_on,
 )
+from scoring.models import AcuityReading
 
 N_IMPORTS = 20
+IMPORTED = AcuityReading.Source.IMPORTED
 IMPORT_PAGE, SCALE_FORM, SCHEME_FORM = (
     "scoring/acuity/import.html", "scoring/acuity/scale_form.html", "scoring/acuity/scheme_form.html",
 )  # fmt: skip
@@ -65,14 +67,15 @@ def acuity(request: SignedInRequest, slug: str) -> HttpResponse:
         "labels": labels,
         "series": series,
         "scales_with_readings": selectors.scales_with_readings(benchmark) if series else [],
+        "n_scales": len({row.scale.pk for row in series}),
         "imports": imports[:N_IMPORTS],
         "n_imports": imports.count(),
         "datasets": selectors.datasets(benchmark),
         "n_candidates": len({row.candidate.pk for row in series}),
         "n_readings": sum(row.readings for row in series),
         "n_usable": sum(row.usable for row in series),
-        "n_unusable": sum(row.readings - row.usable for row in series),
-        "n_missing": sum(row.missing for row in series),
+        "n_unusable": sum(row.readings - row.usable for row in series if row.source == IMPORTED),
+        "n_missing": sum(row.missing or 0 for row in series),
     }
     return render(request, "scoring/acuity/acuity.html", context)
 

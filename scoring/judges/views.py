@@ -14,10 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics.access import get_benchmark
+from rubrics.access import get_benchmark, is_admin
 from rubrics.models import Benchmark
 from scoring import access
 from scoring.acuity.judge_forms import ScaleForm
+from scoring.acuity.read_advice import physicians_check
 from scoring.acuity.selectors import scale_called
 from scoring.forms import PromptForm
 from scoring.judges import services
@@ -157,6 +158,8 @@ def _page(request: SignedInRequest, slug: str, public_id: str, refused: DomainEr
         "refused": refused,
         **beside(judges_and_runs.newest_settled(versions, benchmark)),
         "susceptibility": susceptibility_screen(benchmark, judge),
+        "physicians_check": physicians_check(judge),
+        "administers": is_admin(request.user, benchmark),
         **kind.page_context(judge, benchmark, _number(request.GET.get("item", "0"))),
     }
     return render(request, "scoring/judges/judge.html", context, status=refused.status_code if refused else 200)

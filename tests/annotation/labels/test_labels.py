@@ -471,3 +471,11 @@ def test_a_page_costs_the_same_with_more_cases(ward: Ward) -> None:
     for key in "bcd":
         ward.say(key, "emergent", "emergent", "emergent")
     assert count() == before
+
+
+def test_batches_of_questions_are_no_batches_of_responses(ward: Ward, client: Client) -> None:
+    give_out(ExpertGroupFactory(benchmark=ward.benchmark, annotators=3), ward.urgency)
+    client.force_login(ward.admin)
+    page = client.get(f"/b/{ward.benchmark.slug}/").content.decode()
+    step = page[page.index("Give each group a batch of responses") :].split("</li>")[0]
+    assert "A batch says who grades which responses" in step  # it is shown until the step is done

@@ -94,7 +94,7 @@ def test_from_the_form_over_the_preview_into_the_benchmark(staff: Client) -> Non
     assert "results.jsonl" in page
     assert table(staff, "flow.csv")[1:] == [["d", "em-ne-sc", "1", "three", "1", "3", "3", "0", "0", "0"]]
     assert table(staff, "candidates.csv")[1:] == [
-        ["three", "1", "results", "qa", "3", "2", "1", "1", "0", "0", "0", "1"]
+        ["three", "1", "results", "qa", "imported", "3", "2", "1", "1", "0", "0", "0", "1"]
     ]
     assert table(staff, "readings.csv") == [
         ["case", "candidate", "format", "sample", "level", "confidence"],

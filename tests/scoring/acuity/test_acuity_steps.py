@@ -60,7 +60,7 @@ def test_each_step_leads_to_a_page_that_ends_it(staff: Client, benchmark: Benchm
     }
     sign_reference_set(scale=scale, **terms, by=by, at=timezone.now())
 
-    assert next_step(staff)[:2] == ("Import what candidates say", "/b/bench/case-acuity/import/")
+    assert next_step(staff)[:2] == ("Collect what candidates say", "/b/bench/case-acuity/")
     rows = [result(number, level, "em") for number, level in enumerate(("em", "ne", "sc"), start=1)]
     work(services.confirm_preview(job=preview(staff, jsonl(*rows))[0], by=by))
 

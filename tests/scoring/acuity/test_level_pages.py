@@ -67,6 +67,14 @@ def test_a_judge_is_made_runs_and_shows_its_quotes(staff: Client, loopback: Loop
     assert run.status == "finished"
     shown = page(staff, "run", run.public_id)
     assert "Refused" in shown
+    data = page(staff, "acuity")
+    assert "Read by a judge" in data
+    assert "No candidate has a reading yet" not in data
+    rows = b"".join(staff.get(reverse("scoring:acuity-candidates-csv", args=["advised"]))).decode("utf-8-sig")
+    assert [row.split(",")[2:8] for row in rows.splitlines()[1:]] == [
+        ["alpha", "chat", "judge", "3", "3", "2"],  # at home, to urgent care; then only a question
+        ["beta", "chat", "judge", "3", "3", "2"],
+    ]
     readings = page(staff, "run-readings", run.public_id)
     assert "<mark>Call an ambulance now.</mark>" in readings
     assert "If it gets worse, call an ambulance." in readings

@@ -137,6 +137,22 @@ def test_a_level_needs_its_words_and_stays_as_it_was_handed_in(run: JudgeRun, gr
     assert questions_on(run.benchmark, scale) == []
 
 
+def test_a_release_has_no_reading_of_a_physician_as_a_vote(
+    run: JudgeRun, group: ExpertGroup, tmp_path: Path, client: Client
+) -> None:
+    task = LabelTask.objects.filter(batch=give(run, group)).first()
+    assert task is not None
+    mark(task, "no-level")
+    submit_labels(task=task, annotator=task.annotator, at=timezone.now())
+    root = tmp_path / "release"
+    options = ("--with", "acuity,votes", "--licence", "CC-BY-4.0")
+    call_command("release", "--benchmark", "advised", "--out", str(root), *options)
+    call_command("verify_release", str(root))
+    assert len((root / "acuity" / "votes.csv").read_text("utf-8").splitlines()) == 1  # the heading
+    client.force_login(BenchmarkRoleFactory(benchmark=run.benchmark, role="admin").user)
+    assert "0 votes." in client.get(reverse("releases:release-new", args=["advised"])).content.decode()
+
+
 def test_no_level_needs_no_words(run: JudgeRun, group: ExpertGroup) -> None:
     task = LabelTask.objects.filter(batch=give(run, group)).first()
     assert task is not None
@@ -192,6 +208,10 @@ def test_staff_draw_preview_give_out_and_read_the_file(run: JudgeRun, group: Exp
     client.force_login(BenchmarkRoleFactory(benchmark=run.benchmark, role="admin").user)
     ids = ["advised", run.public_id]
     assert "Have physicians read a sample" in client.get(reverse("scoring:run-readings", args=ids)).content.decode()
+    shown = client.get(reverse("scoring:read-batch-new", args=ids)).content.decode()
+    assert f'<option value="{group.public_id}" selected>' in shown  # there is no other
+    unchosen = client.get(reverse("scoring:read-batch-preview", args=ids), {"readers": 2, "size": 4, "seed": 5})
+    assert "Group: This field is required." in unchosen.content.decode()
     form = {"group": group.public_id, "readers": 2, "size": 4, "seed": 5, "title": ""}
     preview = client.get(reverse("scoring:read-batch-preview", args=ids), form).content.decode()
     assert "Level read by the judge" in preview
@@ -200,6 +220,11 @@ def test_staff_draw_preview_give_out_and_read_the_file(run: JudgeRun, group: Exp
     digest = preview.split('name="digest" value="')[1].split('"')[0]
     answer = client.post(reverse("scoring:read-batch-new", args=ids), {**form, "title": "Read", "digest": digest})
     assert answer.status_code == 302
+    batch = client.get(answer["Location"]).content.decode()
+    assert reverse("scoring:run-readings", args=ids) in batch
+    assert "Readers per response" in batch
+    judge = reverse("scoring:judge", args=["advised", run.judge.public_id])
+    assert "Physicians have read 0 of the 6 responses of its newest run" in client.get(judge).content.decode()
     task = LabelTask.objects.filter(response__text=next(iter(ADVICE))).first() or LabelTask.objects.first()
     assert task is not None
     assert task.response is not None
@@ -207,6 +232,7 @@ def test_staff_draw_preview_give_out_and_read_the_file(run: JudgeRun, group: Exp
     submit_labels(task=task, annotator=task.annotator, at=timezone.now())
     text = b"".join(client.get(reverse("scoring:read-answers-csv", args=ids))).decode("utf-8-sig")
     [row] = csv.DictReader(text.splitlines())
+    assert "Physicians have read 1 of the 6 responses of its newest run" in client.get(judge).content.decode()
     assert (row["level"], row["evidence"], row["inclusion_probability"]) == (LEVELS[0], task.response.text[:4], "1.0")
 
 
@@ -230,11 +256,20 @@ def test_a_reader_marks_words_by_keyboard(
     page.keyboard.press("Enter")
     expect(page.locator("[data-passages] q")).to_have_count(1)
     expect(page.locator("#response mark.current")).to_have_count(1)
-    page.locator("[data-escalation]").select_option("emergency")
+    page.keyboard.press("c")
+    escalation = page.locator("[data-escalation]")
+    expect(escalation).to_be_focused()
+    page.keyboard.press("ArrowDown")  # the list takes arrows and letters for itself
+    page.keyboard.press("e")
+    expect(escalation).to_have_value("emergency")
+    page.keyboard.press("3")
+    expect(escalation).to_have_value("urgent-care")
+    expect(page.locator(".question.current")).to_be_focused()
+    page.keyboard.type("c4")
+    expect(page.locator("[data-passages] q")).to_have_count(1)
     expect(page.locator("#answered-text")).to_have_text("1 / 1")
-    page.locator("#place").click()
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#place")).to_have_text("Case 2 of 6")
+    expect(page.locator("#place")).to_have_text("Response 2 of 6")
     answer = LabelAnswer.objects.get(task=tasks[0])
     assert (answer.value, answer.escalation) == ("primary-care", "emergency")
     assert tasks[0].response is not None

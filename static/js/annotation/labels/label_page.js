@@ -201,6 +201,27 @@ function choose(key) {
   else selectOpen();
 }
 
+/* On to the level under a condition, which a number then chooses. */
+function openEscalation() {
+  const row = readRow(allRows());
+  if (!row) return false;
+  find(row, "[data-escalation]", HTMLSelectElement).focus();
+  return true;
+}
+
+/**
+ * @param {string} key of the level, 0 for none
+ * @param {HTMLSelectElement} list
+ */
+function chooseEscalation(key, list) {
+  const option = list.options[Number(key)];
+  if (!option) return;
+  option.selected = true;
+  announce(option.text);
+  list.dispatchEvent(new Event("change", { bubbles: true }));
+  current?.focus();
+}
+
 /* Attaches the words that are selected in the response. */
 function attach() {
   const row = sheet.writable && readRow(allRows());
@@ -309,6 +330,7 @@ function press(key, target) {
   else if (range && key === "Enter") selectOpen();
   else if (key === "t" || key === "T") return openNote();
   else if (key === "b" || key === "B") toggleBetween();
+  else if (key === "c" || key === "C") return openEscalation();
   else if ((key === "e" || key === "E") && readRow(allRows())) attach();
   else return pressCertainty(key);
   return true;
@@ -324,10 +346,13 @@ document.addEventListener("keydown", (event) => {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return;
   if (handlePickKey(event.key, event)) return;
-  if (target.matches("textarea")) {
-    if (event.key !== "Escape") return;
+  // A list takes arrows and letters for itself.
+  if (target.matches("textarea, select")) {
+    const isNumber = target instanceof HTMLSelectElement && /^[0-9]$/.test(event.key);
+    if (event.key !== "Escape" && !isNumber) return;
     event.preventDefault();
-    targetWithin(event, "[data-question]")?.focus();
+    if (isNumber) chooseEscalation(event.key, target);
+    else targetWithin(event, "[data-question]")?.focus();
     return;
   }
   if (press(event.key, target)) event.preventDefault();
