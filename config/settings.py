@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "rubrics",
     "annotation",
     "scoring",
+    "validation",
     "agreement",
     "releases",
     "demo",

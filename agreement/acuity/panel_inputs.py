@@ -62,8 +62,11 @@ def _distributions(data: AcuityData, reference_set: ReferenceSet) -> Mapping[tup
         case__excluded_at=None,
         pipeline_run__benchmark=reference_set.benchmark_id,
         pipeline_run__replay=False,
-        pipeline_run__imported=False,
-    ).order_by("case__key", "candidate__name", "sample", "pk")
+    )
+    # A run from an archive brings no readings of its own; one that came with a release does.
+    rows = rows.exclude(pipeline_run__imported=True, pipeline_run__origin="").order_by(
+        "case__key", "candidate__name", "sample", "pk"
+    )
     columns = rows.values_list("case__key", "candidate__name", "distribution").iterator(chunk_size=CHUNK)
     distributions = {}
     for (case, candidate), own in groupby(columns, key=lambda row: row[:2]):

@@ -46,7 +46,13 @@ def _marks(reference_set: ReferenceSet, run: str) -> dict[Place, tuple[Mark, ...
         own[answer.response].append(Mark(answer.level))
     items = JudgeRunItem.objects.filter(run__public_id=run, response__in=own)
     names = items.values_list("response", "response__case__key", "response__candidate__name", "response__sample")
-    return {(case, candidate, sample): tuple(own[response]) for response, case, candidate, sample in names}
+    return {
+        # In an order that does not depend on who they are, which differs where a release was imported.
+        (case, candidate, sample): tuple(
+            sorted(own[response], key=lambda mark: -1 if mark.level is None else mark.level)
+        )
+        for response, case, candidate, sample in names
+    }
 
 
 def _responses(data: AcuityData, marks: dict[Place, tuple[Mark, ...]]) -> list[ReadResponse]:

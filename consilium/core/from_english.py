@@ -14,7 +14,7 @@ from consilium.core.phrases import AFTER_LABEL, BETWEEN_PHRASES, Joined, Labelle
 from consilium.core.reasons import CodedPhrase, Reason, code_of
 
 # Parameters that may hold spaces; the others are numbers, dates and letters.
-_FREE = {"judge", "members", "names", "setting", "why", "one", "two"}
+_FREE = {"arm", "judge", "members", "names", "setting", "why", "one", "two"}
 # Reasons whose parameters are reasons themselves.
 _WITH_REASONS = {Reason.NO_BALANCED_F1, Reason.NO_BALANCED_F1_OF_TWO}
 _LABEL = re.compile("[a-z][a-z0-9_]*(, [a-z][a-z0-9_]*)*")
@@ -55,10 +55,11 @@ def _read(part: str) -> str:
 def _patterns() -> list[tuple[re.Pattern[str], Reason]]:
     patterns = []
     for reason in Reason:
-        parts = re.split(r"%\((\w+)\)s", reason.template)
-        pattern = "".join(_group(part) if i % 2 else re.escape(part) for i, part in enumerate(parts))
-        # Older texts, too, have the singular where the number is 1.
-        patterns.append((re.compile(re.sub("(responses|pairs)\\b", r"\1?", pattern)), reason))
+        for template in filter(None, (reason.template, reason.singular)):
+            parts = re.split(r"%\((\w+)\)s", template)
+            pattern = "".join(_group(part) if i % 2 else re.escape(part) for i, part in enumerate(parts))
+            # Older texts, too, have the singular where the number is 1.
+            patterns.append((re.compile(re.sub("(responses|pairs)\\b", r"\1?", pattern)), reason))
     return patterns
 
 

@@ -336,6 +336,41 @@ class Reason(Enum):
     OTHER_SUITE = Phrase("measured with another suite of injections")
     MEASURE_AGAIN = Phrase("measure again for this table")
 
+    # Validation of rubrics: coverage, near-miss pairs, refinement.
+    NO_GOLD_POINT = Phrase("no gold point")
+    NO_VALID_EXTENT = Phrase("no valid answer on any gold point")
+    GOLD_POINTS_WITHOUT_POINTS = Phrase("not every gold point has points")
+    NO_CRITERION = Phrase("no criterion")
+    NO_CRITERIA_IN_FILE = Phrase("the file does not hold the criteria of the set")
+    INTERVAL_OVER_POINTS = Phrase("over gold points, which are not independent within a case")
+    NO_POINT_OF_ONE_SET = Phrase("no gold point that one set alone covers in full")
+    POINTS_OF_SETS_BALANCED = Phrase("in every case each set alone covers equally many gold points in full")
+    NO_DECIDED_PAIR = Phrase("no pair with a decision")
+    NO_SHARED_PAIR = Phrase("no pair with a decision by both sets")
+    NO_PAIR_OF_ONE_SET = Phrase("no pair that one set alone wins")
+    PAIRS_OF_SETS_BALANCED = Phrase("in every case each set alone wins equally many pairs")
+    PAIRS_ALL_OR_NONE_WON = Phrase("all pairs are won, or none is")
+    PAIRS_WITHOUT_POINTS = Phrase("not every pair has points_abs")
+    ON_RAW_TOTALS = Phrase("on raw totals: not every pair has points_min and points_max")
+    PAIRS_AS_CASES = Phrase("the file names no cases: every pair is taken as a case")
+    TIES_BY_MARGIN = Phrase("a trial is a tie up to %(margin)s of the points")
+    TRIALS_LEFT_OUT = Phrase("%(n)s unusable trials left out"), "%(n)s unusable trial left out"
+    NO_SCORED_CASE = Phrase("no case with both scores")
+    CASES_WITHOUT_SCORES = (
+        Phrase("%(n)s cases without both scores left out"),
+        "%(n)s case without both scores left out",
+    )
+    DRAWN_SIGNS = Phrase("by %(draws)s drawn patterns of signs")
+    BASE_NOT_ABOVE_0 = Phrase("the mean base score is not above 0")
+    NO_BASE_ABOVE_0 = Phrase("no case with a base score above 0")
+    NO_HEADROOM = Phrase("the mean base score is 100")
+    NO_UPPER_BOUND = Phrase("no arm “%(arm)s” as upper bound")
+    NO_CASE_OF_UPPER_BOUND = Phrase("no case that the upper bound has too")
+    UPPER_BOUND_WITHOUT_GAIN = Phrase("the upper bound does not gain")
+    NO_LENGTHS = Phrase("no case with both lengths")
+    LENGTHS_OF_CASES = Phrase("over the %(cases)s cases with both lengths")
+    NO_TEXTS_IN_FILE = Phrase("the file holds no texts")
+
     # Answers to questions about cases, and audits.
     ONE_ANSWER = Phrase("one answer has no spread")
     ONE_OPTION = Phrase("a single option")

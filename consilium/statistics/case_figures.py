@@ -237,3 +237,14 @@ def sums_by_case(
     weights = np.asarray(values, dtype=np.float64).ravel()
     summed = np.bincount(cases * n_slices + slices, weights=weights, minlength=n_cases * n_slices)
     return np.asarray(summed.reshape(n_cases, n_slices))
+
+
+def sums_by_case_and_slice(
+    values: ArrayLike, case: ArrayLike, n_cases: int, member: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """The same where a row may be in several slices: ``member`` (rows, slices) says in which."""
+    cases, weights = np.asarray(case, dtype=np.int64).ravel(), np.asarray(values, dtype=np.float64).ravel()
+    sums = np.empty((n_cases, member.shape[1]))
+    for place, own in enumerate(member.T):
+        sums[:, place] = np.bincount(cases[own], weights=weights[own], minlength=n_cases)
+    return sums

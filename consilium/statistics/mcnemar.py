@@ -36,6 +36,18 @@ NO_DISCORDANT = Reason.NO_DISCORDANT_PAIR()
 BALANCED = Reason.DISCORDANT_PAIRS_BALANCED()
 
 
+@dataclass(frozen=True)
+class Words:
+    """Why a test is undefined, for what is compared: nothing at all, nothing discordant, all cases balanced."""
+
+    no_pairs: str = NO_PAIRS
+    no_discordant: str = NO_DISCORDANT
+    balanced: str = BALANCED
+
+
+OF_JUDGES = Words()
+
+
 class Method(StrEnum):
     """How the p of independent pairs is computed."""
 
@@ -55,19 +67,31 @@ class McNemar:
     p_clustered: Figure
 
 
-def mcnemar_p(only_first: int, only_second: int, method: Method | str = Method.EXACT) -> Figure:
+def edwards_mcnemar(only_first: int, only_second: int, *, words: Words = OF_JUDGES) -> tuple[Figure, Figure]:
+    """Chi-square with Edwards' correction and its p, of independent pairs; n is the number of discordant ones."""
+    from scipy.special import chdtrc
+
+    n = only_first + only_second
+    if not n:
+        return Undefined(words.no_discordant), Undefined(words.no_discordant)
+    chi_square = max(abs(only_first - only_second) - 1, 0) ** 2 / n
+    return Estimate(chi_square, n), Estimate(float(chdtrc(1, chi_square)), n)
+
+
+def mcnemar_p(
+    only_first: int, only_second: int, method: Method | str = Method.EXACT, *, words: Words = OF_JUDGES
+) -> Figure:
     """Two-sided p of independent pairs; n is the number of discordant ones. ValueError on a negative count."""
-    from scipy.special import bdtr, chdtrc
+    from scipy.special import bdtr
 
     how = Method(method)
     if only_first < 0 or only_second < 0:
         raise ValueError("a count of pairs is not negative")
     n, fewer = only_first + only_second, min(only_first, only_second)
     if not n:
-        return Undefined(NO_DISCORDANT)
+        return Undefined(words.no_discordant)
     if how is Method.CHI_SQUARE:
-        apart = max(abs(only_first - only_second) - 1, 0)
-        return Estimate(float(chdtrc(1, apart**2 / n)), n)
+        return edwards_mcnemar(only_first, only_second)[1]
     tail = float(bdtr(fewer, n, 0.5))
     if how is Method.EXACT:
         return Estimate(min(1.0, 2 * tail), n)
@@ -75,7 +99,9 @@ def mcnemar_p(only_first: int, only_second: int, method: Method | str = Method.E
     return Estimate(1 - at / 2 if only_first == only_second else 2 * tail - at, n)
 
 
-def clustered_mcnemar(only_first: ArrayLike, only_second: ArrayLike, *, n_cases: int) -> tuple[Figure, Figure]:
+def clustered_mcnemar(
+    only_first: ArrayLike, only_second: ArrayLike, *, n_cases: int, words: Words = OF_JUDGES
+) -> tuple[Figure, Figure]:
     """Chi-square and p from the discordant pairs of each case; n of both is ``n_cases``, the cases that have a pair.
 
     Cases without a discordant pair may be left out of the arrays, never out of ``n_cases``.
@@ -85,11 +111,11 @@ def clustered_mcnemar(only_first: ArrayLike, only_second: ArrayLike, *, n_cases:
     first, second = np.asarray(only_first, dtype=np.int64), np.asarray(only_second, dtype=np.int64)
     apart = first - second
     if not first.any() and not second.any():
-        why: str = NO_DISCORDANT if n_cases else NO_PAIRS
+        why: str = words.no_discordant if n_cases else words.no_pairs
     elif n_cases < MINIMUM_CASES:
         why = Reason.TEST_CASES(cases=n_cases, needed=MINIMUM_CASES)
     else:
-        why = "" if apart.any() else BALANCED
+        why = "" if apart.any() else words.balanced
     if why:
         return Undefined(why, n_cases), Undefined(why, n_cases)
     chi_square = (n_cases - 1) / n_cases * int(apart.sum()) ** 2 / int((apart**2).sum())

@@ -186,10 +186,13 @@ def read_table(
     limits: Limits | None = None,
     progress: Callable[[int], None] | None = None,
     columns: tuple[str, ...] = COLUMNS,
+    required: tuple[str, ...] = (),
+    keep_empty: bool = False,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows of a CSV with a header, as (line, {column: text}); an empty cell is a missing field.
 
-    A byte order mark is accepted here: spreadsheets write one.
+    A byte order mark is accepted here: spreadsheets write one. The header must name at least one of ``columns``, and
+    all that are ``required``. With ``keep_empty`` a row has every column of the header, an empty cell as "".
     """
     record = CsvRecord()
     lines = LineReader(
@@ -220,7 +223,7 @@ def read_table(
             continue
         if header is None:
             header = [name.strip() for name in row]
-            if not _sound_header(header, columns, faults, start):
+            if not _sound_header(header, columns, required, faults, start):
                 return
             record.names = header
         elif len(row) != len(header):
@@ -235,11 +238,17 @@ def read_table(
         else:
             yield (
                 start,
-                {name: typed(cell) if cell[0] == "'" else cell for name, cell in zip(header, row, strict=True) if cell},
+                {
+                    name: typed(cell) if cell[:1] == "'" else cell
+                    for name, cell in zip(header, row, strict=True)
+                    if cell or keep_empty
+                },
             )
 
 
-def _sound_header(header: list[str], columns: tuple[str, ...], faults: Faults, line: int) -> bool:
+def _sound_header(
+    header: list[str], columns: tuple[str, ...], required: tuple[str, ...], faults: Faults, line: int
+) -> bool:
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         faults.add(line, twice[0], Phrase("The header names this column twice."))
@@ -250,7 +259,10 @@ def _sound_header(header: list[str], columns: tuple[str, ...], faults: Faults, l
     if not set(header) & {*columns, *OPTIONAL_COLUMNS}:
         faults.add(line, "", Phrase("The first line must name the columns: %(names)s.", names=", ".join(columns)))
         return False
-    return True
+    missing = [name for name in required if name not in header]
+    for name in missing:
+        faults.add(line, name, Phrase("The header does not name this column."))
+    return not missing
 
 
 class _Unreadable(Exception):

@@ -18,6 +18,7 @@ from consilium.statistics.confusion import ConfusionCounts, confusion_counts
 from consilium.statistics.detectable_difference import detectable_from_standard_error, detectable_mean_difference
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.fleiss_kappa import fleiss_kappa
+from consilium.statistics.intent_alignment import Extent, covered_in_full, intent_alignment
 from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.intraclass_correlation import intraclass_correlations
 from consilium.statistics.item_rest import item_rest, rater_rest
@@ -25,7 +26,7 @@ from consilium.statistics.krippendorff_alpha import krippendorff_alpha, value_co
 from consilium.statistics.label_budget import Pilot, cases_needed
 from consilium.statistics.length_control import length_control
 from consilium.statistics.macro_f1 import macro_f1
-from consilium.statistics.mcnemar import Method, mcnemar, mcnemar_p
+from consilium.statistics.mcnemar import OF_JUDGES, Method, mcnemar, mcnemar_p
 from consilium.statistics.median import median_figure
 from consilium.statistics.meta_evaluation import judge_pairs, meta_evaluation, other_rater_pairs
 from consilium.statistics.mutual_information import Units, by_chance, mutual_information
@@ -37,8 +38,12 @@ from consilium.statistics.probabilities import brier_score, calibration_curve, e
 from consilium.statistics.proportion import exact_proportion
 from consilium.statistics.rank_agreement import rank_agreement
 from consilium.statistics.ratios import ratio_figures
+from consilium.statistics.relative_gain import gain_figures, own_gains
 from consilium.statistics.rubric_accuracy import rubric_accuracy
 from consilium.statistics.sensitivity import candidate_values, sensitivity
+from consilium.statistics.set_comparison import compare_sets
+from consilium.statistics.sign_flip import sign_flip_p
+from consilium.statistics.trials import DecisionRule, PairFacts, Trials, pair_results, trial_figures
 from consilium.statistics.two_raters import two_rater_agreement
 from consilium.statistics.worst_at_k import worst_at_k
 
@@ -103,7 +108,7 @@ def figures_in(name: str, result: Any) -> Iterator[tuple[str, Figure]]:
 
 def every_figure(ratings: Table, rule: IntervalRule) -> dict[str, Figure]:
     """All of it, by name, with the intervals of a rule."""
-    parts = (_two_raters, _many_raters, _scores, _candidates)
+    parts = (_two_raters, _many_raters, _scores, _candidates, _validity)
     figures = {name: result for part in parts for name, result in part(ratings, rule).items()}
     return dict(figures_in("", figures))
 
@@ -272,3 +277,49 @@ def _candidates(ratings: Table, rule: IntervalRule) -> dict[str, Any]:
         "rank_range": rule.ranks(case_ratio(hits.T, present.T)),
         "error": errors,
     }
+
+
+def _validity(ratings: Table, rule: IntervalRule) -> dict[str, Any]:
+    """Items that A labelled as gold points, which the judge and A cover in full, and as pairs with a trial each way."""
+    item, a, verdict = _against_a(ratings)
+    order = np.argsort(item, kind="stable")
+    a, verdict, case, cases = a[order], verdict[order], ratings.case[item[order]], ratings.n_cases
+    member = np.ones((len(a), 1), dtype=bool)
+    extent = np.array([Extent.NONE, Extent.FULL, Extent.INVALID])[verdict]
+    own = np.where(a == 1, Extent.FULL, Extent.PARTIAL)
+    covered = [covered_in_full(each, unit=case, member=member) for each in (extent, own)]
+    pair = np.repeat(np.arange(len(a)), 2)
+    unusable = np.where(verdict == 2, np.nan, verdict)
+    results = pair_results(
+        Trials(
+            pair=pair,
+            is_reference_first=np.tile([True, False], len(a)),
+            reference=np.stack([unusable, a + unusable * 0], axis=1).ravel(),
+            candidate=np.stack([a + unusable * 0, a + unusable * 0], axis=1).ravel(),
+            stated=np.zeros(2 * len(a), dtype=np.int64),
+            has_stated=np.zeros(2 * len(a), dtype=bool),
+            points=np.full(2 * len(a), 2.0),
+        ),
+        DecisionRule.SIGN,
+        n_pairs=len(a),
+        n_due=2,
+    )
+    ends = np.zeros(len(a)), np.ones(len(a))
+    facts = PairFacts(case=case, n_cases=cases, points=np.full(len(a), 2.0), least=ends[0], greatest=ends[1], span=1.0)
+    present = np.bincount(case, minlength=cases)
+    before, after = (
+        100 * np.bincount(case, weights=hits, minlength=cases)[present > 0] / present[present > 0]
+        for hits in (a, verdict == 1)
+    )
+    return {
+        "intent": intent_alignment(
+            extent, case=case, n_cases=cases, points=np.arange(len(a)) + 1.0, member=member, rule=rule
+        )[0],
+        "sets": compare_sets(
+            extent == Extent.FULL, own == Extent.FULL, shares=(covered[0], covered[1]), case=case, n_cases=cases,
+            member=member, rule=rule, words=OF_JUDGES,
+        )[0],
+        "trials": trial_figures(results, facts, member=member, rule=rule)[0],
+        "gain": gain_figures(before, after, rule=rule),
+        "sign_flip": sign_flip_p(own_gains(before, after), seed=1),
+    }  # fmt: skip

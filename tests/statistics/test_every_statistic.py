@@ -176,6 +176,13 @@ def expected(ratings: Table) -> dict[str, bool]:
         "exact_share": bool(a),
         "median": bool(hits),
         "ranks.mean_absolute_difference": bool(labels),
+        "intent.cia": bool(counted),
+        "intent.valid": bool(valid),
+        "sets.difference": bool(counted),
+        "trials.win": bool(valid),
+        "trials.auroc_pooled": bool(valid),
+        "gain.gain": bool(counted),
+        "sign_flip": bool(counted),
     }
 
 

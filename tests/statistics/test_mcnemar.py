@@ -7,7 +7,16 @@ import pytest
 from scipy.stats import binomtest, chi2
 
 from consilium.statistics.estimate import Undefined
-from consilium.statistics.mcnemar import BALANCED, NO_DISCORDANT, NO_PAIRS, clustered_mcnemar, mcnemar, mcnemar_p
+from consilium.statistics.mcnemar import (
+    BALANCED,
+    NO_DISCORDANT,
+    NO_PAIRS,
+    Words,
+    clustered_mcnemar,
+    edwards_mcnemar,
+    mcnemar,
+    mcnemar_p,
+)
 
 
 @pytest.mark.parametrize(("b", "c"), [(0, 1), (1, 0), (3, 3), (2, 12), (40, 71), (5000, 5200), (0, 900)])
@@ -86,3 +95,16 @@ def test_the_order_of_cases_changes_nothing() -> None:
     order = rng.permutation(25)
     assert mcnemar(b, c, n_cases=25) == mcnemar(b[order], c[order], n_cases=25)
     assert mcnemar(b, c, n_cases=25).p_clustered == mcnemar(c, b, n_cases=25).p_clustered
+
+
+def test_edwards_by_hand_and_words_of_what_is_compared() -> None:
+    chi_square, p = edwards_mcnemar(8, 3)
+    assert chi_square.value == pytest.approx(16 / 11) and chi_square.n == 11
+    assert p == mcnemar_p(8, 3, "chi-square")
+    assert p.value == pytest.approx(chi2.sf(16 / 11, 1), rel=1e-9)
+    assert edwards_mcnemar(1, 1)[0].value == 0  # at least 0
+    words = Words("no point", "none apart", "level")
+    assert edwards_mcnemar(0, 0, words=words) == (Undefined("none apart"), Undefined("none apart"))
+    assert mcnemar_p(0, 0, words=words) == Undefined("none apart")
+    assert clustered_mcnemar([], [], n_cases=0, words=words)[0] == Undefined("no point")
+    assert clustered_mcnemar([1] * 12, [1] * 12, n_cases=12, words=words)[0] == Undefined("level", 12)

@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.management.acuity_options import add_acuity_arguments
-from consilium.core.errors import ImportRefused
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
+from consilium.management.refusals import refusals_of
 
 MAX_RATIO, MAX_GAMMA = 1000, 10
 # Written only with votes, or with both formats.
@@ -94,9 +94,11 @@ class Command(BaseCommand):
             reads_escalations=True,
         )
         for path in options["files"]:
-            _read(path, lambda path=path: reader.read(path, options["format"]))
+            with refusals_of(path):
+                reader.read(path, options["format"]).refuse_if_any()
         if options["votes"] is not None:
-            _read(options["votes"], lambda: reader.read_votes(options["votes"]))
+            with refusals_of(options["votes"]):
+                reader.read_votes(options["votes"]).refuse_if_any()
         if ambiguous.by == "flag" and not reader.records.flags:
             raise CommandError("--ambiguous flag: no file says in a column “ambiguous” which cases are")
         data = data_of(reader.records, scale, ambiguous)
@@ -140,17 +142,6 @@ class Command(BaseCommand):
         if left:
             self.stdout.write(f"From an earlier run, not written now: {', '.join(f'{name}.csv' for name in left)}")
         self.stdout.write(f"Written to {out}: {written}")
-
-
-def _read(path: Path, read: Any) -> None:
-    """Read one file; `CommandError` with its faults, by line and field."""
-    try:
-        read().refuse_if_any()
-    except ImportRefused as refused:
-        more = f"\n... and {refused.total - len(refused.errors)} more" if refused.total > len(refused.errors) else ""
-        raise CommandError(f"{path} is refused, nothing was written:\n{refused}{more}") from None
-    except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _ambiguous(text: str) -> Any:

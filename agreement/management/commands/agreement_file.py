@@ -6,11 +6,11 @@ import io
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
-from consilium.core.errors import ImportRefused
 from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
+from consilium.management.refusals import refusals_of
 from consilium.statistics.intervals import IntervalRule
 
 
@@ -39,20 +39,12 @@ class Command(BaseCommand):
         from agreement.label_files.reading import read_judge, read_labels
 
         rule = rule_of(options)
-        reading: Path = options["labels"]
-        try:
-            labels = read_labels(reading)
-            judge = None
-            if options["judge"] is not None:
-                reading = options["judge"]
-                judge = read_judge(reading, labels)
-        except ImportRefused as refused:
-            more = (
-                f"\n... and {refused.total - len(refused.errors)} more" if refused.total > len(refused.errors) else ""
-            )
-            raise CommandError(f"{reading} is refused, nothing was written:\n{refused}{more}") from None
-        except OSError as error:
-            raise CommandError(f"{reading} cannot be read: {error.strerror}") from None
+        judge = None
+        with refusals_of(options["labels"]):
+            labels = read_labels(options["labels"])
+        if options["judge"] is not None:
+            with refusals_of(options["judge"]):
+                judge = read_judge(options["judge"], labels)
 
         tables = label_tables(labels, judge, rule=rule)
         out: Path = options["out"]

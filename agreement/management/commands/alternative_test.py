@@ -16,9 +16,10 @@ from agreement.judged import alternative as computing
 from agreement.kinds import alternative
 from agreement.label_files.reading import read_judge, read_labels
 from agreement.reports.tables import Row, Table, tables_for_files
-from consilium.core.errors import DomainError, ImportRefused
+from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
+from consilium.management.refusals import refusals_of
 from consilium.statistics.alternative_annotator import EPSILON, MINIMUM_INSTANCES
 from rubrics.management.lookups import benchmark_called
 
@@ -70,20 +71,16 @@ class Command(BaseCommand):
         return result.tables, result.notes
 
     def _of_files(self, options: dict[str, Any]) -> tuple[Mapping[str, Table], list[str]]:
-        reading = options["labels"]
-        try:
-            labels = read_labels(reading)
-            reading = Path(options["judge"])
-            judge = read_judge(reading, labels)
-        except ImportRefused as refused:
-            raise CommandError(f"{reading} is refused, nothing was written:\n{refused}") from None
-        except OSError as error:
-            raise CommandError(f"{reading} cannot be read: {error.strerror}") from None
+        judge_path = Path(options["judge"])
+        with refusals_of(options["labels"]):
+            labels = read_labels(options["labels"])
+        with refusals_of(judge_path):
+            judge = read_judge(judge_path, labels)
         labelled = computing.of_files(labels, judge)
         test_result = computing.alternative(
             labelled, epsilon=options["epsilon"], minimum=options["minimum"], rule=rule_of(options)
         )
-        return computing.tables_of(test_result, labelled, judge=reading.name, group=computing.ALL), []
+        return computing.tables_of(test_result, labelled, judge=judge_path.name, group=computing.ALL), []
 
     def _summary(self, rows: list[Row], summary: Row) -> str:
         """The tested physicians and the results of the test, as text."""

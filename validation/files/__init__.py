@@ -1,0 +1,1 @@
+"""Figures about sets of criteria from files alone: no database."""

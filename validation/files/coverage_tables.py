@@ -1,0 +1,111 @@
+"""The tables that `coverage_file` writes: how much of the intended content each set covers. Pure: no database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilium.core.phrases import joined, labelled
+from consilium.core.reasons import Reason
+from consilium.statistics.estimate import each_note_of
+from consilium.statistics.intent_alignment import Extent, IntentAlignment, covered_in_full, intent_alignment
+from consilium.statistics.intervals import IntervalRule
+from consilium.statistics.mcnemar import Words
+from consilium.statistics.set_comparison import compare_sets
+from validation.files.comparison_columns import TESTS, comparison_cells
+from validation.files.coverage_reading import CoverageFile
+from validation.files.table_rows import stacked
+
+BACKWARD = ("precision", "precision_sound", "f1")
+COVERAGE_COLUMNS = (
+    *("set", "slice", "n_points", "n_cases", "cia", "cia_low", "cia_high", "cia_partly", "cia_mean_of_cases"),
+    *("cia_weighted", "cia_valid", *BACKWARD, "n_invalid", "n_missing", "endpoint_kind", "note"),
+)
+COMPARISON_COLUMNS = ("first", "second", "slice", "n", "b", "c", "difference", "low", "high", *TESTS, "note")
+TEXT_COLUMNS = ("set", "first", "second", "slice", "endpoint_kind", "note")
+CASES, POINTS = "cases", "points"  # what intervals are over
+WORDS = Words(Reason.NO_GOLD_POINT(), Reason.NO_POINT_OF_ONE_SET(), Reason.POINTS_OF_SETS_BALANCED())
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CoverageTables:
+    """Rows by column name."""
+
+    coverage: list[Row]
+    comparisons: list[Row]
+
+
+def coverage_tables(file: CoverageFile, *, rule: IntervalRule, over: str = CASES) -> CoverageTables:
+    """Each set in each slice, and each two sets; intervals are over cases, or over gold points."""
+    member = stacked(file.slices)
+    unit = file.case if over == CASES else np.arange(len(file.case))
+    note = "" if over == CASES else Reason.INTERVAL_OVER_POINTS()
+    coverage = []
+    for place, name in enumerate(file.sets):
+        figures = intent_alignment(
+            file.extent[:, place],
+            case=file.case,
+            n_cases=file.n_cases,
+            points=file.points,
+            member=member,
+            rule=rule,
+            unit=unit,
+        )
+        coverage += [
+            {"set": name, "slice": slice_name, **_cells(alignment, note)}
+            for slice_name, alignment in zip(file.slices, figures, strict=True)
+        ]
+    return CoverageTables(coverage, _comparisons(file, member, unit, rule, note))
+
+
+def _cells(alignment: IntentAlignment, note: str) -> Row:
+    figures = {
+        "cia": alignment.cia,
+        "cia_partly": alignment.partly,
+        "cia_mean_of_cases": alignment.mean_of_cases,
+        "cia_weighted": alignment.weighted,
+        "cia_valid": alignment.valid,
+    }
+    interval = labelled("cia", note) if note and alignment.cia.low is not None else ""
+    backward = labelled(", ".join(BACKWARD), Reason.NO_CRITERIA_IN_FILE())
+    return {
+        "n_points": alignment.n_points,
+        "n_cases": alignment.n_cases,
+        **{name: figure.value for name, figure in figures.items()},
+        "cia_low": alignment.cia.low,
+        "cia_high": alignment.cia.high,
+        "n_invalid": alignment.n_invalid,
+        "n_missing": alignment.n_missing,
+        "endpoint_kind": "",
+        "note": joined(each_note_of(figures), interval, backward),
+    }
+
+
+def _comparisons(
+    file: CoverageFile, member: NDArray[np.bool_], unit: NDArray[np.int64], rule: IntervalRule, note: str
+) -> list[Row]:
+    shares = [covered_in_full(extent, unit=unit, member=member) for extent in file.extent.T]
+    is_full = (file.extent == Extent.FULL).T
+    rows = []
+    for first, second in combinations(range(len(file.sets)), 2):
+        compared = compare_sets(
+            is_full[first],
+            is_full[second],
+            shares=(shares[first], shares[second]),
+            case=file.case,
+            n_cases=file.n_cases,
+            member=member,
+            rule=rule,
+            words=WORDS,
+        )
+        for slice_name, comparison in zip(file.slices, compared, strict=True):
+            names = {"first": file.sets[first], "second": file.sets[second], "slice": slice_name}
+            interval = labelled("difference", note) if note and comparison.difference.low is not None else ""
+            rows.append({**names, **comparison_cells(comparison, interval)})
+    return rows
