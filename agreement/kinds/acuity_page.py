@@ -119,7 +119,7 @@ def body_of_slice(report: Report, sort: str, part: str) -> Context:
         "levels": list(names.values()),
         "highest": list(names.values())[-1],
         "several_formats": several,
-        "finding": _finding(report, rows, best),
+        "finding": " ".join(filter(None, (_finding(report, rows, best), _as_to_a_patient(rows, best)))),
         "best": {"candidate": best["candidate"], "format": format_label(best["format"])} if best else None,
         "tiles": _tiles(report, best) if best else [],
         **_ranking(report, sort, part),
@@ -194,6 +194,17 @@ def _finding(report: Report, rows: Sequence[Row], best: Row | None) -> str:
         return " ".join([least, _("It leads: on these cases it costs less than each other candidate.")])
     more = _("No candidate leads: on these cases its rank may be anything from %(low)s to %(high)s.")
     return " ".join([least, more % {"low": rank["rank_low"], "high": rank["rank_high"]}])
+
+
+def _as_to_a_patient(rows: Iterable[Row], best: Row | None) -> str:
+    """What the candidate advises that costs the least in the forced choice: it may know more than it says."""
+    if best is None or best["format"] != FORMATS[0]:
+        return ""
+    for row in _ranked_rows(rows):
+        if (row["candidate"], row["format"]) == (best["candidate"], FORMATS[1]) and row["under"] is not None:
+            shown = {"under": f"{row['under']:.1%}", "cost": Number(row["cost_all"], digits=2).shown}
+            return _("As to a patient it is too low in %(under)s of cases, and costs %(cost)s a case.") % shown
+    return ""
 
 
 def ranks_by(report: Report, measure: str, part: str) -> list[Row]:

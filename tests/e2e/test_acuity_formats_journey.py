@@ -404,6 +404,18 @@ def check_figures(tables: dict[str, dict[str, Table]], files: list[Table], votes
             assert shown["n_cases"] == str(len(both))
 
 
+def check_sentences(pages: dict[str, Page], files: list[Table], votes: dict[str, list[int]]) -> None:
+    """Who reads a sentence learns which candidate does not say what it knows."""
+    advice, references = usable_readings(files)[UNSAID, "chat"], clear_references(votes)
+    under = f"{shares(advice, references, advice.keys() & references.keys())['under']:.1%}"
+    leading = pages["acuity"].locator(".finding")
+    expect(leading).to_contain_text(f"{UNSAID} (Forced choice) costs the least")
+    expect(leading).to_contain_text(f"As to a patient it is too low in {under} of cases")
+    both = pages["acuity_formats"].locator(".finding")
+    expect(both).to_contain_text(f"{UNSAID} is too low in {under} of its advice to patients")
+    expect(both).to_contain_text(f"{UNKNOWN} is too low in")
+
+
 def check_marks(marks: dict[tuple[int, str], int | None]) -> None:
     """What is stored is what was pressed: the level, its words, and the level under a condition."""
     for answer in LabelAnswer.objects.filter(task__response__isnull=False).select_related("task__response"):
@@ -476,6 +488,7 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
     reports = {kind: ask_for_report(new_page(admin_user), kind) for kind in KINDS}
     tables = {kind: report(page, kind, tmp_path) for kind, page in reports.items()}
     check_figures(tables, files, votes)
+    check_sentences(reports, files, votes)
     check_judge(tables["acuity_judge"], marks)
 
     root = release(admin, tmp_path)
