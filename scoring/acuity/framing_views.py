@@ -47,12 +47,11 @@ def _first_text(benchmark: Benchmark, start: str) -> str:
     """The text of a version or the starter of a language; without either the newest version, else the starter."""
     if start in STARTERS:
         return STARTERS[start]
-    versions = benchmark.framings.all()
-    if start.isdecimal() and (version := versions.filter(version=min(int(start), 2**31 - 1)).first()):
-        return version.text
-    newest = versions.first()
-    if newest is not None:
-        return newest.text
+    texts = {str(framing.version): framing.text for framing in benchmark.framings.all()}  # the newest first
+    if start in texts:
+        return texts[start]
+    if texts:
+        return next(iter(texts.values()))
     return STARTERS["zh" if (get_language() or "").startswith("zh") else "en"]
 
 

@@ -16,7 +16,7 @@ import random
 import re
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import mean
@@ -443,14 +443,21 @@ def check_judge(tables: dict[str, Table], marks: dict[tuple[int, str], int | Non
     assert float(shown["value"]) == pytest.approx(exact, abs=1e-12)
 
 
+@pytest.fixture
+def worker(start_worker: Callable[..., Worker]) -> Iterator[Worker]:
+    """A worker that stops with the test, or it would take the tasks of those that follow."""
+    own = start_worker(concurrency=2, JUDGE_ALLOWED_HOSTS="127.0.0.1")
+    yield own
+    own.stop()
+
+
 def test_from_real_cases_to_the_same_figures_elsewhere(
     new_page: NewPage,
-    start_worker: Callable[..., Worker],
+    worker: Worker,
     loopback: Loopback,  # noqa: F811
     transactional_db: None,
     tmp_path: Path,
 ) -> None:
-    worker = start_worker(concurrency=2, JUDGE_ALLOWED_HOSTS="127.0.0.1")
     cases = real_cases()
     votes = made_up_votes(cases)
     labels = [[case["prompt_id"], category(case)] for case in cases if category(case)]
@@ -502,4 +509,3 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
     for kind, of_kind in tables.items():
         for name, table in of_kind.items():
             assert table == rows_of(own[f"{kind}/{name}.csv"]), f"{kind}/{name}.csv"
-    worker.stop()

@@ -69,9 +69,9 @@ def test_runs_and_items_of_an_earlier_version_come_over(cases: Benchmark, client
     rows = b"".join(file).decode()
     counts = f"400,20,7,1,{at.isoformat(timespec='seconds')}"
     assert rows.splitlines()[1:] == [
-        f"case-0,earlier,search,1,done,,,{response.public_id},prose-2026,length,true,false,I am Prose,{counts}",
-        "case-0,earlier,search,0,failed,timeout,late,,,,,,,,,,1,",
-        "case-1,earlier,search,0,due,,,,,,,,,,,,0,",
+        f"case-0,earlier,search,1,done,,,{response.public_id},prose-2026,length,true,false,I am Prose,{counts},",
+        "case-0,earlier,search,0,failed,timeout,late,,,,,,,,,,1,,",
+        "case-1,earlier,search,0,due,,,,,,,,,,,,0,,",
     ]
     page = client.get(reverse("scoring:generation-run", args=["stepwise", "earlier"])).content.decode()
     assert "1 response was cut at the token limit" in page
