@@ -335,6 +335,7 @@ class _Reading:
         answer, has_run = answer[kept].astype(np.int64), by_run[kept] == 1
         shape = len(cases), len(self.series)
         given = answer != MISSING
+        given[_repeated(place * shape[1] + series, sample, origin[kept], given & has_run)] = False
         readings = PackedReadings.of(
             shape,
             case=place[given],
@@ -348,6 +349,14 @@ class _Reading:
         )
         planned = np.unique(np.stack([(place * shape[1] + series)[has_run], sample[has_run]], axis=1), axis=0)[:, 0]
         return readings, np.bincount(planned, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def _repeated(cell: Ints, sample: Ints, run: Ints, chosen: NDArray[np.bool_]) -> Ints:
+    """The places of those chosen that an earlier run has given for the same cell and sample: the first one counts."""
+    places = np.flatnonzero(chosen)
+    order = places[np.lexsort((run[places], sample[places], cell[places]))]
+    is_same = (np.diff(cell[order]) == 0) & (np.diff(sample[order]) == 0)
+    return order[1:][is_same]
 
 
 def _code(candidate: Any, chat: Any, by_run: Any) -> Any:

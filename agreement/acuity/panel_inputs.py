@@ -67,10 +67,12 @@ def _distributions(data: AcuityData, reference_set: ReferenceSet) -> Mapping[tup
     rows = rows.exclude(pipeline_run__imported=True, pipeline_run__origin="").order_by(
         "case__key", "candidate__name", "sample", "pk"
     )
-    columns = rows.values_list("case__key", "candidate__name", "distribution").iterator(chunk_size=CHUNK)
+    columns = rows.values_list("case__key", "candidate__name", "sample", "distribution").iterator(chunk_size=CHUNK)
     distributions = {}
     for (case, candidate), own in groupby(columns, key=lambda row: row[:2]):
         if case in data.panel:
-            shares = np.array([distribution for _case, _candidate, distribution in own], dtype=np.float64)
+            # Of several runs that gave the same sample the first counts.
+            by_sample = {sample: distribution for *_names, sample, distribution in reversed(list(own))}
+            shares = np.array([by_sample[sample] for sample in sorted(by_sample)], dtype=np.float64)
             distributions[case, series_of[candidate]] = LevelDistribution(shares.mean(axis=0), len(shares))
     return {key: distributions[key] for key in sorted(distributions)}

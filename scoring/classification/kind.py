@@ -16,6 +16,7 @@ from scoring.classification.storing import store_readings
 from scoring.models import PipelineRun
 from scoring.models.classification import CLASSIFY
 from scoring.pipelines.kind import (
+    TAKEN,
     Answer,
     EndpointUse,
     FinishedStep,
@@ -120,9 +121,12 @@ class ClassifyKind(PipelineKind[ClassificationSettings]):
     def keep(
         self, settings: ClassificationSettings, run: PipelineRun, steps: Sequence[FinishedStep], *, at: datetime
     ) -> Mapping[int, StepFault]:
-        """Store the readings."""
-        store_readings(run, settings.config, steps, at=at)
-        return {}
+        """Store the readings; where another run has stored one, it stays, and the step fails."""
+        return store_readings(run, settings.config, steps, at=at)
+
+    def may_ask_again(self, error_kind: str) -> bool:
+        """Not where a reading has come meanwhile."""
+        return error_kind != TAKEN
 
 
 def _output(config: ClassificationConfig, value: Any, answer: Answer, choice: Choice) -> Output:

@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Exists, IntegerField, OuterRef
+from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
 from accounts.models import User
@@ -19,10 +21,12 @@ from scoring.acuity.selectors import scale_names
 from scoring.classification.config import classification_config, levels_of
 from scoring.classification.due_choices import DUE, due_parameters
 from scoring.classification.kind import KIND, STAGE
+from scoring.classification.storing import readings_of_other_runs
 from scoring.generation.due_responses import CaseFrame, cases_in
 from scoring.generation.runs import check_candidate
-from scoring.models import ClassificationRun
+from scoring.models import ClassificationRun, PipelineStep
 from scoring.pipelines import runs as pipeline_runs
+from scoring.pipelines.kind import TAKEN
 
 MAX_SAMPLES = 100
 SAMPLES = 5
@@ -91,10 +95,16 @@ def create_run(
 
 @transaction.atomic
 def resume_run(*, run: ClassificationRun, at: datetime, budget: Decimal | None = None) -> None:
-    """Ask for what failed and what was not asked yet; with ``budget``, under another limit."""
+    """Ask for what failed and what was not asked yet; with ``budget``, under another limit.
+
+    What another run has stored meanwhile is not asked for again.
+    """
     if budget is not None:
         if not run.currency:
             raise DomainError(_("A budget needs the prices of the model."))
         ClassificationRun.objects.filter(pk=run.pk).exclude(status__in=ClassificationRun.LIVE).update(budget=budget)
         run.refresh_from_db()
+    same = readings_of_other_runs(run).filter(case=OuterRef("case"), sample=Cast(OuterRef("key"), IntegerField()))
+    due = run.steps.filter(state__in=[PipelineStep.State.READY, PipelineStep.State.FAILED])
+    due.filter(Exists(same)).update(state=PipelineStep.State.FAILED, error_kind=TAKEN, error="", call=None)
     pipeline_runs.resume_run(run=run, at=at)

@@ -10,10 +10,11 @@ from typing import Any
 from consilium.llm.meter import Allowance
 from scoring.generation.asking import MESSAGES_ENDPOINT, request_for, response_of
 from scoring.generation.config import GenerationConfig, generation_config
-from scoring.generation.storing import TAKEN, store_responses
+from scoring.generation.storing import store_responses
 from scoring.models import PipelineRun
 from scoring.models.generation import RESPONSES
 from scoring.pipelines.kind import (
+    TAKEN,
     Answer,
     EndpointUse,
     FinishedStep,

@@ -12,10 +12,7 @@ from consilium.core.identifiers import new_public_id
 from scoring.generation.asking import kept_with
 from scoring.generation.config import GenerationConfig
 from scoring.models import PipelineRun
-from scoring.pipelines.kind import FinishedStep, StepFault
-
-# The response was stored by something else meanwhile, such as an import.
-TAKEN = "taken"
+from scoring.pipelines.kind import TAKEN, FinishedStep, StepFault
 
 # A response that exists already is not replaced, and then its step gets none.
 _RESPONSES = """
@@ -62,5 +59,5 @@ def store_responses(
         cursor.execute(_RESPONSES, values)
         stored = {step for (step,) in cursor.fetchall()}
     return {
-        step.id: StepFault(TAKEN, "a response came to stand here meanwhile") for step in steps if step.id not in stored
+        step.id: StepFault(TAKEN, "a response was stored here meanwhile") for step in steps if step.id not in stored
     }

@@ -201,6 +201,8 @@ class PipelineKind(ABC, Generic[SettingsT]):
         return True
 
 
+# What a step fails by: what it would have stored was stored by something else meanwhile.
+TAKEN = "taken"
 AnyKind = PipelineKind[Any]
 KINDS: dict[str, AnyKind] = {}
 KindT = TypeVar("KindT", bound=AnyKind)

@@ -84,7 +84,7 @@ def error_words(kind: str) -> str:
         "truncated": _("cut at the token limit before any text"),
         "refusal": _("held back by a filter, without a text"),
         "too_large": _("too large an answer"),
-        "taken": _("a response came to stand here meanwhile"),
+        "taken": _("an answer was stored here meanwhile"),
     }
     return words.get(kind, "")
 

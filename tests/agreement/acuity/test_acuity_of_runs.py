@@ -74,6 +74,20 @@ def test_both_sources_of_one_candidate_stand_beside_each_other(
     assert "M (parsed)" in page
 
 
+def test_of_two_runs_with_the_same_samples_the_first_counts(
+    scale: AcuityScale, benchmark: Benchmark, client: Client
+) -> None:
+    candidate = CandidateFactory(benchmark=benchmark, name="P")
+    keys = [f"c{i:02}" for i in range(N)]
+    # Right in all cases but c01, of which the first run has no reading; the second is right there, and wrong elsewhere.
+    run_of(scale, candidate, {(key, 0): reading(i % 4) if i != 1 else None for i, key in enumerate(keys)})
+    run_of(scale, candidate, {(key, 0): reading(i % 4 if i == 1 else (i + 1) % 4) for i, key in enumerate(keys)})
+    rows = csv_rows(csv_of(client, reported(benchmark), "acuity"))
+    row = chosen(rows, candidate="P", aggregate="pooled", slice="all", format="qa")
+    assert (row["n_readings"], row["n_usable"], row["n_missing"]) == ("12", "12", "0")
+    assert [float(row[name]) for name in ("accuracy", "accuracy_all", "comprehensiveness", "cost_all")] == [1, 1, 1, 0]
+
+
 def test_a_run_joins_no_datasets(scale: AcuityScale, benchmark: Benchmark, client: Client) -> None:
     candidate = CandidateFactory(benchmark=benchmark, name="P")
     run_of(scale, candidate, {("c00", 0): reading(0), ("d00", 0): reading(0)})

@@ -253,6 +253,31 @@ def test_a_physician_is_not_asked(cases: Benchmark, loopback: Loopback) -> None:
         start(cases, loopback, scale="nine")
 
 
+def test_what_another_run_has_stored_is_not_asked_for_again(cases: Benchmark, loopback: Loopback) -> None:
+    first = start(cases, loopback)
+    cancel_run(run=first, at=timezone.now())
+    second = work(start(cases, loopback, frame=CaseFrame(cases=3)))
+    n_requests = loopback.requests()
+    resume_run(run=first, at=timezone.now())
+    assert work(first).status == "incomplete"
+    assert loopback.requests() == n_requests + 1
+    assert dict(Counter(first.steps.values_list("state", "error_kind"))) == {("failed", "taken"): 3, ("done", ""): 1}
+    assert second.acuity_readings.count() == 3 and AcuityReading.objects.count() == 4
+    with pytest.raises(DomainError, match="Nothing is left"):
+        resume_run(run=first, at=timezone.now())
+
+
+def test_of_two_runs_that_answer_at_once_one_stores_the_reading(cases: Benchmark, loopback: Loopback) -> None:
+    first = start(cases, loopback)
+    cancel_run(run=first, at=timezone.now())
+    second = start(cases, loopback)
+    resume_run(run=first, at=timezone.now())  # both are about to ask for the same
+    assert work(second).status == "finished"
+    assert work(first).status == "incomplete"
+    assert set(first.steps.values_list("state", "error_kind")) == {("failed", "taken")}
+    assert Counter(AcuityReading.objects.values_list("case", "sample")).most_common(1)[0][1] == 1
+
+
 KILLS = 50 if FULL else 1
 
 
