@@ -15,7 +15,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from agreement.acuity.judge_instruments import ASPECTS, Advice, DecidedResponse
-from agreement.acuity.judge_tables import Mark, ReadResponse
+from agreement.acuity.judge_tables import Mark, ReadResponse, place_of_mark
 from annotation.labels.advice import ReadAnswer, read_answers
 from annotation.models import ReferenceItem, ReferenceSet
 from annotation.selectors.ratings import faulty_pairs, group_ratings, groups_with_decisions, with_faulty
@@ -93,7 +93,7 @@ def read_judge(run: JudgeRun, reference_set: ReferenceSet | None = None) -> Judg
         assert reading.response_id is not None
         readings[reading.response_id].append(reading)
     chosen = {response: _most_frequent(own) for response, own in readings.items()}
-    responses = [_response(own, physicians[response], references) for response, own in chosen.items()]
+    responses = [_response(own, physicians[response], references, run) for response, own in chosen.items()]
     return JudgeInputs(responses, *_decisions(run.benchmark, chosen, physicians))
 
 
@@ -104,19 +104,18 @@ def _most_frequent(own: Sequence[AcuityReading]) -> AcuityReading:
     return next(reading for reading in own if reading.level == level)
 
 
-def _place_of_mark(mark: Mark) -> tuple[object, ...]:
-    return -1 if mark.level is None else mark.level, mark.spans
-
-
-def _response(chosen: AcuityReading, answers: Sequence[ReadAnswer], references: Mapping[int, int]) -> ReadResponse:
+def _response(
+    chosen: AcuityReading, answers: Sequence[ReadAnswer], references: Mapping[int, int], run: JudgeRun
+) -> ReadResponse:
     spans = () if chosen.quote_start is None else ((chosen.quote_start, chosen.quote_end or 0),)
+    marks = (Mark(own.level, own.spans, is_drawn=own.run == run.public_id) for own in answers)
     return ReadResponse(
         case=chosen.case.key,
         candidate=chosen.candidate.name,
         judge=Mark(chosen.level, spans),
         judge_state=chosen.state,
         # In an order that does not depend on who they are, which differs where a release was imported.
-        physicians=tuple(sorted((Mark(own.level, own.spans) for own in answers), key=_place_of_mark)),
+        physicians=tuple(sorted(marks, key=place_of_mark)),
         reference=references.get(chosen.case_id),
     )
 

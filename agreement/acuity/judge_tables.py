@@ -21,7 +21,7 @@ from consilium.core.out_folder import OutTable
 from consilium.core.reasons import Reason
 from consilium.statistics import ordinal_confusion as confusion
 from consilium.statistics.case_figures import CaseFigures, case_ratio
-from consilium.statistics.estimate import Figure, Undefined, figures
+from consilium.statistics.estimate import Figure, Undefined, figures, with_note
 from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.noninferiority import NonInferiority, non_inferiority
 from consilium.statistics.ordinal_alpha import ordinal_alpha_values
@@ -48,10 +48,19 @@ POWERED_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A level that somebody reads in a response, None for none, and the words that show it."""
+    """A level that somebody reads in a response, None for none, and the words that show it.
+
+    ``is_drawn``: the mark of a physician came from a batch that was drawn for the run of the judge.
+    """
 
     level: int | None
     spans: tuple[Span, ...] = ()
+    is_drawn: bool = True
+
+
+def place_of_mark(mark: Mark) -> tuple[object, ...]:
+    """Where a mark comes among those of a response."""
+    return -1 if mark.level is None else mark.level, mark.spans, mark.is_drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,21 @@ class ReadResponse:
     def levels(self) -> list[int]:
         """The levels that physicians marked."""
         return [mark.level for mark in self.physicians if mark.level is not None]
+
+    @property
+    def drawn_levels(self) -> list[int]:
+        """Those of them that came from batches drawn for the run."""
+        return [mark.level for mark in self.physicians if mark.level is not None and mark.is_drawn]
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether physicians read it in a batch drawn for the run, also where they found no level."""
+        return any(mark.is_drawn for mark in self.physicians)
+
+    @property
+    def stratum(self) -> tuple[int | None, str]:
+        """The judge's level and the candidate."""
+        return self.judge.level, self.candidate
 
 
 def overlap(first: Sequence[Span], second: Sequence[Span]) -> float:
@@ -250,8 +274,9 @@ def ceiling_rows(
 def powered_rows(rows: Sequence[ReadResponse], n_levels: int, price: Price) -> Iterator[tuple[object, ...]]:
     """Rows of ``powered.csv``: rates of each candidate by the judge, by physicians, and by both (prediction-powered).
 
-    Over responses to clear cases with a level by the judge. A response that physicians read weighs as many as its
-    stratum (judge's level and candidate) has for each that was read.
+    Over responses to clear cases with a level by the judge. A response in which physicians found a level, in a batch
+    drawn for the run, weighs as many as its stratum (judge's level and candidate) has for each of these. Where a
+    stratum has no response that was read so, there are no rates but those by the judge.
     """
     scored: dict[str, tuple[Array, tuple[float, float]]] = {
         "accuracy": (confusion.right(n_levels), (0.0, 1.0)),
@@ -261,19 +286,18 @@ def powered_rows(rows: Sequence[ReadResponse], n_levels: int, price: Price) -> I
         "cost": (cost_of_cells(n_levels, price.ratio, price.exponent), (0.0, price.most(n_levels))),
     }
     judged = [row for row in rows if row.reference is not None and row.judge.level is not None]
-    in_stratum = Counter((row.judge.level, row.candidate) for row in judged)
-    read_in_stratum = Counter((row.judge.level, row.candidate) for row in judged if row.levels)
+    in_stratum = Counter(row.stratum for row in judged)
+    weighed_in_stratum = Counter(row.stratum for row in judged if row.drawn_levels)
     for name, own in _candidates(judged):
         cases = {case: place for place, case in enumerate(sorted({row.case for row in own}))}
         n_read = sum(bool(row.levels) for row in own)
         if not own:
             continue
         weights = [
-            in_stratum[row.judge.level, row.candidate] / read_in_stratum[row.judge.level, row.candidate]
-            if row.levels
-            else 1.0
-            for row in own
+            in_stratum[row.stratum] / weighed_in_stratum[row.stratum] if row.drawn_levels else 1.0 for row in own
         ]
+        undefined = _no_sample(own)
+        remark = _without_level(own)
         for key, (score, bounds) in scored.items():
             if not np.isfinite(score).all():
                 continue  # two levels know no severe error
@@ -281,15 +305,39 @@ def powered_rows(rows: Sequence[ReadResponse], n_levels: int, price: Price) -> I
                 case=[cases[row.case] for row in own],
                 n_cases=len(cases),
                 prediction=[score[row.reference, row.judge.level] for row in own],
-                label=[float(np.mean(score[row.reference, row.levels])) if row.levels else np.nan for row in own],
+                label=[
+                    float(np.mean(score[row.reference, row.drawn_levels])) if row.drawn_levels else np.nan
+                    for row in own
+                ],
                 weight=weights,
             )
             [rate] = prediction_powered(sums, bounds=bounds)
+            physicians, powered = undefined or rate.physicians, undefined or with_note(rate.powered, remark)
             yield (
                 *(name, key, rate.n_judged, n_read),
-                *(*_cells(rate.judge), *_cells(rate.physicians), *_cells(rate.powered)),
-                *(rate.power, n_read >= ENOUGH_READ, rate.powered.note),
+                *(*_cells(rate.judge), *_cells(physicians), *_cells(powered)),
+                *(None if undefined else rate.power, n_read >= ENOUGH_READ, powered.note),
             )
+
+
+def _no_sample(rows: Sequence[ReadResponse]) -> Undefined | None:
+    """Why what physicians read stands for no part of these responses, or not for all of them; None where it does."""
+    drawn = {row.stratum for row in rows if row.is_drawn}
+    if not drawn:
+        # Where nothing was read at all, the estimate says so itself.
+        return Undefined(Reason.SAMPLE_OF_ANOTHER_RUN()) if any(row.physicians for row in rows) else None
+    n_unread = sum(row.stratum not in drawn for row in rows)
+    return Undefined(Reason.UNREAD_STRATA(n=n_unread)) if n_unread else None
+
+
+def _without_level(rows: Sequence[ReadResponse]) -> str:
+    """A remark where physicians read responses of a stratum and found no level in any, so that nothing weighs for it.
+
+    Where they found no level in anything, there is no estimate, which says so itself.
+    """
+    weighed = {row.stratum for row in rows if row.drawn_levels}
+    n_left_out = sum(row.stratum not in weighed for row in rows)
+    return Reason.STRATA_WITHOUT_LEVEL(n=n_left_out) if weighed and n_left_out else ""
 
 
 def judge_tables(

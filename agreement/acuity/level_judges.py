@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from agreement.acuity.judge_tables import ENOUGH_READ
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.sentences import counted
-from annotation.labels.advice import read_answers
+from annotation.labels.advice import ReadAnswer, read_answers
 from annotation.models import ReferenceItem, ReferenceSet
 from scoring.models import AcuityReading, JudgeRun, JudgeRunItem
 from scoring.runs.selectors import level_runs
@@ -22,6 +22,7 @@ class LevelJudge:
     """A judge with its run that counts: ``n_read`` of the ``n_responses`` that it read were read by physicians too.
 
     ``run`` is the id that files name it by, ``address`` the one in addresses here; a run of a release has two.
+    ``answers`` are all that physicians marked on responses on its scale.
     """
 
     judge: str
@@ -30,6 +31,7 @@ class LevelJudge:
     n_responses: int
     n_read: int
     address: str
+    answers: Sequence[ReadAnswer] = field(repr=False)
 
     @property
     def identity(self) -> tuple[str, int, str, int, int]:
@@ -80,11 +82,11 @@ def chosen_judge(reference_set: ReferenceSet, given: Any) -> dict[str, str]:
 def level_judge(run: JudgeRun) -> LevelJudge:
     """The judge of a run, with how many of its responses physicians have read."""
     assert run.judge.scale is not None
-    read = {answer.response for answer in read_answers(run.judge.scale)}
+    answers = read_answers(run.judge.scale)
     readings = AcuityReading.objects.filter(judge_run=run, case__excluded_at=None)
     judged = set(readings.values_list("response", flat=True).distinct())
-    n_read = len(judged & read)
-    return LevelJudge(run.judge.name, run.judge.version, run.lasting_id, len(judged), n_read, run.public_id)
+    n_read = len(judged & {answer.response for answer in answers})
+    return LevelJudge(run.judge.name, run.judge.version, run.lasting_id, len(judged), n_read, run.public_id, answers)
 
 
 def judge_methods(facts: Mapping[str, Any]) -> list[str]:

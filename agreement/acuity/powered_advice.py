@@ -12,11 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from agreement.acuity.inputs import AcuityInputs
-from agreement.acuity.judge_tables import POWERED_COLUMNS, Mark, ReadResponse, powered_rows
+from agreement.acuity.judge_tables import POWERED_COLUMNS, Mark, ReadResponse, place_of_mark, powered_rows
+from agreement.acuity.level_judges import LevelJudge
 from agreement.acuity.measures import Price
 from agreement.acuity.readings import AcuityData
-from annotation.labels.advice import read_answers
-from annotation.models import ReferenceSet
 from consilium.core.out_folder import OutTable
 from rubrics.parsing.acuity_levels import State
 from scoring.models import AcuityReading, JudgeRunItem
@@ -28,29 +27,27 @@ Place = tuple[str, str, int]
 TEXT_COLUMNS = ("candidate", "measure", "note")
 
 
-def with_physicians(inputs: AcuityInputs, reference_set: ReferenceSet) -> AcuityInputs:
+def with_physicians(inputs: AcuityInputs) -> AcuityInputs:
     """The same with what physicians read in the responses of the judge's run, and a digest of both."""
     if inputs.judge is None:
         return inputs
-    marks = _marks(reference_set, inputs.judge.address)
+    marks = _marks(inputs.judge)
     digest = inputs.digest
     if marks:
-        levels = sorted((place, [mark.level for mark in own]) for place, own in marks.items())
+        levels = sorted((place, [(mark.level, mark.is_drawn) for mark in own]) for place, own in marks.items())
         digest = hashlib.sha256(f"{digest} {levels}".encode()).hexdigest()
     return replace(inputs, digest=digest, advice=list(_responses(inputs.data, marks)))
 
 
-def _marks(reference_set: ReferenceSet, run: str) -> dict[Place, tuple[Mark, ...]]:
+def _marks(judge: LevelJudge) -> dict[Place, tuple[Mark, ...]]:
     own: dict[int, list[Mark]] = defaultdict(list)
-    for answer in read_answers(reference_set.scale):
-        own[answer.response].append(Mark(answer.level))
-    items = JudgeRunItem.objects.filter(run__public_id=run, response__in=own)
+    for answer in judge.answers:
+        own[answer.response].append(Mark(answer.level, is_drawn=answer.run == judge.address))
+    items = JudgeRunItem.objects.filter(run__public_id=judge.address, response__in=own)
     names = items.values_list("response", "response__case__key", "response__candidate__name", "response__sample")
     return {
         # In an order that does not depend on who they are, which differs where a release was imported.
-        (case, candidate, sample): tuple(
-            sorted(own[response], key=lambda mark: -1 if mark.level is None else mark.level)
-        )
+        (case, candidate, sample): tuple(sorted(own[response], key=place_of_mark))
         for response, case, candidate, sample in names
     }
 

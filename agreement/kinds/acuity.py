@@ -154,7 +154,7 @@ def read(benchmark: Benchmark, given: Parameters) -> AcuityInputs:
         slices=given.get("slices", False),
         subsets=given.get("subsets", ()),
     )
-    return with_calls(with_physicians(inputs, reference_set), reference_set)
+    return with_calls(with_physicians(inputs), reference_set)
 
 
 def acuity_files(inputs: AcuityInputs, *, price: Price, rule: IntervalRule, seed: int) -> list[OutTable]:

@@ -157,6 +157,10 @@ def _powered(report: Report) -> PageTable:
                 for row in table_of(report, "powered").dicts()
             ]
         },
+        _(
+            "A rate is undefined where physicians read no response of some level by the judge and candidate, or only "
+            "responses drawn for another run of a judge."
+        ),
     )
 
 

@@ -175,9 +175,13 @@ def read_question(benchmark: Benchmark, scale: AcuityScale, at: datetime) -> Lab
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """What one physician (the id of a user) marked on one response; levels by place, None for none."""
+    """What one physician (the id of a user) marked on one response; levels by place, None for none.
+
+    ``run`` is the public id of the run for which the batch was drawn; empty where the batch was drawn for none.
+    """
 
     batch: str  # public id
+    run: str
     response: int
     reader: int
     level: int | None
@@ -195,13 +199,16 @@ def read_answers(scale: AcuityScale) -> list[ReadAnswer]:
         task__status=LabelTask.Status.SUBMITTED,
         task__case__excluded_at=None,
     )
-    fields = ("task__batch__public_id", "task__response_id", "task__annotator_id", "value", "escalation", "evidence")
+    fields = (
+        *("task__batch__public_id", "task__batch__frame__run", "task__response_id", "task__annotator_id"),
+        *("value", "escalation", "evidence", "note"),
+    )
     latest: dict[tuple[int, int], ReadAnswer] = {}
-    for batch, response, reader, value, escalation, evidence, note in rows.order_by(
-        "task__submitted_at", "pk"
-    ).values_list(*fields, "note"):
+    ordered = rows.order_by("task__submitted_at", "pk").values_list(*fields)
+    for batch, run, response, reader, value, escalation, evidence, note in ordered:
         latest[response, reader] = ReadAnswer(
             batch,
+            run or "",
             response,
             reader,
             None if value == NO_LEVEL else places[value],

@@ -95,6 +95,15 @@ class Reason(Enum):
     NO_ESCALATION_KNOWN = Phrase("no reading says what is advised under a condition")
     ESCALATION_UNKNOWN = Phrase("readings too low that do not say what is advised under a condition: %(n)s")
     MODE_WITHOUT_ESCALATION = Phrase("the mode of a case has no advice under a condition")
+    UNREAD_STRATA = (
+        Phrase("%(n)s responses are in strata (judge’s level and candidate) of which none drawn for this run was read"),
+        "%(n)s response is in a stratum (judge’s level and candidate) of which none drawn for this run was read",
+    )
+    SAMPLE_OF_ANOTHER_RUN = Phrase("physicians read a sample drawn for another run, which is no random sample of this")
+    STRATA_WITHOUT_LEVEL = (
+        Phrase("%(n)s responses are left out, since physicians found no level in what they read of their strata"),
+        "%(n)s response is left out, since physicians found no level in what they read of its stratum",
+    )
     FEW_CANDIDATES = Phrase("relative to %(n)s candidates only")
 
     # No interval; `Reason.withholds_interval` goes by the prefix of these names.

@@ -150,8 +150,9 @@ def answer_rows(run: JudgeRun) -> Iterator[tuple[Any, ...]]:
     answers = [answer for answer in read_answers(scale) if answer.response in strata]
     responses = Response.objects.select_related("case", "candidate").in_bulk({answer.response for answer in answers})
     physicians = dict(Physician.objects.filter(benchmark=run.benchmark_id).values_list("user_id", "pseudonym"))
-    batches = {row.public_id: row for row in Batch.objects.filter(public_id__in={answer.batch for answer in answers})}
-    chances = {public_id: inclusion_probabilities(batch) for public_id, batch in batches.items()}
+    # A batch that was drawn for another run says nothing of the strata of this one.
+    own = {answer.batch for answer in answers if answer.run == run.public_id}
+    chances = {row.public_id: inclusion_probabilities(row) for row in Batch.objects.filter(public_id__in=own)}
     ordered = sorted(answers, key=lambda answer: (responses[answer.response].case.key, answer.response, answer.reader))
     for answer in ordered:
         response = responses[answer.response]
@@ -164,5 +165,5 @@ def answer_rows(run: JudgeRun) -> Iterator[tuple[Any, ...]]:
             answer.note,
             answer.batch,
             strata[answer.response][0],
-            chances[answer.batch].get(strata[answer.response]),
+            chances.get(answer.batch, {}).get(strata[answer.response]),
         )

@@ -19,7 +19,7 @@ from agreement.reports.freshness import freshness_of
 from annotation.labels.advice import ReadTerms
 from annotation.models import LabelAnswer, LabelQuestion, LabelTask
 from rubrics.models import AcuityScale, Benchmark, Candidate, Case, Response
-from scoring.acuity.read_advice import make_read_batch
+from scoring.acuity.read_advice import answer_rows, make_read_batch
 from scoring.models import AcuityReading, Judge, JudgeRun, JudgeRunItem
 from tests.agreement.acuity.stored import LEVELS, N_CASES, address, chosen, csv_of, csv_rows, reported
 from tests.factories import CandidateFactory, ExpertGroupFactory, JudgeFactory, JudgeRunFactory, ResponseFactory
@@ -282,3 +282,31 @@ def test_rates_of_advice_are_put_right_by_what_physicians_read(
     assert rows["accuracy"]["enough_read"] == "true"
     assert float(rows["accuracy"]["powered"]) == pytest.approx(23 / 30)
     assert "not yet checked" not in page_of(client, newer)
+
+
+def test_what_was_drawn_for_an_older_run_puts_no_newer_one_right(
+    scale: AcuityScale, candidate: Candidate, client: Client
+) -> None:
+    """Physicians read everything that the first run of a judge read, and its second run reads the same responses."""
+    judge = judge_of(scale, "levels")
+    older = run_of(judge, candidate, [i % 4 for i in range(N_CASES)], finished_at=timezone.now() - timedelta(days=1))
+    group = ExpertGroupFactory(benchmark=scale.benchmark, annotators=1)
+    terms = ReadTerms("Read", readers=1, size=N_CASES, seed=1)
+    make_read_batch(group=group, run=older, terms=terms, by=None, at=timezone.now())
+    tasks = list(LabelTask.objects.filter(response__isnull=False).select_related("case"))
+    submit(tasks, lambda task: LEVELS[int(task.case.key[1:]) % 4])
+    newer = run_of(judge, candidate, [0] * N_CASES)
+    why = "physicians read a sample drawn for another run, which is no random sample of this"
+    for report in (finished(scale.benchmark, "acuity"), finished(scale.benchmark, "acuity_judge")):
+        rows = chosen(csv_rows(csv_of(client, report, "powered")), candidate="P", measure="accuracy")
+        names = ("n_judged", "n_read", "judge", "physicians", "powered", "power", "note")
+        assert [rows[name] for name in names] == ["12", "12", "0.25", "", "", "", why]
+        page = page_of(client, report)
+        assert f'<span class="undefined" title="{why}">' in page
+        assert "A rate is undefined where physicians read no response of some level" in page
+    # Judge and physicians are compared all the same: the judge is right on three of twelve.
+    exact = chosen(csv_rows(csv_of(client, report, "judge")), candidate="P", measure="exact")
+    assert (exact["value"], exact["n_responses"]) == ("0.25", "12")
+    # Each response was drawn with certainty, from the strata of the older run alone.
+    chances = {run: [row[-1] for row in answer_rows(run)] for run in (older, newer)}
+    assert chances == {older: [1.0] * N_CASES, newer: [None] * N_CASES}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from agreement.acuity.judge_tables import Mark, ReadResponse, judge_tables, overlap
@@ -34,8 +36,8 @@ ROWS = [
 ]
 
 
-def tables() -> dict[str, list[dict[str, object]]]:
-    files = judge_tables(ROWS, VALUES, margin=0.05, price=Price(), rule=DEFAULT_RULE)
+def tables(rows: Sequence[ReadResponse] = ROWS) -> dict[str, list[dict[str, object]]]:
+    files = judge_tables(rows, VALUES, margin=0.05, price=Price(), rule=DEFAULT_RULE)
     return {file.name: list(file.rows) for file in files}  # type: ignore[arg-type]
 
 
@@ -88,3 +90,80 @@ def test_overlap_is_of_characters() -> None:
     assert overlap([(0, 4)], [(2, 6)]) == pytest.approx(2 / 6)
     assert overlap([], [(2, 6)]) == 0
     assert overlap([], []) == 0
+
+
+# Who was read, and who was not
+
+
+def powered(rows: list[ReadResponse], candidate: str = "all", measure: str = "accuracy") -> dict[str, object]:
+    return next(row for row in tables(rows)["powered"] if (row["candidate"], row["measure"]) == (candidate, measure))
+
+
+def read_in(number: int, judge: int, *marks: Mark, candidate: str = "alpha", reference: int = 3) -> ReadResponse:
+    return ReadResponse(f"case-{number}", candidate, Mark(judge), "level", marks, reference)
+
+
+def reason_of(row: dict[str, object]) -> object:
+    """Why there is no rate but that by the judge."""
+    names = ("physicians", "physicians_low", "physicians_high", "powered", "powered_low", "powered_high", "power")
+    assert [row[name] for name in names] == [None] * 7
+    return row["note"]
+
+
+def test_a_stratum_that_nobody_read_leaves_no_rate() -> None:
+    # 90 responses at level 0 that nobody read, and 40 at level 3 that are read, 30 of them as level 3.
+    unread = [read_in(number, 0) for number in range(90)]
+    read = [read_in(90 + number, 3, Mark(3 if number < 30 else 2)) for number in range(40)]
+    row = powered([*unread, *read])
+    assert row["judge"] == pytest.approx(40 / 130)
+    assert (row["n_judged"], row["n_read"], row["enough_read"]) == (130, 40, True)
+    assert reason_of(row) == (
+        "90 responses are in strata (judge’s level and candidate) of which none drawn for this run was read"
+    )
+    assert reason_of(powered([*unread, *read], "alpha", "cost")) == reason_of(row)
+    # One of the 90 is read, as level 3: it weighs 90, so that physicians find 90 + 30 of 130 right.
+    row = powered([*unread[1:], read_in(0, 0, Mark(3)), *read])
+    assert row["physicians"] == pytest.approx(120 / 130)
+    assert isinstance(row["powered"], float)
+
+
+def test_a_candidate_of_whom_nobody_read_anything_leaves_no_rate_of_all() -> None:
+    read = [read_in(number, 3, Mark(3)) for number in range(10)]
+    rows = [*read, read_in(10, 3, candidate="beta")]
+    assert reason_of(powered(rows)) == (
+        "1 response is in a stratum (judge’s level and candidate) of which none drawn for this run was read"
+    )
+    assert reason_of(powered(rows, "beta")) == "no response that the judge scored is graded by physicians"
+    assert powered(rows, "alpha")["physicians"] == 1
+
+
+def test_a_stratum_without_a_level_is_read_and_is_left_out_with_a_remark() -> None:
+    rows = [read_in(number, 3, Mark(3 if number < 6 else 2)) for number in range(8)]
+    rows += [read_in(8, 0, Mark(None)), read_in(9, 0)]
+    row = powered(rows)
+    assert (row["n_judged"], row["n_read"], row["physicians"]) == (10, 8, pytest.approx(6 / 8))
+    assert "2 responses are left out, since physicians found no level in what they read of their strata" in str(
+        row["note"]
+    )
+    # Nothing of a level anywhere: as if nobody had graded.
+    assert "graded by physicians" in str(reason_of(powered(rows[8:9])))
+
+
+def test_marks_of_a_sample_for_another_run_weigh_nothing() -> None:
+    other = [read_in(number, 3, Mark(3, is_drawn=False)) for number in range(40)]
+    row = powered(other)
+    assert (row["n_read"], row["enough_read"], row["judge"]) == (40, True, 1)
+    assert reason_of(row) == "physicians read a sample drawn for another run, which is no random sample of this"
+    # Ten were drawn for this run, and two of them read as level 2: eight of ten are right, whatever the others say.
+    own = [read_in(40 + number, 3, Mark(3 if number < 8 else 2), Mark(2, is_drawn=False)) for number in range(10)]
+    row = powered([*other, *own])
+    assert (row["n_judged"], row["n_read"], row["physicians"]) == (50, 50, pytest.approx(0.8))
+    # Where the sample for this run has nothing of a stratum, that for another run does not fill in.
+    elsewhere = [read_in(50 + number, 1, Mark(1, is_drawn=False)) for number in range(3)]
+    assert "3 responses are in strata" in str(reason_of(powered([*own, *elsewhere])))
+
+
+def test_the_judge_is_compared_with_every_physician() -> None:
+    rows = [read_in(0, 3, Mark(3), Mark(2, is_drawn=False))]
+    exact = next(row for row in tables(rows)["judge"] if row["measure"] == "exact")
+    assert (exact["value"], exact["n_pairs"]) == (0.5, 2)
