@@ -95,7 +95,7 @@ def test_a_phrase_of_pure_code_is_translated_for_the_reader() -> None:
 # Names, those of coefficients and scores as papers give them, and those of files and formats: one in every language.
 SAME_IN_ALL = re.compile(
     r"\b(Consilium|MF1|AC1|CACS|Pass(?=@)|PPI|Pearson|Spearman|QWK|TVD|JSD|"
-    r"CSV|XLSX|JSONL|SVG|PNG|PDF|LaTeX|Markdown|SHA-256|[a-z_]+\.csv)\b|·"
+    r"CSV|XLSX|JSONL?|SVG|PNG|PDF|LaTeX|Markdown|SHA-256|[a-z_]+\.csv)\b|·"
 )
 # A block whose text is the name of a CSS class.
 OF_CLASSES = {"page_class", "body_class"}
