@@ -21,7 +21,7 @@ from scoring.models import (
 )
 from tests.agreement.acuity.stored import N_CASES as N
 from tests.agreement.acuity.stored import address, chosen, csv_of, csv_rows, reported
-from tests.factories import CandidateFactory, JudgeFactory, JudgeRunFactory, ResponseFactory
+from tests.factories import CandidateFactory, CaseFactory, JudgeFactory, JudgeRunFactory, ResponseFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -261,3 +261,25 @@ def test_what_has_no_price(scale: AcuityScale, benchmark: Benchmark, client: Cli
     assert rows["C"]["note"] == "price_1000: no price of the tokens is known"
     assert [rows[name]["price_frontier"] for name in "ABC"] == ["", "", ""]
     assert [rows[name]["latency_frontier"] for name in "ABC"] == ["true", "", "true"]
+
+
+def test_a_run_without_a_counted_answer_moves_nothing(
+    scale: AcuityScale, benchmark: Benchmark, client: Client
+) -> None:
+    candidate = CandidateFactory(benchmark=benchmark, name="P")
+    run = asking_run(scale, candidate, calls=12, tokens_in=12_000, tokens_out=1_200, config=prices(1, 5))
+    choose(run, RIGHT, [call_of(run, 10) for _ in range(N)])
+    before = frontier(client, benchmark)["P", "qa"]
+    # 12,000 · 1 + 1,200 · 5 millionths over 12 answers.
+    assert float(before["price_1000"]) == pytest.approx(1.5)
+    # On a case that the set has not, by another model, and without a price.
+    other = asking_run(scale, candidate, calls=1, tokens_in=900, tokens_out=90, asks=["another"])
+    case = CaseFactory(benchmark=benchmark, key="e00")
+    PipelineStep.objects.create(
+        run=other, case=case, stage="choice", key="0", state="done", output={}, call=call_of(other, 10)
+    )
+    AcuityReading.objects.create(
+        scale=scale, case=case, candidate=candidate, pipeline_run=other, source="parsed",
+        format="qa", sample=0, state="level", level=0, descending=False, created_at=timezone.now(),
+    )  # fmt: skip
+    assert frontier(client, benchmark)["P", "qa"] == before
