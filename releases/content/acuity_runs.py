@@ -193,7 +193,8 @@ class RunContent:
         ).order_by("task__submitted_at", "pk")  # fmt: skip
         rows = list(answers)
         kept = [row for row in rows if self.has_response(row.task.case_id)]
-        self.left_out["advice_without_responses"] += len(rows) - len(kept)
+        without = {row.task.response_id for row in rows if not self.has_response(row.task.case_id)}
+        self.left_out["advice_without_responses"] += len(without)
         return kept
 
     @cached_property

@@ -160,8 +160,8 @@ def test_readings_of_responses_that_stay_out_are_counted(tmp_path: Path) -> None
     whole = {**ALL_PARTS}
     for number, (options, expected) in enumerate(
         (
-            (whole, {"judge_readings_without_responses": 5, "advice_without_responses": 2}),
-            ({**whole, "responses": False}, {"judge_readings_without_responses": 35, "advice_without_responses": 14}),
+            (whole, {"judge_readings_without_responses": 5, "advice_without_responses": 1}),
+            ({**whole, "responses": False}, {"judge_readings_without_responses": 35, "advice_without_responses": 7}),
             ({**whole, "votes": False, "certainty": False, "notes": False}, {"judge_readings_without_responses": 5}),
             ({"acuity": True}, {"judge_readings_without_responses": 35}),
         )
@@ -179,6 +179,9 @@ def test_readings_of_responses_that_stay_out_are_counted(tmp_path: Path) -> None
         assert words == (has_words and options["responses"], has_words)
         card = (root / "DATA_CARD.md").read_text("utf-8")
         assert f"{expected['judge_readings_without_responses']} readings of judges are left out" in card
+        # Two physicians read each of these responses.
+        if n := expected.get("advice_without_responses"):
+            assert f"{n} response{'s' if n > 1 else ''} read by physicians" in card
         back(root, f"b{number}")
 
 
