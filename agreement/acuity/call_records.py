@@ -110,8 +110,7 @@ def _records(
     paid = _paid(every)
     prices = _prices(known.values())
     return {
-        key: _record(sorted(latencies[key]), [known[run] for run in sorted(runs[key])], paid, prices)
-        for key in runs
+        key: _record(sorted(latencies[key]), [known[run] for run in sorted(runs[key])], paid, prices) for key in runs
     }
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from agreement.counting.frame import DEFAULT_SETTING
 from annotation.models import Batch, LabelAnswer, LabelQuestion, LabelTask
 from consilium.llm.acuity import LevelOption, PromptText, choice_prompt, judge_prompt, judge_prompt_hash
 from releases.content import acuity_files as files
@@ -28,7 +29,6 @@ from scoring.work.levels import options_of
 
 CHUNK = 2_000
 JUDGE_SETTINGS = ("temperature", "max_tokens", "seed", "response_format")
-CHAT = "chat"
 Row = list[Any]
 
 
@@ -238,7 +238,10 @@ class RunContent:
         judged = JudgeRunItem.objects.filter(run__in=self.ids_of_judges, response=OuterRef("pk"))
         read = {row.task.response_id for row in self.advice} if self.options.votes else set()
         rows = Response.objects.filter(
-            Exists(judged) | Q(pk__in=read), self._of_candidates("candidate"), case__in=self._passed_on, setting=CHAT
+            Exists(judged) | Q(pk__in=read),
+            self._of_candidates("candidate"),
+            case__in=self._passed_on,
+            setting=DEFAULT_SETTING,
         ).order_by("case__key", "candidate__name", "sample")
         columns = ("case__key", "candidate__name", "sample", "text", "writing_mode")
         for case, candidate, sample, text, mode in rows.values_list(*columns).iterator(CHUNK):
