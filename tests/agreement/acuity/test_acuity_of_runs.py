@@ -263,9 +263,7 @@ def test_what_has_no_price(scale: AcuityScale, benchmark: Benchmark, client: Cli
     assert [rows[name]["latency_frontier"] for name in "ABC"] == ["true", "", "true"]
 
 
-def test_a_run_without_a_counted_answer_moves_nothing(
-    scale: AcuityScale, benchmark: Benchmark, client: Client
-) -> None:
+def test_a_run_without_a_counted_answer_moves_nothing(scale: AcuityScale, benchmark: Benchmark, client: Client) -> None:
     candidate = CandidateFactory(benchmark=benchmark, name="P")
     run = asking_run(scale, candidate, calls=12, tokens_in=12_000, tokens_out=1_200, config=prices(1, 5))
     choose(run, RIGHT, [call_of(run, 10) for _ in range(N)])
