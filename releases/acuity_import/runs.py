@@ -142,6 +142,7 @@ def _choices(importing: AcuityImporting, run: str, row: Row) -> bool:
         candidate=candidate,
         config=config | {"levels": levels_of(scale_of(scale))},
         terms={"scale": scale.pk, "samples": row["samples"], **_prompt(importing, row)},
+        endpoint_kind=row["endpoint_kind"],
         status=row["status"],
         imported=True,
         origin=run,

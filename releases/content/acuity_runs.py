@@ -121,7 +121,7 @@ class RunContent:
                 *(_status(choices), choices.terms.get("samples", 1), config.get("model", "")),
                 files.json_cell(_settings(config, ASKED_BY)),
                 *(self._digest(choices.lasting_id), "", "", _moment(choices.created_at)),
-                *(_moment(choices.finished_at), choices.imported_from),
+                *(_moment(choices.finished_at), choices.imported_from, choices.endpoint_kind),
             ]
         for run in self._judged:
             scale, config = self.scales[run.judge.scale_id or 0], run.snapshot.get("config") or run.judge.config
@@ -130,7 +130,7 @@ class RunContent:
                 *(_status(run), run.replicates, config.get("model", "")),
                 files.json_cell(_settings(config, JUDGE_SETTINGS)),
                 *(self._digest(run.lasting_id), run.prompt_hash, run.frame.get("suite", "")),
-                *(_moment(run.created_at), _moment(run.finished_at), run.imported_from),
+                *(_moment(run.created_at), _moment(run.finished_at), run.imported_from, ""),
             ]
 
     def _digest(self, run: str) -> str:
