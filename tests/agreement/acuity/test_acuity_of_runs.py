@@ -121,10 +121,8 @@ def test_log_probabilities_are_a_source_of_confidence(scale: AcuityScale, benchm
     assert figures == {"stated": ("60", 0.75, 0.9), "logprobs": ("60", 0.75, 0.8), "samples": ("12", 0.75, 1.0)}
     assert own["logprobs"]["note"]  # one value throughout
     page = " ".join(client.get(address(report)).content.decode().split())
-    assert (
-        'title="The probability of the level that was read, by the log probabilities of the answer">Log probabilities</td>'
-        in page
-    )
+    meaning = "The probability of the level that was read, by the log probabilities of the answer"
+    assert f'<td title="{meaning}">Log probabilities</td>' in page
 
 
 def test_a_report_without_runs_has_its_old_digest(scale: AcuityScale, benchmark: Benchmark) -> None:
