@@ -1,9 +1,9 @@
 """What the answers of candidates took: the recorded calls of the runs that asked for them, read from the database.
 
 A forced choice is a step of a run that classifies; advice is the response that a step of a generating run became.
-Latency is that of the call whose answer was kept, on cases of the main figures. Money is that of all calls of these
-runs, retries and failed ones too; an answer that was taken from another run was paid there. What a judge's calls cost
-is no cost of a candidate.
+Latency is that of the call whose answer was kept, on cases of the main figures. Runs count that gave such an answer.
+Money is that of all calls of these runs, on whatever cases, retries and failed ones too; an answer that was taken from
+another run was paid there. What a judge's calls cost is no cost of a candidate.
 """
 
 from __future__ import annotations
@@ -95,13 +95,11 @@ def _records(
         replay=False,
         imported=False,
     )
-    runs: dict[tuple[int, str], set[int]] = defaultdict(set)
-    for run, candidate in classifying.values_list("pk", "candidate"):
-        runs[candidate, FORMATS[0]].add(run)
     judge_run = inputs.judge.address if inputs.judge else ""
-    of_runs = [run for own in runs.values() for run in own]
-    given = {"runs": of_runs, "cases": list(cases), "judge_run": judge_run}
+    given = {"runs": list(classifying.values_list("pk", flat=True)), "cases": list(cases), "judge_run": judge_run}
     columns = fetch_arrays(f"SELECT * FROM ({_ANSWERS}) AS rows({', '.join(_TYPES)})", given, types=_TYPES)
+    # A run without a counted answer, as on other cases, is none of the report's.
+    runs: dict[tuple[int, str], set[int]] = defaultdict(set)
     latencies: dict[tuple[int, str], list[int]] = defaultdict(list)
     for is_chat, own, of_run, milliseconds in zip(*(column.tolist() for column in columns), strict=True):
         if own in candidates:
@@ -112,9 +110,7 @@ def _records(
     paid = _paid(every)
     prices = _prices(known.values())
     return {
-        key: _record(sorted(latencies[key]), [known[run] for run in sorted(runs[key])], paid, prices)
-        for key in runs
-        if latencies[key]
+        key: _record(sorted(latencies[key]), [known[run] for run in sorted(runs[key])], paid, prices) for key in runs
     }
 
 

@@ -163,12 +163,10 @@ def _raters(benchmark: Benchmark, span: Span) -> Iterator[tuple[str, Ratings]]:
 
 
 def _outcomes(ratings: Ratings, own: ClusterCriterion) -> Iterator[tuple[int, Outcome]]:
-    """The responses with a decision on a criterion. Of a criterion with negative points the outcome is turned."""
+    """The responses with a decision on a criterion."""
     where = np.flatnonzero(ratings.criterion == own.criterion)
-    turned = {Outcome.MET: Outcome.NOT_MET, Outcome.NOT_MET: Outcome.MET} if own.negative else {}
     for response, code in zip(ratings.response[where].tolist(), ratings.outcome[where].tolist(), strict=True):
-        outcome = Outcome(code)
-        yield response, turned.get(outcome, outcome)
+        yield response, Outcome(code)
 
 
 def _decided(
@@ -191,5 +189,6 @@ def _decided(
         response=reading.response.public_id,
         criterion=text,
         outcome=outcome.word,
+        negative=own.negative,
         readings={"judge": judge, "physicians": tuple(Advice(own.level, own.escalation) for own in answers)},
     )

@@ -70,8 +70,8 @@ class Advice:
 class DecidedResponse:
     """A decision on a criterion about emergency care, and what each of `READERS` read in the same response.
 
-    ``outcome`` is as in the database, turned where the criterion has negative points; a reader may have none or several
-    readings.
+    ``outcome`` is the decision as it was made; a criterion with ``negative`` points is a fault, and counts turned. A
+    reader may have none or several readings.
     """
 
     cluster: str
@@ -82,6 +82,7 @@ class DecidedResponse:
     response: str  # public id
     criterion: str
     outcome: str
+    negative: bool
     readings: Mapping[str, tuple[Advice, ...]]
 
 
@@ -105,7 +106,7 @@ def contradicts(aspect: Aspect, met: bool, read: bool) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Pair:
     row: DecidedResponse
-    met: bool
+    met: bool  # of a fault: not met
     read: bool
 
 
@@ -119,7 +120,7 @@ def _pairs(rows: Sequence[DecidedResponse], reader: str, aspect: Aspect, top: in
         if read is None or row.outcome not in (Outcome.MET.word, Outcome.NOT_MET.word):
             left_out += 1
         else:
-            pairs.append(_Pair(row, row.outcome == Outcome.MET.word, read))
+            pairs.append(_Pair(row, (row.outcome == Outcome.MET.word) != row.negative, read))
     return pairs, left_out
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Min
+from django.db.models import Min, QuerySet
 
 from agreement.acuity.level_judges import run_on
 from agreement.acuity.readings import AcuityData
@@ -14,9 +14,7 @@ from agreement.planning.selectors import plan_in_force
 from annotation.models import ReferenceSet
 from rubrics.models import AcuityScale
 from rubrics.parsing.acuity_files import FORMATS
-from scoring.models import AcuityReading, JudgeRun
-
-CHAT = "chat"
+from scoring.models import AcuityReading, GeneratedResponse, JudgeRun, JudgeRunItem
 
 
 def plan_facts(
@@ -26,15 +24,17 @@ def plan_facts(
 
     ``differs`` has what the plan says and the report does; ``before_runs`` is None where no run is behind it.
     """
-    readings = AcuityReading.objects.filter(scale=reference_set.scale, candidate__name__in=given.get("candidates", ()))
+    candidates = given.get("candidates", ())
+    readings = AcuityReading.objects.filter(scale=reference_set.scale, candidate__name__in=candidates)
     begun = [readings.aggregate(first=Min("pipeline_run__created_at"))["first"]]
     judge = str(given.get("judge", ""))
     run = run_on(reference_set, judge)
-    begun.append(run.created_at if run else None)
+    if run is not None:
+        begun += _begun(run, JudgeRunItem.objects.filter(run=run, response__candidate__name__in=candidates))
     does: dict[str, Any] = {"ambiguous": reference_set.ambiguous.in_words}
     if formats is not None:
         does["formats"] = ", ".join(formats)
-    if formats is None or CHAT in formats:
+    if formats is None or AcuityReading.Format.CHAT in formats:
         does["judge"] = judge
     return _facts(reference_set.scale, {**_price(given), **does}, begun)
 
@@ -51,7 +51,13 @@ def judge_plan_facts(run: JudgeRun, reference_set: ReferenceSet | None, given: M
     does = {**_price(given), "judge": run.judge.name}
     if reference_set is not None:
         does["ambiguous"] = reference_set.ambiguous.in_words
-    return _facts(run.judge.scale, does, [run.created_at])
+    return _facts(run.judge.scale, does, _begun(run, JudgeRunItem.objects.filter(run=run)))
+
+
+def _begun(run: JudgeRun, items: QuerySet[JudgeRunItem]) -> list[datetime | None]:
+    """When a judge's run began, and the first of the runs that generated the responses of ``items`` of it."""
+    generated = GeneratedResponse.objects.filter(response__in=items.values("response"))
+    return [run.created_at, generated.aggregate(first=Min("step__run__created_at"))["first"]]
 
 
 def _price(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -529,14 +529,23 @@ def _cheapest(rows: Sequence[Row]) -> str:
 
 
 def _confidence(report: Report, order: Sequence[tuple[str, str]]) -> list[Context]:
-    labels = {"stated": _("Stated"), "samples": _("Share of the mode")}
+    # What each source is called, and what says more of it.
+    labels = {
+        "stated": (_("Stated"), _("As given with each reading")),
+        "logprobs": (
+            _("Log probabilities"),
+            _("The probability of the level that was read, by the log probabilities of the answer"),
+        ),
+        "samples": (_("Share of the mode"), _("Of the readings of a case")),
+    }
     rows = table_of(report, "confidence").dicts()
     figures = ("ece_mass", "ece_width", "brier", "auroc")
     return [
         {
             **row,
             "format_label": format_label(row["format"]),
-            "source": labels.get(row["confidence_source"], ""),
+            "source": labels.get(row["confidence_source"], ("", ""))[0],
+            "about_source": labels.get(row["confidence_source"], ("", ""))[1],
             "remark": "" if row["confidence_source"] else translate_remark(row["note"]),
             "accuracy_number": Number(row["accuracy"], scale=100, digits=1, unit="%"),
             "mean_number": Number(row["mean_confidence"], scale=100, digits=1, unit="%"),

@@ -158,10 +158,19 @@ def compute(
     return Result(tables=tables, facts=facts, digest=inputs.digest)
 
 
-def _closest(rows: Sequence[Row]) -> Row | None:
-    """The row of the ambiguous cases with the lowest score."""
+def _comparable(rows: Sequence[Row]) -> list[Row]:
+    """The rows of the ambiguous cases whose scores are compared: those on the largest number of cases that any has by
+    its samples, rows by log probabilities on as many cases among them. Fewer cases may be the easier ones.
+    """
     own = [row for row in rows if row["set"] == AMBIGUOUS and row["rps"] is not None]
-    return min(own, key=lambda row: row["rps"], default=None)
+    of_samples = [row["n_cases"] for row in own if _key(row)[2] == SAMPLES]
+    n_cases = max(of_samples or [row["n_cases"] for row in own], default=0)
+    return [row for row in own if row["n_cases"] == n_cases]
+
+
+def _closest(rows: Sequence[Row]) -> Row | None:
+    """Of the rows whose scores are compared that with the lowest; of as low ones, one by samples."""
+    return min(_comparable(rows), key=lambda row: (row["rps"], _key(row)[2] != SAMPLES), default=None)
 
 
 def title(given: Parameters, runs: Mapping[str, str] | None = None) -> str:
@@ -336,8 +345,8 @@ def finding(rows: Sequence[Row]) -> str:
     sentences = [closest % shown]
     alike = [
         f"{row['candidate']} ({_format_label(_key(row))})"
-        for row in rows
-        if row is not best and row["rps"] is not None and f"{row['rps']:.3f}" == shown["score"]
+        for row in _comparable(rows)
+        if row is not best and f"{row['rps']:.3f}" == shown["score"]
     ]
     if alike:
         sentences.append(_("Just as close: %(names)s.") % {"names": ", ".join(alike)})

@@ -17,6 +17,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from psycopg.types.json import Jsonb
 
+from agreement.counting.frame import DEFAULT_SETTING
 from consilium.core.errors import DomainError
 from consilium.core.identifiers import new_public_id
 from releases.acuity_import.importing import AcuityImporting, checked_moment
@@ -34,7 +35,6 @@ from scoring.models.classification import CLASSIFY
 from scoring.susceptibility.level_texts import LEVEL_CONTROLS
 
 LOOKUP = 5_000
-CHAT = "chat"
 RESPONSE_COLUMNS = (
     *("id", "public_id", "case", "candidate", "setting", "sample", "text", "external_id", "writing_mode"),
     *("metadata", "created_at"),
@@ -61,7 +61,7 @@ def write_responses(importing: AcuityImporting) -> None:
     places = {key: (importing.cases[key[0]], candidates[key[1]], key[2]) for key in keys}
     stored: dict[tuple[int, int, int], tuple[int, str]] = {}
     for some in chunks(dict.fromkeys(case for case, _candidate, _sample in places.values()), LOOKUP):
-        rows = Response.objects.filter(case__in=some, setting=CHAT)
+        rows = Response.objects.filter(case__in=some, setting=DEFAULT_SETTING)
         for pk, case, candidate, sample, text in rows.values_list("pk", "case_id", "candidate_id", "sample", "text"):
             stored[case, candidate, sample] = pk, text
     responses: dict[ResponseKey, int] = {}
@@ -82,7 +82,7 @@ def write_responses(importing: AcuityImporting) -> None:
         RESPONSE_COLUMNS,
         (
             (
-                *(pk, new_public_id(), *places[key][:2], CHAT, key[2], keys[key][1]["response"], ""),
+                *(pk, new_public_id(), *places[key][:2], DEFAULT_SETTING, key[2], keys[key][1]["response"], ""),
                 *(keys[key][1].get("writing_mode", ""), Jsonb({}), importing.at),
             )
             for key, pk in ids.items()
@@ -142,6 +142,7 @@ def _choices(importing: AcuityImporting, run: str, row: Row) -> bool:
         candidate=candidate,
         config=config | {"levels": levels_of(scale_of(scale))},
         terms={"scale": scale.pk, "samples": row["samples"], **_prompt(importing, row)},
+        endpoint_kind=row["endpoint_kind"],
         status=row["status"],
         imported=True,
         origin=run,

@@ -28,7 +28,7 @@ from rubrics.acuity.schemes import How
 from rubrics.models import Response
 from rubrics.parsing.acuity_files import FORMATS, SHAPES
 from rubrics.tables.columns import bare, shielded
-from scoring.models import AcuityReading, PipelineRun
+from scoring.models import AcuityReading, EndpointKind, PipelineRun
 from scoring.models.classification import CLASSIFY
 
 FOLDER = "acuity/"
@@ -160,6 +160,8 @@ TABLES: Mapping[str, Mapping[str, Schema]] = {
         "created_at": _FILLED,
         "finished_at": _TEXT,
         "imported_from": {**_TEXT, "maxLength": MAX_RELEASE_NAME_LENGTH},
+        # What answered forced choices, a language model or rules; empty of a judge.
+        "endpoint_kind": {"enum": ["", *EndpointKind.values]},
     },
     ADVICE: {
         "batch": _NUMBER,

@@ -15,6 +15,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from agreement.counting.frame import DEFAULT_SETTING
 from annotation.models import Batch, LabelAnswer, LabelQuestion, LabelTask
 from consilium.llm.acuity import LevelOption, PromptText, choice_prompt, judge_prompt, judge_prompt_hash
 from releases.content import acuity_files as files
@@ -28,7 +29,6 @@ from scoring.work.levels import options_of
 
 CHUNK = 2_000
 JUDGE_SETTINGS = ("temperature", "max_tokens", "seed", "response_format")
-CHAT = "chat"
 Row = list[Any]
 
 
@@ -121,7 +121,7 @@ class RunContent:
                 *(_status(choices), choices.terms.get("samples", 1), config.get("model", "")),
                 files.json_cell(_settings(config, ASKED_BY)),
                 *(self._digest(choices.lasting_id), "", "", _moment(choices.created_at)),
-                *(_moment(choices.finished_at), choices.imported_from),
+                *(_moment(choices.finished_at), choices.imported_from, choices.endpoint_kind),
             ]
         for run in self._judged:
             scale, config = self.scales[run.judge.scale_id or 0], run.snapshot.get("config") or run.judge.config
@@ -130,7 +130,7 @@ class RunContent:
                 *(_status(run), run.replicates, config.get("model", "")),
                 files.json_cell(_settings(config, JUDGE_SETTINGS)),
                 *(self._digest(run.lasting_id), run.prompt_hash, run.frame.get("suite", "")),
-                *(_moment(run.created_at), _moment(run.finished_at), run.imported_from),
+                *(_moment(run.created_at), _moment(run.finished_at), run.imported_from, ""),
             ]
 
     def _digest(self, run: str) -> str:
@@ -193,7 +193,8 @@ class RunContent:
         ).order_by("task__submitted_at", "pk")  # fmt: skip
         rows = list(answers)
         kept = [row for row in rows if self.has_response(row.task.case_id)]
-        self.left_out["advice_without_responses"] += len(rows) - len(kept)
+        without = {row.task.response_id for row in rows if not self.has_response(row.task.case_id)}
+        self.left_out["advice_without_responses"] += len(without)
         return kept
 
     @cached_property
@@ -237,7 +238,10 @@ class RunContent:
         judged = JudgeRunItem.objects.filter(run__in=self.ids_of_judges, response=OuterRef("pk"))
         read = {row.task.response_id for row in self.advice} if self.options.votes else set()
         rows = Response.objects.filter(
-            Exists(judged) | Q(pk__in=read), self._of_candidates("candidate"), case__in=self._passed_on, setting=CHAT
+            Exists(judged) | Q(pk__in=read),
+            self._of_candidates("candidate"),
+            case__in=self._passed_on,
+            setting=DEFAULT_SETTING,
         ).order_by("case__key", "candidate__name", "sample")
         columns = ("case__key", "candidate__name", "sample", "text", "writing_mode")
         for case, candidate, sample, text, mode in rows.values_list(*columns).iterator(CHUNK):

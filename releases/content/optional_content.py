@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from agreement.counting.frame import DEFAULT_SETTING
 from agreement.exports.decisions import DecisionExport
 from annotation.models import Assignment, Physician
 from annotation.selectors.ratings import faulty_pairs
@@ -25,7 +26,6 @@ DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcom
 DECISION_TEXT = ("case", "candidate", "rater", "note", "setting")
 VERDICT_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "explanation")
 VERDICT_TEXT = ("case", "candidate", "rater", "explanation", "setting")
-CHAT = "chat"
 _ROWS = 2_000
 
 
@@ -44,7 +44,7 @@ def check_names(benchmark: Benchmark, options: ReleaseOptions) -> None:
 
 def has_other_settings(benchmark: Benchmark) -> bool:
     """Whether the files need the column that tells settings apart."""
-    return Response.objects.filter(case__benchmark=benchmark).exclude(setting=CHAT).exists()
+    return Response.objects.filter(case__benchmark=benchmark).exclude(setting=DEFAULT_SETTING).exists()
 
 
 # Responses ------------------------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def response_rows(benchmark: Benchmark, options: ReleaseOptions) -> Iterator[dic
     columns = ("case__key", "candidate__name", "sample", "text", "setting", "writing_mode")
     for case, candidate, sample, text, setting, mode in rows.values_list(*columns).iterator(_ROWS):
         row = {"case": case, "candidate": candidate, "sample": sample, "response": text}
-        if setting != CHAT:
+        if setting != DEFAULT_SETTING:
             row["setting"] = setting
         if mode:
             row["writing_mode"] = mode

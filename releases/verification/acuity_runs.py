@@ -47,8 +47,8 @@ class RunChecks:
             self._known(files.RUNS, line, "scale", (row["scale"], row["scale_version"]), self.content.scales)
             is_choice = row["kind"] == CLASSIFY
             for name, needed in (
-                *(("candidate", is_choice), ("judge", not is_choice)),
-                ("judge_version", not is_choice),
+                *(("candidate", is_choice), ("endpoint_kind", is_choice)),
+                *(("judge", not is_choice), ("judge_version", not is_choice)),
             ):
                 if bool(row[name]) is not needed:
                     message = Phrase("A run of kind “%(kind)s” has one.", kind=row["kind"])

@@ -81,7 +81,7 @@ def missing_from(
 
 @dataclass(frozen=True, slots=True)
 class ClusterCriterion:
-    """A criterion (its id) of a published rubric that belongs to a cluster; with ``negative`` points it is a fault."""
+    """A criterion (its id) of a current rubric that belongs to a cluster; with ``negative`` points it is a fault."""
 
     criterion: int
     cluster: str
@@ -89,13 +89,12 @@ class ClusterCriterion:
 
 
 def cluster_criteria(benchmark: Benchmark, entries: Sequence[BankEntry]) -> list[ClusterCriterion]:
-    """The criteria of published rubrics that belong to the clusters of ``entries``, by cluster and id. One query."""
-    items = RubricItem.objects.filter(
-        _of_clusters(entries),
-        rubric__case__benchmark=benchmark,
-        rubric__case__excluded_at=None,
-        rubric__status=Status.PUBLISHED,
-    )
+    """The criteria of current rubrics that belong to the clusters of ``entries``, by cluster and id. One query.
+
+    Rubrics on other tracks do not count: they may have the same criterion with points of the other sign.
+    """
+    current = Rubric.objects.current().filter(case__benchmark=benchmark, case__excluded_at=None)
+    items = RubricItem.objects.filter(_of_clusters(entries), rubric__in=current)
     rows = list(
         items.order_by("criterion", "pk").values_list("criterion", "points", "bank_item", "tags", "criterion__text")
     )

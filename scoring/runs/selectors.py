@@ -169,7 +169,7 @@ def run_sets(benchmark: Benchmark, judge_names: Collection[str] | None = None) -
 def level_runs(scale: AcuityScale) -> list[JudgeRun]:
     """The run that counts for each judge of levels on a scale: its newest finished one. The last to finish is first.
 
-    Readings of judges are never imported, and runs on changed responses do not count.
+    A run that came with a release counts like any other; runs on changed responses do not count.
     """
     runs: dict[str, JudgeRun] = {}
     for run in JudgeRun.objects.finished(JudgeRun.Purpose.ACUITY).filter(judge__scale=scale).select_related("judge"):

@@ -127,6 +127,10 @@ CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
         change("runs.csv", {"candidate": "Chooser"}, candidate="Other"), "candidate: Its run says “Other”."
     ),
     "a run without a judge": (change("runs.csv", {"kind": "acuity"}, judge=""), "judge: A run of kind “acuity” has"),
+    "nothing that answered": (
+        change("runs.csv", {"kind": "classify"}, endpoint_kind=""), "endpoint_kind: A run of kind “classify” has one."
+    ),
+    "something else that answered": (change("runs.csv", {"kind": "classify"}, endpoint_kind="dice"), "endpoint_kind: "),
     "a run of another kind": (change("runs.csv", {"kind": "acuity"}, kind="acuity-edited"), "source: A run of kind"),
     "fewer samples": (change("runs.csv", {"kind": "classify"}, samples="1"), "sample: Its run says “1”."),
     "settings": (change("runs.csv", {"kind": "acuity"}, settings='{"endpoint": "x"}'), "settings: endpoint: no such"),

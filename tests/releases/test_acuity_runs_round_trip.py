@@ -64,6 +64,7 @@ def created(out: str) -> int:
 
 def test_it_comes_back_once_and_goes_out_again_the_same(tmp_path: Path, client: Client) -> None:
     source = runs_world(tmp_path)
+    PipelineRun.objects.filter(benchmark=source, candidate__name="Chooser").update(endpoint_kind="rules")
     root = release_of(source, tmp_path / "release", **ALL_PARTS)
     back(root)
     other = Benchmark.objects.get(slug="other")
@@ -74,6 +75,9 @@ def test_it_comes_back_once_and_goes_out_again_the_same(tmp_path: Path, client: 
     assert (run.expected, run.items.count(), run.acuity_readings.count()) == (14, 7, 12)
     assert run.snapshot["levels"] == own.snapshot["levels"] and run.prompt_hash == own.prompt_hash
     choices = PipelineRun.objects.filter(benchmark=other)
+    kinds = {run["candidate"]: run["endpoint_kind"] for run in rows(root, "runs.csv")}
+    assert kinds == {"'=Model": "model", "Chooser": "rules", "": ""}
+    assert dict(choices.values_list("candidate__name", "endpoint_kind")) == {"=Model": "model", "Chooser": "rules"}
     assert sorted(choices.values_list("status", "imported", "imported_from")) == [
         ("incomplete", True, "source 1.0"), ("incomplete", True, "source 1.0"),
     ]  # fmt: skip
@@ -160,8 +164,8 @@ def test_readings_of_responses_that_stay_out_are_counted(tmp_path: Path) -> None
     whole = {**ALL_PARTS}
     for number, (options, expected) in enumerate(
         (
-            (whole, {"judge_readings_without_responses": 5, "advice_without_responses": 2}),
-            ({**whole, "responses": False}, {"judge_readings_without_responses": 35, "advice_without_responses": 14}),
+            (whole, {"judge_readings_without_responses": 5, "advice_without_responses": 1}),
+            ({**whole, "responses": False}, {"judge_readings_without_responses": 35, "advice_without_responses": 7}),
             ({**whole, "votes": False, "certainty": False, "notes": False}, {"judge_readings_without_responses": 5}),
             ({"acuity": True}, {"judge_readings_without_responses": 35}),
         )
@@ -179,6 +183,9 @@ def test_readings_of_responses_that_stay_out_are_counted(tmp_path: Path) -> None
         assert words == (has_words and options["responses"], has_words)
         card = (root / "DATA_CARD.md").read_text("utf-8")
         assert f"{expected['judge_readings_without_responses']} readings of judges are left out" in card
+        # Two physicians read each of these responses.
+        if n := expected.get("advice_without_responses"):
+            assert f"{n} response{'s' if n > 1 else ''} read by physicians" in card
         back(root, f"b{number}")
 
 

@@ -21,7 +21,7 @@ from scoring.models import (
 )
 from tests.agreement.acuity.stored import N_CASES as N
 from tests.agreement.acuity.stored import address, chosen, csv_of, csv_rows, reported
-from tests.factories import CandidateFactory, JudgeFactory, JudgeRunFactory, ResponseFactory
+from tests.factories import CandidateFactory, CaseFactory, JudgeFactory, JudgeRunFactory, ResponseFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -124,7 +124,8 @@ def test_log_probabilities_are_a_source_of_confidence(scale: AcuityScale, benchm
         for sample in range(5)
     }
     run_of(scale, candidate, dict(answers))
-    rows = csv_rows(csv_of(client, reported(benchmark), "confidence"))
+    report = reported(benchmark)
+    rows = csv_rows(csv_of(client, report, "confidence"))
     own = {row["confidence_source"]: row for row in rows if row["candidate"] == "P"}
     assert set(own) == {"stated", "logprobs", "samples"}
     # Cases 1, 3, 5 … and self-care are right: 9 of 12.
@@ -133,6 +134,9 @@ def test_log_probabilities_are_a_source_of_confidence(scale: AcuityScale, benchm
     }
     assert figures == {"stated": ("60", 0.75, 0.9), "logprobs": ("60", 0.75, 0.8), "samples": ("12", 0.75, 1.0)}
     assert own["logprobs"]["note"]  # one value throughout
+    page = " ".join(client.get(address(report)).content.decode().split())
+    meaning = "The probability of the level that was read, by the log probabilities of the answer"
+    assert f'<td title="{meaning}">Log probabilities</td>' in page
 
 
 def test_a_report_without_runs_has_its_old_digest(scale: AcuityScale, benchmark: Benchmark) -> None:
@@ -275,3 +279,23 @@ def test_what_has_no_price(scale: AcuityScale, benchmark: Benchmark, client: Cli
     assert rows["C"]["note"] == "price_1000: no price of the tokens is known"
     assert [rows[name]["price_frontier"] for name in "ABC"] == ["", "", ""]
     assert [rows[name]["latency_frontier"] for name in "ABC"] == ["true", "", "true"]
+
+
+def test_a_run_without_a_counted_answer_moves_nothing(scale: AcuityScale, benchmark: Benchmark, client: Client) -> None:
+    candidate = CandidateFactory(benchmark=benchmark, name="P")
+    run = asking_run(scale, candidate, calls=12, tokens_in=12_000, tokens_out=1_200, config=prices(1, 5))
+    choose(run, RIGHT, [call_of(run, 10) for _ in range(N)])
+    before = frontier(client, benchmark)["P", "qa"]
+    # 12,000 · 1 + 1,200 · 5 millionths over 12 answers.
+    assert float(before["price_1000"]) == pytest.approx(1.5)
+    # On a case that the set has not, by another model, and without a price.
+    other = asking_run(scale, candidate, calls=1, tokens_in=900, tokens_out=90, asks=["another"])
+    case = CaseFactory(benchmark=benchmark, key="e00")
+    PipelineStep.objects.create(
+        run=other, case=case, stage="choice", key="0", state="done", output={}, call=call_of(other, 10)
+    )
+    AcuityReading.objects.create(
+        scale=scale, case=case, candidate=candidate, pipeline_run=other, source="parsed",
+        format="qa", sample=0, state="level", level=0, descending=False, created_at=timezone.now(),
+    )  # fmt: skip
+    assert frontier(client, benchmark)["P", "qa"] == before

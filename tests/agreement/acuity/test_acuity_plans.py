@@ -20,12 +20,13 @@ from agreement.acuity.measures import KEYS
 from agreement.models import AcuityPlan
 from agreement.planning.acuity_plan import WrongPlan, content_of, plan_digest, plan_of, read_plan
 from agreement.planning.services import import_plan, sign_plan
-from rubrics.models import AcuityScale, Benchmark, Candidate
+from rubrics.models import AcuityScale, Benchmark, Candidate, Response
+from scoring.models import GeneratedResponse, JudgeRun, PipelineRun, PipelineStep
 from tests.agreement.acuity.stored import reported
 from tests.agreement.acuity.test_acuity_of_judges import finished, judge_of, methods_of, page_of, run_of
-from tests.agreement.acuity.test_acuity_of_runs import reading
+from tests.agreement.acuity.test_acuity_of_runs import asking_run, reading
 from tests.agreement.acuity.test_acuity_of_runs import run_of as choices_of
-from tests.factories import CandidateFactory, UserFactory
+from tests.factories import CandidateFactory, ResponseFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -189,6 +190,29 @@ def test_runs_and_judges_are_held_against_the_plan(scale: AcuityScale, benchmark
         report = finished(benchmark, kind)
         assert report.result["facts"]["plan"]["number"] == 2
         assert "Plan 2 of the study was signed on" in page_of(client, report)
+
+
+def test_a_run_that_generated_what_a_judge_read_is_behind_the_report(scale: AcuityScale, benchmark: Benchmark) -> None:
+    candidate = CandidateFactory(benchmark=benchmark, name="P")
+    generating = asking_run(scale, candidate, "responses")
+    unread = asking_run(scale, CandidateFactory(benchmark=benchmark, name="Q"), "responses")
+    signed(benchmark, formats=["qa", "chat"], judge="levels")
+    run = run_of(judge_of(scale, "levels"), candidate, [i % 4 for i in range(12)], finished_at=timezone.now())
+    JudgeRun.objects.filter(pk=run.pk).update(created_at=timezone.now())
+    # No response of a run that was generated before is behind it yet.
+    assert reported(benchmark).result["facts"]["plan"]["before_runs"] is True
+    assert finished(benchmark, "acuity_judge").result["facts"]["plan"]["before_runs"] is True
+    case = run.items.order_by("pk")[0].response.case
+    generated(unread, ResponseFactory(case=case, candidate=unread.candidate, setting="chat"))
+    assert reported(benchmark).result["facts"]["plan"]["before_runs"] is True
+    generated(generating, run.items.order_by("pk")[0].response)
+    assert reported(benchmark).result["facts"]["plan"]["before_runs"] is False
+    assert finished(benchmark, "acuity_judge").result["facts"]["plan"]["before_runs"] is False
+
+
+def generated(run: PipelineRun, response: Response) -> None:
+    step = PipelineStep.objects.create(run=run, case=response.case, stage="response", state="done", output={})
+    GeneratedResponse.objects.create(step=step, response=response)
 
 
 def test_a_plan_on_another_scale_is_of_no_concern(scale: AcuityScale, benchmark: Benchmark) -> None:

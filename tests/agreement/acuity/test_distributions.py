@@ -164,3 +164,26 @@ def test_the_report_tells_both_apart_and_sees_other_distributions(with_runs: Ben
     more = {("x1", 1): given(0, *F1), ("x3", 2): given(3, 0.1, 0.2, 0.3, 0.4)}
     run_of(AcuityScale.objects.get(), with_runs.candidates.get(name="P"), dict(more))
     assert digest(with_runs, report.parameters) != report.input_digest
+
+
+def test_the_finding_compares_series_on_as_many_cases(with_runs: Benchmark, client: Client) -> None:
+    """P is closer than M by its samples and by log probabilities, but on one of the two cases each."""
+    kind = Report.Kind.ACUITY_UNCERTAINTY
+
+    def computed() -> tuple[float, str]:
+        report = create_report(benchmark=with_runs, kind=kind, parameters={}, at=timezone.now())
+        run(report_id=report.pk, clock=timezone.now)
+        report.refresh_from_db()
+        page = client.get(f"/b/{with_runs.slug}/acuity/{report.public_id}/").content.decode()
+        return report.result["facts"]["headline"]["value"], " ".join(page.split())
+
+    value, page = computed()
+    # Squares of 1/6, 1/3, 1/3, and of 1/2, 2/3, 2/3, with the spreads of the votes: 6/9 and 4/9, all over 3.
+    assert value == pytest.approx(((1 / 36 + 2 / 9 + 6 / 9) / 3 + (1 / 4 + 8 / 9 + 4 / 9) / 3) / 2)
+    assert "On 2 ambiguous cases M (Forced choice) is as close" in page
+    # L has the distribution of the votes, by log probabilities on both cases.
+    answers = {("x1", 0): given(0, *Q1), ("x3", 0): given(3, 0.0, 1 / 3, 0.0, 2 / 3)}
+    run_of(AcuityScale.objects.get(), CandidateFactory(benchmark=with_runs, name="L"), dict(answers))
+    value, page = computed()
+    assert value == pytest.approx((6 / 9 + 4 / 9) / 3 / 2)
+    assert "On 2 ambiguous cases L (Forced choice, log probabilities) " in page

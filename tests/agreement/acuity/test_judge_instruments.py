@@ -46,6 +46,7 @@ def decided(number: int, cluster: str, outcome: str, judge: Any = (), physicians
         response=f"r{number}",
         criterion="A criterion",
         outcome=outcome,
+        negative=False,
         readings={"judge": tuple(judge), "physicians": tuple(physicians)},
     )
 
@@ -194,8 +195,9 @@ def test_decisions_stand_beside_readings(run: JudgeRun, decisions: Study, client
         (REFERRAL, "strict", "case-1", "beta", "not_met"),
         (CONDITIONAL, "group:A@checked", "case-0", "alpha", "met"),
         (CONDITIONAL, "strict", "case-0", "beta", "not_met"),
-        (RESTRAINT, "group:A@checked", "case-1", "beta", "met"),
-        (RESTRAINT, "strict", "case-1", "beta", "met"),
+        # As they were made, on the fault: it counts as restraint met.
+        (RESTRAINT, "group:A@checked", "case-1", "beta", "not_met"),
+        (RESTRAINT, "strict", "case-1", "beta", "not_met"),
     ]
     assert [(row["levels"], row["escalations"]) for row in pairs][3] == ("primary-care", "emergency")
 
@@ -245,6 +247,16 @@ def test_the_page_says_what_is_missing(run: JudgeRun, client: Client) -> None:
     assert "Nobody has decided on these criteria yet" in page_of(client, after)
     # Criteria without decisions change no figure.
     assert after.input_digest == before.input_digest
+
+
+@pytest.mark.slow
+def test_rubrics_on_other_tracks_say_nothing_of_a_criterion(run: JudgeRun, decisions: Study) -> None:
+    before = computed(run.benchmark)
+    fault = RubricItem.objects.get(points__lt=0)
+    other = Rubric.objects.create(case=fault.rubric.case, track="other", provenance="test")
+    RubricItem.objects.create(rubric=other, criterion=fault.criterion, position=1, points=5, tags=fault.tags)
+    Rubric.objects.filter(pk=other.pk).update(status=Rubric.Status.PUBLISHED, published_at=timezone.now())
+    assert computed(run.benchmark).input_digest == before.input_digest
 
 
 @pytest.mark.slow
