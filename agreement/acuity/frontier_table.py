@@ -105,7 +105,7 @@ def _row(data: AcuityData, i: int, figures: Mapping[str, Any], record: CallRecor
 
 
 def _mark(rows: Sequence[Row], taken: str, column: str) -> None:
-    """Say of each row with what was taken and a cost of errors whether no other is as low in both and lower in one."""
+    """Mark each row that no other beats: none is as low in both, and lower in one. Rows that lack one stay unmarked."""
     known = [row for row in rows if row[taken] is not None and row["cost_all"] is not None]
     for row in known:
         own = row[taken], row["cost_all"]

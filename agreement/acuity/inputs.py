@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Case as CaseWhen
-from django.db.models import F, Q, Value, When
+from django.db.models import Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, NullIf
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
@@ -457,6 +457,9 @@ def _unusable(
     of_judge = Q(judge_run=judge_run, replicate=0) if judge_run else Q(pk=None)
     rows = rows.filter(Q(source__in=[Source.IMPORTED, Source.PARSED]) | of_judge)
     rows = rows.exclude(state__in=[AcuityReading.State.LEVEL, AcuityReading.State.MISSING]).order_by("pk")
+    # Of several runs that gave the same sample the first counts.
+    same = {name: OuterRef(name) for name in ("scale", "case", "candidate", "format", "sample")}
+    rows = rows.exclude(Exists(AcuityReading.objects.filter(**same, pipeline_run__lt=OuterRef("pipeline_run"))))
     within = set(cases)
     words = CaseWhen(When(source=Source.JUDGE, then=F("explanation")), default=F("text"))
     columns = ("candidate__name", "format", "case__key", "sample", "state", "words")

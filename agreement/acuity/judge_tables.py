@@ -275,8 +275,9 @@ def powered_rows(rows: Sequence[ReadResponse], n_levels: int, price: Price) -> I
     """Rows of ``powered.csv``: rates of each candidate by the judge, by physicians, and by both (prediction-powered).
 
     Over responses to clear cases with a level by the judge. A response in which physicians found a level, in a batch
-    drawn for the run, weighs as many as its stratum (judge's level and candidate) has for each of these. Where a
-    stratum has no response that was read so, there are no rates but those by the judge.
+    drawn for the run, weighs as many as its stratum (judge's level and candidate) has for each of these. Where nobody
+    read a response of a stratum in such a batch, there are no rates but those by the judge; a stratum in which no level
+    was found is left out, with a remark.
     """
     scored: dict[str, tuple[Array, tuple[float, float]]] = {
         "accuracy": (confusion.right(n_levels), (0.0, 1.0)),

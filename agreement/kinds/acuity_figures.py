@@ -277,7 +277,7 @@ def _frontier(rows: Sequence[Row], by: str, format_: str, title: str, x_title: s
             points,
             palette,
             x_title=x_title,
-            y_title=_("Cost of errors a case, all asked"),
+            y_title=_("Cost of errors a case, refusals included"),
             description=_("What an answer of each candidate takes, against the cost of its errors; lower is better."),
         )
 

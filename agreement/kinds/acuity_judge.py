@@ -162,10 +162,11 @@ def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
     sentences = [
         f"The judge {facts['judge']}, version {facts['judge_version']}, read which level of the scale {facts['scale']} "
-        f"each of {facts['n_responses']:,} responses advises; physicians read {facts['n_read']:,} of them, drawn "
-        "evenly over the judge’s level and the candidate, without seeing candidate, judge or each other.",
+        f"each of {facts['n_responses']:,} responses advises; physicians read {facts['n_read']:,} of them, "
+        "without seeing candidate, judge or each other.",
         "Pairs of one response share a weight of 1. Rates of candidates are prediction-powered (Angelopoulos et al. "
-        "2023), with responses weighted by the inverse of the share of their stratum that was read.",
+        "2023). They rest on responses drawn for this run evenly over the judge’s level and the candidate; a response "
+        "weighs the inverse of the share of its stratum in which physicians found a level.",
         *release_methods(facts),
         *plan_methods(facts),
     ]

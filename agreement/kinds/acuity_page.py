@@ -239,8 +239,8 @@ def _ranking(report: Report, sort: str, part: str) -> Context:
         for name in names
     ]
     labels = {
-        "cost_all": _("Cost, all asked"),
-        "under_all": _("Too low, all asked"),
+        "cost_all": _("Cost, refusals included"),
+        "under_all": _("Too low, refusals included"),
         "qwk": "QWK",
     }
     return {
@@ -281,7 +281,7 @@ def _tiles(report: Report, best: Row) -> list[Tile]:
         tiles.append(Tile(_("Emergencies missed"), missed[0]["number"], detail=of_all))
     else:
         tiles.append(Tile(_("Emergencies missed"), text="–", detail=_("no case of the highest level")))
-    tiles.append(Tile(_("Cost, all asked"), number(best, "cost_all")))
+    tiles.append(Tile(_("Cost, refusals included"), number(best, "cost_all")))
     return tiles
 
 

@@ -22,7 +22,7 @@ TEXT_COLUMNS = ("candidate", "format", "measure", "note")
 
 def measure_labels() -> dict[str, str]:
     """The measures to rank by, the default first; accuracy is none of them."""
-    labels = {"cost_all": _("Cost, all asked"), "under_all": _("Too low, all asked"), "qwk": "QWK"}
+    labels = {"cost_all": _("Cost, refusals included"), "under_all": _("Too low, refusals included"), "qwk": "QWK"}
     return {measure: labels[measure] for measure in RANKED}
 
 

@@ -22,7 +22,7 @@ from rubrics.management.lookups import benchmark_called
 class Command(BaseCommand):
     help = (
         "Compare the urgency that candidates advise with a signed reference set. Writes acuity.csv and its tables, as "
-        "acuity_file does of files, with crossings.csv and cheapest.csv."
+        "acuity_file does of files, with crossings.csv, cheapest.csv, position.csv, powered.csv and frontier.csv."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

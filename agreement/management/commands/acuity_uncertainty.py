@@ -19,7 +19,7 @@ from rubrics.management.lookups import benchmark_called
 class Command(BaseCommand):
     help = (
         "Compare the spread of candidates' readings with that of the physicians' votes in a signed reference set. "
-        "Writes uncertainty.csv, uncertainty_cases.csv, panel.csv, panel_cases.csv and spread.csv."
+        "Writes uncertainty.csv, uncertainty_cases.csv, panel.csv, panel_cases.csv, spread.csv and routing.csv."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

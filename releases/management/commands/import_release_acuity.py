@@ -19,7 +19,8 @@ class Command(ImportCommand):
 
     help = (
         "Import acuity of a release (its folder, its ZIP, or its folder acuity): labels, votes, rulings, signed "
-        "reference sets and readings. All of it, or nothing. Cases with rubrics are imported before, by import_cases."
+        "reference sets, readings, runs, responses, and what physicians read in these. All of it, or nothing. Cases "
+        "with rubrics are imported before, by import_cases."
     )
     kind = "release"
 

@@ -88,6 +88,16 @@ def test_of_two_runs_with_the_same_samples_the_first_counts(
     assert [float(row[name]) for name in ("accuracy", "accuracy_all", "comprehensiveness", "cost_all")] == [1, 1, 1, 0]
 
 
+def test_of_two_unusable_readings_of_one_sample_the_first_is_listed(
+    scale: AcuityScale, benchmark: Benchmark, client: Client
+) -> None:
+    candidate = CandidateFactory(benchmark=benchmark, name="P")
+    for state in ("refused", "invalid"):
+        run_of(scale, candidate, {("c00", 0): {"state": state, "level": None, "text": state}})
+    rows = csv_rows(csv_of(client, reported(benchmark), "unusable"))
+    assert [row["state"] for row in rows if row["candidate"] == "P"] == ["refused"]
+
+
 def test_a_run_joins_no_datasets(scale: AcuityScale, benchmark: Benchmark, client: Client) -> None:
     candidate = CandidateFactory(benchmark=benchmark, name="P")
     run_of(scale, candidate, {("c00", 0): reading(0), ("d00", 0): reading(0)})

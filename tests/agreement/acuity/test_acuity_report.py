@@ -256,7 +256,7 @@ def test_the_leading_figures_are_over_everything_asked(benchmark: Benchmark, cli
     sign(import_files(benchmark, write_lines(tmp_path, "asked.csv", lines), dataset="asked"))
     page = " ".join(client.get(address(reported(benchmark))).content.decode().split())
     assert "M (Forced choice) costs 0.30 a case over everything asked" in page
-    tile = page[page.index("Cost, all asked") :][:400]
+    tile = page[page.index("Cost, refusals included") :][:400]
     assert "0.300" in tile and "0.000" not in tile
     assert "18 / 20" in page and "10 / 10" in page
 

@@ -62,7 +62,7 @@ def test_refusing_costs_a_rank_and_is_marked(benchmark: Benchmark, client: Clien
     assert page.index(">N</th>") < page.index(">M</th>")
     assert page.count("over usable") == 3  # two marks, and the words below
     assert "No candidate leads" in page
-    assert "Too low, all asked" in page
+    assert "Too low, refusals included" in page
     assert "ccuracy</" not in page  # it is no way to sort
     # QWK knows usable readings alone: M is right on all of them.
     rows = file_of(client, benchmark, "?sort=qwk")
@@ -74,7 +74,7 @@ def test_refusing_costs_a_rank_and_is_marked(benchmark: Benchmark, client: Clien
     page = board(client, benchmark, f"?sort=qwk&report={report.public_id}")
     assert page.index(">M</th>") < page.index(">N</th>")
     assert "over usable</span>" not in page
-    assert "<h2>Cost, all asked</h2>" in board(client, benchmark, "?sort=accuracy")
+    assert "<h2>Cost, refusals included</h2>" in board(client, benchmark, "?sort=accuracy")
     content = of_api(client, benchmark, "?sort=qwk")
     assert content["report"] == report.public_id
     assert [row["candidate"] for row in content["results"]] == ["M", "N"]  # type: ignore[attr-defined]
