@@ -198,7 +198,7 @@ class _Confusion:
 
 def _reliability(report: Report, order: Sequence[tuple[str, str]]) -> Iterator[Figure]:
     rows = [row for row in table_of(report, "reliability").dicts() if row["bins"] == "mass"]
-    sources = {"stated": _("stated"), "samples": _("share of the mode")}
+    sources = {"stated": _("stated"), "logprobs": _("log probabilities"), "samples": _("share of the mode")}
     for format_ in FORMATS:
         for source, label in sources.items():
             points = [

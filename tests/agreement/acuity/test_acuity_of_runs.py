@@ -147,6 +147,8 @@ def test_log_probabilities_are_a_source_of_confidence(scale: AcuityScale, benchm
     page = " ".join(client.get(address(report)).content.decode().split())
     meaning = "The probability of the level that was read, by the log probabilities of the answer"
     assert f'<td title="{meaning}">Log probabilities</td>' in page
+    for source in ("stated", "logprobs", "samples"):
+        assert f"reliability-qa-{source}.svg" in page
 
 
 def test_a_report_without_runs_has_its_old_digest(scale: AcuityScale, benchmark: Benchmark) -> None:
