@@ -20,6 +20,7 @@ from validation.files.comparison_columns import TESTS, comparison_cells
 from validation.files.coverage_reading import CoverageFile
 from validation.files.table_rows import stacked
 
+# Figures of the criteria of a set against the gold points, which these files do not hold: empty, with the reason.
 BACKWARD = ("precision", "precision_sound", "f1")
 COVERAGE_COLUMNS = (
     *("set", "slice", "n_points", "n_cases", "cia", "cia_low", "cia_high", "cia_partly", "cia_mean_of_cases"),

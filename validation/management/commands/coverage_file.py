@@ -38,6 +38,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         from validation.files.coverage_reading import read_coverage
         from validation.files.coverage_tables import (
+            BACKWARD,
             COMPARISON_COLUMNS,
             COVERAGE_COLUMNS,
             TEXT_COLUMNS,
@@ -54,7 +55,7 @@ class Command(BaseCommand):
             OutTable("comparisons", COMPARISON_COLUMNS, tables.comparisons, TEXT_COLUMNS),
         ]
         written = OutFolder(options["out"], options["overwrite"]).write(files)
-        shown = [name for name in COVERAGE_COLUMNS[2:-2] if name not in ("precision", "precision_sound", "f1")]
+        shown = [name for name in COVERAGE_COLUMNS[2:-2] if name not in BACKWARD]
         self.stdout.write(printed_rows("Rubric coverage", tables.coverage, "set", shown))
         self.stdout.write(f"Intervals: {rule.in_words}.")
         self.stdout.write(f"Written to {options['out']}: {written}")
