@@ -185,7 +185,7 @@ def test_runs_and_judges_are_held_against_the_plan(scale: AcuityScale, benchmark
     plan = late.result["facts"]["plan"]
     assert (plan["number"], plan["before_runs"]) == (2, False)
     assert plan["differs"] == [{"field": "formats", "plan": "qa", "report": "qa, chat"}]
-    assert "Runs behind this report had begun before." in page_of(client, late)
+    assert "Runs behind this report began before it was signed." in page_of(client, late)
     for kind in ("acuity_formats", "acuity_judge"):
         report = finished(benchmark, kind)
         assert report.result["facts"]["plan"]["number"] == 2
