@@ -215,34 +215,23 @@ def ranks_by(report: Report, measure: str, part: str) -> list[Row]:
 
 
 def _ranking(report: Report, sort: str, part: str) -> Context:
-    """The candidates ranked by one measure, both formats side by side: in the order of the first format, then of the
-    second.
-    """
+    """The candidates ranked by one measure, both formats side by side (`side_by_side`)."""
     measure = sort if sort in RANKED else RANKED[0]
     ranks = ranks_by(report, measure, part)
-    given = {(row["candidate"], row["format"]): row for row in ranks}
     figures = {
         (row["candidate"], row["format"]): row
         for row in acuity_rows(report, part)
         if row["aggregate"] == "expected" and row["candidate"] != ALL
     }
     formats = [format_ for format_ in FORMATS if any(row["format"] == format_ for row in ranks)]
-    names = dict.fromkeys(row["candidate"] for format_ in formats for row in ranks if row["format"] == format_)
-    rows = [
+    rows: list[Context] = [
         {
             "candidate": name,
-            "formats": [
-                _ranked(given[name, format_], figures[name, format_], measure) if (name, format_) in given else None
-                for format_ in formats
-            ],
+            "formats": [row and _ranked(row, figures[name, row["format"]], measure) for row in own],
         }
-        for name in names
+        for name, own in side_by_side(ranks, formats)
     ]
-    labels = {
-        "cost_all": _("Cost, refusals included"),
-        "under_all": _("Too low, refusals included"),
-        "qwk": "QWK",
-    }
+    labels = ranking_labels()
     return {
         "ranking": rows,
         "ranking_formats": [format_label(format_) for format_ in formats],
@@ -253,12 +242,29 @@ def _ranking(report: Report, sort: str, part: str) -> Context:
     }
 
 
+def ranking_labels() -> dict[str, str]:
+    """The measures that candidates are ranked by, the default first; accuracy is none of them."""
+    labels = {"cost_all": _("Cost, refusals included"), "under_all": _("Too low, refusals included"), "qwk": "QWK"}
+    return {measure: labels[measure] for measure in RANKED}
+
+
+def side_by_side(rows: Sequence[Row], formats: Sequence[str]) -> list[tuple[str, list[Row | None]]]:
+    """Each candidate with its rows in ``formats``: in the order of the first of them, then of the others."""
+    own = {(row["candidate"], row["format"]): row for row in rows}
+    names = dict.fromkeys(row["candidate"] for format_ in formats for row in rows if row["format"] == format_)
+    return [(name, [own.get((name, format_)) for format_ in formats]) for name in names]
+
+
+def has_other_rank(row: Row) -> bool:
+    """Whether a candidate has another rank over usable readings alone."""
+    return None not in (row["rank"], row["rank_usable"]) and row["rank"] != row["rank_usable"]
+
+
 def _ranked(row: Row, figures: Row, measure: str) -> Context:
-    usable = row["rank_usable"]
     return {
         "rank": number(row, "rank", digits=0),
-        "usable": usable,
-        "differs": None not in (usable, row["rank"]) and usable != row["rank"],
+        "usable": row["rank_usable"],
+        "differs": has_other_rank(row),
         "figure": _share(figures, measure) if measure == "under_all" else number(figures, measure),
         "index": number(row, "rli", digits=1),
     }
@@ -432,8 +438,8 @@ def _frontier(report: Report, order: Sequence[tuple[str, str]]) -> Context:
             "format_label": format_label(row["format"]),
             "cost_number": number(row, "cost_all"),
             "accuracy_number": _share(row, "accuracy_all"),
-            "median": number(row, "latency_median", digits=2),
-            "p90": Number(row["latency_p90"], digits=2),
+            "median": number(row, "latency_median", digits=3),
+            "p90": Number(row["latency_p90"], digits=3),
             "price": number(row, "price_1000", digits=3),
             "why": number(row, "price_1000").reason,
         }

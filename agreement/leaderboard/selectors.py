@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from django.utils.translation import gettext as _
-
-from agreement.kinds.acuity_page import FORMATS, RANKED, acuity_rows, ranks_by
+from agreement.kinds.acuity_page import FORMATS, RANKED, acuity_rows, has_other_rank, ranks_by
 from agreement.models import Report
 from agreement.reports.tables import Row, Table
 from consilium.core.jobs import JobStatus
@@ -18,12 +14,6 @@ COLUMNS = (
     *("rank_usable", "differs", "leads", "n_cases", "note"),
 )
 TEXT_COLUMNS = ("candidate", "format", "measure", "note")
-
-
-def measure_labels() -> dict[str, str]:
-    """The measures to rank by, the default first; accuracy is none of them."""
-    labels = {"cost_all": _("Cost, refusals included"), "under_all": _("Too low, refusals included"), "qwk": "QWK"}
-    return {measure: labels[measure] for measure in RANKED}
 
 
 def newest_report(benchmark: Benchmark) -> Report | None:
@@ -54,7 +44,7 @@ def board_rows(report: Report, measure: str) -> list[Row]:
                 **row,
                 "value_low": own[f"{measure}_low"],
                 "value_high": own[f"{measure}_high"],
-                "differs": None not in (row["rank"], row["rank_usable"]) and row["rank"] != row["rank_usable"],
+                "differs": has_other_rank(row),
                 "leads": n_ranked[row["format"]] > 1 and row["rank_high"] == 1,
             }
         )
@@ -64,10 +54,3 @@ def board_rows(report: Report, measure: str) -> list[Row]:
 def board_table(report: Report | None, measure: str) -> Table:
     """The same as a table for a file; without rows where there is no report."""
     return Table.of(COLUMNS, board_rows(report, measure) if report else [], TEXT_COLUMNS)
-
-
-def side_by_side(rows: Sequence[Row], formats: Sequence[str]) -> list[tuple[str, list[Row | None]]]:
-    """Each candidate with its rows in ``formats``: in the order of the first of them, then of the others."""
-    own = {(row["candidate"], row["format"]): row for row in rows}
-    names = dict.fromkeys(row["candidate"] for format_ in formats for row in rows if row["format"] == format_)
-    return [(name, [own.get((name, format_)) for format_ in formats]) for name in names]

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from agreement import access
 from agreement.acuity.inputs import missing_inputs
-from agreement.kinds.acuity_page import RANKED, format_label
+from agreement.kinds.acuity_page import RANKED, format_label, ranking_labels, side_by_side
 from agreement.leaderboard import selectors
 from agreement.models import Report
 from agreement.reports import presentation
@@ -60,8 +60,8 @@ def _board(report: Report, measure: str, first: str) -> Context:
     formats = selectors.formats_of(report)
     rows = selectors.board_rows(report, measure)
     order = sorted(formats, key=lambda format_: format_ != first)
-    labels = selectors.measure_labels()
-    board = selectors.side_by_side(rows, order)
+    labels = ranking_labels()
+    board = side_by_side(rows, order)
     return {
         "board": [
             {"candidate": name, "formats": [own and _shown(own, measure) for own in sorted_as(formats, order, owns)]}
