@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "standalone",
     "accounts",
     "rubrics",
+    "documents",
     "annotation",
     "scoring",
     "validation",

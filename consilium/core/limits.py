@@ -21,6 +21,14 @@ MAX_RELEASE_NAME_LENGTH = MAX_SLUG_LENGTH + 1 + MAX_RELEASE_VERSION_LENGTH  # sh
 MAX_DATASET_LENGTH = 60  # the name of a set of cases from elsewhere
 MAX_SCALE_NAME_LENGTH = 60  # of scales of acuity and label schemes
 MAX_FRAMING_LENGTH = 10_000  # of the message around the description of a case
+MAX_DESCRIPTION_LENGTH = 5_000  # of a collection of documents
+
+# Of a document that criteria may rest on.
+MAX_COLLECTION_NAME_LENGTH = 100
+MAX_DOCUMENT_KEY_LENGTH = 100
+MAX_PUBLISHER_LENGTH = 200
+MAX_URL_LENGTH = 1_000
+MAX_VERSION_LABEL_LENGTH = 100
 
 MAX_QUESTION_NAME_LENGTH = 60
 MAX_LABEL_VALUE_LENGTH = 60  # of an answer to a question about a case

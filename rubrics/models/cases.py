@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
+from django.db.models import Value
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.audit import audited_fields, audited_in_bulk
@@ -313,6 +314,9 @@ class RubricItem(models.Model):
     expectation = models.TextField(_("what it checks"), blank=True, default="", db_default="")
     # BANK/KEY of the item of a bank that it was taken from, adapted or not.
     bank_item = models.CharField(max_length=200, blank=True, default="", db_default="")
+    # [{"passage", "start", "end", "quote"}, …]: the passages that it rests on, for the app of documents above this one.
+    citations = models.JSONField(default=list, blank=True, db_default=Value([], output_field=models.JSONField()))
+    suggestion = models.CharField(max_length=16, blank=True, default="", db_default="")  # public id of what it began as
 
     class Meta:
         ordering = ["rubric_id", "position"]
@@ -322,6 +326,15 @@ class RubricItem(models.Model):
             models.CheckConstraint(
                 condition=models.Q(points__gte=-10, points__lte=10) & ~models.Q(points=0), name="rubrics_item_points"
             ),
+        ]
+        indexes = [
+            # Which criteria rest on a passage. Few items have citations; a query must name the condition.
+            GinIndex(
+                fields=["citations"],
+                opclasses=["jsonb_path_ops"],
+                condition=~models.Q(citations=[]),
+                name="rubrics_item_citations",
+            )
         ]
         triggers = [
             _only_in_drafts("draft_on_insert", pgtrigger.Insert, pgtrigger.Referencing(new="new_rows")),

@@ -25,6 +25,8 @@ class ImportJob(BaseJob):
         ACUITY = "acuity", _("Acuity: labels and readings")
         VOTES = "votes", _("Acuity: physicians’ votes")
         RELEASE = "release", _("Acuity of a release")
+        DOCUMENTS = "documents", _("Documents")
+        RUBRIC_SET = "rubric_set", _("Rubric set")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="imports")
