@@ -122,8 +122,7 @@ def test_two_sets_are_compared(staff: Client, import_set: Import) -> None:
         import_set(lines_of({"case": "a", "rubrics": [{"criterion": "One", "points": points}]}), name=str(points))
         for points in (1, 3)
     ]
-    rows = staff.get(f"{SETS}compare/?first={pair[0].public_id}&second={pair[1].public_id}").json()
+    rows = staff.get(f"{SETS}compare/{pair[0].public_id}/{pair[1].public_id}/").json()
     assert {"measure": "positive_points", "axis": "", "first": 1, "second": 3, "difference": 2, "note": ""} in rows
-    assert staff.get(f"{SETS}compare/?first={pair[0].public_id}").status_code == 400
-    assert staff.get(f"{SETS}compare/?first={pair[0].public_id}&second=x").status_code == 404
-    assert staff.get(f"{SETS}compare/?first=a&second=b&third=c").status_code == 400
+    assert staff.get(f"{SETS}compare/{pair[0].public_id}/x/").status_code == 404
+    assert staff.get(f"{SETS}compare/{pair[0].public_id}/{pair[1].public_id}/?third=c").status_code == 400

@@ -178,7 +178,11 @@ def test_a_line_that_is_too_long_is_a_fault(import_set: Import) -> None:
 
 MENDED: dict[str, tuple[dict[str, Any], tuple[int, str] | None, list[tuple[str, str, str]]]] = {
     "a number as text": ({"points": "7"}, (7, ""), [("read", "7", "7")]),
-    "a fraction as text": ({"points": "-2.5 points"}, (-3, ""), [("read", "-2.5 points", "-2.5"), ("rounded", "-2.5 points", "-3")]),
+    "a fraction as text": (
+        {"points": "-2.5 points"},
+        (-3, ""),
+        [("read", "-2.5 points", "-2.5"), ("rounded", "-2.5 points", "-3")],
+    ),
     "a half away from zero": ({"points": 2.5}, (3, ""), [("rounded", "2.5", "3")]),
     "a third": ({"points": -0.7}, (-1, ""), [("rounded", "-0.7", "-1")]),
     "too many": ({"points": 100}, (10, ""), [("clamped", "100", "10")]),
@@ -249,7 +253,10 @@ def test_texts_and_cases_are_never_mended(import_set: Import) -> None:
 
 
 def test_a_table_is_read_by_case_and_position(import_set: Import) -> None:
-    content = "\ufeffcase,position,criterion,points,axis\nb,2,Second,−3,safety\na,1,'=1+1,2 points,\nb,1,First,10,axis:accuracy\n"
+    content = (
+        "\ufeffcase,position,criterion,points,axis\n"
+        "b,2,Second,−3,safety\na,1,'=1+1,2 points,\nb,1,First,10,axis:accuracy\n"
+    )
     assert items(import_set(content.encode())) == [
         ("a", "=1+1", 2, ""),
         ("b", "First", 10, "accuracy"),
@@ -297,7 +304,10 @@ def test_a_formula_in_a_workbook_is_a_fault(import_set: Import) -> None:
         (b"case,criterion\na,One\n", (1, "points", "This column is missing.")),
         (b"criterion,points\nOne,1\n", (1, "case", "This column is missing.")),
         (b"case,criterion,points\na,,1\n", (2, "criterion", "The criterion has no text.")),
-        (b"case,criterion,points,position\na,A,1,1\na,B,1,1\n", (3, "position", "Two criteria of the case have the same position.")),
+        (
+            b"case,criterion,points,position\na,A,1,1\na,B,1,1\n",
+            (3, "position", "Two criteria of the case have the same position."),
+        ),
         (b"case,criterion,points\n", (0, "", "The file has no case.")),
         (b"", (0, "", "The table is empty.")),
     ],

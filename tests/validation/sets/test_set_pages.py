@@ -180,19 +180,20 @@ def test_two_sets_are_compared(staff: Client, import_set: Import) -> None:
     assert "There are no two sets yet" in text_of(staff.get(f"{PAGE}compare/"))
     two = import_set(lines_of({"case": "b", "rubrics": [{"criterion": "Two", "points": 3}]}), name="two")
     assert "Compare" in text_of(staff.get(f"{PAGE}compare/"))
-    query = f"?first={one.public_id}&second={two.public_id}"
-    page = text_of(staff.get(f"{PAGE}compare/{query}"))
+    pair = f"{PAGE}compare/{one.public_id}/{two.public_id}"
+    page = text_of(staff.get(f"{PAGE}compare/?first={one.public_id}&second={two.public_id}"))
     assert "Sum of positive points" in page
-    table = list(csv.DictReader(io.StringIO(_file(staff, f"{PAGE}compare/measures.csv{query}"))))
+    table = list(csv.DictReader(io.StringIO(_file(staff, f"{pair}/measures.csv"))))
     points = next(row for row in table if row["measure"] == "positive_points")
     assert (points["first"], points["second"], points["difference"]) == ("1", "3", "2")
-    cases = list(csv.DictReader(io.StringIO(_file(staff, f"{PAGE}compare/cases.csv{query}"))))
+    cases = list(csv.DictReader(io.StringIO(_file(staff, f"{pair}/cases.csv"))))
     assert [(row["case"], row["criteria_first"], row["criteria_second"]) for row in cases] == [
         ("a", "1", ""),
         ("b", "", "1"),
     ]
-    for name in ("compare/", "compare/measures.csv", "compare/cases.csv"):
-        assert staff.get(f"{PAGE}{name}?first={one.public_id}&second=nothing").status_code == 404
+    assert f"{pair}/measures.csv" in page
+    for address in (f"?first={one.public_id}&second=nothing", f"nothing/{one.public_id}/cases.csv"):
+        assert staff.get(f"{PAGE}compare/{address}").status_code == 404
 
 
 def test_a_set_of_another_benchmark_is_not_there(staff: Client, import_set: Import) -> None:
