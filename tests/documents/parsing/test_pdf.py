@@ -178,9 +178,8 @@ def test_turned_text_on_an_upright_page_follows_the_rest() -> None:
 
 
 def test_a_hyphen_at_a_lines_end_stays() -> None:
-    blocks, _facts = read_pages(
-        Page().lines(60, 700, ["Give 15 mg/kg of para-", "cetamol every four hours, and", "rest"])
-    )
+    lines = ["Give 15 mg/kg of para-", "cetamol every four hours, and", "rest"]
+    blocks, _facts = read_pages(Page().lines(60, 700, lines))
     assert blocks[0].text == "\n".join(lines)
 
 
