@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
@@ -18,10 +17,11 @@ def _read_by(user: User | AnonymousUser) -> QuerySet[Benchmark]:
 
     The app of groups is a layer above this one, so the query names its relations and imports nothing.
     """
+    if user.pk is None:
+        return Benchmark.objects.none()
     here = {"benchmark": OuterRef("pk"), "user": user.pk, "active": True}
-    members = User.objects.filter(
-        pk=user.pk, memberships__active=True, memberships__group__benchmark=OuterRef("pk")
-    )  # one join: the membership that is active is the one in this benchmark
+    # In one `filter`: the membership that is active is the one in this benchmark.
+    members = User.objects.filter(pk=user.pk, memberships__active=True, memberships__group__benchmark=OuterRef("pk"))
     return Benchmark.objects.filter(
         Q(Exists(BenchmarkRole.objects.filter(**here)))
         | Q(Exists(AuthoringRole.objects.filter(**here)))
@@ -31,7 +31,7 @@ def _read_by(user: User | AnonymousUser) -> QuerySet[Benchmark]:
 
 def may_read_documents(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
     """Whether ``user`` may read and search the documents of ``benchmark``."""
-    return user.pk is not None and _read_by(user).filter(pk=benchmark.pk).exists()
+    return _read_by(user).filter(pk=benchmark.pk).exists()
 
 
 def may_manage_documents(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
@@ -41,8 +41,6 @@ def may_manage_documents(user: User | AnonymousUser, benchmark: Benchmark) -> bo
 
 def get_read_benchmark(user: User | AnonymousUser, slug: str) -> Benchmark:
     """The benchmark, for those who may read its documents. The pages behind it show no candidate and no verdict."""
-    if user.pk is None:
-        raise Http404
     return get_object_or_404(_read_by(user), slug=slug)
 
 
