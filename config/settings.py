@@ -445,5 +445,9 @@ SPECTACULAR_SETTINGS = {
 # Hosts (``name`` or ``name:port``) that a judge of kind ``chat`` may call.
 JUDGE_ALLOWED_HOSTS: list[str] = env.list("JUDGE_ALLOWED_HOSTS", default=[])
 
+# Documents --------------------------------------------------------------------------------------------------------
+# Hosts (``name`` or ``name:port``) from which documents may be fetched.
+DOCUMENT_ALLOWED_HOSTS: list[str] = env.list("DOCUMENT_ALLOWED_HOSTS", default=[])
+
 WHITENOISE_USE_FINDERS = DEBUG
 LOGGING = logging_settings(level=env.str("LOG_LEVEL", default="INFO"))
