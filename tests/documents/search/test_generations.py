@@ -278,6 +278,7 @@ def test_passages_of_an_import_that_commits_late_are_not_lost() -> None:
 
     def late_import() -> None:
         with transaction.atomic():
+            Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)  # as an import does
             add_document(collection, "late", ["late fever"])
             begun.set()
             go_on.wait(20)
