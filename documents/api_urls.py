@@ -1,10 +1,11 @@
 """API routes of collections, documents and passages."""
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from documents import api
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("documents.search.api_urls")),
     path("benchmarks/<slug:slug>/collections/", api.collections, name="api-collections"),
     path("benchmarks/<slug:slug>/collections/<str:public_id>/", api.collection, name="api-collection"),
     path(

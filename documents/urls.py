@@ -1,11 +1,13 @@
 """Routes of collections, documents and passages."""
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from documents.views import collections, documents
 
 app_name = "documents"
 urlpatterns: list[URLPattern | URLResolver] = [
+    # Before the document, whose address takes any word in place of its id.
+    path("", include("documents.search.urls")),
     path("b/<slug:slug>/documents/", documents.documents, name="documents"),
     path("b/<slug:slug>/documents.csv", documents.documents_csv, name="documents-csv"),
     # Before the document, whose address takes any word in place of its id.

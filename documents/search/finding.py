@@ -10,16 +10,17 @@ from datetime import datetime
 
 from django.conf import settings
 from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consilium.core.errors import DomainError
-from documents.marks import Mark, marks_of
 from documents.models import Collection, Document, Passage, SearchGeneration
 from documents.search import folders
 from documents.search.filters import Filters
 from documents.search.generations import MAX_BESIDE, content_of, rows_beside, rows_of
 from documents.search.index import Index, Match, Terms, build_beside, find
+from documents.selectors import marks_of
 
 IN_USE = Filters()
 MAX_LIMIT = 200
@@ -42,7 +43,7 @@ class Hit:
 
     passage: Passage
     score: float
-    marks: tuple[Mark, ...]
+    marks: tuple[str, ...]  # why to take care: names of `documents.selectors.STATE_MARKS`
 
 
 def search(
@@ -130,16 +131,18 @@ def _beside(collection: Collection, documents: tuple[int, ...], large: Index | N
 
 def _hits(matches: Sequence[Match], limit: int, at: datetime) -> list[Hit]:
     passages = (
-        Passage.objects.select_related("document__collection", "document__superseded_by")
-        .defer("document__text", "document__superseded_by__text")
+        Passage.objects.select_related("document__collection")
+        .defer("document__text")
+        .annotate(is_superseded=Exists(Document.objects.filter(supersedes=OuterRef("document"))))
         .in_bulk([match.passage for match in matches])
     )
     today = timezone.localdate(at)
-    hits = [
-        Hit(passages[match.passage], match.score, tuple(marks_of(passages[match.passage].document, today)))
-        for match in matches
-        if match.passage in passages  # not the padding of a small index
-    ]
+    hits = []
+    for match in matches:
+        passage = passages.get(match.passage)
+        if passage is not None:  # and not the padding of a small index
+            passage.document.is_superseded = passage.is_superseded  # type: ignore[attr-defined]
+            hits.append(Hit(passage, match.score, tuple(marks_of(passage.document, today))))
     return sorted(hits, key=_order)[:limit]
 
 

@@ -77,9 +77,9 @@ class GenerationJobs(JobKind[SearchGeneration]):
         """Build the index, and switch the searches of the collection to it."""
         generation, collection = attempt.job, attempt.job.collection
         with transaction.atomic():
-            # Whoever adds passages has the row locked. So no passage of a lower id comes later, and the rows up to the
-            # last give the same index on every machine.
-            Collection.objects.select_for_update().get(pk=collection.pk)
+            # Whoever adds passages has the collection locked. So no passage of a lower id comes later, and the rows up
+            # to the last give the same index on every machine.
+            _lock(collection)
             passages = Passage.objects.filter(document__collection=collection)
             last_passage = passages.aggregate(last=Max("pk"))["last"] or 0
             count = passages.count()

@@ -17,7 +17,7 @@ TERMS_VERSION = 1
 
 MAX_TERM_BYTES = 100  # longer ones are no words
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_HAN_RUN = re.compile(f"[{HAN}]+")
+HAN_RUN = re.compile(f"[{HAN}]+")
 _WORD = r"[\p{L}\p{M}\p{N}_%°--\p{Han}]"
 
 # Every spelling of a unit, and the one that is in the index. In both languages, so that 15毫克/公斤 is 15 mg/kg.
@@ -71,7 +71,7 @@ def _alternatives(units: dict[str, tuple[str, ...]]) -> str:
 
 
 _SPELLED = {spelling: unit for units in (_UNITS, _PER) for unit, group in units.items() for spelling in group}
-_QUANTITY = re.compile(
+QUANTITY = re.compile(
     r"(?<![a-z0-9.,])(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)[ \u00a0\u202f\u2009-]?"
     rf"(?P<unit>{_alternatives(_UNITS)})(?P<per>(?:\s?(?:/|\bper\b|每)\s?(?:{_alternatives(_PER)}))*)",
     re.IGNORECASE,
@@ -86,14 +86,15 @@ def normalize(text: str) -> str:
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    return _QUANTITY.sub(_joined, text.replace("_", " "))
+    return QUANTITY.sub(lambda match: f" {' '.join(quantities(match))} ", text.replace("_", " "))
 
 
-def _joined(match: re.Match[str]) -> str:
+def quantities(match: re.Match[str]) -> list[str]:
+    """The terms of a match of `QUANTITY`, the whole first."""
     first = match["number"].replace(",", "") + _SPELLED[match["unit"].lower()]
     others = [_SPELLED[spelling.lower()] for spelling in _NEXT_PER.split(match["per"]) if spelling]
     wholes = ["_".join([first, *others[:count]]) for count in range(len(others), 0, -1)]
-    return f" {' '.join(wholes or [first])} "
+    return wholes or [first]
 
 
 @cache
@@ -116,7 +117,7 @@ def pairs(normalized: str) -> Iterator[str]:
 
     The last character lets a query of one character find it, by the terms that begin with it.
     """
-    for match in _HAN_RUN.finditer(normalized):
+    for match in HAN_RUN.finditer(normalized):
         run = match[0]
         for place in range(len(run) - 1):
             yield run[place : place + 2]
@@ -125,7 +126,7 @@ def pairs(normalized: str) -> Iterator[str]:
 
 def query_pairs(normalized: str) -> Iterator[str]:
     """The pairs of a query. A character that stands alone stays one character."""
-    for match in _HAN_RUN.finditer(normalized):
+    for match in HAN_RUN.finditer(normalized):
         run = match[0]
         if len(run) == 1:
             yield run

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.utils import timezone
 
-from documents.marks import Mark
 from documents.models import Document
 from documents.search import Filters, search
-from tests.documents.search.library import add_document, build, found, make_collection
+from tests.documents.search.corpus import add_document, build, found, make_collection
 
 if TYPE_CHECKING:
     from documents.models import Collection
@@ -76,7 +75,8 @@ WITH_FEVER = [
 ]  # fmt: skip
 WITHOUT_ANY_WORD = [
     "", " ", '"', "'", "(", ")", "fev*", "[b TIL z]", "^", "~2", "\\", "\x00", "😀", "ارتفاع الحرارة", "\ud800",
-    "%s %(x)s", "'; --", "/regex/", "a" * 70_000, "发" * 10_000, "\n\t\r", "e\u0301" * 500, "１" * 3000, "_ _ _", "pad", "*:*",
+    "%s %(x)s", "'; --", "/regex/", "pad", "*:*",
+    "a" * 70_000, "发" * 10_000, "\n\t\r", "e\u0301" * 500, "１" * 3000, "_ _ _",
 ]  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def test_hits_say_why_to_take_care(collection: Collection) -> None:
         hit.passage.document.edition: hit.marks
         for hit in search(collections=[collection], query="salbutamol terbutaline", filters=filters, at=at)
     }
-    assert marks == {1: (Mark.SUPERSEDED, Mark.RETIRED, Mark.OVERDUE, Mark.NOT_SENT), 2: ()}
+    assert marks == {1: ("retired", "superseded", "overdue"), 2: ()}
 
 
 def test_equal_scores_are_in_the_order_of_key_edition_and_place() -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from documents.search.index import Terms
 from documents.search.words import normalize, pairs, query_pairs, stems
 
+pytestmark = pytest.mark.slow
+
 HAN = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), min_size=1, max_size=30)
 NUMBERS = st.one_of(st.integers(0, 9999).map(str), st.decimals("0.01", "99", places=2).map(str))
 # Spellings of one unit; each list was written by hand.

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from documents.models import Collection, Document, Passage, SearchGeneration
@@ -16,10 +17,14 @@ from tests.factories import BenchmarkFactory
 
 def make_collection(benchmark: Benchmark | None = None, name: str = "Guidelines") -> Collection:
     """An empty collection."""
-    benchmark = benchmark or BenchmarkFactory()
-    return Collection.objects.create(benchmark=benchmark, name=name, created_at=timezone.now())
+    return Collection.objects.create(
+        benchmark=benchmark or BenchmarkFactory(),
+        name=name,
+        created_at=timezone.now(),
+    )
 
 
+@transaction.atomic
 def add_document(collection: Collection, key: str, texts: Sequence[str], **fields: Any) -> Document:
     """A document with a passage for each text; ``headings`` are those of all passages."""
     headings = fields.pop("headings", [])
