@@ -231,6 +231,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
             "scoring.tasks.sweep_runs",
             "agreement.tasks.sweep_reports",
             "releases.tasks.sweep_releases",
+            "documents.tasks.sweep_generations",
         )
     },
     "annotation.tasks.sweep_slots": {
