@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -134,12 +135,8 @@ class _Child:
             if name == "end":
                 return
             if name == "refused":
-                template, values, line = (
-                    _checked(message[1], str),
-                    _checked(message[2], dict),
-                    _checked(message[3], int),
-                )
-                raise Unreadable(_phrase(template, values), line)
+                phrase = _phrase(_checked(message[1], str), _checked(message[2], dict))
+                raise Unreadable(phrase, _checked(message[3], int))
             yield message
 
     def _message(self) -> list[Any]:
@@ -169,7 +166,9 @@ class _Child:
         stream = self._process.stdout
         assert stream is not None
         left = self._deadline - time.monotonic()
-        if left <= 0 or not select.select([stream], [], [], left)[0]:
+        waiting = select.poll()
+        waiting.register(stream, select.POLLIN)
+        if left <= 0 or not waiting.poll(1000 * left):
             raise ChildFailed(
                 Phrase("Reading the file took longer than %(n)s s. It may be broken.", n=round(self._limits.wall_s))
             )
@@ -186,8 +185,6 @@ class _Child:
 
 def _reason(code: int, limits: DocumentLimits) -> Phrase:
     """Why the child ended before the end of its answer."""
-    import signal
-
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return Phrase("Reading the file took longer than %(n)s s. It may be broken.", n=limits.cpu_s)
     return _broken()
