@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -47,7 +47,12 @@ class Hit:
 
 
 def search(
-    *, collections: Sequence[Collection], query: str, filters: Filters = IN_USE, limit: int = 20, at: datetime
+    *,
+    collections: QuerySet[Collection] | Sequence[Collection],
+    query: str,
+    filters: Filters = IN_USE,
+    limit: int = 20,
+    at: datetime,
 ) -> list[Hit]:
     """The passages that match a query best, the best first; the query is words, without a syntax.
 
@@ -55,15 +60,13 @@ def search(
     document key, edition and place in the document.
     """
     terms = Terms.of(query)
-    if not collections or not (terms.words or terms.pairs):
+    if not (terms.words or terms.pairs):
         return []
     limit = min(limit, MAX_LIMIT)
     # The generation first: whatever is in its index was committed before the documents are read.
-    read = list(
-        Collection.objects.filter(pk__in=[collection.pk for collection in collections])
-        .select_related("generation")
-        .order_by("pk")
-    )
+    if not isinstance(collections, QuerySet):
+        collections = Collection.objects.filter(pk__in=[collection.pk for collection in collections])
+    read = list(collections.select_related("generation").order_by("pk"))
     documents, allowed = _documents(read, filters)
     indexes = [index for collection in read for index in _indexes(collection, documents.get(collection.pk, []))]
     return _hits(find(indexes, terms, allowed, limit), limit, at)
