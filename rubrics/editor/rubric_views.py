@@ -20,7 +20,7 @@ from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access
 from rubrics.editor import editing
-from rubrics.editor.drafting import read_items
+from rubrics.editor.draft_content import read_items
 from rubrics.editor.rules import rules_of
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.parsing.faults import Faults

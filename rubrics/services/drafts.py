@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.versioning import StaleSave, is_replay, refuse_stale
-from rubrics.editor.drafting import DraftItem, digest_for_review, from_rubric, items_of
+from rubrics.editor.draft_content import DraftItem, digest_for_review, from_rubric, items_of
 from rubrics.models import Case, Criterion, Rubric, RubricContributor, RubricDraft
 
 Status = Rubric.Status

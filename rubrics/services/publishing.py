@@ -20,7 +20,7 @@ from consilium.core.transitions import transition
 from consilium.core.versioning import refuse_stale
 from rubrics.access import is_author
 from rubrics.editor.case_content import unready_content
-from rubrics.editor.drafting import DraftItem, digest_of, from_rubric, items_of, unready
+from rubrics.editor.draft_content import DraftItem, digest_of, from_rubric, items_of, unready
 from rubrics.editor.privacy import open_findings
 from rubrics.editor.rules import broken_rules, rules_of
 from rubrics.models import (

@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.models import User
 from rubrics import access
-from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.lint import lint
 from rubrics.lint.remark import Remark
 from rubrics.models import Case, Rubric, RubricReview

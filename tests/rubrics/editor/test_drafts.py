@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from consilium.core.versioning import StaleSave
-from rubrics.editor.drafting import DraftItem, digest_of, read_items, unready
+from rubrics.editor.draft_content import DraftItem, digest_of, read_items, unready
 from rubrics.editor.rules import AuthoringRules, broken_rules
 from rubrics.services.drafts import open_draft, save_draft
 from tests import factories
