@@ -27,7 +27,7 @@ from rubrics.parsing.faults import Faults
 from rubrics.selectors.conversation import turns_of
 from rubrics.services.drafts import open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
-from rubrics.versions.evidence import evidence_for
+from rubrics.versions.grading_evidence import evidence_for
 
 MAX_UPLOAD_BYTES = 16 << 20
 

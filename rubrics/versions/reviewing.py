@@ -15,7 +15,7 @@ from rubrics.selectors.conversation import turns_of
 from rubrics.services.publishing import approvals_missing, what_is_in_the_way
 from rubrics.versions import selectors
 from rubrics.versions.diff import CriterionChange, Kind, compare
-from rubrics.versions.evidence import RewordingEvidence, evidence_for
+from rubrics.versions.grading_evidence import RewordingEvidence, evidence_for
 
 
 @dataclass(slots=True)
