@@ -22,6 +22,7 @@ from rubrics import access
 from rubrics.editor import editing
 from rubrics.editor.draft_content import read_items
 from rubrics.editor.rules import rules_of
+from rubrics.hooks import DraftRefused
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.parsing.faults import Faults
 from rubrics.selectors.conversation import turns_of
@@ -131,6 +132,9 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         current = editing.draft_json(stale.current, benchmark=case.benchmark)
         body = stale_body(case.public_id, stale, version=current["version"], current=current)
         return JsonResponse(body, status=stale.status_code)
+    except DraftRefused as refused:
+        body = {"detail": _("Some criteria cannot be saved."), "errors": _fault_rows(refused.errors)}
+        return JsonResponse(body, status=refused.status_code)
     except DomainError as refused:
         return JsonResponse({"detail": str(refused), "gone": refused.status_code == 409}, status=refused.status_code)
     current = editing.draft_json(draft, benchmark=case.benchmark)
