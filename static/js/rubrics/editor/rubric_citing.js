@@ -232,7 +232,9 @@ function drawerKey(event, drawer) {
   const row = target.closest("[data-hit]");
   const place = row instanceof HTMLElement ? Number(row.dataset.hit) : -1;
   const isButton = target.matches("button, a, select, summary");
-  if (event.key === "Enter" && isQuery) {
+  if (event.key === "Escape")
+    drawer.close(); // in a search field the browser would first empty it
+  else if (event.key === "Enter" && isQuery) {
     // Before the answer is there, Enter asks for it.
     if (queryOf(drawer).value === answeredQuery && hits.length) cite(0, false);
     else search();
@@ -256,6 +258,10 @@ if (dialog) {
   const searchSoon = soon(search, SEARCH_MS);
   dialog.addEventListener("input", (event) => {
     if (targetWithin(event, "form")) searchSoon();
+  });
+  // The texts of passages have a cursor, to select words by keyboard, and cannot be changed.
+  dialog.addEventListener("beforeinput", (event) => {
+    if (targetWithin(event, "[data-hit]")) event.preventDefault();
   });
   dialog.addEventListener("submit", (event) => event.preventDefault());
   dialog.addEventListener("keydown", (event) => {
