@@ -19,7 +19,8 @@ from django.utils.translation import gettext as _
 from consilium.core.errors import LineError
 from documents.models import Document, Passage
 from documents.quoting import Match, find_quote, nearest_words
-from documents.references import age_marks, page_of, passages_with_age, short_reference
+from documents.references import page_label, passages_with_age, short_reference
+from documents.selectors import STATE_MARKS, marks_of
 from rubrics.cited import ShownCitation
 from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import DraftItem
@@ -94,7 +95,8 @@ def describe(benchmark: Benchmark, citations: Iterable[Citation]) -> dict[Citati
 
 
 def _described(benchmark: Benchmark, citation: Citation, passage: Any) -> ShownCitation:
-    document: Document = passage.document
+    document: Any = passage.document
+    document.is_superseded = passage.is_superseded  # which `marks_of` would else look for
     return ShownCitation(
         citation=citation,
         locator=locator_of(citation, passage),
@@ -104,11 +106,11 @@ def _described(benchmark: Benchmark, citation: Citation, passage: Any) -> ShownC
         document=document.title,
         publisher=document.publisher,
         version=document.version_label,
-        page=page_of(passage),
+        page=page_label(passage),
         licence=document.licence,
         published_on=document.published_on,
         may_quote=document.may_quote,
-        marks=age_marks(document, is_superseded=passage.is_superseded, today=timezone.localdate()),
+        marks=tuple(str(STATE_MARKS[mark]) for mark in marks_of(document, timezone.localdate())),
     )
 
 

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from consilium.core.htmx import SignedInRequest, signed_in
 from documents import access
 from documents.models import Document
+from documents.search.forms import SearchForm
 
 
 @require_safe
@@ -17,6 +18,10 @@ def panel(request: SignedInRequest, slug: str) -> HttpResponse:
     """The search form; its results are fetched from ``documents:find``."""
     benchmark = access.get_read_benchmark(request.user, slug)
     documents = Document.objects.in_use().filter(collection__benchmark=benchmark)
-    languages = documents.exclude(language="").order_by("language").values_list("language", flat=True).distinct()
-    context = {"benchmark": benchmark, "languages": list(languages), "has_documents": documents.exists()}
+    form = SearchForm(benchmark=benchmark)
+    context = {
+        "benchmark": benchmark,
+        "languages": form.fields["language"].choices,  # type: ignore[attr-defined]
+        "has_documents": documents.exists(),
+    }
     return render(request, "documents/beside/panel.html", context)

@@ -12,7 +12,7 @@ from typing import Any
 
 from documents.citing import locator_of
 from documents.models import Document, Passage
-from documents.references import page_of, passages_with_age
+from documents.references import page_label, passages_with_age
 from releases.content.record import CitedPlace, ReleasedCase
 from rubrics.imports.bulk import chunks
 from rubrics.models import Benchmark
@@ -76,7 +76,7 @@ def citation_rows(
             documents.documents[document.pk] = (document, passage.is_superseded)
             yield (
                 *(place.case, place.criterion, place.locator, place.citation.quote if document.may_quote else ""),
-                *(document.key, document.sha256, page_of(passage), " › ".join(passage.headings)),
+                *(document.key, document.sha256, page_label(passage), " › ".join(passage.headings)),
                 passage.text if document.may_redistribute else "",
             )
 

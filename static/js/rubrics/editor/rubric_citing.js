@@ -20,7 +20,7 @@ import { findItem, itemOf, placeOf, state, words } from "./rubric_state.js";
  * @property {string} text
  * @property {string[]} headings
  * @property {string} reference publisher, title, version, page
- * @property {(string | { words: string })[]} marks what speaks against its document
+ * @property {string[]} marks what speaks against its document
  */
 
 const SEARCH_MS = 250;
@@ -118,7 +118,7 @@ async function search() {
   if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
   if (status !== 200 || !Array.isArray(body?.hits)) {
     show([]);
-    say(words("unread"));
+    say(body?.detail ?? words("unread")); // the index may be under construction
     return;
   }
   answeredQuery = text;
@@ -148,14 +148,11 @@ function show(answered) {
   for (const node of rows) grow(find(node, "textarea", HTMLTextAreaElement));
 }
 
-/** @param {string | { words: string }} mark */
-const markWords = (mark) => (typeof mark === "string" ? mark : mark.words);
-
-/** @param {string | { words: string }} mark */
+/** @param {string} mark */
 function markOf(mark) {
   const badge = document.createElement("span");
   badge.className = "cite-mark";
-  badge.textContent = markWords(mark);
+  badge.textContent = mark;
   return badge;
 }
 
@@ -185,9 +182,8 @@ function cite(place, wordsOnly) {
   }
   /** @type {Citation} */
   const citation = { passage: hit.passage, start: null, end: null, quote: "", ...quote };
-  const marks = hit.marks.map(markWords);
-  const cited = { reference: hit.reference, address: addressOf(citation), words: citation.quote || hit.text, marks };
-  learn([{ ...citation, ...cited }]);
+  const cited = { reference: hit.reference, address: addressOf(citation), words: citation.quote || hit.text };
+  learn([{ ...citation, ...cited, marks: hit.marks }]);
   dialog.close();
   if (!findItem(targetId)) {
     toast(words("criterion_gone"), "warning");
