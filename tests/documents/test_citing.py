@@ -201,7 +201,7 @@ def test_citations_are_reviewed_published_and_shown_with_their_documents(desk: D
         body = desk.client(reader).get(address).content.decode()
         assert passage in body, address
         assert "Made-up college, Made-up guideline fever, 2023, p. 1" in body, address
-        assert body.count("past its review date") == body.count("retired</span>") == 2, address
+        assert body.count("Past the date of review") == body.count("Retired</span>") == 2, address
 
 
 def rows_of(response: Any) -> list[dict[str, str]]:
