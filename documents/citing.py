@@ -65,16 +65,23 @@ def _checked(citation: Citation, texts: dict[str, str]) -> Citation | str:
         return citation
     start, end = citation.start or 0, citation.end or 0
     if end and text[start:end] == citation.quote:  # also where the words are few, since their place is given
-        return citation
+        return _citation_of(citation.passage, text, start, end)
     quote = find_quote(citation.quote, text, near=start)
     if quote.holds:
-        return Citation(citation.passage, quote.start, quote.end, text[quote.start : quote.end])
+        return _citation_of(citation.passage, text, quote.start, quote.end)
     words = {"quote": citation.quote[:_SHOWN_WORDS], "nearest": nearest_words(citation.quote, text)[:_SHOWN_WORDS]}
     if quote.match is Match.TOO_SHORT:
         return _("“%(quote)s” is too short to be found in the passage. Quote more of it.") % words
     if not words["nearest"]:
         return _("The passage does not say “%(quote)s”.") % words
     return _("The passage does not say “%(quote)s”. The nearest words are “%(nearest)s”.") % words
+
+
+def _citation_of(passage: str, text: str, start: int, end: int) -> Citation:
+    """A citation of these words; all words of a passage are the passage as a whole."""
+    if (start, end) == (0, len(text)):
+        return Citation(passage)
+    return Citation(passage, start, end, text[start:end])
 
 
 # Shown ----------------------------------------------------------------------------------------------------------------
@@ -170,12 +177,8 @@ def _resolve_some(benchmark: Benchmark, locators: Sequence[str]) -> dict[str, Ci
     for name, (document, start, end) in places.items():
         for passage in passages[document]:
             if passage.start <= start and end <= passage.end:
-                citations[name] = _citation_at(passage, start - passage.start, end - passage.start)
+                citations[name] = _citation_of(
+                    passage.public_id, passage.text, start - passage.start, end - passage.start
+                )
                 break
     return citations
-
-
-def _citation_at(passage: Passage, start: int, end: int) -> Citation:
-    if (start, end) == (0, passage.end - passage.start):
-        return Citation(passage.public_id)
-    return Citation(passage.public_id, start, end, passage.text[start:end])

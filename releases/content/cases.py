@@ -99,7 +99,12 @@ def _cited(
     if not citations and item.rubric.version == 1:
         kept = (case.metadata.get(as_imported.KEY) or {}).get(as_imported.CITATIONS) or {}
         return tuple(CitedPlace(case.key, place, locator) for locator in kept.get(str(place), ()))
-    return tuple(CitedPlace(case.key, place, names[citation], citation) for citation in citations if citation in names)
+    # A document may be in two collections: a locator is named once.
+    cited: dict[str, Citation] = {}
+    for citation in citations:
+        if citation in names:
+            cited.setdefault(names[citation], citation)
+    return tuple(CitedPlace(case.key, place, locator, citation) for locator, citation in cited.items())
 
 
 def _criterion(item: RubricItem, position: int, origins: Origins, cited: tuple[CitedPlace, ...]) -> ReleasedCriterion:

@@ -16,6 +16,7 @@ from documents.references import page_label, passages_with_age
 from releases.content.record import CitedPlace, ReleasedCase
 from rubrics.imports.bulk import chunks
 from rubrics.models import Benchmark
+from rubrics.tables.columns import shielded
 
 CITATION_COLUMNS = ("case", "criterion", "locator", "quote", "document", "sha256", "page", "headings", "text")
 CITATION_TEXT = ("case", "locator", "quote", "document", "headings", "text")
@@ -39,18 +40,23 @@ class CitedDocuments:
 
     documents: dict[int, tuple[Document, bool]]
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
+    def rows(self) -> Iterator[Sequence[Any]]:
         """`DOCUMENT_COLUMNS`, by collection, key and edition."""
         ordered = sorted(self.documents.values(), key=lambda row: (row[0].collection.name, row[0].key, row[0].edition))
         for document, superseded in ordered:
             retired = document.retired_at.date().isoformat() if document.retired_at else ""
-            yield (
+            yield _safe(
                 *(document.key, document.sha256, document.collection.name, document.title, document.publisher),
                 *(document.version_label, document.kind, document.tier, document.language),
                 *("; ".join(document.jurisdictions), document.url, _day(document.published_on)),
                 *(_day(document.review_by), _flag(superseded), retired, document.licence),
                 *(_flag(document.may_quote), _flag(document.may_redistribute)),
             )
+
+
+def _safe(*cells: Any) -> list[Any]:
+    """Cells that no spreadsheet runs; `rubrics.tables.columns.bare` gives the texts back."""
+    return [shielded(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def _day(day: Any) -> str:
@@ -70,11 +76,11 @@ def citation_rows(
         for place in some:
             passage = passages.get(place.citation.passage) if place.citation else None
             if passage is None or place.citation is None:  # of a file whose documents are not in this benchmark
-                yield (place.case, place.criterion, place.locator, *[""] * (len(CITATION_COLUMNS) - 3))
+                yield _safe(place.case, place.criterion, place.locator, *[""] * (len(CITATION_COLUMNS) - 3))
                 continue
             document = passage.document
             documents.documents[document.pk] = (document, passage.is_superseded)
-            yield (
+            yield _safe(
                 *(place.case, place.criterion, place.locator, place.citation.quote if document.may_quote else ""),
                 *(document.key, document.sha256, page_label(passage), " › ".join(passage.headings)),
                 passage.text if document.may_redistribute else "",
