@@ -18,12 +18,11 @@ class DocumentLimits:
     documents: int = 50_000
     # Of the process that reads strangers' formats.
     wall_s: float = 300.0
-    cpu_s: int = 240
+    cpu_s: int = 150
     address_space: int = 1 << 30
     data_bytes: int = 160 << 20  # private memory that can be written, the interpreter's own included
     answer_bytes: int = 400_000_000
-    # Of one piece of markup, such as a comment or a tag with its attributes.
-    markup_characters: int = 1_000_000
+    markup_characters: int = 8_000_000  # of one tag, comment or script of a page
 
 
 LIMITS = DocumentLimits()

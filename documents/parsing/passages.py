@@ -138,7 +138,7 @@ class PassageBuilder:
         start = self._text.length
         self._text.add(text)
         # The first row stays with its header.
-        is_first_row = kind == "row" and last is not None and bool(block.header) and last.text.strip() == block.header
+        is_first_row = kind == "row" and last is not None and bool(block.header) and block.header.endswith(last.text)
         level = _SENTENCE if is_first_row else _BLOCK
         if kind in ("heading", "row"):
             self._add_atom(_Atom(start, start + len(text), size_of_text(text), level, block.page, _cut(block.header)))

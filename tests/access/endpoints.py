@@ -191,6 +191,8 @@ ENDPOINTS |= {
         READERS, of(public_id=lambda world: world.document.public_id, number=lambda world: 1)
     ),
     "documents:passage": Endpoint(READERS, a_passage),
+    "documents:search": Endpoint(READERS, slug),
+    "documents:find": Endpoint(READERS, slug),
     "documents:document-edit": Endpoint(STAFF, a_document),
     "documents:document-retire": Endpoint(STAFF, a_document, writes_only=True),
     "documents:document-restore": Endpoint(STAFF, a_document, writes_only=True),
@@ -203,6 +205,7 @@ ENDPOINTS |= {
     "api:api-collection": Endpoint(READERS, a_collection),
     "api:api-collection-documents": Endpoint(STAFF, a_collection, writes_only=True),
     "api:api-documents": Endpoint(READERS, slug),
+    "api:api-passages": Endpoint(READERS, slug),
     "api:api-document": Endpoint(READERS, a_document),
     "api:api-document-passages": Endpoint(READERS, a_document),
     "api:api-passage": Endpoint(READERS, a_passage),
