@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,11 +22,10 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def registries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def registries(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is registered in this test alone."""
     for name in ("_draft_checks", "_draft_listeners", "_publication_checks", "_publication_listeners"):
         monkeypatch.setattr(hooks, name, list(getattr(hooks, name)))
-    yield
 
 
 class Writing:
