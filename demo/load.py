@@ -44,7 +44,7 @@ from demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, ending
 from documents import services as document_services
 from documents.services.terms import CollectionTerms
 from rubrics import services as rubric_services
-from rubrics.editor.drafting import MAX_ITEMS, DraftItem, items_of
+from rubrics.editor.draft_content import MAX_ITEMS, DraftItem, items_of
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import AcuityScale, AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
 from rubrics.models.cases import Difficulty

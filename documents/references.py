@@ -1,8 +1,10 @@
-"""How a passage is named in one line, for a criterion's source and for lists."""
+"""How a passage is named in one line, for a criterion's source and for lists, and read with the age of its document."""
 
 from __future__ import annotations
 
-from documents.models import Passage
+from django.db.models import Exists, OuterRef, QuerySet
+
+from documents.models import Document, Passage
 
 
 def short_reference(passage: Passage) -> str:
@@ -17,3 +19,9 @@ def page_label(passage: Passage) -> str:
     if first is None:
         return ""
     return f"p. {first}" if last in (None, first) else f"pp. {first}–{last}"
+
+
+def passages_with_age(passages: QuerySet[Passage]) -> QuerySet[Passage]:
+    """Passages with their documents, and whether a later edition of the document exists (``is_superseded``)."""
+    later = Document.objects.filter(supersedes=OuterRef("document"))
+    return passages.select_related("document").defer("document__text").annotate(is_superseded=Exists(later))

@@ -2,12 +2,13 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from documents.views import collections, documents
+from documents.views import beside, collections, documents
 
 app_name = "documents"
 urlpatterns: list[URLPattern | URLResolver] = [
     # Before the document, whose address takes any word in place of its id.
     path("", include("documents.search.urls")),
+    path("b/<slug:slug>/documents/beside/", beside.panel, name="beside"),
     path("b/<slug:slug>/documents/", documents.documents, name="documents"),
     path("b/<slug:slug>/documents.csv", documents.documents_csv, name="documents-csv"),
     # Before the document, whose address takes any word in place of its id.

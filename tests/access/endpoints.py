@@ -193,6 +193,7 @@ ENDPOINTS |= {
     "documents:passage": Endpoint(READERS, a_passage),
     "documents:search": Endpoint(READERS, slug),
     "documents:find": Endpoint(READERS, slug),
+    "documents:beside": Endpoint(READERS, slug),
     "documents:document-edit": Endpoint(STAFF, a_document),
     "documents:document-retire": Endpoint(STAFF, a_document, writes_only=True),
     "documents:document-restore": Endpoint(STAFF, a_document, writes_only=True),

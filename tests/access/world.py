@@ -64,7 +64,8 @@ from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
 from rubrics.acuity.stored import scale_of
 from rubrics.audits.services import AuditTerms, create_audit, take_case
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.citation import Citation
+from rubrics.editor.draft_content import DraftItem
 from rubrics.models import (
     AcuityScale,
     Bank,
@@ -545,8 +546,13 @@ def build_world(suffix: str = "") -> World:
     BankItem.objects.create(bank=own_bank, key="k1", section="evidence", text={"en": "Names the guideline"})
     draft_case = CaseFactory(benchmark=benchmark, key="draft-case", rubric=0, created_by=author)
     draft = open_draft(case=draft_case, by=author, at=AT)
+    document = import_document(benchmark, canaries["document"])
+    item = DraftItem(
+        "a", "Asks how long the throat has been sore", 5, ("axis:context_seeking",),
+        citations=(Citation(document.passages.get().public_id),),
+    )  # fmt: skip
     save_draft(
-        rubric=draft, items=[DraftItem("a", "Asks how long the throat has been sore", 5, ("axis:context_seeking",))],
+        rubric=draft, items=[item],
         version=1, client_id=None, by=author, at=AT,
     )  # fmt: skip
     GenerationRun.objects.create(
@@ -578,7 +584,6 @@ def build_world(suffix: str = "") -> World:
     plan_acuity(benchmark, canaries["plan of acuity"])
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)
-    document = import_document(benchmark, canaries["document"])
     return World(
         collection=document.collection, document=document, passage=document.passages.get(),
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
