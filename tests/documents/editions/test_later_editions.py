@@ -105,7 +105,7 @@ def test_only_rubrics_in_force_count(benchmark: Benchmark, first: Document, admi
     superseded.save(update_fields=["status"])
     excluded = CaseFactory(benchmark=benchmark, rubric=0)
     cited_rubric(excluded, [[cite(ecg)]])
-    exclude_case(case=excluded, kind="other", reason="A duplicate.", by=admin, at=timezone.now())
+    exclude_case(case=excluded, kind="decision", reason="A duplicate.", by=admin, at=timezone.now())
     cited_rubric(CaseFactory(rubric=0), [[cite(ecg)]])  # of another benchmark, which no page would allow
     assert citing_criteria(later(first, [DOSE])) == []
 
