@@ -41,7 +41,7 @@ from demo.responses import DemoResponse, case_row, compose_all
 from demo.simulator import Simulator
 from demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
 from rubrics import services as rubric_services
-from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import AcuityScale, AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
 from rubrics.models.cases import Difficulty

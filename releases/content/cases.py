@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from releases.content.record import Completions, ReleasedCase, ReleasedCriterion
-from rubrics.editor.drafting import items_of
+from rubrics.editor.draft_content import items_of
 from rubrics.models import AcuityDataset, Benchmark, Candidate, Case, Response, Rubric, RubricDraft, RubricItem
 from rubrics.parsing import as_imported
 

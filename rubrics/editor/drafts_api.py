@@ -20,7 +20,7 @@ from consilium.core.errors import ImportRefused
 from consilium.core.versioning import StaleSave
 from rubrics import access
 from rubrics.editor import editing
-from rubrics.editor.drafting import MAX_ITEMS, read_items
+from rubrics.editor.draft_content import MAX_ITEMS, read_items
 from rubrics.models import Case, Rubric
 from rubrics.parsing.faults import Faults
 from rubrics.services.drafts import put_draft
@@ -33,7 +33,7 @@ Plain = serializers.Serializer[Any]
 
 
 class DraftItemSerializer(Plain):
-    """A criterion that is being written; read strictly by `rubrics.editor.drafting.read_items`."""
+    """A criterion that is being written; read strictly by `rubrics.editor.draft_content.read_items`."""
 
     id = serializers.CharField(help_text="A name for it, unique within the draft, at most 40 characters.")
     text = serializers.CharField(allow_blank=True, required=False)

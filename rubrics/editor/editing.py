@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils.timezone import localtime
 
 from consilium.core.i18n import translate
-from rubrics.editor.drafting import DraftItem, from_rubric, items_of, unready
+from rubrics.editor.draft_content import DraftItem, from_rubric, items_of, unready
 from rubrics.editor.rules import broken_rules, rules_of
 from rubrics.lint import lint
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft

@@ -20,14 +20,15 @@ from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access
 from rubrics.editor import editing
-from rubrics.editor.drafting import read_items
+from rubrics.editor.draft_content import read_items
 from rubrics.editor.rules import rules_of
+from rubrics.hooks import DraftRefused
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.parsing.faults import Faults
 from rubrics.selectors.conversation import turns_of
 from rubrics.services.drafts import open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
-from rubrics.versions.evidence import evidence_for
+from rubrics.versions.grading_evidence import evidence_for
 
 MAX_UPLOAD_BYTES = 16 << 20
 
@@ -131,6 +132,9 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         current = editing.draft_json(stale.current, benchmark=case.benchmark)
         body = stale_body(case.public_id, stale, version=current["version"], current=current)
         return JsonResponse(body, status=stale.status_code)
+    except DraftRefused as refused:
+        body = {"detail": _("Some criteria cannot be saved."), "errors": _fault_rows(refused.errors)}
+        return JsonResponse(body, status=refused.status_code)
     except DomainError as refused:
         return JsonResponse({"detail": str(refused), "gone": refused.status_code == 409}, status=refused.status_code)
     current = editing.draft_json(draft, benchmark=case.benchmark)

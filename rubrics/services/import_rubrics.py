@@ -16,7 +16,7 @@ from accounts.models import User
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress
 from rubrics.access import is_author
-from rubrics.editor.drafting import MAX_ITEMS, DraftItem, digest_of, from_rubric, items_of
+from rubrics.editor.draft_content import MAX_ITEMS, DraftItem, digest_of, from_rubric, items_of
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.registry import Counts
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem

@@ -9,7 +9,7 @@ from itertools import islice
 
 from consilium.core.limits import MAX_CRITERION_LENGTH, MAX_TAG_LENGTH
 from consilium.core.phrases import Phrase
-from rubrics.editor.drafting import MAX_ITEMS, MAX_TAGS, TEXTS
+from rubrics.editor.draft_content import MAX_ITEMS, MAX_TAGS, TEXTS
 from rubrics.parsing.faults import Faults
 from rubrics.tables.columns import CASE, COLUMNS, Cell, Formula, bare, column_of, parted, points_of, text_of
 from rubrics.tables.reading import Rows, rows_of_text

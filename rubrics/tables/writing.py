@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from consilium.core.csvfile import stream_csv
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 from rubrics.tables.columns import CASE, COLUMNS, TEXT_COLUMNS, joined, shielded
 
 _WIDTHS = {CASE: 24, "criterion": 70, "tags": 28, "source": 28, "element": 28, "expectation": 28}

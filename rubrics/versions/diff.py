@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 
 # Texts less alike than this are two criteria, not one that was reworded (a ratio of 2·matches / length, over words).
 ALIKE = 0.45

@@ -16,7 +16,7 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from rubrics import access
-from rubrics.editor.drafting import items_of
+from rubrics.editor.draft_content import items_of
 from rubrics.models import Benchmark, Rubric
 from rubrics.services import publishing_many
 from rubrics.services.publishing import what_is_in_the_way

@@ -61,7 +61,7 @@ from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
 from rubrics.acuity.stored import scale_of
 from rubrics.audits.services import AuditTerms, create_audit, take_case
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 from rubrics.models import (
     AcuityScale,
     Bank,

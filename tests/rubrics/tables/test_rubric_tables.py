@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 from rubrics.parsing.faults import Faults
 from rubrics.tables import (
     COLUMNS,
