@@ -13,7 +13,7 @@ from consilium.core.errors import DomainError
 from documents.editions.selectors import CitingCriterion, citing_criteria
 from documents.models import CarriedCitation, Document, Passage
 from documents.quoting import Quote, Source
-from rubrics.models import RevisionRequest
+from rubrics.models import RevisionRequest, Rubric
 from rubrics.services.revisions import request_revision
 
 
@@ -58,6 +58,17 @@ def carry_citations(*, edition: Document, at: datetime) -> int:
         )
     CarriedCitation.objects.bulk_create(rows)
     return len(rows)
+
+
+def carry_published(_before: Rubric | None, after: Rubric, at: datetime) -> None:
+    """Look for the words of a version that was just published in the later editions of what it cites."""
+    cited = {str(entry["passage"]) for entries in after.items.values_list("citations", flat=True) for entry in entries}
+    if not cited:
+        return
+    documents = Document.objects.filter(passages__public_id__in=cited).distinct()
+    for collection, key, edition in documents.values_list("collection", "key", "edition"):
+        for later in Document.objects.filter(collection=collection, key=key, edition__gt=edition).defer("text"):
+            carry_citations(edition=later, at=at)
 
 
 def _place_in(passages: list[Passage], quote: Quote) -> tuple[Passage, int, int] | None:

@@ -13,6 +13,7 @@ from consilium.core.errors import DomainError
 from documents.editions.selectors import citing_criteria
 from documents.editions.services import carry_citations, request_revisions
 from documents.models import CarriedCitation, Document
+from rubrics import hooks
 from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricItem
 from rubrics.services.exclusion import exclude_case
 from tests.documents.library import cite, make_collection, make_document
@@ -147,3 +148,11 @@ def test_what_was_found_never_changes(benchmark: Benchmark, first: Document) -> 
         CarriedCitation.objects.filter(pk=row.pk).update(match="exact", new_passage=row.passage, new_start=0, new_end=1)
     with pytest.raises(DatabaseError), transaction.atomic():
         row.delete()
+
+
+def test_a_version_that_is_published_later_is_looked_at_as_well(benchmark: Benchmark, first: Document) -> None:
+    edition = later(first, [DOSE])
+    rubric = cited_rubric(CaseFactory(benchmark=benchmark, rubric=0), [[cite(first.passages.get(ordinal=2))], []])
+    hooks.published(None, rubric, timezone.now())
+    row = CarriedCitation.objects.get()
+    assert (row.edition, row.match, row.quote) == (edition, "exact", DOSE)
