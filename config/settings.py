@@ -231,6 +231,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
             "scoring.tasks.sweep_runs",
             "agreement.tasks.sweep_reports",
             "releases.tasks.sweep_releases",
+            "documents.tasks.sweep_generations",
         )
     },
     "annotation.tasks.sweep_slots": {
@@ -443,6 +444,10 @@ SPECTACULAR_SETTINGS = {
 # Judges -----------------------------------------------------------------------------------------------------------
 # Hosts (``name`` or ``name:port``) that a judge of kind ``chat`` may call.
 JUDGE_ALLOWED_HOSTS: list[str] = env.list("JUDGE_ALLOWED_HOSTS", default=[])
+
+# Documents --------------------------------------------------------------------------------------------------------
+# Hosts (``name`` or ``name:port``) from which documents may be fetched.
+DOCUMENT_ALLOWED_HOSTS: list[str] = env.list("DOCUMENT_ALLOWED_HOSTS", default=[])
 
 WHITENOISE_USE_FINDERS = DEBUG
 LOGGING = logging_settings(level=env.str("LOG_LEVEL", default="INFO"))

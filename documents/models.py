@@ -61,6 +61,10 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         """Latest editions that are not retired."""
         return self.latest_editions().filter(retired_at__isnull=True)
 
+    def overdue(self, today: date) -> Self:
+        """Documents in use whose publisher's date of review has passed."""
+        return self.in_use().filter(review_by__lt=today)
+
 
 @audited_fields("DocumentLicenceEvent", "licence", "may_send", "may_quote", "may_redistribute", "retired_at")
 class Document(models.Model):

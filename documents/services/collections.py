@@ -19,6 +19,7 @@ from rubrics.models import Benchmark, ImportJob
 @transaction.atomic
 def create_collection(*, benchmark: Benchmark, terms: CollectionTerms, by: User | None, at: datetime) -> Collection:
     """Make an empty collection; `Conflict` if there is one of that name."""
+    lock_names(benchmark)
     collection = Collection(benchmark=benchmark, created_by=by, created_at=at)
     _set_terms(collection, terms)
     collection.save(force_insert=True)
@@ -31,6 +32,7 @@ def change_collection(*, collection: Collection, terms: CollectionTerms) -> None
 
     Imports name their collection. Those that are not done follow it to its new name.
     """
+    lock_names(collection.benchmark)
     locked = Collection.objects.select_for_update(no_key=True).select_related("benchmark").get(pk=collection.pk)
     old_name = locked.name
     _set_terms(locked, terms)
@@ -43,10 +45,15 @@ def change_collection(*, collection: Collection, terms: CollectionTerms) -> None
     collection.name, collection.description = locked.name, locked.description
 
 
+def lock_names(benchmark: Benchmark) -> None:
+    """Keep others from naming collections of the benchmark until this transaction ends."""
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+
+
 def _set_terms(collection: Collection, terms: CollectionTerms) -> None:
     collection.name, collection.description = terms.name.strip(), terms.description.strip()
     try:
-        collection.clean_fields()
+        collection.clean_fields(exclude=["created_by"])
     except ValidationError as error:
         raise DomainError(" ".join(error.messages)) from error
     others = Collection.objects.filter(benchmark=collection.benchmark, name=collection.name)

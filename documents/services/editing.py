@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -10,8 +10,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from consilium.core.commands import command_of
 from consilium.core.errors import DomainError
 from documents.models import Document
+from documents.services.described import DETAILS, LICENCE
 from documents.services.terms import DocumentDetails, LicenceTerms
 
 
@@ -24,9 +26,32 @@ def change_details(*, document: Document, details: DocumentDetails) -> None:
 
 
 @transaction.atomic
+def describe_document(*, document: Document, details: DocumentDetails, licence: LicenceTerms) -> None:
+    """`change_details` and `change_licence` at once."""
+    change_details(document=document, details=details)
+    change_licence(document=document, terms=licence)
+
+
+@transaction.atomic
 def change_licence(*, document: Document, terms: LicenceTerms) -> None:
     """Say under which licence a document is, and what it allows; nothing is allowed under an unknown licence."""
     _change(document, asdict(terms) | {"licence": terms.licence.strip()})
+
+
+@transaction.atomic
+def change_document(*, document: Document, changes: Mapping[str, Any], at: datetime) -> None:
+    """Change the fields of `DocumentDetails` and `LicenceTerms` that ``changes`` names, and by ``retired`` its use."""
+    locked = _locked(document)
+    stored = {name: getattr(locked, name) for name in (*DETAILS, *LICENCE)}
+    values = {**stored, **{name: value for name, value in changes.items() if name in stored}}
+    values = {name: value for name, value in values.items() if name in LICENCE or value != ""}
+    describe_document(
+        document=document, details=command_of(DocumentDetails, values), licence=command_of(LicenceTerms, values)
+    )
+    if changes.get("retired") is True:
+        retire(document=document, at=at)
+    elif changes.get("retired") is False:
+        restore(document=document)
 
 
 @transaction.atomic

@@ -56,6 +56,8 @@ from annotation.services import (
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.jobs import no_progress
+from documents.models import Collection, Document, Passage
+from documents.services import import_documents
 from releases.models import Release
 from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
@@ -186,6 +188,24 @@ def import_levels(case: Case, candidate: Candidate, label: str, reading: str) ->
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
+def import_document(benchmark: Benchmark, words: str) -> Document:
+    """A document of one page, whose original may be passed on."""
+    import_documents(
+        benchmark=benchmark,
+        file=BytesIO(words.encode()),
+        options={
+            "collection": "Guidelines", "create_collection": "1", "file_name": "fever.txt", "title": "Fever",
+            "licence": "CC0-1.0", "may_redistribute": "1",
+        },
+        by=None,
+        at=AT,
+        progress=no_progress,
+    )  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")  # as in `import_levels`
+    return Document.objects.get()
+
+
 @dataclass
 class World:
     """The rows, and who is who."""
@@ -227,6 +247,9 @@ class World:
     draft_case: Case  # written by the author, its rubric a draft
     draft: Rubric
     waiver: int  # of the draft case
+    collection: Collection
+    document: Document
+    passage: Passage
     canaries: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
@@ -261,6 +284,7 @@ def build_world(suffix: str = "") -> World:
         "reading": f"zqreading{suffix}",
         "forced choice": f"zqchoice{suffix}",
         "framing": f"zqframing{suffix}",
+        "document": f"zqdocument{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
         "judge's reading": f"zqlevelread{suffix}",
@@ -534,7 +558,9 @@ def build_world(suffix: str = "") -> World:
     plan_acuity(benchmark, canaries["plan of acuity"])
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)
+    document = import_document(benchmark, canaries["document"])
     return World(
+        collection=document.collection, document=document, passage=document.passages.get(),
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,
         level_judge=level_run.judge, level_run=level_run,

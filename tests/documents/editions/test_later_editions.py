@@ -16,7 +16,7 @@ from documents.models import CarriedCitation, Document
 from rubrics import hooks
 from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricItem
 from rubrics.services.exclusion import exclude_case
-from tests.documents.library import cite, make_collection, make_document
+from tests.documents.editions.editions_world import cite, make_collection, make_document
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
