@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from accounts.models import User
 from consilium.core.errors import FaultsRefused, LineError
 from rubrics.editor.draft_content import DraftItem
 from rubrics.models import Rubric
 
+T = TypeVar("T")
 # The items of a draft as they are to be stored, and what is wrong with them; ``line`` is the place of an item.
 DraftCheck = Callable[[Rubric, Sequence[DraftItem]], tuple[Sequence[DraftItem], Sequence[LineError]]]
 DraftListener = Callable[[Rubric, Sequence[DraftItem], User, datetime], None]
@@ -39,14 +41,15 @@ def register(
     publication_listener: PublicationListener | None = None,
 ) -> None:
     """Add functions, each of them once."""
-    for function, functions in (
-        (draft_check, _draft_checks),
-        (draft_listener, _draft_listeners),
-        (publication_check, _publication_checks),
-        (publication_listener, _publication_listeners),
-    ):
-        if function is not None and function not in functions:
-            functions.append(function)  # type: ignore[attr-defined]
+    _add(draft_check, _draft_checks)
+    _add(draft_listener, _draft_listeners)
+    _add(publication_check, _publication_checks)
+    _add(publication_listener, _publication_listeners)
+
+
+def _add(function: T | None, functions: list[T]) -> None:
+    if function is not None and function not in functions:
+        functions.append(function)
 
 
 def check_draft(rubric: Rubric, items: Sequence[DraftItem]) -> list[DraftItem]:

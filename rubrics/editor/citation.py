@@ -35,9 +35,14 @@ def citations_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Citation, ...]:
     return tuple(Citation(**row) for row in rows)
 
 
+def citation_row(citation: Citation) -> dict[str, Any]:
+    """A citation as it is stored and sent."""
+    return asdict(citation)
+
+
 def citation_rows(citations: Iterable[Citation]) -> list[dict[str, Any]]:
     """Citations as they are stored and sent."""
-    return [asdict(citation) for citation in citations]
+    return [citation_row(citation) for citation in citations]
 
 
 def read_citations(value: Any) -> tuple[Citation, ...] | str:

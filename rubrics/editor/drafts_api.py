@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.errors import ImportRefused
 from consilium.core.versioning import StaleSave
-from rubrics import access
+from rubrics import access, cited
 from rubrics.editor import editing
 from rubrics.editor.draft_content import MAX_ITEMS, read_items
 from rubrics.models import Case, Rubric
@@ -32,6 +32,19 @@ if TYPE_CHECKING:
 Plain = serializers.Serializer[Any]
 
 
+class CitationSerializer(Plain):
+    """A passage that a criterion rests on. The quotation must stand in the passage word for word."""
+
+    passage = serializers.CharField(help_text="The public id of a passage of this benchmark.")
+    start = serializers.IntegerField(
+        required=False, allow_null=True, help_text="Where the quotation begins, in characters of the passage."
+    )
+    end = serializers.IntegerField(required=False, allow_null=True)
+    quote = serializers.CharField(
+        allow_blank=True, required=False, help_text="Empty where the passage is cited as a whole."
+    )
+
+
 class DraftItemSerializer(Plain):
     """A criterion that is being written; read strictly by `rubrics.editor.draft_content.read_items`."""
 
@@ -43,6 +56,8 @@ class DraftItemSerializer(Plain):
     element = serializers.CharField(allow_blank=True, required=False)
     expectation = serializers.CharField(allow_blank=True, required=False)
     bank = serializers.CharField(allow_blank=True, required=False)
+    citations = CitationSerializer(many=True, required=False)
+    suggestion = serializers.CharField(allow_blank=True, required=False, help_text="The suggestion that it began as.")
     criterion = serializers.IntegerField(
         required=False, allow_null=True, help_text="The criterion that it is, as long as its text stands."
     )
@@ -56,6 +71,17 @@ class MissingSerializer(Plain):
     message = serializers.CharField()
 
 
+class CitedSerializer(CitationSerializer):
+    """What pages show of a citation."""
+
+    reference = serializers.CharField(help_text="Publisher, title, version and page.")
+    address = serializers.CharField(help_text="The page of the passage, with the quotation marked.")
+    words = serializers.CharField(help_text="The quotation, or the whole passage.")
+    marks = serializers.ListField(
+        child=serializers.CharField(), help_text="What speaks against the document: superseded, retired, review due."
+    )
+
+
 class DraftSerializer(Plain):
     """A draft as it stands. Version 0: nothing is written yet."""
 
@@ -63,6 +89,7 @@ class DraftSerializer(Plain):
     draft = serializers.IntegerField(allow_null=True, help_text="Which draft it is; a later one has another number.")
     version = serializers.IntegerField()
     items = DraftItemSerializer(many=True)
+    cited = CitedSerializer(many=True, help_text="Every citation of the items once.")
     saved_at = serializers.CharField()
     saved_by = serializers.CharField()
     missing = MissingSerializer(many=True)
@@ -97,7 +124,7 @@ class LintedSerializer(StrictSerializer, Plain):
 
 
 class TableSerializer(StrictSerializer, Plain):
-    """A file with a heading: criterion, points, tags, source, element, expectation, bank."""
+    """A file with a heading: criterion, points, tags, source, element, expectation, bank, citations."""
 
     file = serializers.FileField()
 
@@ -112,7 +139,7 @@ def _rubric_payload(case: Case) -> dict[str, Any]:
         return {"status": "", **editing.nothing_yet(case.benchmark)}
     if rubric.status == Rubric.Status.PUBLISHED:
         nothing = editing.nothing_yet(case.benchmark)
-        return {"status": rubric.status, **nothing, "items": [item.as_json() for item in items], "missing": []}
+        return {"status": rubric.status, **nothing, **editing.items_json(items, case.benchmark), "missing": []}
     return {"status": rubric.status, **editing.draft_json(rubric.draft, benchmark=case.benchmark)}
 
 
@@ -168,7 +195,7 @@ def draft_lint(request: Request, slug: str, public_id: str) -> Response:
 @parser_classes([MultiPartParser])
 def draft_table(request: Request, slug: str, public_id: str) -> Response:
     """Read a table (CSV or XLSX) into items; nothing is kept. Put them into the draft, or send them to lint."""
-    access.get_case_to_write(request.user, slug, public_id)
+    case = access.get_case_to_write(request.user, slug, public_id)
     serializer = TableSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
     file, faults = serializer.validated_data["file"], Faults()
@@ -178,6 +205,8 @@ def draft_table(request: Request, slug: str, public_id: str) -> Response:
     rows = list(islice(table, MAX_ITEMS + 1))
     if len(rows) > MAX_ITEMS:
         faults.add(rows[-1].line, "criterion", _("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS})
+    if not faults.total:
+        cited.resolve_rows(case.benchmark, rows, faults)
     if faults.total:
         raise ImportRefused(faults.first, faults.total)
     items = [{"id": f"t{place}", **row.as_json()} for place, row in enumerate(rows, start=1)]

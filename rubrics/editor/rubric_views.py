@@ -18,7 +18,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.i18n import translate
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
-from rubrics import access
+from rubrics import access, beside, cited
 from rubrics.editor import editing
 from rubrics.editor.draft_content import read_items
 from rubrics.editor.rules import rules_of
@@ -59,6 +59,8 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "rules": rules,
             "missing": stands["missing"],
             "columns": COLUMNS,
+            "panels": beside.panels_for(request.user, case) if writable else [],
+            "cited": cited.describe(case.benchmark, (citation for item in items for citation in item.citations)),
             "returned": returned,
             "evidence": [entry for entries in evidence.values() for entry in entries],
             "start": {
@@ -137,8 +139,7 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         return JsonResponse(body, status=refused.status_code)
     except DomainError as refused:
         return JsonResponse({"detail": str(refused), "gone": refused.status_code == 409}, status=refused.status_code)
-    current = editing.draft_json(draft, benchmark=case.benchmark)
-    del current["items"]  # the page has them
+    current = editing.saved_json(draft, benchmark=case.benchmark)  # the page has the items
     return JsonResponse(saved_body(case.public_id, version=current["version"], current=current))
 
 
@@ -170,7 +171,7 @@ def rubric_lint(request: SignedInRequest, slug: str, public_id: str) -> HttpResp
 @signed_in
 def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """What a pasted text or a file holds: guessed columns, criteria, faults by line and field. Nothing is kept."""
-    access.get_case_to_write(request.user, slug, public_id)
+    case = access.get_case_to_write(request.user, slug, public_id)
     faults = Faults()
     column_names = request.POST.get("columns")
     columns = column_names.split(",") if column_names else None
@@ -184,11 +185,13 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
         exact = upload.read(4) == ZIP
         upload.seek(0)
         table = read_table(rows_of_file(cast(BinaryIO, upload), faults), faults, columns=columns, exact=exact)
+    cited.resolve_rows(case.benchmark, table.rows, faults)
     return JsonResponse(
         {
             "columns": table.columns,
             "has_heading": table.has_heading,
             "rows": [row.as_json() for row in table.rows],
+            "cited": editing.cited_json((citation for row in table.rows for citation in row.citations), case.benchmark),
             "faults": _fault_rows(sorted(faults.first, key=lambda fault: fault.line)),
             "fault_total": faults.total,
         }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import User
-from rubrics import access
+from rubrics import access, cited
 from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.lint import lint
 from rubrics.lint.remark import Remark
@@ -85,6 +85,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "seen": {"version": draft.version},
         "before": before,
         "diff": diff,
+        "cited": cited.describe(case.benchmark, diff.citations),
         "rows": rows,
         "positive": sum(item.points for item in items if item.points > 0),
         "reviews": reviews,

@@ -1,0 +1,22 @@
+"""The panel beside the rubric editor: the search for passages to cite."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from consilium.core.htmx import SignedInRequest, signed_in
+from documents import access
+from documents.models import Document
+
+
+@require_safe
+@signed_in
+def panel(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The search form; its results are fetched from ``documents:find``."""
+    benchmark = access.get_read_benchmark(request.user, slug)
+    documents = Document.objects.in_use().filter(collection__benchmark=benchmark)
+    languages = documents.exclude(language="").order_by("language").values_list("language", flat=True).distinct()
+    context = {"benchmark": benchmark, "languages": list(languages), "has_documents": documents.exists()}
+    return render(request, "documents/beside/panel.html", context)
