@@ -1,6 +1,6 @@
 """Routes of collections, documents and passages."""
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from documents.views import collections, documents
 
@@ -25,6 +25,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="collection-rebuild",
     ),
     path("b/<slug:slug>/documents/passages/<str:public_id>/", documents.passage, name="passage"),
+    path("", include("documents.editions.urls")),
     path("b/<slug:slug>/documents/<str:public_id>/", documents.document, name="document"),
     path("b/<slug:slug>/documents/<str:public_id>/passages.csv", documents.passages_csv, name="passages-csv"),
     path("b/<slug:slug>/documents/<str:public_id>/file/", documents.document_file, name="document-file"),

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from documents.models import Collection, Document, Passage
-from rubrics.models import Benchmark
+from rubrics.models import Benchmark, Case, Rubric, RubricItem
 
 
 def make_collection(benchmark: Benchmark, name: str = "Guidelines") -> Collection:
@@ -53,6 +53,17 @@ def cite(passage: Passage, quote: str = "") -> dict[str, Any]:
     start = passage.text.index(quote) if quote else 0
     end = start + len(quote) if quote else len(passage.text)
     return {"passage": passage.public_id, "start": start, "end": end, "quote": quote}
+
+
+def cited_rubric(case: Case, citations: list[list[dict[str, Any]]]) -> Rubric:
+    """A published rubric whose criteria have these citations."""
+    rubric = Rubric.objects.create(case=case)
+    for position, entries in enumerate(citations, start=1):
+        criterion = case.criteria.create(text=f"Criterion {position}")
+        RubricItem.objects.create(rubric=rubric, criterion=criterion, position=position, points=5, citations=entries)
+    rubric.status, rubric.published_at = Rubric.Status.PUBLISHED, timezone.now()
+    rubric.save(update_fields=["status", "published_at"])
+    return rubric
 
 
 def _sha256(text: str) -> str:

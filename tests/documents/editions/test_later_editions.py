@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.db import DatabaseError, transaction
 from django.utils import timezone
@@ -14,9 +12,9 @@ from documents.editions.selectors import citing_criteria
 from documents.editions.services import carry_citations, request_revisions
 from documents.models import CarriedCitation, Document
 from rubrics import hooks
-from rubrics.models import Benchmark, Case, RevisionRequest, Rubric, RubricItem
+from rubrics.models import Benchmark, RevisionRequest, Rubric
 from rubrics.services.exclusion import exclude_case
-from tests.documents.editions.editions_world import cite, make_collection, make_document
+from tests.documents.editions.editions_world import cite, cited_rubric, make_collection, make_document
 from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -39,17 +37,6 @@ def benchmark(admin: User) -> Benchmark:
 @pytest.fixture
 def first(benchmark: Benchmark) -> Document:
     return make_document(make_collection(benchmark), [ECG, DOSE, OXYGEN])
-
-
-def cited_rubric(case: Case, citations: list[list[dict[str, Any]]]) -> Rubric:
-    """A published rubric whose criteria have these citations."""
-    rubric = Rubric.objects.create(case=case)
-    for position, entries in enumerate(citations, start=1):
-        criterion = case.criteria.create(text=f"Criterion {position}")
-        RubricItem.objects.create(rubric=rubric, criterion=criterion, position=position, points=5, citations=entries)
-    rubric.status, rubric.published_at = Rubric.Status.PUBLISHED, timezone.now()
-    rubric.save(update_fields=["status", "published_at"])
-    return rubric
 
 
 def later(first: Document, paragraphs: list[str]) -> Document:
