@@ -17,3 +17,4 @@ class AnnotationConfig(AppConfig):
         overview.register(steps.steps)
         hooks.register(publication_listener=new_versions.move_untouched_work)
         consequences.register(lacking.consequences)
+        consequences.register_cost(lacking.decision_cost)

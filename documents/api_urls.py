@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from documents import api
+from documents.editions import api as editions_api
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("documents.search.api_urls")),
@@ -15,6 +16,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("benchmarks/<slug:slug>/documents/", api.documents, name="api-documents"),
     path("benchmarks/<slug:slug>/documents/<str:public_id>/", api.document, name="api-document"),
+    path(
+        "benchmarks/<slug:slug>/documents/<str:public_id>/citations/",
+        editions_api.citations,
+        name="api-edition-citations",
+    ),
     path(
         "benchmarks/<slug:slug>/documents/<str:public_id>/passages/",
         api.document_passages,

@@ -9,6 +9,7 @@ class DocumentsConfig(AppConfig):
     def ready(self) -> None:
         """Register the files that this app reads, its entry in the top bar, and what it adds to rubrics."""
         from documents import access, citing, navigation, services
+        from documents.editions import services as edition_services
         from documents.services.importing import OPTIONS
         from rubrics import beside, cited, hooks, imports
 
@@ -20,7 +21,7 @@ class DocumentsConfig(AppConfig):
             page="documents:collections",
         )
         navigation.register()
-        hooks.register(draft_check=citing.check_citations)
+        hooks.register(draft_check=citing.check_citations, publication_listener=edition_services.carry_published)
         cited.register(cited.Source(describe=citing.describe, resolve=citing.resolve))
         beside.register(
             beside.Panel(

@@ -28,6 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="collection-rebuild",
     ),
     path("b/<slug:slug>/documents/passages/<str:public_id>/", documents.passage, name="passage"),
+    path("", include("documents.editions.urls")),
     path("b/<slug:slug>/documents/<str:public_id>/", documents.document, name="document"),
     path("b/<slug:slug>/documents/<str:public_id>/passages.csv", documents.passages_csv, name="passages-csv"),
     path("b/<slug:slug>/documents/<str:public_id>/file/", documents.document_file, name="document-file"),

@@ -18,6 +18,8 @@ from consilium.core.errors import DomainError
 from consilium.core.i18n import translate
 from consilium.core.identifiers import new_public_id
 from consilium.core.jobs import Progress
+from documents.editions.selectors import citing_criteria
+from documents.editions.services import carry_citations
 from documents.models import Collection, Document, Passage
 from documents.search import passages_added
 from documents.services.collections import create_collection, lock_names
@@ -103,6 +105,7 @@ def import_documents(
     passages = _write(collection, plan.new, by=by, at=at)
     if passages:
         passages_added(collection=collection, by=by, at=at)
+    plan.warnings += _left_behind(collection, plan.new, at)
     return {
         "documents": {"created": len(plan.new), "unchanged": plan.counts["unchanged"]},
         "new editions": {"created": plan.counts["new editions"]},
@@ -181,6 +184,23 @@ def _pages_without_text(document: ReadDocument) -> str:
         len(pages),
     )
     return message % {"key": document.key, "n": len(pages), "pages": listed}
+
+
+def _left_behind(collection: Collection, documents: Sequence[NewDocument], at: datetime) -> Iterator[str]:
+    """Look for the cited words of earlier editions; a warning for each new edition that lacks some."""
+    for new in documents:
+        if new.supersedes is None:
+            continue
+        edition = Document.objects.select_related("collection").defer("text").get(supersedes=new.supersedes)
+        carry_citations(edition=edition, at=at)
+        n = sum(criterion.is_left_behind for criterion in citing_criteria(edition))
+        if n:
+            message = ngettext(
+                "“%(key)s”: %(n)d criterion rests on words that the new edition does not have.",
+                "“%(key)s”: %(n)d criteria rest on words that the new edition does not have.",
+                n,
+            )
+            yield message % {"key": edition.key, "n": n}
 
 
 def _write(collection: Collection, documents: Sequence[NewDocument], *, by: User | None, at: datetime) -> int:
