@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from consilium.core.phrases import Phrase
 from documents.parsing.blocks import BLOCK_KINDS, Block, DocumentFacts
 from documents.parsing.characters import Unreadable
-from documents.parsing.limits import LIMITS, DocumentLimits
+from documents.parsing.limits import LIMITS, PAGE_IMAGE_LIMITS, DocumentLimits
 from documents.parsing.parsed import ParsedDocument
 from documents.parsing.passages import PassageBuilder
 
@@ -75,13 +75,16 @@ def read_in_child(
     return builder.finish(facts)
 
 
-def render_page(file: BinaryIO, page: int, width: int = 900, *, limits: DocumentLimits = LIMITS) -> bytes:
+def render_page(file: BinaryIO, page: int, width: int = 900, *, limits: DocumentLimits = PAGE_IMAGE_LIMITS) -> bytes:
     """Page ``page`` (from 1) of a PDF as a PNG that is ``width`` pixels wide. `ChildFailed` where there is none."""
     settings = {"kind": "png", "page": page, "width": min(max(width, 16), MAX_IMAGE_WIDTH)}
     with _Child(file, settings, limits) as child:
-        for message in child.messages():
-            if message[0] == "png":
-                return child.read_bytes(_checked(message[1], int))
+        try:
+            for message in child.messages():
+                if message[0] == "png":
+                    return child.read_bytes(_checked(message[1], int))
+        except Unreadable as error:
+            raise ChildFailed(error.message) from None
     raise ChildFailed(_broken())
 
 

@@ -22,7 +22,7 @@ from rubrics.services import give_authoring_role
 from tests.documents.library import AT, FEVER, add, add_document, lines, make_job, work
 from tests.factories import UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 DOCUMENTS = "/b/bench/documents/"
 
 
@@ -254,11 +254,11 @@ def test_a_collection_is_made_once_and_renamed(collection: Collection) -> None:
     repeated = client.post(f"{DOCUMENTS}collections/", {"name": "Guidelines"})
     assert repeated.status_code == 409
     assert "There is a collection “Guidelines” already." in words(repeated)
-    made = client.post(f"{DOCUMENTS}collections/", {"name": "Leaflets", "description": "For patients"})
+    response = client.post(f"{DOCUMENTS}collections/", {"name": "Leaflets", "description": "For patients"})
     leaflets = Collection.objects.get(name="Leaflets")
-    assert made.url == f"{DOCUMENTS}collections/{leaflets.public_id}/"
-    assert client.post(f"{made.url}edit/", {"name": "Guidelines"}).status_code == 409
-    assert client.post(f"{made.url}edit/", {"name": "For patients"}).status_code == 302
+    assert response.url == f"{DOCUMENTS}collections/{leaflets.public_id}/"
+    assert client.post(f"{response.url}edit/", {"name": "Guidelines"}).status_code == 409
+    assert client.post(f"{response.url}edit/", {"name": "For patients"}).status_code == 302
     assert Collection.objects.get(pk=leaflets.pk).name == "For patients"
 
 
