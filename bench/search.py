@@ -188,8 +188,8 @@ class FullText:
 
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT text FROM bare_passage, to_tsquery('english', %s) asked WHERE terms @@ asked"
-                " ORDER BY ts_rank(terms, asked) DESC LIMIT 20",
+                "SELECT text FROM bare_passage, to_tsquery('english', %s) query WHERE terms @@ query"
+                " ORDER BY ts_rank(terms, query) DESC LIMIT 20",
                 [" | ".join(word for word in query.split() if word.isalpha() and word.isascii())],
             )
             return sum(len(text) for (text,) in cursor.fetchall())
@@ -253,12 +253,12 @@ class Browser:
         return len(body)
 
 
-def timed(ask: Callable[[str], int], asked: Sequence[str]) -> list[float]:
-    """Milliseconds of each query; the first twenty are asked once before."""
-    for query in asked[:20]:
+def timed(ask: Callable[[str], int], texts: Sequence[str]) -> list[float]:
+    """Milliseconds of each query; the first twenty are texts once before."""
+    for query in texts[:20]:
         ask(query)
     times = []
-    for query in asked:
+    for query in texts:
         began = time.perf_counter()
         ask(query)
         times.append((time.perf_counter() - began) * 1000)
@@ -288,7 +288,7 @@ def main() -> None:
         bare = bare_copy(options.passages)
         floor = alone.seconds + bare
         index_size = sum(path.stat().st_size for path in (home / "search").rglob("*") if path.is_file()) / 1e6
-        asked = queries(options.queries)
+        texts = queries(options.queries)
         with web_server(PORT):
             browser = Browser(session())
             page, find = "/b/bench/documents/search/", "/b/bench/documents/find/"
@@ -300,9 +300,9 @@ def main() -> None:
                 "panel (JSON)": lambda query: browser.get(find, q=query),
                 "healthz (web server alone)": lambda _query: browser.get("/healthz"),
             }
-            times = {name: timed(ask, asked) for name, ask in ways.items()}
+            times = {name: timed(ask, texts) for name, ask in ways.items()}
             full_text = FullText()
-            english = [query for query in asked if query.isascii()][:20]
+            english = [query for query in texts if query.isascii()][:20]
             times["ts_rank, 20 of the English ones"] = timed(full_text.search, english)
     lowest = times["tantivy alone"]
     show(
@@ -318,7 +318,7 @@ def main() -> None:
     )
     print(f"index {index_size:.1f} MB; memory of the importing process {before:.0f} MiB before, {peak:.0f} MiB after")
     show(
-        f"Search, {len(asked)} queries",
+        f"Search, {len(texts)} queries",
         ("milliseconds", "p50", "p95", "largest", "p50, times tantivy", "p95, times tantivy"),
         [
             (
