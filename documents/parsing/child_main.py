@@ -58,7 +58,7 @@ def main() -> None:
         answer.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
     def refuse(message: str, line: int = 0) -> None:
-        phrase = message if isinstance(message, Phrase) else Phrase("%(text)s", text=str(message))
+        phrase = message if isinstance(message, Phrase) else Phrase(message)
         send("refused", phrase.template, phrase.values, line)
         send("end")
 
