@@ -89,14 +89,14 @@ def _citation_of(passage: str, text: str, start: int, end: int) -> Citation:
 
 def describe(benchmark: Benchmark, citations: Iterable[Citation]) -> dict[Citation, ShownCitation]:
     """What pages and files show of citations; one query for all of them."""
-    wanted = list(citations)
+    cited = list(citations)
     rows = Passage.objects.filter(
-        public_id__in={citation.passage for citation in wanted}, document__collection__benchmark=benchmark
+        public_id__in={citation.passage for citation in cited}, document__collection__benchmark=benchmark
     )
     passages = {passage.public_id: passage for passage in passages_with_age(rows)}
     return {
         citation: _described(benchmark, citation, passages[citation.passage])
-        for citation in wanted
+        for citation in cited
         if citation.passage in passages
     }
 

@@ -68,10 +68,10 @@ def register(source: Source) -> None:
 
 def describe(benchmark: Benchmark, citations: Iterable[Citation]) -> dict[Citation, ShownCitation]:
     """Citations of criteria of ``benchmark`` as they are shown; no query where there are none."""
-    wanted = list(dict.fromkeys(citations))
+    distinct = list(dict.fromkeys(citations))
     shown: dict[Citation, ShownCitation] = {}
-    for source in _sources if wanted else ():
-        shown |= source.describe(benchmark, wanted)
+    for source in _sources if distinct else ():
+        shown |= source.describe(benchmark, distinct)
     return shown
 
 
@@ -84,10 +84,10 @@ def describe_lists(benchmark: Benchmark, lists: Sequence[Iterable[Citation]]) ->
 
 def resolve(benchmark: Benchmark, locators: Iterable[str]) -> dict[str, Citation]:
     """The citation that each locator stands for; those that name no passage of ``benchmark`` are missing."""
-    wanted = list(dict.fromkeys(locators))
+    distinct = list(dict.fromkeys(locators))
     citations: dict[str, Citation] = {}
-    for source in _sources if wanted else ():
-        citations |= source.resolve(benchmark, wanted)
+    for source in _sources if distinct else ():
+        citations |= source.resolve(benchmark, distinct)
     return citations
 
 

@@ -14,6 +14,7 @@ from documents.citing import locator_of
 from documents.models import Document, Passage
 from documents.references import page_label, passages_with_age
 from releases.content.record import CitedPlace, ReleasedCase
+from rubrics.editor.citation import Citation
 from rubrics.imports.bulk import chunks
 from rubrics.models import Benchmark
 from rubrics.tables.columns import shielded
@@ -87,13 +88,13 @@ def citation_rows(
             )
 
 
-def locators(benchmark: Benchmark, cited: Iterable[Any]) -> dict[Any, str]:
+def locators(benchmark: Benchmark, cited: Iterable[Citation]) -> dict[Citation, str]:
     """The locator of each citation."""
-    wanted = list(cited)
-    passages = _passages(benchmark, {citation.passage for citation in wanted})
+    citations = list(cited)
+    passages = _passages(benchmark, {citation.passage for citation in citations})
     return {
         citation: locator_of(citation, passages[citation.passage])
-        for citation in wanted
+        for citation in citations
         if citation.passage in passages
     }
 

@@ -19,6 +19,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.errors import ImportRefused
 from consilium.core.versioning import StaleSave
 from rubrics import access, cited
+from rubrics.api.serializers import CitationSerializer
 from rubrics.editor import editing
 from rubrics.editor.draft_content import MAX_ITEMS, read_items
 from rubrics.models import Case, Rubric
@@ -30,19 +31,6 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Plain = serializers.Serializer[Any]
-
-
-class CitationSerializer(Plain):
-    """A passage that a criterion rests on. The quotation must stand in the passage word for word."""
-
-    passage = serializers.CharField(help_text="The public id of a passage of this benchmark.")
-    start = serializers.IntegerField(
-        required=False, allow_null=True, help_text="Where the quotation begins, in characters of the passage."
-    )
-    end = serializers.IntegerField(required=False, allow_null=True)
-    quote = serializers.CharField(
-        allow_blank=True, required=False, help_text="Empty where the passage is cited as a whole."
-    )
 
 
 class DraftItemSerializer(Plain):

@@ -13,10 +13,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from consilium.core.errors import ImportRefused
 from documents.citing import describe, resolve
 from documents.models import Document, Passage
 from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import items_of
+from rubrics.imports import run_file
 from rubrics.models import AuthoringRole, Case, RubricDraft, RubricItem
 from tests import factories
 from tests.documents.cited_documents import FEVER, RED_FLAGS, add_document
@@ -166,6 +168,10 @@ def publish(desk: Desk, *citations: dict[str, Any]) -> None:
     review = desk.client(desk.second).get(f"{desk.api}/review/").json()
     assert review["items"][0]["citations"] == [vars_of(citation) for citation in desk.stored()]
     approve = {"outcome": "approved", "digest": review["digest"]}
+    page = (
+        desk.client(desk.second).get(f"/b/{desk.benchmark.slug}/write/{desk.case.public_id}/review/").content.decode()
+    )
+    assert all(f"passages/{citation.passage}/" in page for citation in desk.stored())
     done = desk.client(desk.second).post(f"{desk.api}/review/", approve, content_type="application/json")
     assert done.status_code == 200, done.content
 
@@ -279,3 +285,50 @@ def test_many_citations_take_one_query(desk: Desk, django_assert_num_queries: An
     citations = [Citation(passage.public_id, 0, 4, passage.text[:4]) for passage in passages]
     with django_assert_num_queries(1):
         assert len(describe(desk.benchmark, citations)) == 24
+
+
+def test_the_difference_says_which_citations_came_and_went(desk: Desk) -> None:
+    publish(desk, {"passage": desk.fever.public_id})
+    begin = desk.client().post(f"/b/{desk.benchmark.slug}/write/{desk.case.public_id}/rubric/begin/")
+    assert begin.status_code == 302
+    draft = desk.client().get(f"{desk.api}/draft/").json()
+    [item] = draft["items"]
+    assert item["citations"] == [vars_of(Citation(desk.fever.public_id))]
+    item["citations"] = [{"passage": desk.red_flags.public_id}]
+    saved = desk.client().put(
+        f"{desk.api}/draft/", {"version": draft["version"], "items": [item]}, content_type="application/json"
+    )
+    assert saved.status_code == 200
+    [change] = desk.client().get(f"{desk.api}/versions/diff/").json()
+    assert (change["change"], change["also_changed"]) == ("changed", "citations")
+    page = desk.client().get(f"/b/{desk.benchmark.slug}/write/{desk.case.public_id}/diff/").content.decode()
+    came, went = page.index('class="cite is-ins"'), page.index('class="cite is-del"')
+    assert desk.red_flags.public_id in page[came:went] and desk.fever.public_id in page[went : went + 300]
+    admin = factories.UserFactory()
+    factories.BenchmarkRoleFactory(benchmark=desk.benchmark, user=admin)
+    published = desk.client(admin).get(f"{desk.api}/").json()["criteria"]
+    assert [row["citations"] for row in published] == [[vars_of(Citation(desk.fever.public_id))]]
+
+
+def import_table(desk: Desk, text: str) -> Any:
+    return run_file(
+        kind="rubrics",
+        slug=desk.benchmark.slug,
+        file=io.BytesIO(text.encode()),
+        options={"author": desk.author.email},
+        at=timezone.now(),
+    )
+
+
+def test_an_imported_table_sets_citations_and_one_without_the_column_leaves_them(desk: Desk) -> None:
+    quoted_words = f"fever@{desk.fever.document.sha256[:8]}#p1:63-73"
+    table = "case,criterion,points{column}\n{key},Gives the dose by weight,{points}{cell}\n"
+    import_table(desk, table.format(column=",citations", key=desk.case.key, points=7, cell=f",{quoted_words}"))
+    assert desk.stored() == [Citation(desk.fever.public_id, *FOUR, "four doses")]
+    import_table(desk, table.format(column="", key=desk.case.key, points=5, cell=""))
+    assert desk.stored() == [Citation(desk.fever.public_id, *FOUR, "four doses")]
+    unknown = quoted_words.replace("fever@", "cough@")
+    with pytest.raises(ImportRefused, match="line 2, citations: No passage of this benchmark"):
+        import_table(desk, table.format(column=",citations", key=desk.case.key, points=5, cell=f",{unknown}"))
+    import_table(desk, table.format(column=",citations", key=desk.case.key, points=5, cell=","))
+    assert desk.stored() == []
