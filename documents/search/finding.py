@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import structlog
 from django.conf import settings
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Exists, OuterRef, QuerySet
@@ -22,6 +23,8 @@ from documents.search.generations import MAX_BESIDE, content_of, rows_beside, ro
 from documents.search.index import Index, Match, Terms, build_beside, find
 from documents.selectors import marks_of
 
+logger = structlog.get_logger(__name__)
+
 IN_USE = Filters()
 MAX_LIMIT = 200
 MAX_SMALL = 32  # indexes of newer passages that a process keeps, each of at most `MAX_BESIDE`
@@ -32,7 +35,7 @@ MAX_BUILT_IN_REQUEST = 5_000
 
 
 class NotReady(DomainError):
-    """The index is being built on this machine; the search can be repeated in a moment."""
+    """This machine does not have the index yet; the search can be repeated in a moment."""
 
     status_code = 503
 
@@ -106,7 +109,11 @@ def _in_force(collection: Collection, generation: SearchGeneration) -> Index:
     if takes_long and not folders.is_here(*place, content=content):
         folders.build_in_background(*place, content=content, rows=rows)
         raise NotReady(_("This machine is building the search index. Try again in a minute."))
-    return folders.opened(*place, content=content, rows=rows)
+    try:
+        return folders.opened(*place, content=content, rows=rows)
+    except OSError as error:  # say a full disk
+        logger.exception("search_index_not_built", collection=collection.public_id)
+        raise NotReady(_("This machine cannot build the search index; its log has the details.")) from error
 
 
 # By public id of the collection, generation, and documents.

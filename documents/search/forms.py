@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.languages import language_name
@@ -19,14 +20,19 @@ from documents.services.terms import HIGHEST_TIER, LOWEST_TIER
 from rubrics.models import Benchmark
 
 ANY = ("", _("All"))
-TIERS = [(number, _("%(tier)d or higher") % {"tier": number}) for number in range(LOWEST_TIER - 1, HIGHEST_TIER, -1)]
+
+
+def _tiers() -> list[tuple[int | str, str]]:
+    below = range(LOWEST_TIER - 1, HIGHEST_TIER, -1)
+    up_to = [(tier, _now("%(tier)s or higher") % {"tier": tier}) for tier in below]
+    return [("", _now("All")), *up_to, (HIGHEST_TIER, _now("%(tier)s only") % {"tier": HIGHEST_TIER})]
 
 
 class SearchForm(forms.Form):
     """Words to look for, and where; anything that is not offered is refused."""
 
     q = forms.CharField(
-        label=_("Words"),
+        label=_("Words to look for"),
         max_length=MAX_QUERY_LENGTH,
         required=False,
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
@@ -40,7 +46,7 @@ class SearchForm(forms.Form):
         required=False,
         coerce=int,
         empty_value=None,
-        choices=[ANY, *TIERS, (HIGHEST_TIER, _("%(tier)d only") % {"tier": HIGHEST_TIER})],
+        choices=_tiers,
     )
     published_from = forms.DateField(
         label=_("Published since"), required=False, widget=forms.DateInput(attrs={"type": "date"})
