@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ from typing import Any, BinaryIO
 from consilium.core.phrases import Phrase
 from documents.parsing.blocks import BLOCK_KINDS, Block, DocumentFacts
 from documents.parsing.characters import Unreadable
-from documents.parsing.limits import LIMITS, DocumentLimits
+from documents.parsing.limits import LIMITS, PAGE_IMAGE_LIMITS, DocumentLimits
 from documents.parsing.parsed import ParsedDocument
 from documents.parsing.passages import PassageBuilder
 
@@ -74,13 +75,16 @@ def read_in_child(
     return builder.finish(facts)
 
 
-def render_page(file: BinaryIO, page: int, width: int = 900, *, limits: DocumentLimits = LIMITS) -> bytes:
+def render_page(file: BinaryIO, page: int, width: int = 900, *, limits: DocumentLimits = PAGE_IMAGE_LIMITS) -> bytes:
     """Page ``page`` (from 1) of a PDF as a PNG that is ``width`` pixels wide. `ChildFailed` where there is none."""
     settings = {"kind": "png", "page": page, "width": min(max(width, 16), MAX_IMAGE_WIDTH)}
     with _Child(file, settings, limits) as child:
-        for message in child.messages():
-            if message[0] == "png":
-                return child.read_bytes(_checked(message[1], int))
+        try:
+            for message in child.messages():
+                if message[0] == "png":
+                    return child.read_bytes(_checked(message[1], int))
+        except Unreadable as error:
+            raise ChildFailed(error.message) from None
     raise ChildFailed(_broken())
 
 
@@ -134,12 +138,8 @@ class _Child:
             if name == "end":
                 return
             if name == "refused":
-                template, values, line = (
-                    _checked(message[1], str),
-                    _checked(message[2], dict),
-                    _checked(message[3], int),
-                )
-                raise Unreadable(_phrase(template, values), line)
+                phrase = _phrase(_checked(message[1], str), _checked(message[2], dict))
+                raise Unreadable(phrase, _checked(message[3], int))
             yield message
 
     def _message(self) -> list[Any]:
@@ -169,7 +169,9 @@ class _Child:
         stream = self._process.stdout
         assert stream is not None
         left = self._deadline - time.monotonic()
-        if left <= 0 or not select.select([stream], [], [], left)[0]:
+        waiting = select.poll()
+        waiting.register(stream, select.POLLIN)
+        if left <= 0 or not waiting.poll(1000 * left):
             raise ChildFailed(
                 Phrase("Reading the file took longer than %(n)s s. It may be broken.", n=round(self._limits.wall_s))
             )
@@ -186,8 +188,6 @@ class _Child:
 
 def _reason(code: int, limits: DocumentLimits) -> Phrase:
     """Why the child ended before the end of its answer."""
-    import signal
-
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return Phrase("Reading the file took longer than %(n)s s. It may be broken.", n=limits.cpu_s)
     return _broken()

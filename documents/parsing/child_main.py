@@ -7,6 +7,7 @@ the only other answer: ``["png", length]`` and the bytes. Without the last line 
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import resource
@@ -57,7 +58,7 @@ def main() -> None:
         answer.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
     def refuse(message: str, line: int = 0) -> None:
-        phrase = message if isinstance(message, Phrase) else Phrase("%(text)s", text=str(message))
+        phrase = message if isinstance(message, Phrase) else Phrase(message)
         send("refused", phrase.template, phrase.values, line)
         send("end")
 
@@ -82,6 +83,7 @@ def _job(settings: dict[str, Any], file: BinaryIO, send: Callable[..., None]) ->
     from dataclasses import replace
 
     from documents.parsing.blocks import Block, DocumentFacts
+    from documents.parsing.html import ENCODINGS
     from documents.parsing.limits import LIMITS
 
     limits = replace(LIMITS, pages=settings["pages"], markup_characters=settings["markup_characters"])
@@ -91,6 +93,9 @@ def _job(settings: dict[str, Any], file: BinaryIO, send: Callable[..., None]) ->
         send("progress", min(1000, 1000 * read // size))
 
     kind = settings["kind"]
+    # Codecs are modules, too.
+    for encoding in ("utf-16-le",) if kind in ("pdf", "png") else ENCODINGS:
+        codecs.lookup(encoding)
     if kind == "png":
         from documents.parsing.page_image import page_png
 

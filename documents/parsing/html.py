@@ -104,6 +104,9 @@ _MAX_SPAN, _MAX_COLUMNS, _MAX_SPANNED_CHARACTERS = 1_000, 100, 200
 _WHITE_SPACE = re.compile(r"\s+")
 
 
+ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", *sorted(set(_ENCODINGS.values()) - {""}))
+
+
 def encoding_of_html(file: BinaryIO) -> str:
     """The encoding of a page: its mark, what it declares, else UTF-8 or GB18030."""
     file.seek(0)
@@ -245,9 +248,9 @@ class _PageParser(HTMLParser):
             self._kind = "item"
             self._add(self._mark())
         elif tag in _BLOCKS:
-            if (self._kind == "heading" and tag not in ("p", "div")) or (
-                self._kind != "heading" and not (self._kind == "item" and self._is_only_mark())
-            ):
+            is_heading_line = self._kind == "heading" and tag in ("p", "div")
+            is_item_line = self._kind == "item" and self._is_only_mark()
+            if not is_heading_line and not is_item_line:
                 self.end_block()
             self._pre += tag == "pre"
 

@@ -26,6 +26,7 @@ class DocumentLimits:
 
 
 LIMITS = DocumentLimits()
+PAGE_IMAGE_LIMITS = DocumentLimits(wall_s=15.0, cpu_s=10)  # somebody waits for the page
 
 # A passage has 60 to 220 words. A Han character counts as half a word, so that sizes are in halves of words.
 MIN_PASSAGE_SIZE, MAX_PASSAGE_SIZE = 120, 440

@@ -22,7 +22,7 @@ from documents.parsing.blocks import Block, DocumentFacts
 from documents.parsing.characters import Cleaner, Unreadable
 from documents.parsing.limits import LIMITS, DocumentLimits
 from documents.parsing.pdf_file import open_pdf
-from documents.parsing.pdf_layout import Fragment, Sizes, lines_of, page_blocks
+from documents.parsing.pdf_layout import Fragment, Sizes, lines_of, page_blocks, word_text
 
 _MIN_HEIGHT = 1.0  # points; nobody reads smaller text
 _SPACES = frozenset((0x20, 0xA0, 0x09, 0x0A, 0x0D, 0x3000, *range(0x2000, 0x200B)))
@@ -56,7 +56,6 @@ def pdf_blocks(
         if progress is not None:
             progress(1000 * (number + 1) // n_pages)
     title = _title(document, reader.cleaner)
-    document.close()
     yield from reader.blocks()
     yield DocumentFacts(
         title=title,
@@ -119,6 +118,7 @@ class _Reader:
         rotation = page.get_rotation() // 90
         turn = _Turn(left, bottom, right, top, rotation)
         builder = _FragmentBuilder(self.cleaner)
+        is_bold = _BoldFonts()
         box = raw.FS_RECTF()
         reference = ctypes.byref(box)
         get_unicode, get_box = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox
@@ -153,7 +153,7 @@ class _Reader:
                 continue
             if builder.is_at_word_start:
                 angle = round(get_angle(text_page, index) / 1.5707963) % 4
-                builder.start_word((rotation + angle) % 4, raw.FPDFText_GetFontWeight(text_page, index))
+                builder.start_word((rotation + angle) % 4, is_bold(text_page, index))
             builder.add(chr(code), *turn.box(box.left, box.bottom, box.right, box.top))
         if unmapped > _UNMAPPED_SHARE * max(1, count):
             self._unmapped_pages.append(number + 1)
@@ -167,7 +167,7 @@ class _Reader:
         """The blocks of all pages."""
         repeated = self._repeated()
         for number, packed in enumerate(self._pages, start=1):
-            rows, height = marshal.loads(zlib.decompress(packed))
+            rows, height = marshal.loads(zlib.decompress(packed))  # noqa: S302  (our own bytes)
             fragments = [Fragment(*row) for row in rows]
             repeated_here = {
                 top for text, top in _edge_lines(fragments, height) if (_pattern(text), (number - 1) % 2) in repeated
@@ -237,23 +237,39 @@ class _Turn:
         return left - self._left, self._top - top, right - self._left, self._top - bottom
 
 
+class _BoldFonts:
+    """Whether a character is bold, by the name of its font or by its weight."""
+
+    _NAMES = re.compile(rb"bold|black|heavy", re.IGNORECASE)
+
+    def __init__(self) -> None:
+        self._buffer = ctypes.create_string_buffer(200)
+        self._flags = ctypes.c_int()
+
+    def __call__(self, text_page: Any, index: int) -> bool:
+        length = raw.FPDFText_GetFontInfo(text_page, index, self._buffer, 200, ctypes.byref(self._flags))
+        if 0 < length <= 200 and self._NAMES.search(self._buffer.value):
+            return True
+        return raw.FPDFText_GetFontWeight(text_page, index) >= 600
+
+
 class _FragmentBuilder:
     """Joins characters to words, and words that stand close to each other on a line to fragments."""
 
     def __init__(self, cleaner: Cleaner) -> None:
         self._cleaner = cleaner
         self._fragments: list[Fragment] = []
-        self._word: list[str] = []
+        self._word: list[tuple[str, float]] = []  # characters and where they begin
         self._box = (0.0, 0.0, 0.0, 0.0)
         self._turn = 0
-        self._weight = 0
+        self._is_bold = False
 
     @property
     def is_at_word_start(self) -> bool:
         return not self._word
 
-    def start_word(self, turn: int, weight: int) -> None:
-        self._turn, self._weight = turn, weight
+    def start_word(self, turn: int, is_bold: bool) -> None:
+        self._turn, self._is_bold = turn, is_bold
 
     def add(self, character: str, left: float, top: float, right: float, bottom: float) -> None:
         """A character of the word, or of a new one where it stands elsewhere."""
@@ -262,24 +278,22 @@ class _FragmentBuilder:
             size = max(y1 - y0, x1 - x0) if self._turn % 2 else y1 - y0
             is_far = self._turn == 0 and (bottom < y0 or top > y1 or left - x1 > 0.6 * size or x0 - right > 0.6 * size)
             if not is_far:
-                self._word.append(character)
+                self._word.append((character, left))
                 self._box = (min(x0, left), min(y0, top), max(x1, right), max(y1, bottom))
                 return
-            turn, weight = self._turn, self._weight
             self.end_word()
-            self.start_word(turn, weight)
-        self._word.append(character)
+        self._word.append((character, left))
         self._box = (left, top, right, bottom)
 
     def end_word(self) -> None:
         """Put the word to the fragment before it, or begin another fragment."""
         if not self._word:
             return
-        text = self._cleaner.clean("".join(self._word))
+        text = self._cleaner.clean(word_text(self._word))
         self._word.clear()
         if not text.strip():
             return
-        word = Fragment(text, *_upright(self._box, self._turn), self._turn, self._weight >= 600)
+        word = Fragment(text, *_upright(self._box, self._turn), self._turn, self._is_bold)
         if not (self._fragments and self._fragments[-1].join(word)):
             self._fragments.append(word)
 

@@ -11,13 +11,14 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
 from documents.parsing.blocks import CELL_SEPARATOR, Block
 
 # In heights of a line.
-_WORD_GAP = 0.9  # a wider gap separates cells or columns
+_WORD_GAP = 0.6  # a wider gap separates cells or columns
 _MIN_GUTTER = 0.5
 _COLUMN_FILL = 0.5  # lines of a column of text fill at least this part of it
 _MIN_COLUMN_LINES = 4
@@ -26,6 +27,7 @@ _MAX_HEADING_LEVELS = 4
 _MAX_HEADING_CHARACTERS = 200
 _MAX_BOLD_SHARE = 0.3
 _ITEM = re.compile(r"(?:[•‣◦▪·●○■□–]|[-*o](?=\s)|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)](?=\s)|[①-⑳])")
+_LTR_RUN = re.compile(r"[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9][0-9A-Za-z\u0660-\u0669\u06f0-\u06f9.,:/%-]*")
 _RTL = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
 
@@ -58,13 +60,33 @@ class Fragment:
             return False
         height = max(self.height, other.height)
         gap = max(other.left - self.right, self.left - other.right)
-        if not -0.5 * height < gap < _WORD_GAP * height or not 0.6 < self.height / max(other.height, 0.1) < 1.7:
+        if not -0.5 * height < gap < _WORD_GAP * height:
             return False
-        self.text = f"{self.text} {other.text}"
+        is_rtl = _RTL.search(self.text + other.text)
+        if other.right < self.left + 0.3 * height and not is_rtl:
+            return False  # text that begins anew further left
+        comes_before = other.right > self.right and other.left > self.left and _is_rtl(self.text + other.text)
+        self.text = f"{other.text} {self.text}" if comes_before else f"{self.text} {other.text}"
         self.left, self.right = min(self.left, other.left), max(self.right, other.right)
         self.top, self.bottom = min(self.top, other.top), max(self.bottom, other.bottom)
         self.is_bold = self.is_bold and other.is_bold
         return True
+
+
+def word_text(characters: list[tuple[str, float]]) -> str:
+    """The characters of a word in the order of reading, from their places.
+
+    A PDF holds words of right-to-left scripts in either order. Digits and Latin letters in them run from the left.
+    """
+    text = "".join(character for character, _left in characters)
+    if text.isascii() or not _RTL.search(text):
+        return text
+    ordered = "".join(character for character, _left in sorted(characters, key=lambda one: -one[1]))
+    return _LTR_RUN.sub(lambda run: run[0][::-1], ordered)
+
+
+def _is_rtl(text: str) -> bool:
+    return 2 * len(_RTL.findall(text)) > len(text.replace(" ", ""))
 
 
 class Sizes:
@@ -226,7 +248,7 @@ def lines_of(fragments: list[Fragment]) -> list[Line]:
 
 def _joined(line: Line) -> Line:
     """The fragments of a line, those joined that stand close together."""
-    is_rtl = sum(len(_RTL.findall(one.text)) for one in line) * 2 > sum(len(one.text) for one in line)
+    is_rtl = _is_rtl("".join(one.text for one in line))
     ordered = sorted(line, key=lambda one: -one.right if is_rtl else one.left)
     cells = [Fragment(*ordered[0].as_row())]
     for fragment in ordered[1:]:
@@ -255,28 +277,44 @@ def _region_blocks(lines: list[Line], sizes: Sizes, page: int) -> Iterator[Block
 
 
 def _table_end(lines: list[Line], begin: int) -> int:
-    """Where a table that begins with this line ends; 0 where none begins."""
+    """Where a table that begins with this line ends; 0 where none begins.
+
+    The rows of a table have white space in common that runs down between their cells.
+    """
     if len(lines[begin]) < 2 or _is_marked_item(lines[begin]):
         return 0
     end, n_rows = begin + 1, 1
-    last = lines[begin]
+    height = lines[begin][0].height
+    gutters = _gaps(lines[begin])
     while end < len(lines):
         line = lines[end]
         gap = _top(line) - _bottom(lines[end - 1])
-        height = last[0].height
         if gap > 2.5 * height:
             break
         if len(line) >= 2:
-            if not _share_columns(last, line):
+            shared = _shared(gutters, _gaps(line), 0.4 * height)
+            if not shared:
                 break
+            gutters = shared
             n_rows += 1
-            last = line if len(line) >= len(last) else last
-        elif not (gap < 0.8 * height and _continues_cell(lines, end, last)):
+        elif not (gap < 0.8 * height and _continues_cell(lines, end, gutters, height)):
             break
         end += 1
-    while end > begin and len(lines[end - 1]) < 2 and lines[end - 1][0].left <= last[0].left + last[0].height:
-        end -= 1  # what stands below the first column alone is text behind the table
-    return end if n_rows >= 2 else 0
+    if n_rows >= 3 or (n_rows == 2 and (len(gutters) >= 2 or max(b - a for a, b in gutters) > 1.5 * height)):
+        return end
+    return 0
+
+
+def _gaps(line: Line) -> list[tuple[float, float]]:
+    """The white space between the cells of a line, from left to right."""
+    cells = sorted(line, key=lambda cell: cell.left)
+    return [(left.right, right.left) for left, right in pairwise(cells)]
+
+
+def _shared(gutters: list[tuple[float, float]], gaps: list[tuple[float, float]], least: float) -> list[Any]:
+    """What the white spaces have in common, as far as it is at least so wide."""
+    common = [(max(a, c), min(b, d)) for a, b in gutters for c, d in gaps]
+    return [(start, end) for start, end in common if end - start >= least]
 
 
 def _is_marked_item(line: Line) -> bool:
@@ -284,37 +322,21 @@ def _is_marked_item(line: Line) -> bool:
     return len(line) == 2 and len(line[0].text) <= 4 and _ITEM.match(f"{line[0].text} ") is not None
 
 
-def _share_columns(first: Line, second: Line) -> bool:
-    """Whether most cells of the shorter line stand under cells of the other one."""
-    shorter, longer = sorted((first, second), key=len)
-    tolerance = 0.6 * shorter[0].height
-    n = 0
-    for cell in shorter:
-        n += any(
-            abs(cell.left - other.left) < tolerance
-            or abs(cell.right - other.right) < tolerance
-            or abs(cell.left + cell.right - other.left - other.right) < 2 * tolerance
-            for other in longer
-        )
-    return n >= 2 or (n >= 1 and 2 * n >= len(shorter))
-
-
-def _continues_cell(lines: list[Line], index: int, last: Line) -> bool:
+def _continues_cell(lines: list[Line], index: int, gutters: list[tuple[float, float]], height: float) -> bool:
     """Whether a line with one cell continues a cell above it, or stands between rows of the table."""
     cell = lines[index][0]
-    over = [other for other in last if _overlap(cell, other) > 0]
-    if len(over) != 1:
+    if any(cell.left < start and cell.right > end for start, end in gutters):
         return False
-    if over[0] is not last[0]:
-        return True
+    if cell.left >= gutters[0][1] - 1:
+        return True  # not in the first column
     following = lines[index + 1] if index + 1 < len(lines) else None
-    return following is not None and len(following) >= 2 and _share_columns(last, following)
+    return following is not None and len(following) >= 2 and bool(_shared(gutters, _gaps(following), 0.4 * height))
 
 
 def _rows(lines: list[Line], page: int) -> Iterator[Block]:
     """The rows of a table; the first is its header."""
     columns = max(lines, key=len)
-    gaps = [_top(line) - _bottom(above) for above, line in zip(lines, lines[1:], strict=False)]
+    gaps = [_top(line) - _bottom(above) for above, line in pairwise(lines)]
     tight, wide = min(gaps), max(gaps)
     height = median(line[0].height for line in lines)
     has_rows_apart = wide - tight > 0.3 * height
@@ -363,7 +385,7 @@ def _bottom(line: Line) -> float:
 def _paragraphs(lines: list[Line], sizes: Sizes, page: int) -> Iterator[Block]:
     if not lines:
         return
-    pitches = sorted(_top(line) - _top(above) for above, line in zip(lines, lines[1:], strict=False))
+    pitches = sorted(_top(line) - _top(above) for above, line in pairwise(lines))
     usual = pitches[len(pitches) // 3] if pitches else 0.0
     right = max(cell.right for line in lines for cell in line)
     current: list[Line] = []
@@ -387,11 +409,10 @@ def _begins_block(line: Line, current: list[Line], usual: float, right: float, s
         return True
     if _is_bold(line) != _is_bold(last) and sizes.bold_is_rare:
         return True
-    is_indented = (
-        line[0].left > current[0][0].left + 0.8 * height
-        if len(current) == 1
-        else (line[0].left > last[0].left + 0.8 * height)
-    )
+    if _is_rtl(_text(line)):
+        return False
+    first = current[0] if len(current) == 1 else last
+    is_indented = line[0].left > first[0].left + 0.8 * height
     ended_early = last[-1].right < right - 6 * height
     is_item = _ITEM.match(_text(current[0])) is not None
     return (is_indented and not is_item and len(current) > 1) or (ended_early and is_indented and not is_item)
@@ -408,13 +429,8 @@ def _is_bold(line: Line) -> bool:
 def _block(lines: list[Line], sizes: Sizes, page: int) -> Block:
     text = "\n".join(map(_text, lines))
     level = sizes.level(median(line[0].height for line in lines))
-    if (
-        not level
-        and sizes.bold_is_rare
-        and all(map(_is_bold, lines))
-        and len(lines) <= 2
-        and text[-1] not in ".;,。；，"
-    ):
+    is_bold = sizes.bold_is_rare and all(map(_is_bold, lines)) and len(lines) <= 2
+    if not level and is_bold and text[-1] not in ".;,。；，":
         level = _MAX_HEADING_LEVELS + 1
     if level and len(text) <= _MAX_HEADING_CHARACTERS:
         return Block("heading", text, level, page)

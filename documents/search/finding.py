@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import structlog
 from django.conf import settings
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -22,6 +23,8 @@ from documents.search.generations import MAX_BESIDE, content_of, rows_beside, ro
 from documents.search.index import Index, Match, Terms, build_beside, find
 from documents.selectors import marks_of
 
+logger = structlog.get_logger(__name__)
+
 IN_USE = Filters()
 MAX_LIMIT = 200
 MAX_SMALL = 32  # indexes of newer passages that a process keeps, each of at most `MAX_BESIDE`
@@ -32,7 +35,7 @@ MAX_BUILT_IN_REQUEST = 5_000
 
 
 class NotReady(DomainError):
-    """The index is being built on this machine; the search can be repeated in a moment."""
+    """This machine does not have the index yet; the search can be repeated in a moment."""
 
     status_code = 503
 
@@ -47,7 +50,12 @@ class Hit:
 
 
 def search(
-    *, collections: Sequence[Collection], query: str, filters: Filters = IN_USE, limit: int = 20, at: datetime
+    *,
+    collections: QuerySet[Collection] | Sequence[Collection],
+    query: str,
+    filters: Filters = IN_USE,
+    limit: int = 20,
+    at: datetime,
 ) -> list[Hit]:
     """The passages that match a query best, the best first; the query is words, without a syntax.
 
@@ -55,15 +63,13 @@ def search(
     document key, edition and place in the document.
     """
     terms = Terms.of(query)
-    if not collections or not (terms.words or terms.pairs):
+    if not (terms.words or terms.pairs):
         return []
     limit = min(limit, MAX_LIMIT)
     # The generation first: whatever is in its index was committed before the documents are read.
-    read = list(
-        Collection.objects.filter(pk__in=[collection.pk for collection in collections])
-        .select_related("generation")
-        .order_by("pk")
-    )
+    if not isinstance(collections, QuerySet):
+        collections = Collection.objects.filter(pk__in=[collection.pk for collection in collections])
+    read = list(collections.select_related("generation").order_by("pk"))
     documents, allowed = _documents(read, filters)
     indexes = [index for collection in read for index in _indexes(collection, documents.get(collection.pk, []))]
     return _hits(find(indexes, terms, allowed, limit), limit, at)
@@ -103,7 +109,11 @@ def _in_force(collection: Collection, generation: SearchGeneration) -> Index:
     if takes_long and not folders.is_here(*place, content=content):
         folders.build_in_background(*place, content=content, rows=rows)
         raise NotReady(_("This machine is building the search index. Try again in a minute."))
-    return folders.opened(*place, content=content, rows=rows)
+    try:
+        return folders.opened(*place, content=content, rows=rows)
+    except OSError as error:  # say a full disk
+        logger.exception("search_index_not_built", collection=collection.public_id)
+        raise NotReady(_("This machine cannot build the search index; its log has the details.")) from error
 
 
 # By public id of the collection, generation, and documents.

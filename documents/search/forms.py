@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.languages import language_name
@@ -17,14 +20,19 @@ from documents.services.terms import HIGHEST_TIER, LOWEST_TIER
 from rubrics.models import Benchmark
 
 ANY = ("", _("All"))
-TIERS = [(number, _("%(tier)d or higher") % {"tier": number}) for number in range(LOWEST_TIER - 1, HIGHEST_TIER, -1)]
+
+
+def _tiers() -> list[tuple[int | str, str]]:
+    below = range(LOWEST_TIER - 1, HIGHEST_TIER, -1)
+    up_to = [(tier, _now("%(tier)s or higher") % {"tier": tier}) for tier in below]
+    return [("", _now("All")), *up_to, (HIGHEST_TIER, _now("%(tier)s only") % {"tier": HIGHEST_TIER})]
 
 
 class SearchForm(forms.Form):
     """Words to look for, and where; anything that is not offered is refused."""
 
     q = forms.CharField(
-        label=_("Words"),
+        label=_("Words to look for"),
         max_length=MAX_QUERY_LENGTH,
         required=False,
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
@@ -38,7 +46,7 @@ class SearchForm(forms.Form):
         required=False,
         coerce=int,
         empty_value=None,
-        choices=[ANY, *TIERS, (HIGHEST_TIER, _("%(tier)d only") % {"tier": HIGHEST_TIER})],
+        choices=_tiers,
     )
     published_from = forms.DateField(
         label=_("Published since"), required=False, widget=forms.DateInput(attrs={"type": "date"})
@@ -50,29 +58,36 @@ class SearchForm(forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._benchmark = benchmark
-        variety = selectors.variety_of(benchmark)
-        self._offer("collection", variety.collections)
-        # A language with all of its variants: "zh" finds "zh-Hans".
-        languages = sorted({code.split("-")[0] for code in variety.languages} | set(variety.languages))
-        self._offer("language", [(code, language_name(code)) for code in languages])
-        self._offer("jurisdiction", [(code, code) for code in variety.jurisdictions])
+        # Read only where a filter is shown or was chosen: a search while somebody types needs none of them.
+        self._offer("collection", lambda: self._variety.collections)
+        self._offer("language", self._languages)
+        self._offer("jurisdiction", lambda: [(code, code) for code in self._variety.jurisdictions])
 
-    def _offer(self, name: str, choices: Sequence[tuple[str, str]]) -> None:
+    @cached_property
+    def _variety(self) -> selectors.Variety:
+        return selectors.variety_of(self._benchmark)
+
+    def _languages(self) -> list[tuple[str, str]]:
+        """Each language with all of its variants, and each variant: "zh" finds "zh-Hans"."""
+        codes = set(self._variety.languages)
+        return [(code, language_name(code)) for code in sorted(codes | {code.split("-")[0] for code in codes})]
+
+    def _offer(self, name: str, choices: Callable[[], Sequence[tuple[str, str]]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [ANY, *choices]
+        field.choices = lambda: [ANY, *choices()]
 
     @property
     def query(self) -> str:
         """What to look for; empty where there is nothing to look for yet."""
         return str(self.cleaned_data["q"]).strip()
 
-    def collections(self) -> list[Collection]:
+    def collections(self) -> QuerySet[Collection]:
         """The collections to look in."""
         collections = Collection.objects.filter(benchmark=self._benchmark)
         if chosen := self.cleaned_data["collection"]:
             collections = collections.filter(public_id=chosen)
-        return list(collections)
+        return collections
 
     def filters(self) -> Filters:
         """Which of their documents to look at."""

@@ -341,13 +341,13 @@ def _idf(passages: int, holding: int) -> float:
 
 def _best(index: Index, query: tantivy.Query, limit: int) -> list[Match]:
     """The best matches of one index. Of those with equal scores the first by rank, however tantivy orders them."""
-    wanted = limit + 1
+    count = limit + 1
     while True:
-        hits = index.searcher.search(query, limit=wanted, count=False).hits
+        hits = index.searcher.search(query, limit=count, count=False).hits
         scores = [round(score, SCORE_DIGITS) for score, _address in hits]
-        if len(hits) < wanted or scores[-1] < scores[limit - 1] or wanted >= MAX_TIES:
+        if len(hits) < count or scores[-1] < scores[limit - 1] or count >= MAX_TIES:
             break
-        wanted = min(wanted * 4, MAX_TIES)
+        count = min(count * 4, MAX_TIES)
     addresses = [address for _score, address in hits]
     ranks = index.searcher.fast_field_values("rank", addresses)
     passages = index.searcher.fast_field_values("passage", addresses)

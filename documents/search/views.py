@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,7 +14,8 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.htmx import SignedInRequest, signed_in
 from documents import access
-from documents.search.finding import Hit, NotReady, search
+from documents.models import Collection
+from documents.search.finding import NotReady, search
 from documents.search.forms import SearchForm
 from documents.search.shown import ShownHit, as_json, shown
 
@@ -28,14 +30,15 @@ def search_page(request: SignedInRequest, slug: str) -> HttpResponse:
     form = SearchForm(request.GET, benchmark=benchmark)
     context: dict[str, Any] = {"benchmark": benchmark, "form": form, "per_search": PER_SEARCH}
     if form.is_valid():
-        collections = form.collections()
-        context |= {"query": form.query, "any": bool(collections), "narrowed": _is_narrowed(form)}
+        context |= {"query": form.query, "narrowed": _is_narrowed(form)}
         context["unfiltered"] = "?" + urlencode({"q": form.query})
         try:
-            context["hits"] = _shown(form, collections)
+            context["hits"] = _shown(form)
         except NotReady as error:
             context["not_ready"] = str(error)
-    context["manages"] = access.may_manage_documents(request.user, benchmark)
+    # Asked by the template where there is nothing to show.
+    context["any"] = Collection.objects.filter(benchmark=benchmark).exists
+    context["manages"] = partial(access.may_manage_documents, request.user, benchmark)
     is_part = request.htmx and not request.htmx.history_restore_request
     response = render(request, f"documents/search/{'_results' if is_part else 'search'}.html", context)
     patch_vary_headers(response, ["HX-Request"])
@@ -51,15 +54,15 @@ def find(request: SignedInRequest, slug: str) -> JsonResponse:
     if not form.is_valid():
         return JsonResponse({"errors": form.errors.get_json_data()}, status=400)
     try:
-        hits = _shown(form, form.collections())
+        hits = _shown(form)
     except NotReady as error:
         return JsonResponse({"detail": str(error)}, status=error.status_code)
     return JsonResponse({"hits": [as_json(hit) for hit in hits]})
 
 
-def _shown(form: SearchForm, collections: list[Any]) -> list[ShownHit]:
-    hits: list[Hit] = search(
-        collections=collections, query=form.query, filters=form.filters(), limit=PER_SEARCH, at=timezone.now()
+def _shown(form: SearchForm) -> list[ShownHit]:
+    hits = search(
+        collections=form.collections(), query=form.query, filters=form.filters(), limit=PER_SEARCH, at=timezone.now()
     )
     return shown(hits, form.query)
 

@@ -115,8 +115,8 @@ def _described(read: Sequence[ReadDocument], stated: Mapping[str, Any], faults: 
     """The documents with what is said of them; all of it is checked before anything is written."""
     described = []
     for document in read:
-        found = {"title": document.title, "language": document.parsed.language, "url": document.url}
-        terms = describe({**found, **merged(stated, document.parsed.metadata)}, line=document.line, faults=faults)
+        read_values = {"title": document.title, "language": document.parsed.language, "url": document.url}
+        terms = describe({**read_values, **merged(stated, document.parsed.metadata)}, line=document.line, faults=faults)
         if terms is not None:
             described.append(NewDocument(document, *terms))
     return described

@@ -93,6 +93,7 @@ from scoring.models import (
     TrainedModel,
     Verdict,
 )
+from tests.documents.parsing.pdf_writer import Page, write_pdf
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
@@ -193,9 +194,9 @@ def import_document(benchmark: Benchmark, words: str) -> Document:
     """A document of one page, whose original may be passed on."""
     import_documents(
         benchmark=benchmark,
-        file=BytesIO(words.encode()),
+        file=BytesIO(write_pdf([Page().text(72, 720, words)])),
         options={
-            "collection": "Guidelines", "create_collection": "1", "file_name": "fever.txt", "title": "Fever",
+            "collection": "Guidelines", "create_collection": "1", "file_name": "fever.pdf", "title": "Fever",
             "licence": "CC0-1.0", "may_redistribute": "1",
         },
         by=None,

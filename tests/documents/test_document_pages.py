@@ -10,19 +10,21 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.services import add_member, create_group
 from documents import services
-from documents.models import Collection, Document, Passage
+from documents.models import Collection, Document
 from documents.services.terms import CollectionTerms, LicenceTerms
 from rubrics.models import ImportJob
 from rubrics.services import give_authoring_role
 from tests.documents.library import AT, FEVER, add, add_document, lines, make_job, work
 from tests.factories import UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 DOCUMENTS = "/b/bench/documents/"
 
 
@@ -105,6 +107,27 @@ def test_the_file_of_documents_names_their_state_and_licence(collection: Collect
     assert row["sha256"] == documents["new"].sha256
 
 
+def test_lists_cost_the_same_at_any_length(collection: Collection) -> None:
+    client = signed_in(collection)
+
+    def queries(path: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            response = client.get(path)
+            b"".join(response) if response.streaming else response.content
+        return len(captured)
+
+    paths = (DOCUMENTS, "/b/bench/documents.csv?state=all", f"{DOCUMENTS}collections/",
+             "/api/v1/benchmarks/bench/documents/?state=all", "/api/v1/benchmarks/bench/collections/")  # fmt: skip
+    add(collection, FEVER)
+    for path in paths:
+        client.get(path)  # what a process reads once
+    few = {path: queries(path) for path in paths}
+    add(collection, lines(*({"key": f"k{n}", "text": f"Text {n}.", "review_by": "2020-01-01"} for n in range(20))),
+        "f.jsonl")  # fmt: skip
+    add(collection, lines(*({"key": f"k{n}", "text": f"Other text {n}."} for n in range(10))), "f.jsonl")
+    assert {path: queries(path) for path in paths} == few
+
+
 def test_empty_pages_say_why_and_where_to_go(collection: Collection) -> None:
     page = words(signed_in(collection).get(DOCUMENTS))
     assert "No documents yet" in page
@@ -130,10 +153,6 @@ def test_a_document_shows_its_editions_its_licence_and_its_age(collection: Colle
     assert "Passages may be sent to models." in new
     assert "Exports hold locators alone." in new
     assert "supersedes this one" not in new
-
-
-def passage_about(document: Document, some: str) -> Passage:
-    return next(passage for passage in document.passages.all() if some in passage.text)
 
 
 def test_a_passage_shows_its_surroundings_and_marks_the_words_of_the_address(collection: Collection) -> None:
@@ -254,11 +273,11 @@ def test_a_collection_is_made_once_and_renamed(collection: Collection) -> None:
     repeated = client.post(f"{DOCUMENTS}collections/", {"name": "Guidelines"})
     assert repeated.status_code == 409
     assert "There is a collection “Guidelines” already." in words(repeated)
-    made = client.post(f"{DOCUMENTS}collections/", {"name": "Leaflets", "description": "For patients"})
+    response = client.post(f"{DOCUMENTS}collections/", {"name": "Leaflets", "description": "For patients"})
     leaflets = Collection.objects.get(name="Leaflets")
-    assert made.url == f"{DOCUMENTS}collections/{leaflets.public_id}/"
-    assert client.post(f"{made.url}edit/", {"name": "Guidelines"}).status_code == 409
-    assert client.post(f"{made.url}edit/", {"name": "For patients"}).status_code == 302
+    assert response.url == f"{DOCUMENTS}collections/{leaflets.public_id}/"
+    assert client.post(f"{response.url}edit/", {"name": "Guidelines"}).status_code == 409
+    assert client.post(f"{response.url}edit/", {"name": "For patients"}).status_code == 302
     assert Collection.objects.get(pk=leaflets.pk).name == "For patients"
 
 

@@ -15,7 +15,7 @@ from rubrics.models import ImportJob
 from tests.documents.library import FEVER, add_document, work
 from tests.factories import UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 ROOT = "/api/v1/benchmarks/bench/"
 
 
@@ -49,10 +49,10 @@ def annotator(collection: Collection) -> Caller:
 
 
 def test_a_file_goes_through_the_api_into_a_collection_and_out_again(researcher: Caller, annotator: Caller) -> None:
-    made = researcher.send("collections/", {"name": "Leaflets", "description": "For patients"})
-    assert made.status_code == 201
-    assert (made.json()["name"], made.json()["document_count"]) == ("Leaflets", 0)
-    path = f"collections/{made.json()['id']}/"
+    leaflets = researcher.send("collections/", {"name": "Leaflets", "description": "For patients"})
+    assert leaflets.status_code == 201
+    assert (leaflets.json()["name"], leaflets.json()["document_count"]) == ("Leaflets", 0)
+    path = f"collections/{leaflets.json()['id']}/"
     sent = {"file": SimpleUploadedFile("fever.txt", FEVER.encode()), "licence": "CC0-1.0", "may_send": "true",
             "jurisdictions": "GB, INT", "kind": "guideline", "tier": "1", "published_on": "2026-01-31"}  # fmt: skip
     assert annotator.upload(f"{path}documents/", **sent).status_code == 404
@@ -64,7 +64,7 @@ def test_a_file_goes_through_the_api_into_a_collection_and_out_again(researcher:
 
     assert annotator.get(path).json()["document_count"] == 1
     (row,) = annotator.get("documents/").json()["results"]
-    assert row["collection"] == made.json()["id"]
+    assert row["collection"] == leaflets.json()["id"]
     assert (row["key"], row["edition"], row["supersedes"], row["state"]) == ("fever", 1, None, [])
     assert (row["licence"], row["may_send"], row["may_quote"]) == ("CC0-1.0", True, False)
     assert (row["kind"], row["tier"], row["jurisdictions"]) == ("guideline", 1, ["GB", "INT"])

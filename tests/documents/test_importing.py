@@ -41,7 +41,7 @@ def test_a_file_becomes_a_document_with_its_passages(collection: Collection) -> 
     assert [passage.ordinal for passage in document.passages.all()] == [1 + n for n in range(document.passages.count())]
 
 
-def test_nothing_is_allowed_where_nothing_was_said(collection: Collection) -> None:
+def test_nothing_is_allowed_unless_a_licence_allows_it(collection: Collection) -> None:
     document = add_document(collection)
     assert document.licence == ""
     assert not (document.may_send or document.may_quote or document.may_redistribute)

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from consilium.core.errors import DomainError
 from documents.models import Collection, Document
 from documents.references import short_reference
 from documents.search import Filters, Hit, search
@@ -38,22 +39,25 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not 1 <= options["limit"] <= MAX_LIMIT:
             raise CommandError(f"--limit is from 1 to {MAX_LIMIT}.")
-        hits = search(
-            collections=_collections(benchmark_called(options["benchmark"]), options["collection"]),
-            query=" ".join(options["query"]),
-            filters=Filters(
-                language=options["language"],
-                jurisdiction=options["jurisdiction"],
-                kinds=tuple(options["kind"]),
-                max_tier=options["tier"],
-                published_from=options["published_from"],
-                may_send=options["may_send"],
-                include_retired=options["retired"],
-                include_superseded=options["superseded"],
-            ),
-            limit=options["limit"],
-            at=timezone.now(),
-        )
+        try:
+            hits = search(
+                collections=_collections(benchmark_called(options["benchmark"]), options["collection"]),
+                query=" ".join(options["query"]),
+                filters=Filters(
+                    language=options["language"],
+                    jurisdiction=options["jurisdiction"],
+                    kinds=tuple(options["kind"]),
+                    max_tier=options["tier"],
+                    published_from=options["published_from"],
+                    may_send=options["may_send"],
+                    include_retired=options["retired"],
+                    include_superseded=options["superseded"],
+                ),
+                limit=options["limit"],
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            raise CommandError(str(error)) from error
         for hit in hits:
             self._print(hit, as_json=options["json"])
         if not hits and not options["json"]:

@@ -60,7 +60,7 @@ def build(collection: Collection) -> SearchGeneration:
     return generation
 
 
-def found(collection: Collection, query: str, limit: int = 20, **filters: Any) -> list[str]:
+def find_texts(collection: Collection, query: str, limit: int = 20, **filters: Any) -> list[str]:
     """The texts of the passages that a search finds, the best first."""
     hits = search(collections=[collection], query=query, filters=Filters(**filters), limit=limit, at=timezone.now())
     return [hit.passage.text for hit in hits]

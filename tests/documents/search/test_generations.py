@@ -19,9 +19,9 @@ from django.utils import timezone
 from consilium.core.jobs import LOST_AFTER, JobStatus
 from documents.models import Collection, Passage, SearchGeneration
 from documents.search import folders, generations, passages_added, rebuild
-from documents.search.finding import _small
+from documents.search.finding import NotReady, _small
 from documents.search.generations import GENERATIONS, KEPT_FOR, MAX_BESIDE
-from tests.documents.search.corpus import add_document, build, found, make_collection
+from tests.documents.search.corpus import add_document, build, find_texts, make_collection
 from tests.processes import ROOT, Worker
 from tests.waiting import wait_until
 
@@ -76,7 +76,7 @@ def test_the_first_passages_ask_for_an_index_and_an_empty_collection_does_not() 
     assert generation is not None
     assert generation.number == 1
     assert ask(collection) == generation  # it waits still, and will hold what comes meanwhile
-    assert found(collection, "fever") == ["fever"]
+    assert find_texts(collection, "fever") == ["fever"]
 
 
 @pytest.mark.django_db
@@ -93,7 +93,7 @@ def test_more_than_a_thousand_newer_passages_ask_for_another() -> None:
     generations.run(generation_id=generation.pk, clock=timezone.now)
     generation.refresh_from_db()
     assert (generation.passages, generation.last_passage) == (MAX_BESIDE + 2, Passage.objects.latest("pk").pk)
-    assert found(collection, "fever") == ["fever", "cough and fever"]
+    assert find_texts(collection, "fever") == ["fever", "cough and fever"]
 
 
 @pytest.mark.django_db
@@ -114,9 +114,9 @@ def test_a_generation_that_failed_can_be_asked_for_again(monkeypatch: pytest.Mon
         "The search index could not be built; the log of the worker has the details.",
     )
     monkeypatch.undo()
-    assert found(collection, "fever") == ["fever"]
+    assert find_texts(collection, "fever") == ["fever"]
     assert build(collection).number == 2
-    assert found(collection, "fever") == ["fever"]
+    assert find_texts(collection, "fever") == ["fever"]
 
 
 @pytest.mark.django_db
@@ -142,7 +142,7 @@ def test_a_lost_index_is_built_again(damage: str, monkeypatch: pytest.MonkeyPatc
     add_document(collection, "a", ["fever", "cough"])
     folder = folder_of(build(collection))
     forget()
-    assert found(collection, "fever") == ["fever"]
+    assert find_texts(collection, "fever") == ["fever"]
     forget()
     manifest = folder / "manifest.json"
     if damage == "deleted":
@@ -158,12 +158,27 @@ def test_a_lost_index_is_built_again(damage: str, monkeypatch: pytest.MonkeyPatc
         stored = json.loads(manifest.read_text())
         manifest.write_text(json.dumps({**stored, "content": "17 2020-01-01T00:00:00+00:00"}))
     built = count_builds(monkeypatch)
-    assert found(collection, "fever") == ["fever"]
+    assert find_texts(collection, "fever") == ["fever"]
     assert len(built) == 1
     forget()
-    assert found(collection, "cough") == ["cough"]
+    assert find_texts(collection, "cough") == ["cough"]
     assert len(built) == 1
     assert sorted(path.name for path in folder.parent.iterdir()) == ["1", "1.lock"]
+
+
+@pytest.mark.django_db
+def test_a_machine_that_cannot_build_the_index_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    collection = make_collection()
+    add_document(collection, "a", ["fever"])
+    shutil.rmtree(folder_of(build(collection)))
+    forget()
+
+    def full(*_args: object, **_options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folders, "build", full)
+    with pytest.raises(NotReady, match="cannot build"):
+        find_texts(collection, "fever")
 
 
 @pytest.mark.django_db
@@ -171,7 +186,7 @@ def test_a_folder_that_is_deleted_while_it_is_open_still_answers() -> None:
     collection = make_collection()
     add_document(collection, "a", ["fever"])
     shutil.rmtree(folder_of(build(collection)))
-    assert found(collection, "fever") == ["fever"]
+    assert find_texts(collection, "fever") == ["fever"]
 
 
 @pytest.mark.django_db
@@ -191,7 +206,7 @@ def test_old_folders_go_when_nobody_reads_them() -> None:
     reader.clear()
     generations.remove_old_folders(at=later)
     assert sorted(path.name for path in folder_of(second).parent.iterdir()) == ["2", "2.lock"]
-    assert found(collection, "fever") == ["fever"]
+    assert find_texts(collection, "fever") == ["fever"]
 
 
 @pytest.mark.django_db
@@ -208,13 +223,13 @@ def test_a_large_index_is_not_built_while_a_page_waits(settings: object, monkeyp
     monkeypatch.setattr(finding, "MAX_BUILT_IN_REQUEST", 0)
     begun: list[tuple[str, int]] = []
     monkeypatch.setattr(folders, "build_in_background", lambda *place, **_options: begun.append(place))
-    with pytest.raises(finding.NotReady):
-        found(collection, "fever")
+    with pytest.raises(NotReady):
+        find_texts(collection, "fever")
     assert begun == [(collection.public_id, 1)]
     settings.WEB_PROCESS = False  # type: ignore[attr-defined]
-    assert found(collection, "fever") == ["fever"]
+    assert find_texts(collection, "fever") == ["fever"]
     settings.WEB_PROCESS = True  # type: ignore[attr-defined]
-    assert found(collection, "fever") == ["fever"]
+    assert find_texts(collection, "fever") == ["fever"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -231,7 +246,7 @@ def test_a_thread_builds_a_large_index() -> None:
             *place, content=content, rows=generations.rows_of(collection.pk, generation.last_passage)
         )
     wait_until(lambda: folders.is_here(*place, content=content) and not folders._building, within_s=20)
-    assert found(collection, "fever") == ["fever"]
+    assert find_texts(collection, "fever") == ["fever"]
 
 
 # Several at once ------------------------------------------------------------------------------------------------------
@@ -249,7 +264,7 @@ def test_searches_see_every_passage_while_generations_are_switched() -> None:
     def searches() -> None:
         while not ended.is_set():
             before = set(committed)
-            missing = before - set(found(collection, "fever", limit=200))
+            missing = before - set(find_texts(collection, "fever", limit=200))
             if missing:
                 faults.append(f"missing: {missing}")
         connections.close_all()
@@ -300,7 +315,7 @@ def test_passages_of_an_import_that_commits_late_are_not_lost() -> None:
     building.join()
     generation.refresh_from_db()
     assert generation.passages == 2
-    assert sorted(found(collection, "fever")) == ["late fever", "quick fever"]
+    assert sorted(find_texts(collection, "fever")) == ["late fever", "quick fever"]
 
 
 def _somebody_waits_for_a_lock() -> bool:
@@ -346,7 +361,7 @@ def test_a_worker_that_is_killed_while_building_loses_nothing(start_worker: Call
     generation.refresh_from_db()
     assert generation.status == JobStatus.RUNNING
     assert not folder_of(generation).is_dir()
-    assert len(found(collection, "fever")) == 20
+    assert len(find_texts(collection, "fever")) == 20
 
     lost_at = timezone.now() + LOST_AFTER + timedelta(seconds=1)
     assert GENERATIONS.sweep(at=lost_at) == 1
@@ -354,7 +369,7 @@ def test_a_worker_that_is_killed_while_building_loses_nothing(start_worker: Call
     generation.refresh_from_db()
     assert (generation.status, generation.attempts, generation.passages) == (JobStatus.DONE, 2, 6000)
     assert not building.exists()
-    assert found(collection, "5999") == [texts[-1]]
+    assert find_texts(collection, "5999") == [texts[-1]]
     shutil.rmtree(folder_of(generation).parent)
 
 

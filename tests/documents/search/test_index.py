@@ -73,10 +73,10 @@ def test_passages_beside_an_index_score_as_if_they_were_in_it(tmp_path: Path, ne
     large = on_disk(tmp_path / "1", texts)
     indexes = [large, build_beside(rows(beside, first=1000), large)]
     for query in ("fever", "insulin stroke", "rash pain dose salt"):
-        expected = bm25(query, texts + beside)
+        formula = bm25(query, texts + beside)
         numbers = [*range(1, 121), *range(1000, 1000 + newer)]
-        wanted = {number: score for number, score in zip(numbers, expected, strict=True) if score}
-        assert scores_of(indexes, query) == pytest.approx(wanted, abs=2e-3)
+        expected = {number: score for number, score in zip(numbers, formula, strict=True) if score}
+        assert scores_of(indexes, query) == pytest.approx(expected, abs=2e-3)
 
 
 def test_a_long_passage_beside_an_index_counts_as_long(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from documents.models import Document
 from documents.search import Filters, search
-from tests.documents.search.corpus import add_document, build, found, make_collection
+from tests.documents.search.corpus import add_document, build, find_texts, make_collection
 
 if TYPE_CHECKING:
     from documents.models import Collection
@@ -37,37 +37,37 @@ def collection(request: pytest.FixtureRequest) -> Collection:
 
 def test_a_passage_with_the_rarer_word_comes_first(collection: Collection) -> None:
     """Three passages have *child*, one *salbutamol*: that one wins over passages that repeat what is common."""
-    assert found(collection, "child salbutamol")[0] == ASTHMA
+    assert find_texts(collection, "child salbutamol")[0] == ASTHMA
 
 
 def test_words_match_by_their_stem_and_without_accents_or_case(collection: Collection) -> None:
-    assert found(collection, "FÉVERS treating") == [FEVER]
+    assert find_texts(collection, "FÉVERS treating") == [FEVER]
 
 
 def test_headings_are_searched_too(collection: Collection) -> None:
-    assert found(collection, "wheezing") == [ASTHMA]
+    assert find_texts(collection, "wheezing") == [ASTHMA]
 
 
 def test_chinese_is_found_by_pairs_of_characters(collection: Collection) -> None:
-    assert found(collection, "哮喘发作") == [ZH_ASTHMA]
-    assert found(collection, "发热") == [ZH_FEVER]
+    assert find_texts(collection, "哮喘发作") == [ZH_ASTHMA]
+    assert find_texts(collection, "发热") == [ZH_FEVER]
 
 
 def test_one_chinese_character_finds_passages_that_have_it(collection: Collection) -> None:
-    assert found(collection, "哮") == [ZH_ASTHMA]
-    assert found(collection, "氧") == [ZH_ASTHMA]  # the last of its sentence, which begins no pair
+    assert find_texts(collection, "哮") == [ZH_ASTHMA]
+    assert find_texts(collection, "氧") == [ZH_ASTHMA]  # the last of its sentence, which begins no pair
 
 
 def test_a_dose_is_found_however_it_is_spelled_and_in_both_languages(collection: Collection) -> None:
     for query in ("15mg/kg", "15 mg/kg", "15 MG per kg", "15毫克/公斤", "１５ mg／kg"):
-        assert sorted(found(collection, query)) == sorted([FEVER, ZH_FEVER]), query
-    assert found(collection, "5 mg/kg") == []
-    assert found(collection, "15 mg") == []
-    assert found(collection, "15") == []
+        assert sorted(find_texts(collection, query)) == sorted([FEVER, ZH_FEVER]), query
+    assert find_texts(collection, "5 mg/kg") == []
+    assert find_texts(collection, "15 mg") == []
+    assert find_texts(collection, "15") == []
 
 
 def test_a_temperature_is_found_in_either_notation(collection: Collection) -> None:
-    assert sorted(found(collection, "38.5°C")) == sorted([FEVER, ZH_FEVER])
+    assert sorted(find_texts(collection, "38.5°C")) == sorted([FEVER, ZH_FEVER])
 
 
 WITH_FEVER = [
@@ -82,13 +82,13 @@ WITHOUT_ANY_WORD = [
 
 def test_nothing_in_a_query_is_syntax(collection: Collection) -> None:
     """Operators, quotes, controls, other scripts: words are looked for, and whatever else there is counts nothing."""
-    assert [query for query in WITH_FEVER if FEVER not in found(collection, query)] == []
-    assert [query for query in WITHOUT_ANY_WORD if found(collection, query)] == []
+    assert [query for query in WITH_FEVER if FEVER not in find_texts(collection, query)] == []
+    assert [query for query in WITHOUT_ANY_WORD if find_texts(collection, query)] == []
 
 
 def test_ten_thousand_different_words_are_no_trouble(collection: Collection) -> None:
-    assert found(collection, " ".join(f"w{n}" for n in range(10_000)) + " fever") == []  # past what is read
-    assert found(collection, "fever " + " ".join(f"w{n}" for n in range(10_000))) == [FEVER]
+    assert find_texts(collection, " ".join(f"w{n}" for n in range(10_000)) + " fever") == []  # past what is read
+    assert find_texts(collection, "fever " + " ".join(f"w{n}" for n in range(10_000))) == [FEVER]
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_filters_apply_before_ranking(fields: dict[str, Any], filters: dict[str,
     add_document(collection, "wanted", ["a long passage that names sepsis but once among many other words"], **fields)
     if is_built:
         build(collection)
-    assert found(collection, "sepsis", limit=3) == ["sepsis sepsis sepsis"] * 3
-    assert found(collection, "sepsis", limit=3, **filters) == [
+    assert find_texts(collection, "sepsis", limit=3) == ["sepsis sepsis sepsis"] * 3
+    assert find_texts(collection, "sepsis", limit=3, **filters) == [
         "a long passage that names sepsis but once among many other words"
     ]
 
@@ -119,20 +119,20 @@ def test_filters_apply_before_ranking(fields: dict[str, Any], filters: dict[str,
 def test_what_changes_in_the_database_changes_the_next_search(collection: Collection) -> None:
     """Permission to send, retirement and a later edition hold at once, without a new index."""
     document = Document.objects.get(key="asthma")
-    assert found(collection, "salbutamol", may_send=True) == [ASTHMA]
+    assert find_texts(collection, "salbutamol", may_send=True) == [ASTHMA]
     Document.objects.filter(pk=document.pk).update(may_send=False)
-    assert found(collection, "salbutamol", may_send=True) == []
-    assert found(collection, "salbutamol") == [ASTHMA]
+    assert find_texts(collection, "salbutamol", may_send=True) == []
+    assert find_texts(collection, "salbutamol") == [ASTHMA]
 
     Document.objects.filter(pk=document.pk).update(retired_at=timezone.now())
-    assert found(collection, "salbutamol") == []
-    assert found(collection, "salbutamol", include_retired=True) == [ASTHMA]
+    assert find_texts(collection, "salbutamol") == []
+    assert find_texts(collection, "salbutamol", include_retired=True) == [ASTHMA]
 
     Document.objects.filter(pk=document.pk).update(retired_at=None)
     add_document(collection, "asthma", ["Now terbutaline."], edition=2, supersedes=document)
-    assert found(collection, "salbutamol") == []
-    assert found(collection, "salbutamol", include_superseded=True) == [ASTHMA]
-    assert found(collection, "terbutaline") == ["Now terbutaline."]
+    assert find_texts(collection, "salbutamol") == []
+    assert find_texts(collection, "salbutamol", include_superseded=True) == [ASTHMA]
+    assert find_texts(collection, "terbutaline") == ["Now terbutaline."]
 
 
 def test_hits_say_why_to_take_care(collection: Collection) -> None:
@@ -158,8 +158,8 @@ def test_equal_scores_are_in_the_order_of_key_edition_and_place() -> None:
     build(collection)
     add_document(collection, "B", [f"insulin B{n}" for n in range(9)])
     order = [f"insulin {key}{n}" for key in ("B", "Z", "a", "b") for n in range(9)]
-    assert found(collection, "insulin", limit=36) == order
-    assert found(collection, "insulin", limit=12) == order[:12]
+    assert find_texts(collection, "insulin", limit=36) == order
+    assert find_texts(collection, "insulin", limit=12) == order[:12]
 
 
 def test_several_collections_are_ranked_as_one() -> None:
@@ -177,7 +177,7 @@ def test_several_collections_are_ranked_as_one() -> None:
 
 def test_a_search_costs_three_queries(collection: Collection, django_assert_num_queries: Any) -> None:
     """However many documents there are, and with each hit's document, collection and marks read."""
-    found(collection, "child")
+    find_texts(collection, "child")
     with django_assert_num_queries(3):
         hits = search(collections=[collection], query="child", at=timezone.now())
         assert [hit.passage.document.collection.name for hit in hits] == ["Guidelines"] * 3
@@ -188,4 +188,4 @@ def test_passages_of_other_collections_are_not_found(collection: Collection) -> 
     other = make_collection(name="Others")
     add_document(other, "x", ["salbutamol elsewhere"])
     build(other)
-    assert found(collection, "salbutamol") == [ASTHMA]
+    assert find_texts(collection, "salbutamol") == [ASTHMA]

@@ -59,12 +59,12 @@ def page(client: Client, query: str, **headers: str) -> str:
 def test_the_page_shows_passages_with_the_words_of_the_query_marked(researcher: Client) -> None:
     shown = page(researcher, "?q=doses+of+15+mg/kg")
     assert (
-        "Give paracetamol <mark>15 mg/kg</mark>, and &lt;b&gt;no&lt;/b&gt; more than four <mark>doses</mark>." in shown
+        "Give paracetamol <mark\n>15 mg/kg</mark>, and &lt;b&gt;no&lt;/b&gt; more than four <mark\n>doses</mark>." in shown
     )
     assert "Fever › Dose" in shown
     assert "Made-up Health ·" in shown
     assert "CC-BY-4.0" in shown
-    assert "对乙酰氨基酚<mark>15毫克/公斤</mark>。" in shown
+    assert "对乙酰氨基酚<mark\n>15毫克/公斤</mark>。" in shown
     assert shown.count("Not sent to models") == 1
     passage = Passage.objects.get(text=DOSE)
     assert f'href="/b/bench/documents/passages/{passage.public_id}/"' in shown
@@ -73,7 +73,7 @@ def test_the_page_shows_passages_with_the_words_of_the_query_marked(researcher: 
 def test_htmx_gets_the_passages_alone(researcher: Client) -> None:
     part = page(researcher, "?q=drowsy", **{"HX-Request": "true"})
     assert "<html" not in part
-    assert "<mark>drowsy</mark>" in part
+    assert "<mark\n>drowsy</mark>" in part
     whole = page(researcher, "?q=drowsy", **{"HX-Request": "true", "HX-History-Restore-Request": "true"})
     assert "<html" in whole
 

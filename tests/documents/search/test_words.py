@@ -53,8 +53,8 @@ def test_all_spellings_of_a_quantity_are_one_term(
     number: str, unit: list[str], space: str, data: st.DataObject
 ) -> None:
     """Whatever unit, space, case and language: a query finds the passage."""
-    one, other = data.draw(st.sampled_from(unit)), data.draw(st.sampled_from(unit))
-    passage, query = f"Give {number}{space}{one}, then wait.", f"{number} {other}"
+    spelling, other = data.draw(st.sampled_from(unit)), data.draw(st.sampled_from(unit))
+    passage, query = f"Give {number}{space}{spelling}, then wait.", f"{number} {other}"
     (term,) = Terms.of(query).words
     assert term in stems(normalize(passage))
     assert number.lstrip("0").split(".")[0] in term
