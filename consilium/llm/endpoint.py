@@ -99,9 +99,7 @@ class Endpoint:
 JUDGE_HOSTS = "JUDGE_ALLOWED_HOSTS"
 
 
-def check_url(
-    url: str, allowed_hosts: Collection[str], *, setting: str = JUDGE_HOSTS, with_query: bool = False
-) -> str:
+def check_url(url: str, allowed_hosts: Collection[str], *, setting: str = JUDGE_HOSTS, with_query: bool = False) -> str:
     """``url`` without a trailing slash, if the operator lets it be called; `EndpointRefused` with the reason if not.
 
     ``setting`` is where ``allowed_hosts`` comes from. An address ``with_query`` may have one, and keeps its last slash.
