@@ -59,7 +59,8 @@ def page(client: Client, query: str, **headers: str) -> str:
 def test_the_page_shows_passages_with_the_words_of_the_query_marked(researcher: Client) -> None:
     shown = page(researcher, "?q=doses+of+15+mg/kg")
     assert (
-        "Give paracetamol <mark\n>15 mg/kg</mark>, and &lt;b&gt;no&lt;/b&gt; more than four <mark\n>doses</mark>." in shown
+        "Give paracetamol <mark\n>15 mg/kg</mark>, and &lt;b&gt;no&lt;/b&gt; more than four <mark\n>doses</mark>."
+        in shown
     )
     assert "Fever › Dose" in shown
     assert "Made-up Health ·" in shown
