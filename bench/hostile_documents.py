@@ -149,7 +149,7 @@ CASES: list[Case] = [
         "a tag of HTML without an end",
         lambda: repeated(b" a='b'", 20 * MB // 6, before=b"<html><p"),
         "a.html",
-        "longer",
+        "takes more memory",
     ),
     Case("HTML of 40 MB", lambda: repeated(b"<p>word word word word word word</p>\n", MB), "a.html", READ),
     Case("an HTML table of one row", lambda: repeated(b"<td>word word", MB, before=b"<table><tr>"), "a.html", READ),

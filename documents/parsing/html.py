@@ -139,7 +139,7 @@ def html_blocks(
         yield from parser.take()
     parser.feed(decoder(b"", True))
     parser.close()
-    parser.end_block()
+    parser.end()
     yield from parser.take()
     yield DocumentFacts(title=parser.title, language=parser.language, remarks=parser.cleaner.remarks())
 
@@ -173,6 +173,7 @@ class _PageParser(HTMLParser):
         self._header = ""
         self._header_is_known = False
         self._in_head = False
+        self._row_length = 0  # of its cells so far
         self._has_cell = False  # whether a cell of the row is open
         self._column_span = self._row_span = 1  # of the open cell
         self._spanning: dict[int, tuple[int, str]] = {}  # column → how many rows its cell still spans, and its text
@@ -186,6 +187,11 @@ class _PageParser(HTMLParser):
                 ),
                 self.getpos()[0],
             )
+
+    def end(self) -> None:
+        """The page ends, whatever is still open."""
+        self._end_row()
+        self.end_block()
 
     def take(self) -> list[Block]:
         """The blocks since the last call."""
@@ -224,11 +230,11 @@ class _PageParser(HTMLParser):
         elif tag == "tr":
             self._end_row()
             self.end_block()
-            self._row, self._row_is_header = [], True
+            self._row, self._row_is_header, self._row_length = [], True, 0
         elif tag in ("td", "th"):
             if self._row is None:
                 self.end_block()
-                self._row, self._row_is_header = [], True
+                self._row, self._row_is_header, self._row_length = [], True, 0
             else:
                 self._end_cell()
             self._has_cell = True
@@ -359,20 +365,28 @@ class _PageParser(HTMLParser):
         self._header, self._header_is_known, self._in_head = "", False, False
         self._spanning.clear()
 
-    def _end_cell(self) -> None:
-        """Put the open cell into the row, behind cells of earlier rows that span this one."""
+    def _end_cell(self) -> bool:
+        """Put the open cell into the row, behind cells of earlier rows that span this one.
+
+        Says whether the row goes on; one that is too long is no row.
+        """
         if self._row is None:
-            return
+            return False
         text = " ".join(self._text().split())
         if text or self._has_cell:
             self._fill_spanned()
             column = len(self._row)
+            self._row_length += len(text) + len(CELL_SEPARATOR)
             self._row += [text, *[""] * (self._column_span - 1)]
             if self._row_span > 1 and column < _MAX_COLUMNS:
                 spanned = text if len(text) <= _MAX_SPANNED_CHARACTERS else ""
                 self._spanning[column] = (self._row_span, spanned)
         self._has_cell = False
         self._column_span = self._row_span = 1
+        if self._row_length > MAX_ROW_CHARACTERS:
+            self._leave_row()
+            return False
+        return True
 
     def _fill_spanned(self) -> None:
         row = self._row
@@ -383,7 +397,8 @@ class _PageParser(HTMLParser):
         """The row is a block: a cell that spans several rows stands in each of them."""
         if self._row is None:
             return
-        self._end_cell()
+        if not self._end_cell():
+            return
         self._fill_spanned()
         cells, self._row = self._row, None
         self._spanning = {column: (n - 1, text) for column, (n, text) in self._spanning.items() if n > 1}
@@ -403,8 +418,10 @@ class _PageParser(HTMLParser):
         """The row is layout: what it holds so far are paragraphs."""
         if self._row is None:
             return
-        self._end_cell()
-        cells, self._row = self._row, None
+        text = " ".join(self._text().split())
+        cells, self._row = [*self._row, text], None
+        self._row_length = 0
+        self._has_cell = False
         self._blocks.extend(Block("paragraph", cell) for cell in cells if cell)
 
 

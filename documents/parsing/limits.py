@@ -17,8 +17,8 @@ class DocumentLimits:
     passages: int = 200_000
     documents: int = 50_000
     # Of the process that reads strangers' formats.
-    wall_s: float = 300.0
-    cpu_s: int = 150
+    wall_s: float = 600.0
+    cpu_s: int = 240
     address_space: int = 1 << 30
     data_bytes: int = 160 << 20  # private memory that can be written, the interpreter's own included
     answer_bytes: int = 400_000_000

@@ -19,8 +19,9 @@ from documents.parsing.blocks import CELL_SEPARATOR, Block, DocumentFacts
 from documents.parsing.characters import Cleaner, Unreadable, encoding_of
 from documents.parsing.limits import LIMITS, DocumentLimits
 
-# A document is read part by part, so that memory is bounded: a part ends before a heading, at the latest after MAX.
-_PART_CHARACTERS, _MAX_PART_CHARACTERS = 100_000, 2_000_000
+# A document is read part by part, so that memory is bounded. A part ends before a heading, else at a blank line, both
+# outside of a fence; at the latest after the third number of characters.
+_PART_CHARACTERS, _LONG_PART_CHARACTERS, _MAX_PART_CHARACTERS = 50_000, 100_000, 2_000_000
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _FRONT_MATTER = re.compile(r"---\n(?:.*\n){0,100}?(?:---|\.\.\.)\n")
@@ -70,7 +71,8 @@ def _parts(file: io.TextIOWrapper) -> Iterator[str]:
             elif mark[0] == fence[0] and len(mark) >= len(fence):
                 fence = ""
         ends = length > _PART_CHARACTERS and not fence and _HEADING.match(line)
-        if ends or (length > _MAX_PART_CHARACTERS and not line.strip()):
+        is_long = length > (_MAX_PART_CHARACTERS if fence else _LONG_PART_CHARACTERS)
+        if ends or (is_long and not line.strip()):
             yield "".join(lines)
             lines, length = [], 0
         lines.append(line)

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.jobs import JobStatus
 from documents import access, search, selectors, services
 from documents.forms import CollectionForm, ImportDocumentsForm, collection_terms_of
 from documents.models import Collection, Document
@@ -49,9 +50,11 @@ def collection(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     """A collection: how many documents it has, its index, and the imports into it."""
     collection = access.get_managed_collection(request.user, slug, public_id)
     counted = selectors.collections_of(collection.benchmark).get(pk=collection.pk)
+    newest = counted.generations.first()
     context = {
         "benchmark": collection.benchmark,
         "collection": counted,
+        "index_error": newest.error if newest and newest.status == JobStatus.FAILED else "",
         "imports": selectors.imports_into(collection)[:IMPORTS_SHOWN],
         "generation": counted.generation,
         "building": counted.generations.filter(status__in=["pending", "running"]).first(),

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotation.services import add_member, create_group
 from documents import services
-from documents.models import Collection, Document
+from documents.models import Collection, Document, SearchGeneration
 from documents.services.terms import CollectionTerms, LicenceTerms
 from rubrics.models import ImportJob
 from rubrics.services import give_authoring_role
@@ -288,6 +288,16 @@ def test_imports_that_are_not_done_follow_a_collection_to_its_new_name(collectio
     assert Document.objects.get().collection == collection
     page = words(signed_in(collection).get(f"{DOCUMENTS}collections/{collection.public_id}/"))
     assert "fever.txt" in page
+
+
+def test_the_page_of_a_collection_says_how_its_index_is(collection: Collection) -> None:
+    client, address = signed_in(collection), f"{DOCUMENTS}collections/{collection.public_id}/"
+    assert "There is no index yet." in words(client.get(address))
+    assert client.post(f"{address}rebuild/").status_code == 302
+    generation = SearchGeneration.objects.get(collection=collection)
+    assert "The index is being built." in words(client.get(address))
+    SearchGeneration.objects.filter(pk=generation.pk).update(status="failed", error="The disk is full.")
+    assert "The disk is full." in words(client.get(address))
 
 
 def upload(client: Client, collection: Collection, *names: str, **fields: str) -> Any:

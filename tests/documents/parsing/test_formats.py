@@ -86,6 +86,21 @@ def test_a_table_of_html_keeps_header_spans_and_columns() -> None:
     ]
 
 
+def test_nothing_of_a_page_that_breaks_off_is_lost() -> None:
+    assert html("<p>One<table><tr><td>two<td>three")[0] == [("paragraph", "One"), ("row", "two | three")]
+    blocks, _facts = html("<table><tr>" + "<td>cell" * 9_000)
+    assert "".join(text for _kind, text in blocks).replace(" | ", "") == "cell" * 9_000
+    assert max(len(text) for _kind, text in blocks) <= 20_010
+
+
+def test_a_long_markdown_is_read_whole() -> None:
+    fence = "```\n" + "inside\n\n" * 20_000 + "```\n"
+    source = "word word\n\n" * 12_000 + fence + "# Heading\n\nlast\n"
+    *blocks, _facts = markdown_blocks(io.BytesIO(source.encode()))
+    kinds = [(block.kind, len(block.text.split())) for block in blocks if isinstance(block, Block)]
+    assert kinds == [("paragraph", 2)] * 12_000 + [("paragraph", 20_000), ("heading", 1), ("paragraph", 1)]
+
+
 def test_a_table_that_lays_out_a_page_is_read_as_text() -> None:
     blocks, _facts = html("<table><tr><td><h2>Dose</h2>Give 5 mg.<td>More</table>")
     assert blocks[:2] == [("heading", "Dose"), ("paragraph", "Give 5 mg.")]
