@@ -6,7 +6,7 @@ import { start, words } from "./rubric_state.js";
 
 /**
  * @typedef {import("./rubric_model.js").Citation} Citation
- * @typedef {Citation & { reference: string, address: string, words: string, marks: string[] }} Cited
+ * @typedef {import("./rubric_model.js").Cited} Cited
  */
 
 /** @type {Map<string, Cited>} */

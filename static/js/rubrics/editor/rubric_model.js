@@ -9,6 +9,8 @@
  * @property {number | null} start in code points of its text
  * @property {number | null} end
  * @property {string} quote
+ *
+ * @typedef {Citation & { reference: string, address: string, words: string, marks: string[] }} Cited as it is shown
  */
 
 /**

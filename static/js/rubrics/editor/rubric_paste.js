@@ -17,7 +17,7 @@ import { editor, findItem, state, words } from "./rubric_state.js";
  * @typedef {object} Table what the server understood
  * @property {string[]} columns what each column was taken for
  * @property {(Item & { line: number })[]} rows
- * @property {import("./rubric_cited.js").Cited[]} cited what is shown of their citations
+ * @property {import("./rubric_model.js").Cited[]} cited what is shown of their citations
  * @property {Fault[]} faults
  * @property {number} fault_total
  */
