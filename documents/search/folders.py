@@ -130,9 +130,10 @@ def _built(folder: Path, content: str, rows: Rows) -> Index:
         index = _usable(folder, content)
         if index is None:
             building = folder.with_name(f"{folder.name}.building")
-            build(building, rows(), content=content)
+            manifest = build(building, rows(), content=content)
             _discard(folder)
             building.rename(folder)
+            logger.info("search_index_built", folder=str(folder), passages=manifest.passages)
             index = _usable(folder, content)
     if index is None:
         raise Damaged(f"{folder} was built and cannot be opened")

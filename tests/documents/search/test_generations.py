@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -182,11 +184,13 @@ def test_a_machine_that_cannot_build_the_index_says_so(monkeypatch: pytest.Monke
 
 
 @pytest.mark.django_db
-def test_a_folder_that_is_deleted_while_it_is_open_still_answers() -> None:
+def test_a_folder_that_is_deleted_while_it_is_open_still_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     collection = make_collection()
     add_document(collection, "a", ["fever"])
     shutil.rmtree(folder_of(build(collection)))
+    built = count_builds(monkeypatch)
     assert find_texts(collection, "fever") == ["fever"]
+    assert built == []
 
 
 @pytest.mark.django_db
@@ -335,16 +339,28 @@ def test_processes_that_lack_the_index_build_it_once(process_environment: dict[s
     environment = {**process_environment, "CONSILIUM_HOME": str(tmp_path)}
     command = [sys.executable, "manage.py", "search_documents", "fever", "b7", "--benchmark"]
     command += [collection.benchmark.slug, "--limit", "5"]
+    folder = folder_of(generation)
+    lock = os.open(folder.with_name("1.lock"), os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)  # so that all of them wait before one begins
     processes = [
         subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
+    wait_until(lambda: waiting_for(lock) == 3, within_s=120, message="all three wait to build")
+    os.close(lock)
     answers = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], answers
     assert len({out for out, _errors in answers}) == 1
     assert "fever b7 of many" in answers[0][0].splitlines()[1]
-    folder = folder_of(generation)
     assert sorted(path.name for path in folder.parent.iterdir()) == ["1", "1.lock"]
+    assert sum(errors.count("search_index_built") for _out, errors in answers) == 1
+
+
+def waiting_for(lock: int) -> int:
+    """How many processes wait for the lock of a file (Linux)."""
+    inode = str(os.fstat(lock).st_ino)
+    lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    return sum("->" in fields and fields[-3].endswith(f":{inode}") for fields in lines)
 
 
 @pytest.mark.django_db(transaction=True)
