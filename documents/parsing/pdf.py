@@ -209,7 +209,8 @@ class _Reader:
 def _edge_lines(fragments: list[Fragment], height: float) -> list[tuple[str, float]]:
     """The outermost lines of a page that stand in its margins: their text and place."""
     margin = _EDGE_SHARE * height
-    in_margins = [one for one in fragments if one.turn == 0 and (one.bottom < margin or one.top > height - margin)]
+    upright = [fragment for fragment in fragments if fragment.turn == 0]
+    in_margins = [cell for cell in upright if cell.bottom < margin or cell.top > height - margin]
     lines = [(" ".join(cell.text for cell in line), line[0].top) for line in lines_of(in_margins)]
     upper = [line for line in lines if line[1] < margin][:_EDGE_LINES]
     lower = [line for line in lines if line[1] >= margin][-_EDGE_LINES:]

@@ -81,7 +81,7 @@ def word_text(characters: list[tuple[str, float]]) -> str:
     text = "".join(character for character, _left in characters)
     if text.isascii() or not _RTL.search(text):
         return text
-    ordered = "".join(character for character, _left in sorted(characters, key=lambda one: -one[1]))
+    ordered = "".join(character for character, _left in sorted(characters, key=lambda place: -place[1]))
     return _LTR_RUN.sub(lambda run: run[0][::-1], ordered)
 
 
@@ -136,7 +136,7 @@ def page_blocks(
 ) -> Iterator[Block]:
     """The blocks of a page. Lines that begin at one of the heights in ``repeated`` are left out."""
     for turn in range(4):
-        of_turn = [one for one in fragments if one.turn == turn]
+        of_turn = [fragment for fragment in fragments if fragment.turn == turn]
         lines_by_region = [lines_of(region) for region in _regions(of_turn)]
         for lines in lines_by_region:
             if turn == 0 and repeated:
@@ -151,10 +151,9 @@ def _regions(fragments: list[Fragment], depth: int = 0) -> Iterator[list[Fragmen
         if fragments:
             yield fragments
         return
-    crossing = sorted(
-        (one for one in fragments if one.left < gutter - 1 and one.right > gutter + 1), key=lambda one: one.top
-    )
-    tops = [one.top for one in crossing]
+    crossing = [fragment for fragment in fragments if fragment.left < gutter - 1 and fragment.right > gutter + 1]
+    crossing.sort(key=lambda fragment: fragment.top)
+    tops = [fragment.top for fragment in crossing]
     bands: dict[int, list[Fragment]] = {}
     for fragment in fragments:
         if not (fragment.left < gutter - 1 and fragment.right > gutter + 1):
@@ -162,8 +161,8 @@ def _regions(fragments: list[Fragment], depth: int = 0) -> Iterator[list[Fragmen
     above: list[Fragment] = []
     for number in range(len(crossing) + 1):
         if band := bands.get(number):
-            left = [one for one in band if (one.left + one.right) / 2 < gutter]
-            right = [one for one in band if (one.left + one.right) / 2 >= gutter]
+            left = [fragment for fragment in band if (fragment.left + fragment.right) / 2 < gutter]
+            right = [fragment for fragment in band if (fragment.left + fragment.right) / 2 >= gutter]
             if not _are_columns(left, right):
                 above += band  # say a table or a heading between lines of full width
             else:
@@ -186,16 +185,16 @@ def _gutter(fragments: list[Fragment]) -> float | None:
     """Where the white space between two columns of text is; None where there is one column, or a table."""
     if len(fragments) < 2 * _MIN_COLUMN_LINES:
         return None
-    start, end = min(one.left for one in fragments), max(one.right for one in fragments)
+    start, end = min(fragment.left for fragment in fragments), max(fragment.right for fragment in fragments)
     width = end - start
-    height = median(one.height for one in fragments)
+    height = median(fragment.height for fragment in fragments)
     if width < 20 * height or width > 20_000:
         return None
-    narrow = [one for one in fragments if one.right - one.left < 0.65 * width]
+    narrow = [fragment for fragment in fragments if fragment.right - fragment.left < 0.65 * width]
     covered = [0] * (int(width) + 3)
-    for one in narrow:
-        covered[int(one.left - start)] += 1
-        covered[int(one.right - start) + 1] -= 1
+    for fragment in narrow:
+        covered[int(fragment.left - start)] += 1
+        covered[int(fragment.right - start) + 1] -= 1
     best: tuple[int, float] | None = None
     total = 0
     free_from: int | None = None
@@ -217,16 +216,17 @@ def _gutter(fragments: list[Fragment]) -> float | None:
 
 def _lines_beside(fragments: list[Fragment], gutter: float, start: float, end: float) -> int:
     """How many lines the shorter of two columns beside ``gutter`` has; 0 where these are no columns of text."""
-    left = [one for one in fragments if one.right <= gutter + 1]
-    right = [one for one in fragments if one.left >= gutter - 1]
+    left = [fragment for fragment in fragments if fragment.right <= gutter + 1]
+    right = [fragment for fragment in fragments if fragment.left >= gutter - 1]
     if min(len(left), len(right)) < _MIN_COLUMN_LINES:
         return 0
     for column, width in ((left, gutter - start), (right, end - gutter)):
-        if median(one.right - one.left for one in column) < _COLUMN_FILL * width:
+        if median(fragment.right - fragment.left for fragment in column) < _COLUMN_FILL * width:
             return 0
-    upper = max(min(one.top for one in left), min(one.top for one in right))
-    lower = min(max(one.bottom for one in left), max(one.bottom for one in right))
-    shorter = min(max(one.bottom for one in side) - min(one.top for one in side) for side in (left, right))
+    upper = max(min(fragment.top for fragment in left), min(fragment.top for fragment in right))
+    lower = min(max(fragment.bottom for fragment in left), max(fragment.bottom for fragment in right))
+    heights = [max(cell.bottom for cell in side) - min(cell.top for cell in side) for side in (left, right)]
+    shorter = min(heights)
     return min(len(left), len(right)) if lower - upper > 0.3 * shorter else 0
 
 
@@ -236,7 +236,7 @@ Line = list[Fragment]
 def lines_of(fragments: list[Fragment]) -> list[Line]:
     """The lines of a region from above, each with its cells in reading order."""
     lines: list[Line] = []
-    for fragment in sorted(fragments, key=lambda one: ((one.top + one.bottom) / 2, one.left)):
+    for fragment in sorted(fragments, key=lambda fragment: ((fragment.top + fragment.bottom) / 2, fragment.left)):
         for line in reversed(lines[-3:]):
             if _on_one_line(line[0], fragment):
                 line.append(fragment)
@@ -248,8 +248,8 @@ def lines_of(fragments: list[Fragment]) -> list[Line]:
 
 def _joined(line: Line) -> Line:
     """The fragments of a line, those joined that stand close together."""
-    is_rtl = _is_rtl("".join(one.text for one in line))
-    ordered = sorted(line, key=lambda one: -one.right if is_rtl else one.left)
+    is_rtl = _is_rtl("".join(fragment.text for fragment in line))
+    ordered = sorted(line, key=lambda fragment: -fragment.right if is_rtl else fragment.left)
     cells = [Fragment(*ordered[0].as_row())]
     for fragment in ordered[1:]:
         if not cells[-1].join(fragment):

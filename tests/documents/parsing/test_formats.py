@@ -29,7 +29,7 @@ def read(data: bytes | str, **options: Any) -> tuple[list[ParsedDocument], list[
     return documents, [str(fault) for fault in faults.first]
 
 
-def one(data: bytes | str, **options: Any) -> ParsedDocument:
+def read_single(data: bytes | str, **options: Any) -> ParsedDocument:
     documents, faults = read(data, **options)
     assert faults == []
     (document,) = documents
@@ -160,7 +160,7 @@ def test_markdown() -> None:
 
 def test_plain_text_has_paragraphs_items_certain_headings_and_pages() -> None:
     first = "Fever\n=====\n\nGive water.\r\nAnd rest.\r\n\r\n2.1 Dosage\r\n\r\n- 5 mg\n- 10 mg"
-    document = one(f"{first}\f\fChapter 3 Cough\n\nWait.\f")
+    document = read_single(f"{first}\f\fChapter 3 Cough\n\nWait.\f")
     assert document.text == (
         "Fever\n\nGive water.\nAnd rest.\n\n2.1 Dosage\n\n- 5 mg\n- 10 mg\n\nChapter 3 Cough\n\nWait."
     )
@@ -177,7 +177,7 @@ def test_plain_text_has_paragraphs_items_certain_headings_and_pages() -> None:
     "line", ["2.5 mg twice a day.", "1. Stop the infusion", "SHORT LINE", "Chapter 3 says that it is so."]
 )
 def test_a_line_that_may_be_text_is_no_heading(line: str) -> None:
-    assert one(f"{line}\n\nMore text.").passages[0].headings == ()
+    assert read_single(f"{line}\n\nMore text.").passages[0].headings == ()
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_line_that_may_be_text_is_no_heading(line: str) -> None:
     [("utf-8-sig", "剂量 5 mg"), ("utf-16", "剂量 5 mg"), ("gb18030", "剂量五毫克，每日两次。饭后服用。")],
 )
 def test_encodings_of_text(encoding: str, text: str) -> None:
-    assert one(text.encode(encoding)).text == text
+    assert read_single(text.encode(encoding)).text == text
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_text_that_cannot_be_read_is_refused_by_line(data: bytes, fault: str) ->
 
 
 def test_invisible_signs_are_left_out_and_counted() -> None:
-    document = one("Give 15\u202e mg\u2066.\U000e0041\x07 \ufdd0\u200f \u200d")
+    document = read_single("Give 15\u202e mg\u2066.\U000e0041\x07 \ufdd0\u200f \u200d")
     assert document.text == "Give 15 mg. \ufffd\u200f \u200d"
     assert document.remarks == (
         "Signs that change the direction of text were left out: 2.",
@@ -271,9 +271,9 @@ def test_jsonl_of_documents_and_of_passages() -> None:
 
 
 def test_another_licence_is_the_same_document() -> None:
-    first = one(lines({"key": "a", "text": "x", "licence": "CC0-1.0"}))
-    second = one(lines({"key": "a", "text": "x", "licence": "CC-BY-4.0"}))
-    assert first.sha256 == second.sha256 != one(lines({"key": "a", "text": "y"})).sha256
+    first = read_single(lines({"key": "a", "text": "x", "licence": "CC0-1.0"}))
+    second = read_single(lines({"key": "a", "text": "x", "licence": "CC-BY-4.0"}))
+    assert first.sha256 == second.sha256 != read_single(lines({"key": "a", "text": "y"})).sha256
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ def random_text(seed: int, n: int, script: str) -> str:
 
 SCRIPTS = st.sampled_from(("English", "English", "Han", "one long run"))
 TEXT = st.builds(random_text, st.integers(0, 10**6), st.integers(1, 500), SCRIPTS)
-BODY = st.tuples(st.sampled_from(["paragraph", "item"]), TEXT).map(lambda pair: Block(pair[0], pair[1]))
+PARAGRAPH = TEXT.map(lambda text: Block("paragraph", text))
+ITEM = TEXT.map(lambda text: Block("item", text))
+BODY = st.one_of(PARAGRAPH, ITEM)
 HEADING = st.tuples(st.integers(0, 10**6), st.integers(1, 6)).map(
     lambda pair: Block("heading", f"§{pair[0]} Heading", pair[1])
 )
