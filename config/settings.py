@@ -427,6 +427,7 @@ SPECTACULAR_SETTINGS = {
         "DocumentKind": "documents.models.Document.Kind",
         "GenerationStatus": "scoring.models.GenerationRun.Status",
         "JobStatus": "consilium.core.jobs.JobStatus",
+        "HowMapped": "rubrics.models.acuity.HowMapped",
         "ImportKind": "rubrics.models.ImportJob.Kind",
         "JudgeKind": "scoring.models.Judge.Kind",
         "JudgeRunStatus": "scoring.models.JudgeRun.Status",
