@@ -42,14 +42,17 @@ from demo.responses import DemoResponse, case_row, compose_all
 from demo.simulator import Simulator
 from demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
 from documents import services as document_services
+from documents.models import Passage
+from documents.references import short_reference
 from documents.services.terms import CollectionTerms
 from rubrics import services as rubric_services
+from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import MAX_ITEMS, DraftItem, items_of
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import AcuityScale, AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
 from rubrics.models.cases import Difficulty
 from rubrics.services.drafts import open_draft, save_draft
-from rubrics.services.publishing import send_to_review
+from rubrics.services.publishing import approve, send_to_review
 from scoring.acuity.importing import import_acuity
 from scoring.judges import services as judge_services
 from scoring.models import RunSlice, TrainedModel
@@ -81,6 +84,7 @@ def load_demo(*, at: datetime) -> bool:
     demo = _benchmark(people, cases, responses, calendar.days_ago(56))
     groups = _groups(demo, people)
     _documents(demo, people["researcher@example.org"], calendar.days_ago(56))
+    _citations(demo, people, calendar.days_ago(56))
     work = PhysicianWork(demo, people, cases, responses, Simulator(SEED), calendar)
     for number, group in enumerate(groups):
         _calibration_batch(work, group, SEED + 10 * number)
@@ -192,6 +196,31 @@ def _documents(demo: Benchmark, by: User, at: datetime) -> None:
             at=at,
             progress=no_progress,
         )
+
+
+def _citations(demo: Benchmark, people: dict[str, User], at: datetime) -> None:
+    """A version of a rubric whose criteria cite these documents, written and approved by the two authors."""
+    writer, reviewer = people["author-1@example.org"], people["author-2@example.org"]
+    rubric, items = _draft_of(demo, documents.CITING_CASE, writer, at)
+    cited = [_cited(demo, items, words) for words in documents.CITED]
+    items = [next((new for new in cited if new.id == item.id), item) for item in items]
+    _save(rubric, items, writer, at)
+    rubric = send_to_review(rubric=rubric, note="Sources added.", by=writer, at=at, notify=False)
+    digest = rubric.draft.digest
+    approve(rubric=rubric, reviewer=reviewer, digest=digest, comment="", at=at, notify=False)
+
+
+def _cited(demo: Benchmark, items: Sequence[DraftItem], cited: documents.CitedWords) -> DraftItem:
+    item = next(item for item in items if item.text.startswith(cited.criterion))
+    passage = Passage.objects.select_related("document").get(
+        document__collection__benchmark=demo,
+        document__key=cited.key,
+        document__edition=cited.edition,
+        text__contains=cited.words,
+    )
+    start = passage.text.index(cited.words)
+    citation = Citation(passage.public_id, start, start + len(cited.words), cited.words)
+    return replace(item, citations=(citation,), source=short_reference(passage))
 
 
 def _jsonl(rows: Iterable[dict[str, Any]]) -> io.BytesIO:

@@ -9,11 +9,33 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 COLLECTION = "Invented guidelines"
 DESCRIPTION = "Made up for demonstration, in English and Chinese. Nothing here is medical advice."
 LICENCE: dict[str, Any] = {"licence": "CC0-1.0", "may_send": True, "may_quote": True, "may_redistribute": True}
+
+
+class CitedWords(NamedTuple):
+    """Words of an edition that a criterion rests on; the criterion is named by its beginning."""
+
+    criterion: str
+    key: str
+    edition: int
+    words: str
+
+
+# Criteria of the first case. The words of the first edition about drinking are not in the second one.
+CITING_CASE = "demo-01-toddler-vomiting"
+CITED = (
+    CitedWords("Recommends an oral", "toddler-vomiting", 1, "Give an oral rehydration solution from the pharmacy"),
+    CitedWords("Warns against mixing", "toddler-vomiting", 1, "Do not mix salt and sugar solutions at home"),
+    CitedWords("Says that breast milk", "toddler-vomiting", 2, "Breast milk and the usual milk can be continued."),
+    CitedWords("Warns against aspirin", "toddler-vomiting", 2, "Never give aspirin to a child with a viral infection."),
+    CitedWords(
+        "Says that no urine", "toddler-vomiting", 2, "examined on the same day if there was no urine for 8 hours"
+    ),
+)
 
 
 def read_documents() -> Iterator[list[dict[str, Any]]]:

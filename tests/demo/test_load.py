@@ -41,8 +41,9 @@ from consilium.core.ratings import shared
 from consilium.statistics.outcomes import Outcome
 from demo import GROUPS, PEOPLE, SEED, SIGN_INS
 from demo.rules_endpoint import rules_endpoint
+from documents.editions.selectors import citing_criteria
 from documents.models import Document
-from rubrics.models import Benchmark, Case, Framing, Response, RubricItem
+from rubrics.models import Benchmark, Case, Framing, Response, Rubric, RubricItem
 from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, TrainedModel, Verdict
 from scoring.pipelines.cache import request_of
 from validation.models import RubricSet
@@ -97,6 +98,16 @@ def test_a_collection_of_documents_is_there_and_each_says_that_it_is_invented() 
     assert [document.key for document in documents.overdue(timezone.localdate())] == ["hyponatremia"]
     for document in documents:
         assert document.passages.count() >= 3
+
+
+def test_criteria_of_a_case_cite_documents_and_a_later_edition_leaves_one_behind() -> None:
+    edition = Document.objects.get(key="toddler-vomiting", edition=2)
+    criteria = citing_criteria(edition)
+    texts = [criterion.item.criterion.text for criterion in criteria]
+    assert [text.split()[0] for text in texts] == ["Recommends", "Warns"]
+    assert [criterion.is_left_behind for criterion in criteria] == [True, False]
+    cited = RubricItem.objects.filter(rubric__in=Rubric.objects.current()).exclude(citations=[])
+    assert cited.count() == 5
 
 
 def test_a_second_run_changes_nothing() -> None:
