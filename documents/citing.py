@@ -17,11 +17,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consilium.core.errors import LineError
-from documents.models import Document, Passage
+from documents.models import CarriedCitation, Document, Passage
 from documents.quoting import Match, find_quote, nearest_words
 from documents.references import page_label, passages_with_age, short_reference
 from documents.selectors import STATE_MARKS, marks_of
-from rubrics.cited import ShownCitation
+from rubrics.cited import LaterPlace, ShownCitation
 from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import DraftItem
 from rubrics.imports.bulk import chunks
@@ -88,22 +88,44 @@ def _citation_of(passage: str, text: str, start: int, end: int) -> Citation:
 
 
 def describe(benchmark: Benchmark, citations: Iterable[Citation]) -> dict[Citation, ShownCitation]:
-    """What pages and files show of citations; one query for all of them."""
+    """What pages and files show of citations; one query for all of them, and one more where editions are superseded."""
     cited = list(citations)
     rows = Passage.objects.filter(
         public_id__in={citation.passage for citation in cited}, document__collection__benchmark=benchmark
     )
-    passages = {passage.public_id: passage for passage in passages_with_age(rows)}
+    passages: dict[str, Any] = {passage.public_id: passage for passage in passages_with_age(rows)}
+    later = _later_places(benchmark, [passage for passage in passages.values() if passage.is_superseded])
     return {
-        citation: _described(benchmark, citation, passages[citation.passage])
+        citation: _described(benchmark, citation, passages[citation.passage], later)
         for citation in cited
         if citation.passage in passages
     }
 
 
-def _described(benchmark: Benchmark, citation: Citation, passage: Any) -> ShownCitation:
+Places = dict[tuple[int, int, int], LaterPlace]  # by passage, start and end of the cited words
+
+
+def _later_places(benchmark: Benchmark, passages: Sequence[Passage]) -> Places:
+    """What became of the words of these passages in the latest editions that have been looked at."""
+    if not passages:
+        return {}
+    rows = CarriedCitation.objects.filter(passage__in=[passage.pk for passage in passages])
+    rows = rows.select_related("new_passage__document").defer("new_passage__document__text")
+    places: Places = {}
+    for row in rows.order_by("edition__edition"):  # a later edition replaces an earlier one
+        new = row.new_passage
+        place = LaterPlace()
+        if new is not None:
+            words = Citation(new.public_id, row.new_start, row.new_end, row.quote)
+            place = LaterPlace(locator_of(words, new), passage_address(benchmark, words))
+        places[row.passage_id, row.start, row.end] = place
+    return places
+
+
+def _described(benchmark: Benchmark, citation: Citation, passage: Any, later: Places) -> ShownCitation:
     document: Any = passage.document
     document.is_superseded = passage.is_superseded  # which `marks_of` would else look for
+    start, end = (citation.start or 0, citation.end or 0) if citation.quote else (0, len(passage.text))
     return ShownCitation(
         citation=citation,
         locator=locator_of(citation, passage),
@@ -118,6 +140,7 @@ def _described(benchmark: Benchmark, citation: Citation, passage: Any) -> ShownC
         published_on=document.published_on,
         may_quote=document.may_quote,
         marks=tuple(str(STATE_MARKS[mark]) for mark in marks_of(document, timezone.localdate())),
+        later=later.get((passage.pk, start, end)),
     )
 
 

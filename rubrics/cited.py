@@ -19,6 +19,14 @@ from rubrics.tables import Row
 
 
 @dataclass(frozen=True, slots=True)
+class LaterPlace:
+    """What became of cited words in the latest edition of their document. Without the words, both texts are empty."""
+
+    locator: str = ""
+    address: str = ""  # of the page of the passage that has them now
+
+
+@dataclass(frozen=True, slots=True)
 class ShownCitation:
     """A citation with what there is to know of its document.
 
@@ -38,6 +46,7 @@ class ShownCitation:
     published_on: date | None
     may_quote: bool
     marks: tuple[str, ...] = ()  # what speaks against the document: superseded, retired, its review is due
+    later: LaterPlace | None = None  # None where the edition is the latest, or nobody has looked yet
 
     @property
     def exported_words(self) -> str:

@@ -23,7 +23,7 @@ from rubrics.views.benchmarks import csv_response
 
 TRACED = (
     *("position", "criterion", "points", "source", "element", "expectation", "locator", "quote"),
-    *("document", "publisher", "version", "page", "licence", "published", "marks"),
+    *("document", "publisher", "version", "page", "licence", "published", "marks", "in_latest_edition"),
 )
 CHUNK = 500  # criteria whose citations are read together
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -152,6 +152,7 @@ def _traced(criterion: tuple[object, ...], citations: Sequence[ShownCitation]) -
             *criterion,
             *(shown.locator, shown.exported_words, shown.document, shown.publisher, shown.version, shown.page),
             *(shown.licence, shown.published_on.isoformat() if shown.published_on else "", "; ".join(shown.marks)),
+            shown.later.locator or "absent" if shown.later else "",
         )
     if not citations:
         yield (*criterion, *[""] * (len(TRACED) - 6))

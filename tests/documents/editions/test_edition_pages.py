@@ -7,6 +7,7 @@ import io
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from documents.models import Collection, Document
 from rubrics.models import Case, RevisionRequest, Rubric
@@ -111,3 +112,17 @@ def test_authors_do_not_reach_it(collection: Collection, rubric: Rubric) -> None
     edition = edition_without_oxygen(collection)
     assert signed_in(collection, "author").get(address(edition)).status_code == 404
     assert Client().get(address(edition)).status_code in (302, 401)
+
+
+def test_traceability_says_what_became_of_the_words(collection: Collection, rubric: Rubric) -> None:
+    edition = edition_without_oxygen(collection)
+    client = signed_in(collection, "author")
+    case = rubric.case
+    url = f"/b/bench/write/{case.public_id}/traceability"
+    page = words(client.get(f"{url}/"))
+    assert page.count("These words in the latest edition") == 1
+    assert page.count("The latest edition does not have these words.") == 1
+    answer = client.get(reverse("rubrics:traceability-table", args=["bench", case.public_id, "csv"]))
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
+    places = [row["in_latest_edition"] for row in rows]
+    assert places[0].startswith(f"chest@{edition.sha256[:8]}#") and places[1:] == ["absent", ""]
