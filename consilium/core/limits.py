@@ -21,7 +21,8 @@ MAX_RELEASE_NAME_LENGTH = MAX_SLUG_LENGTH + 1 + MAX_RELEASE_VERSION_LENGTH  # sh
 MAX_DATASET_LENGTH = 60  # the name of a set of cases from elsewhere
 MAX_SCALE_NAME_LENGTH = 60  # of scales of acuity and label schemes
 MAX_FRAMING_LENGTH = 10_000  # of the message around the description of a case
-MAX_DESCRIPTION_LENGTH = 5_000  # of a collection of documents
+MAX_DESCRIPTION_LENGTH = 5_000  # of a collection of documents, and of a rubric set
+MAX_RUBRIC_SET_NAME_LENGTH = 100
 
 # Of a document that criteria may rest on.
 MAX_COLLECTION_NAME_LENGTH = 100
