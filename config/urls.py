@@ -13,6 +13,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("rubrics.api_urls")),
     path("", include("annotation.api_urls")),
     path("", include("scoring.api_urls")),
+    path("", include("validation.api_urls")),
     path("", include("agreement.api_urls")),
     path("", include("releases.api_urls")),
 ]
@@ -29,6 +30,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("rubrics.urls")),
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),
+    path("", include("validation.urls")),
     path("", include("agreement.urls")),
     path("", include("releases.urls")),
 ]

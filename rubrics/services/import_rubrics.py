@@ -60,7 +60,7 @@ def import_rubrics(
     for keys in chunks(by_case, CHUNK):
         stored = _stored_cases(benchmark, keys)
         for key in keys:
-            rows = _in_order(by_case[key], faults)
+            rows = rows_in_order(by_case[key], faults)
             if key not in stored:
                 message = _("There is no case “%(key)s” in this benchmark.") % {"key": key[:80]}
                 faults.add(rows[0].line, "case", message)
@@ -151,7 +151,7 @@ def _unless_the_same(stored: str, given: str) -> str:
     return stored if _plain(stored) == given else given
 
 
-def _in_order(rows: list[Row], faults: Faults) -> list[Row]:
+def rows_in_order(rows: list[Row], faults: Faults) -> list[Row]:
     """By position where every row has one, else as they stand in the file."""
     if len(rows) > MAX_ITEMS:
         faults.add(rows[MAX_ITEMS].line, "case", _("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS})

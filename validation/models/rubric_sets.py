@@ -133,7 +133,8 @@ class RubricSet(models.Model):
                         RAISE EXCEPTION 'A rubric set never changes'
                             USING ERRCODE = 'check_violation', CONSTRAINT = 'validation_set_frozen';
                     END IF;
-                    SELECT count(*), count(DISTINCT i.case_id), count(*) FILTER (WHERE c.benchmark_id <> NEW.benchmark_id)
+                    SELECT count(*), count(DISTINCT i.case_id),
+                           count(*) FILTER (WHERE c.benchmark_id <> NEW.benchmark_id)
                         INTO items, cases, foreign_cases
                         FROM validation_rubricsetitem i JOIN rubrics_case c ON c.id = i.case_id
                         WHERE i.rubric_set_id = NEW.id;
