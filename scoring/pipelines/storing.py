@@ -95,7 +95,7 @@ def store_results(
     with connection.cursor() as cursor:
         cursor.execute(_STEPS, {"run": run.pk, "at": at, "rows": json.dumps(rows, ensure_ascii=False)})
     ready = [result.step.id for result in written if result.state == State.READY]
-    if len(kind.stages) > 1:
+    if kind.has_chains:
         ready += settle_cases(run, kind, settings, {result.step.case for result in written})
     _count(run, uses, results)
     return Stored(sum(result.state != State.READY and not result.failed for result in written), ready)
