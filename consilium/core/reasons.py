@@ -351,6 +351,8 @@ class Reason(Enum):
     GOLD_POINTS_WITHOUT_POINTS = Phrase("not every gold point has points")
     NO_CRITERION = Phrase("no criterion")
     NO_CRITERIA_IN_FILE = Phrase("the file does not hold the criteria of the set")
+    UNMATCHED_WITHOUT_DECISION = Phrase("physicians have not decided on %(n)s of %(all)s unmatched criteria")
+    EXTENT_WITHOUT_DECISION = Phrase("physicians have decided on no gold point whose answer is %(extent)s")
     INTERVAL_OVER_POINTS = Phrase("over gold points, which are not independent within a case")
     NO_POINT_OF_ONE_SET = Phrase("no gold point that one set alone covers in full")
     POINTS_OF_SETS_BALANCED = Phrase("in every case each set alone covers equally many gold points in full")
