@@ -16,11 +16,11 @@ HOST = "127.0.0.1"
 MAX_BODY = 8_000_000  # bytes
 IDLE_S = 120.0  # a connection is closed after so long without a request
 Complete = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-Page = Callable[[str], str]  # from the header Accept-Language to HTML
+Page = Callable[[str, str], tuple[str, str] | None]  # from path and header Accept-Language to text and type
 
 
 class RuleServer(ThreadingHTTPServer):
-    """``/v1/chat/completions``, ``/v1/models`` and, where there is one, a page at ``/``; port 0 is any free one."""
+    """``/v1/chat/completions``, ``/v1/models``, and ``page`` at other addresses; port 0 is any free one."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -74,11 +74,12 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         if path == "/v1/models":
             self._send_json(listing(self.server.models))
-        elif path == "/" and self.server.page is not None:
-            html = self.server.page(self.headers.get("Accept-Language") or "")
-            self._send(html.encode(), "text/html; charset=utf-8")
-        else:
+            return
+        page = self.server.page and self.server.page(path, self.headers.get("Accept-Language") or "")
+        if not page:
             raise _Refused(404, "not_found", "There is no such address.")
+        text, content_type = page
+        self._send(text.encode(), f"{content_type}; charset=utf-8")
 
     def _post(self) -> None:
         body = self._body()
@@ -120,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self._is_unread:
             self.send_header("Connection", "close")  # and closes it
         self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+        self.send_header("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src data:")
         self.end_headers()
         self.wfile.write(body)
 
