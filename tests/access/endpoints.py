@@ -73,7 +73,7 @@ ENDPOINTS |= framework(
     "mfa_reauthenticate", "mfa_activate_totp", "mfa_deactivate_totp", "mfa_view_recovery_codes",
     "mfa_generate_recovery_codes", "mfa_download_recovery_codes", "socialaccount_login_cancelled",
     "socialaccount_login_error", "socialaccount_signup", "socialaccount_connections", "openid_connect_login",
-    "openid_connect_callback", "set_language", "healthz", "api:schema", "api:docs",
+    "openid_connect_callback", "set_language", "healthz", "rule-endpoint", "api:schema", "api:docs",
     # allauth's redirects of former addresses have no name
     "social/login/cancelled/", "social/login/error/", "social/signup/", "social/connections/",
 )  # fmt: skip
