@@ -7,10 +7,11 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
+from consilium.core.errors import Conflict
 from tests.factories import ExpertGroupFactory, UserFactory, member
 from tests.scoring.conftest import Loopback
 from tests.validation.coverage.coverage_world import CoverageWorld, case_of, worked_example
-from validation.coverage.services import ask_physicians
+from validation.coverage.services import ask_physicians, decide
 from validation.models import CoverageDecision, CoverageRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -90,6 +91,20 @@ def test_the_second_of_two_at_once_changes_nothing(loopback: Loopback) -> None:
     assert first.put(at, {"answer": "needed"}, content_type="application/json").status_code == 422
     row.refresh_from_db()
     assert (row.answer, row.decided_by) == ("full", world.physicians[0])
+
+
+def test_a_decision_that_another_has_made_meanwhile_stays(loopback: Loopback) -> None:
+    """Both had the question open; the row that the second read says that nobody has decided."""
+    world, run = with_questions(loopback)
+    first, second = world.physicians
+    row = CoverageDecision.objects.filter(run=run, stage="coverage_back").first()
+    assert row is not None
+    decide(decision=row, answer="needed", by=first, at=timezone.now())
+    assert row.answer == ""
+    with pytest.raises(Conflict, match="Somebody else has decided"):
+        decide(decision=row, answer="wrong", by=second, at=timezone.now())
+    row.refresh_from_db()
+    assert (row.answer, row.decided_by) == ("needed", first)
 
 
 def test_an_author_sees_a_case_once_nothing_about_it_waits(loopback: Loopback) -> None:
