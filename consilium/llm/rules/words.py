@@ -35,7 +35,7 @@ RULES = (
         ("",),
     ),
     RuleText(
-        Phrase("Coverage"),
+        Phrase("Point covered"),
         Phrase(
             "A point is covered fully if some criterion has at least a third of its stems, and partly from a fifth on. "
             "Named is the criterion with the most; of equals, the first."
@@ -59,7 +59,7 @@ RULES = (
         ("no_rubric",),
     ),
     RuleText(
-        Phrase("Near miss"),
+        Phrase("Reference with one error"),
         Phrase(
             "The first number of the reference is doubled. Words behind it are named as well, until the place occurs "
             "once in the reference. A number is skipped if it is zero or if no such place has at most 200 characters."
