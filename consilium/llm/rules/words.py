@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from consilium.core.phrases import Phrase
+from consilium.llm.rules.stems import LEFT_OUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +22,9 @@ RULES = (
     RuleText(
         Phrase("Word stems"),
         Phrase(
-            "The stems of a text are its words and numbers in small letters, each cut to 5 characters. Words that say "
-            "little, such as “the”, “with” or “patient”, are left out. Of Chinese characters in a row, each two "
-            "neighbours are a stem."
+            "The stems of a text are its words and numbers in small letters, each cut to 5 characters. Of Chinese "
+            "characters in a row, each two neighbours are a stem. These words are left out: %(words)s.",
+            words=", ".join(sorted(LEFT_OUT)),
         ),
     ),
     RuleText(
