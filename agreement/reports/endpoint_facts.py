@@ -6,7 +6,7 @@ these are looked at as well (`marked`). Page, figures, methods and tables read t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from agreement.models import Report
 from agreement.reports.tables import ComputedRows, Result, Row, Table
+from consilium.core.out_folder import OutTable
 from consilium.figures.render import Drawing
 from consilium.figures.style import with_footnote
 from rubrics.models import Benchmark
@@ -62,6 +63,22 @@ def _with_column(table: Table, value: str) -> Table:
     if COLUMN in table.columns:
         return table  # a kind's own, which may differ from row to row
     return Table((*table.columns, COLUMN), _Lengthened(table.rows, value), (*table.text, COLUMN))
+
+
+def marked_files(files: Iterable[OutTable], *, by_rules: bool) -> list[OutTable]:
+    """The tables of a command, with the column in each where rules answered."""
+    value = str(EndpointKind.RULES)
+    return [
+        OutTable(
+            table.name,
+            (*table.columns, COLUMN),
+            [{**row, COLUMN: value} if isinstance(row, Mapping) else [*row, value] for row in table.rows],
+            (*table.text_columns, COLUMN),
+        )
+        if by_rules
+        else table
+        for table in files
+    ]
 
 
 def footnote() -> str:
