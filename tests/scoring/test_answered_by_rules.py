@@ -78,7 +78,7 @@ def test_the_handshake_alone_marks_run_and_calls(answered: Benchmark, settings: 
     assert (run.status, run.endpoint_kind) == ("finished", "rules")
     calls = EndpointCall.objects.filter(run=run)
     assert set(calls.values_list("model", "endpoint_kind")) == {("plain", "rules"), ("plain-strong", "rules")}
-        cached = work(begin(answered, f"http://{address}/v1", fast="plain", strong="plain-strong"))
+    cached = work(begin(answered, f"http://{address}/v1", fast="plain", strong="plain-strong"))
     assert (cached.status, cached.endpoint_kind, cached.calls) == ("finished", "rules", 0)
     again = work(replay_run(run=run, by=None, at=timezone.now()))
     assert (again.status, again.endpoint_kind, again.calls) == ("finished", "rules", 0)
