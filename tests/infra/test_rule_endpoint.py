@@ -98,6 +98,7 @@ def test_every_rule_and_every_model_is_in_words() -> None:
     assert {*MISBEHAVIOUR, "rules (no language model)"} == set(MODELS)
 
 
+@pytest.mark.slow
 def test_the_address_that_is_set_may_be_called() -> None:
     """Settings are read once in a process, so this needs one of its own."""
     code = "import django.conf as c; print(c.settings.JUDGE_ALLOWED_HOSTS)"
