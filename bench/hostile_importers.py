@@ -135,6 +135,20 @@ def _rubric_row(number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _set_line(number: int) -> dict[str, Any]:
+    return {
+        "case": f"base-{number}",
+        "generated_rubrics": [{"criterion": "Asks about smoking.", "points": 5, "axis": "accuracy"}],
+    }
+
+
+def _set_row(number: int) -> dict[str, Any]:
+    return {
+        "case": "base-1", "position": number + 1, "criterion": f"Names the drug {number}.", "points": 5,
+        "axis": "accuracy",
+    }  # fmt: skip
+
+
 def _result(number: int) -> dict[str, Any]:
     return {"case_id": f"a-{number}", "true_urgency": "em", "llm_output": "ne", "run_id": 1}
 
@@ -153,7 +167,17 @@ def _reading(number: int) -> dict[str, Any]:
 READING_COLUMNS = ("case", "candidate", "format", "sample", "level", "confidence", "reference")
 DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "note")
 BANK_COLUMNS = ("key", "section", "text_en", "points")
+SET_COLUMNS = ("case", "position", "criterion", "points", "axis")
 RUBRIC_COLUMNS = ("case", "position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
+
+
+def _document(number: int) -> dict[str, Any]:
+    return {
+        "key": f"document-{number}", "title": f"Document {number}", "publisher": "Nobody", "tier": 1,
+        "headings": ["Dose"], "text": f"Give {number} mg.",
+    }  # fmt: skip
+
+
 IMPORTERS = [
     Importer(
         "healthbench", "cases", _example, ("prompt_id",), ("prompt", 0, "content"), ("rubrics", 0, "points"),
@@ -202,6 +226,14 @@ IMPORTERS = [
         (("tags",), ("source",), ("element",), ("expectation",)), columns=RUBRIC_COLUMNS, once=False,
     ),
     Importer(
+        "rubric set", "rubric_set", _set_line, ("case",), ("generated_rubrics", 0, "criterion"),
+        ("generated_rubrics", 0, "points"), ("generated_rubrics",), (), options={"name": "theirs"},
+    ),
+    Importer(
+        "rubric set (CSV)", "rubric_set", _set_row, (), ("criterion",), ("points",), ("case",), (),
+        options={"name": "theirs"}, columns=SET_COLUMNS, once=False,
+    ),
+    Importer(
         "acuity (results)", "acuity", _result, ("case_id",), ("llm_output",), ("run_id",), ("true_urgency",),
         (("case_id",),), options={"dataset": "d", "scheme": "em-ne-sc", "candidate": "m"},
     ),
@@ -212,6 +244,11 @@ IMPORTERS = [
     Importer(
         "acuity (CSV)", "acuity", _reading, ("case",), ("level",), ("sample",), ("case",), (("candidate",),),
         options={"dataset": "d"}, columns=READING_COLUMNS,
+    ),
+    Importer(
+        "documents", "documents", _document, ("key",), ("text",), ("tier",), ("text",),
+        (("title",), ("publisher",), ("headings", 0)),
+        options={"collection": "Guidelines", "create_collection": "1", "format": "jsonl"}, once=False, strict=True,
     ),
 ]  # fmt: skip
 

@@ -11,8 +11,10 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
     path("", include("rubrics.api_urls")),
+    path("", include("documents.api_urls")),
     path("", include("annotation.api_urls")),
     path("", include("scoring.api_urls")),
+    path("", include("validation.api_urls")),
     path("", include("agreement.api_urls")),
     path("", include("releases.api_urls")),
 ]
@@ -28,8 +30,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include((api_urlpatterns, "api"))),
     path("", include("accounts.urls")),
     path("", include("rubrics.urls")),
+    path("", include("documents.urls")),
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),
+    path("", include("validation.urls")),
     path("", include("agreement.urls")),
     path("", include("releases.urls")),
 ]

@@ -33,15 +33,18 @@ from annotation.writing.batches import create_writing_batch
 from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
-from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, acuity, benchmark
+from consilium.core.jobs import no_progress
+from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, acuity, benchmark, documents
 from demo.acuity_runs import ask_about_messages
 from demo.cases import DemoCase, read_cases
 from demo.physician_work import PhysicianWork, Task
 from demo.responses import DemoResponse, case_row, compose_all
 from demo.simulator import Simulator
 from demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
+from documents import services as document_services
+from documents.services.terms import CollectionTerms
 from rubrics import services as rubric_services
-from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.draft_content import MAX_ITEMS, DraftItem, items_of
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import AcuityScale, AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
 from rubrics.models.cases import Difficulty
@@ -53,6 +56,8 @@ from scoring.models import RunSlice, TrainedModel
 from scoring.runs import services as run_services
 from scoring.trained.fitting import fit
 from scoring.work.slice import work_on_slice
+from validation.sets.frames import Frame, Range
+from validation.sets.services import SetName, make_set
 
 JUDGE = "Demo judge"
 HELD_OUT = "Dittany-L"
@@ -75,6 +80,7 @@ def load_demo(*, at: datetime) -> bool:
     people = _people()
     demo = _benchmark(people, cases, responses, calendar.days_ago(56))
     groups = _groups(demo, people)
+    _documents(demo, people["researcher@example.org"], calendar.days_ago(56))
     work = PhysicianWork(demo, people, cases, responses, Simulator(SEED), calendar)
     for number, group in enumerate(groups):
         _calibration_batch(work, group, SEED + 10 * number)
@@ -86,6 +92,7 @@ def load_demo(*, at: datetime) -> bool:
     refresh_statistics()
     ask_about_messages(demo, groups[0], people["researcher@example.org"], calendar)
     _judge(demo, people["researcher@example.org"], at)
+    _rubric_sets(demo, people["researcher@example.org"], at)
     _reports(demo, people["researcher@example.org"], at)
     return True
 
@@ -170,6 +177,21 @@ def _physicians_responses(demo: Benchmark, people: dict[str, User], responses: S
             if item.candidate.kind == Candidate.Kind.PHYSICIAN
         ]
     )
+
+
+def _documents(demo: Benchmark, by: User, at: datetime) -> None:
+    """A collection of made-up documents; the later edition of a document supersedes the earlier one."""
+    terms = CollectionTerms(name=documents.COLLECTION, description=documents.DESCRIPTION)
+    document_services.create_collection(benchmark=demo, terms=terms, by=by, at=at)
+    for rows in documents.read_documents():
+        document_services.import_documents(
+            benchmark=demo,
+            file=_jsonl(rows),
+            options={"collection": documents.COLLECTION, "format": "jsonl"},
+            by=by,
+            at=at,
+            progress=no_progress,
+        )
 
 
 def _jsonl(rows: Iterable[dict[str, Any]]) -> io.BytesIO:
@@ -427,6 +449,14 @@ def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
     run = run_services.create_run(benchmark=demo, judge=judge, frame=run_services.RunFrame(), by=researcher, at=at)
     for part in RunSlice.objects.filter(run=run).order_by("number"):
         work_on_slice(run.pk, part.number, clock=lambda: at)
+
+
+def _rubric_sets(demo: Benchmark, researcher: User, at: datetime) -> None:
+    """The criteria of the cases with a rubric, and the generic ones for the same cases."""
+    frame = Frame(criteria=Range(1, MAX_ITEMS))  # the messages of the panel have no rubric
+    for name, track in (("Criteria of the cases (made up)", "gold"), ("Generic criteria (made up)", "")):
+        set_name = SetName(name, "Made up, as everything in this benchmark.")
+        make_set(benchmark=demo, name=set_name, track=track, frame=frame, by=researcher, at=at)
 
 
 def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:

@@ -40,8 +40,11 @@ def read_json(text: str | bytes) -> Any:
     return _DECODER.decode(text.decode("utf-8") if isinstance(text, bytes) else text)
 
 
-def strict_decoder(*, digits: int = MAX_DIGITS) -> json.JSONDecoder:
-    """A decoder that raises `RefusedJSON`; check the text with `too_deep` and `too_many_values` first."""
+def strict_decoder(*, digits: int = MAX_DIGITS, accept_nonfinite: bool = False) -> json.JSONDecoder:
+    """A decoder that raises `RefusedJSON`; check the text with `too_deep` and `too_many_values` first.
+
+    ``accept_nonfinite`` gives NaN and infinities to a caller who says what becomes of each.
+    """
 
     def parse_int(text: str) -> int:
         if len(text) > digits + text.startswith("-"):
@@ -49,7 +52,10 @@ def strict_decoder(*, digits: int = MAX_DIGITS) -> json.JSONDecoder:
         return int(text)
 
     return json.JSONDecoder(
-        object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=parse_int
+        object_pairs_hook=_object,
+        parse_constant=float if accept_nonfinite else _constant,
+        parse_float=float if accept_nonfinite else _float,
+        parse_int=parse_int,
     )
 
 

@@ -154,7 +154,10 @@ def key_before(start: bytes) -> str:
 
 
 class RecordReader:
-    """Yields (line number, object) for each line that holds one; anything else becomes a fault."""
+    """Yields (line number, object) for each line that holds one; anything else becomes a fault.
+
+    ``accept_nonfinite``: NaN and infinities reach the caller, who says what becomes of each.
+    """
 
     def __init__(
         self,
@@ -163,11 +166,12 @@ class RecordReader:
         *,
         limits: Limits | None = None,
         progress: Callable[[int], None] | None = None,
+        accept_nonfinite: bool = False,
     ) -> None:
         self.faults = faults
         self.limits = limits or Limits()
         self.lines = LineReader(file, faults, limits=self.limits, progress=progress)
-        self._decoder = strict_decoder(digits=self.limits.digits)
+        self._decoder = strict_decoder(digits=self.limits.digits, accept_nonfinite=accept_nonfinite)
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, line in self.lines:

@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from consilium.core.phrases import Phrase
 
 # The columns of a file of one rubric; a file of a benchmark has ``case`` before them.
-COLUMNS = ("position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
-CASE = "case"
-TEXT_COLUMNS = frozenset({CASE, "criterion", "tags", "source", "element", "expectation", "bank"})
+COLUMNS = ("position", "criterion", "points", "tags", "source", "element", "expectation", "bank", "citations")
+CASE, AXIS = "case", "axis"
+TEXT_COLUMNS = frozenset(
+    {
+        *(CASE, AXIS, "criterion", "tags", "source", "element", "expectation", "bank", "citations"),
+        # Of the table of what criteria rest on.
+        *("locator", "quote", "document", "publisher", "version", "page", "licence", "marks"),
+    }
+)
 # Names that people give to the columns, in English and Chinese; compared in lower case without blanks and signs.
 NAMES = {
     CASE: ("case", "caseid", "casekey", "key", "promptid", "病例", "病例编号", "案例", "用例"),
@@ -27,7 +33,10 @@ NAMES = {
     "element": ("element", "caseelement", "elementofthecase", "病例要素", "要素", "病例信息"),
     "expectation": ("expectation", "whatitchecks", "checks", "rationale", "期望", "预期", "考察点", "检查内容"),
     "bank": ("bank", "bankitem", "条目库", "库"),
+    "citations": ("citations", "citation", "cites", "passages", "引文", "引用"),
 }
+# Among the names of ``tags``; a file of a rubric set has such a column beside that of the tags.
+AXIS_NAMES = ("axis", "axes", "维度")
 _BY_NAME = {name: column for column, names in NAMES.items() for name in names}
 _FORMULA = re.compile(r"'* *[=+\-@\t\r\n＝＋－＠]")
 _PROTECTED = re.compile(r"'+ *[=+\-@\t\r\n＝＋－＠]")
@@ -42,9 +51,11 @@ class Formula:
 Cell = str | int | float | Formula | None
 
 
-def column_of(name: str) -> str:
-    """The column that a heading names; empty if none does."""
+def column_of(name: str, *, with_axis: bool = False) -> str:
+    """The column that a heading names; empty if none does. ``with_axis``: the axis is a column of its own."""
     plain = "".join(character for character in unicodedata.normalize("NFKC", name).lower() if character.isalnum())
+    if with_axis and plain in AXIS_NAMES:
+        return AXIS
     return "position" if name.strip() == "#" else _BY_NAME.get(plain, "")
 
 
@@ -63,12 +74,12 @@ def bare(text: str) -> str:
 
 
 def joined(tags: Sequence[str]) -> str:
-    r"""Tags in one cell: ``axis:accuracy; level:example``; a semicolon within one as ``\;``."""
+    r"""Tags or locators in one cell: ``axis:accuracy; level:example``; a semicolon within one as ``\;``."""
     return "; ".join(re.sub(r"([\\;；\n])", r"\\\1", tag) for tag in tags)
 
 
 def parted(cell: str) -> list[str]:
-    """The tags of a cell, none twice; Chinese semicolons and line ends part them as well."""
+    """The tags or locators of a cell, none twice; Chinese semicolons and line ends part them as well."""
     tags, tag, escaped = [], "", False
     for character in f"{cell};":
         if escaped:
@@ -92,10 +103,15 @@ def text_of(cell: Cell) -> str:
     return str(cell).replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
+def plain_number(cell: Cell) -> str:
+    """A cell of points with one sign for minus, and without a unit and blanks; it need not be a number."""
+    text = unicodedata.normalize("NFKC", text_of(cell)).replace("−", "-").replace("–", "-").lstrip("'")
+    return re.sub(r"(?<=\d)\s*(?:points?|pts?|分)$", "", text, flags=re.IGNORECASE).replace(" ", "")
+
+
 def points_of(cell: Cell) -> int | Phrase:
     """Points, 0 for an empty cell; or the reason why the cell holds no points."""
-    text = unicodedata.normalize("NFKC", text_of(cell)).replace("−", "-").replace("–", "-").lstrip("'")
-    text = re.sub(r"(?<=\d)\s*(?:points?|pts?|分)$", "", text, flags=re.IGNORECASE).replace(" ", "")
+    text = plain_number(cell)
     if not text:
         return 0
     if not _NUMBER.fullmatch(text) or abs(int(float(text))) > 10:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from consilium.core.limits import MAX_CRITERION_LENGTH, MAX_TAG_LENGTH
+from consilium.core.limits import MAX_CITATIONS, MAX_CRITERION_LENGTH, MAX_LOCATOR_LENGTH, MAX_TAG_LENGTH
 from consilium.core.phrases import Phrase
-from rubrics.editor.drafting import MAX_ITEMS, MAX_TAGS, TEXTS
+from rubrics.editor.citation import Citation, citation_rows
+from rubrics.editor.draft_content import MAX_ITEMS, MAX_TAGS, TEXTS
 from rubrics.parsing.faults import Faults
-from rubrics.tables.columns import CASE, COLUMNS, Cell, Formula, bare, column_of, parted, points_of, text_of
+from rubrics.tables.columns import AXIS, CASE, COLUMNS, Cell, Formula, bare, column_of, parted, points_of, text_of
 from rubrics.tables.reading import Rows, rows_of_text
 
 _TARGETS = {"criterion": "text", "source": "source", "element": "element", "expectation": "expectation", "bank": "bank"}
@@ -26,7 +27,11 @@ SAMPLE = 50
 
 @dataclass(slots=True)
 class Row:
-    """One criterion of a table, at its line."""
+    """One criterion of a table, at its line. ``axis`` and ``points_cell`` are those of a file of a rubric set.
+
+    ``locators`` are those of its cell, None where the table has no such column; `rubrics.cited.resolve_rows` finds the
+    ``citations`` that they stand for.
+    """
 
     line: int
     case: str = ""
@@ -38,11 +43,16 @@ class Row:
     element: str = ""
     expectation: str = ""
     bank: str = ""
+    axis: str = ""
+    points_cell: Cell = None
+    locators: list[str] | None = None
+    citations: tuple[Citation, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """The row as JSON for the editor."""
+        """The row as JSON for the editor; citations are there if the table has a column for them."""
         names = ("line", "text", "points", "tags", "source", "element", "expectation", "bank")
-        return {name: getattr(self, name) for name in names}
+        cited = {} if self.locators is None else {"citations": citation_rows(self.citations)}
+        return {name: getattr(self, name) for name in names} | cited
 
 
 @dataclass(slots=True)
@@ -54,8 +64,13 @@ class Pasted:
     rows: list[Row]
 
 
-def rows_with_heading(rows: Rows, faults: Faults, *, with_case: bool, exact: bool = False) -> Iterator[Row]:
-    """Rows of a table whose first row names its columns; ``exact`` where cells carry no apostrophe (XLSX)."""
+def rows_with_heading(
+    rows: Rows, faults: Faults, *, with_case: bool, exact: bool = False, of_set: bool = False
+) -> Iterator[Row]:
+    """Rows of a table whose first row names its columns; ``exact`` where cells carry no apostrophe (XLSX).
+
+    ``of_set``: for a rubric set, whose reader looks at the cells of points and axes itself.
+    """
     first = next(rows, None)
     if first is None:
         if not faults.total:
@@ -65,11 +80,12 @@ def rows_with_heading(rows: Rows, faults: Faults, *, with_case: bool, exact: boo
     names = [text_of(cell) for cell in cells]
     while names and not names[-1]:
         names.pop()
-    columns = [column_of(name) for name in names]
+    columns = [column_of(name, with_axis=of_set) for name in names]
     required = (CASE, "criterion", "points") if with_case else ("criterion",)
     for name, column in zip(names, columns, strict=True):
         if not column or (column == CASE and not with_case):
-            faults.add(line, name[:80], Phrase("There is no such column. Known: %(names)s.", names=", ".join(COLUMNS)))
+            known = ", ".join((*COLUMNS, AXIS) if of_set else COLUMNS)
+            faults.add(line, name[:80], Phrase("There is no such column. Known: %(names)s.", names=known))
         elif columns.count(column) > 1:
             faults.add(line, name[:80], Phrase("Two columns mean the same."))
     for column in required:
@@ -78,18 +94,23 @@ def rows_with_heading(rows: Rows, faults: Faults, *, with_case: bool, exact: boo
     if faults.total:
         return
     for number, row in rows:
-        record = _row(number, row, columns, faults, exact=exact)
+        record = _row(number, row, columns, faults, exact=exact, of_set=of_set)
         if record is not None:
             yield record
 
 
-def _row(line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Faults, *, exact: bool) -> Row | None:
+def _row(
+    line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Faults, *, exact: bool, of_set: bool = False
+) -> Row | None:
     if any(text_of(cell) for cell in cells[len(columns) :]):
         faults.add(line, "", Phrase("The row has more cells than the heading."))
         return None
     before = faults.total
     row = Row(line)
     for column, cell in zip(columns, cells, strict=False):
+        if of_set and column == "points":
+            row.points_cell = cell
+            continue
         if isinstance(cell, Formula):
             faults.add(line, column, Phrase("The cell holds a formula. Paste its value instead."))
             continue
@@ -114,8 +135,17 @@ def _row(line: int, cells: Sequence[Cell], columns: Sequence[str], faults: Fault
                     "At most %(n)s tags of at most %(length)s characters.", n=MAX_TAGS, length=MAX_TAG_LENGTH
                 )
                 faults.add(line, column, message)
-        elif column == CASE:
-            row.case = text
+        elif column in (CASE, AXIS):
+            setattr(row, column, text)
+        elif column == "citations":
+            row.locators = parted(text)
+            if len(row.locators) > MAX_CITATIONS or any(len(name) > MAX_LOCATOR_LENGTH for name in row.locators):
+                message = Phrase(
+                    "At most %(n)s locators of at most %(length)s characters.",
+                    n=MAX_CITATIONS,
+                    length=MAX_LOCATOR_LENGTH,
+                )
+                faults.add(line, column, message)
         elif column:
             longest = TEXTS[_TARGETS[column]]
             if len(text) > longest:

@@ -77,7 +77,9 @@ COUNTED = {
     "schemes": _("Label schemes"),
     "labels": _("Labels"),
     "drafts": _("Drafts of rubrics"),
+    "rubric sets": _("Rubric sets"),
     "criteria": _("Criteria"),
+    "mends": _("Mends"),
     "candidates": _("Candidates"),
     "responses": _("Responses"),
     "readings": pgettext_lazy("of a candidate", "Readings"),
@@ -96,9 +98,16 @@ COUNTED = {
     "responses read": _("Responses read by physicians"),
     "banks": _("Banks"),
     "bank items": _("Criteria of the bank"),
+    "documents": _("Documents"),
+    "new editions": _("New editions among them"),
+    "passages": _("Passages"),
 }
 
 OPTIONS = {
+    "name": _("Name"),
+    "collection": _("Collection"),
+    "key": _("Key"),
+    "title": _("Title"),
     "dataset": _("Dataset"),
     "scale": _("Scale"),
     "scheme": _("Label scheme"),
@@ -112,10 +121,16 @@ OPTIONS = {
     "bank": _("Bank"),
     "licence": _("Licence"),
     "author": _("Written by"),
+    "criteria": _("Number of criteria"),
+    "axes": _("Number of axes"),
+    "language": _("Language"),
+    "tags": _("Tags of the case"),
+    "mend": _("Mended"),
 }
 VALUES = {
     ("format", "auto"): _("By its beginning"),
     ("scheme", BY_LABELS): _("By the labels of the file"),
+    ("mend", "1"): _("Yes"),
     ("reading_format", "qa"): _("Forced choice"),
     ("reading_format", "chat"): _("As to a patient"),
     **{("candidate_kind", value): label for value, label in Candidate.Kind.choices},

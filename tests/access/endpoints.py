@@ -176,6 +176,46 @@ ENDPOINTS |= {
     "api:api-banks": Endpoint(WRITERS, slug),
 }
 
+# Documents -------------------------------------------------------------------------------------------------------
+READERS = STAFF | AUTHORS | AUDITORS | MEMBERS
+a_collection = of(public_id=lambda world: world.collection.public_id)
+a_document = of(public_id=lambda world: world.document.public_id)
+a_passage = of(public_id=lambda world: world.passage.public_id)
+ENDPOINTS |= {
+    "documents:documents": Endpoint(READERS, slug),
+    "documents:documents-csv": Endpoint(READERS, slug),
+    "documents:document": Endpoint(READERS, a_document),
+    "documents:passages-csv": Endpoint(READERS, a_document),
+    "documents:document-file": Endpoint(READERS, a_document),
+    "documents:document-page": Endpoint(
+        READERS, of(public_id=lambda world: world.document.public_id, number=lambda world: 1)
+    ),
+    "documents:passage": Endpoint(READERS, a_passage),
+    "documents:search": Endpoint(READERS, slug),
+    "documents:find": Endpoint(READERS, slug),
+    "documents:beside": Endpoint(READERS, slug),
+    "documents:document-edit": Endpoint(STAFF, a_document),
+    "documents:document-retire": Endpoint(STAFF, a_document, writes_only=True),
+    "documents:document-restore": Endpoint(STAFF, a_document, writes_only=True),
+    "documents:collections": Endpoint(STAFF, slug),
+    "documents:collection": Endpoint(STAFF, a_collection),
+    "documents:collection-edit": Endpoint(STAFF, a_collection),
+    "documents:collection-import": Endpoint(STAFF, a_collection),
+    "documents:collection-rebuild": Endpoint(STAFF, a_collection, writes_only=True),
+    "documents:edition-citations": Endpoint(STAFF, a_document),
+    "documents:edition-citations-csv": Endpoint(STAFF, a_document),
+    "documents:edition-look": Endpoint(STAFF, a_document, writes_only=True),
+    "api:api-edition-citations": Endpoint(STAFF, a_document),
+    "api:api-collections": Endpoint(READERS, slug),
+    "api:api-collection": Endpoint(READERS, a_collection),
+    "api:api-collection-documents": Endpoint(STAFF, a_collection, writes_only=True),
+    "api:api-documents": Endpoint(READERS, slug),
+    "api:api-passages": Endpoint(READERS, slug),
+    "api:api-document": Endpoint(READERS, a_document),
+    "api:api-document-passages": Endpoint(READERS, a_document),
+    "api:api-passage": Endpoint(READERS, a_passage),
+}
+
 # Annotation ------------------------------------------------------------------------------------------------------
 open_work = bare(public_id=lambda world: world.open_work.public_id)
 held_check = bare(public_id=lambda world: world.in_check.public_id)
@@ -606,6 +646,32 @@ ENDPOINTS |= {
     "api:api-acuity-run": Endpoint(STAFF, a_choice),
     "api:api-acuity-run-cancel": Endpoint(STAFF, a_choice, writes_only=True),
     "api:api-acuity-run-resume": Endpoint(STAFF, a_choice, writes_only=True),
+}
+
+# Validation ------------------------------------------------------------------------------------------------------
+a_rubric_set = of(public_id=lambda world: world.benchmark.rubric_sets.get(origin="file").public_id)
+two_rubric_sets = of(
+    first=lambda world: world.benchmark.rubric_sets.get(origin="file").public_id,
+    second=lambda world: world.benchmark.rubric_sets.get(origin="generic").public_id,
+)
+ENDPOINTS |= {
+    "validation:rubric-sets": Endpoint(STAFF, slug),
+    "validation:rubric-set-new": Endpoint(STAFF, slug),
+    "validation:rubric-set-frame": Endpoint(STAFF, slug),
+    "validation:rubric-sets-compare": Endpoint(STAFF, slug),
+    "validation:rubric-sets-compare-csv": Endpoint(STAFF, two_rubric_sets),
+    "validation:rubric-sets-cases-csv": Endpoint(STAFF, two_rubric_sets),
+    "validation:rubric-set": Endpoint(STAFF, a_rubric_set),
+    "validation:rubric-set-csv": Endpoint(STAFF, a_rubric_set),
+    "validation:rubric-set-jsonl": Endpoint(STAFF, a_rubric_set),
+    "validation:rubric-set-mends-csv": Endpoint(STAFF, a_rubric_set),
+    "api:api-rubric-sets": Endpoint(STAFF, slug),
+    "api:api-rubric-set-frame": Endpoint(STAFF, slug, writes_only=True),
+    "api:api-rubric-set-uploads": Endpoint(STAFF, slug, writes_only=True),
+    "api:api-rubric-sets-compare": Endpoint(STAFF, two_rubric_sets),
+    "api:api-rubric-set": Endpoint(STAFF, a_rubric_set),
+    "api:api-rubric-set-items": Endpoint(STAFF, a_rubric_set),
+    "api:api-rubric-set-mends": Endpoint(STAFF, a_rubric_set),
 }
 
 # Screening -------------------------------------------------------------------------------------------------------

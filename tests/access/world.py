@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BytesIO
@@ -56,12 +57,15 @@ from annotation.services import (
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.jobs import no_progress
+from documents.models import Collection, Document, Passage
+from documents.services import import_documents
 from releases.models import Release
 from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
 from rubrics.acuity.stored import scale_of
 from rubrics.audits.services import AuditTerms, create_audit, take_case
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.citation import Citation
+from rubrics.editor.draft_content import DraftItem
 from rubrics.models import (
     AcuityScale,
     Bank,
@@ -90,9 +94,12 @@ from scoring.models import (
     TrainedModel,
     Verdict,
 )
+from tests.documents.parsing.pdf_writer import Page, write_pdf
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
+from validation.sets.frames import Frame
+from validation.sets.services import SetName, import_rubric_set, make_set
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -115,6 +122,20 @@ def sign_references(benchmark: Benchmark, note: str) -> None:
         seen=None,
         by=None,
         at=AT,
+    )
+
+
+def freeze_criteria(case: Case, text: str) -> None:
+    """A rubric set of a file whose name, description, criterion and mend have ``text``, and one of generic criteria."""
+    make_set(benchmark=case.benchmark, name=SetName(f"{text} generic"), track="", frame=Frame(), by=None, at=AT)
+    criteria = [{"criterion": f"{text} is named", "points": 5}, {"criterion": f"{text} is dropped", "points": 0}]
+    import_rubric_set(
+        benchmark=case.benchmark,
+        file=BytesIO(json.dumps({"case": case.key, "rubrics": criteria}).encode()),
+        options={"name": text, "description": f"{text} described", "file_name": f"{text}.jsonl", "mend": "1"},
+        by=None,
+        at=AT,
+        progress=lambda _bytes: None,
     )
 
 
@@ -186,6 +207,24 @@ def import_levels(case: Case, candidate: Candidate, label: str, reading: str) ->
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
+def import_document(benchmark: Benchmark, words: str) -> Document:
+    """A document of one page, whose original may be passed on."""
+    import_documents(
+        benchmark=benchmark,
+        file=BytesIO(write_pdf([Page().text(72, 720, words)])),
+        options={
+            "collection": "Guidelines", "create_collection": "1", "file_name": "fever.pdf", "title": "Fever",
+            "licence": "CC0-1.0", "may_redistribute": "1",
+        },
+        by=None,
+        at=AT,
+        progress=no_progress,
+    )  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")  # as in `import_levels`
+    return Document.objects.get()
+
+
 @dataclass
 class World:
     """The rows, and who is who."""
@@ -227,6 +266,9 @@ class World:
     draft_case: Case  # written by the author, its rubric a draft
     draft: Rubric
     waiver: int  # of the draft case
+    collection: Collection
+    document: Document
+    passage: Passage
     canaries: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
@@ -261,6 +303,8 @@ def build_world(suffix: str = "") -> World:
         "reading": f"zqreading{suffix}",
         "forced choice": f"zqchoice{suffix}",
         "framing": f"zqframing{suffix}",
+        "rubric set": f"zqrubricset{suffix}",
+        "document": f"zqdocument{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
         "judge's reading": f"zqlevelread{suffix}",
@@ -502,8 +546,13 @@ def build_world(suffix: str = "") -> World:
     BankItem.objects.create(bank=own_bank, key="k1", section="evidence", text={"en": "Names the guideline"})
     draft_case = CaseFactory(benchmark=benchmark, key="draft-case", rubric=0, created_by=author)
     draft = open_draft(case=draft_case, by=author, at=AT)
+    document = import_document(benchmark, canaries["document"])
+    item = DraftItem(
+        "a", "Asks how long the throat has been sore", 5, ("axis:context_seeking",),
+        citations=(Citation(document.passages.get().public_id),),
+    )  # fmt: skip
     save_draft(
-        rubric=draft, items=[DraftItem("a", "Asks how long the throat has been sore", 5, ("axis:context_seeking",))],
+        rubric=draft, items=[item],
         version=1, client_id=None, by=author, at=AT,
     )  # fmt: skip
     GenerationRun.objects.create(
@@ -519,6 +568,7 @@ def build_world(suffix: str = "") -> World:
     import_levels(cases[0], candidates[0], canaries["label from elsewhere"], canaries["reading"])
     choose_level(cases[0], candidates[0], canaries["forced choice"])
     make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
+    freeze_criteria(cases[0], canaries["rubric set"])
     level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
     acuity_report = agreement_services.create_report(
@@ -535,6 +585,7 @@ def build_world(suffix: str = "") -> World:
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)
     return World(
+        collection=document.collection, document=document, passage=document.passages.get(),
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,
         level_judge=level_run.judge, level_run=level_run,

@@ -1,0 +1,5 @@
+"""Routes of validation in the API."""
+
+from django.urls import URLPattern, URLResolver, include, path
+
+urlpatterns: list[URLPattern | URLResolver] = [path("", include("validation.sets.api_urls"))]

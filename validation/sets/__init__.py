@@ -1,0 +1,1 @@
+"""Rubric sets: where their criteria come from, which cases they hold, and how they are compared."""

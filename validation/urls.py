@@ -1,0 +1,6 @@
+"""Routes of the pages of validation."""
+
+from django.urls import URLPattern, URLResolver, include, path
+
+app_name = "validation"
+urlpatterns: list[URLPattern | URLResolver] = [path("", include("validation.sets.urls"))]
