@@ -190,7 +190,7 @@ def test_the_endpoint_of_rules_is_named(loopback: Loopback, client: Client) -> N
     assert run.endpoint_kind == "rules"
     client.force_login(world.admin)
     page = client.get(f"/b/{world.benchmark.slug}/rubric-coverage/{run.public_id}/").content.decode()
-    assert "Answered by rules, not by a language model." in page
+    assert "Rules answered here, and no language model." in page
 
 
 @pytest.mark.slow
