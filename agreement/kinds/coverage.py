@@ -149,8 +149,8 @@ def methods(report: Report) -> list[str]:
         f"{counted(facts['n_points'], 'gold point')} of the set {facts['gold']['name']} on "
         f"{counted(facts['n_cases'], 'case')}.",
         f"{'The rules' if by_rules else 'The model ' + facts['model']} said of each gold point whether a set covers it "
-        "in full, in part or not at all, and by which criteria; and likewise of each criterion of a set against the gold "
-        "points.",
+        "in full, in part or not at all, and by which criteria; and likewise of each criterion of a set against the "
+        "gold points.",
         f"An answer that names no criterion, or one that is not there, was asked for again and is then invalid; "
         f"{facts['n_invalid']:,} invalid and {facts['n_missing']:,} missing answers count as not covered.",
         f"The model’s name is part of the name, the description or the file of {listed(overlap)}: it may have judged "
