@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from consilium.core.limits import MAX_PAIR_CHANGE_LENGTH
 from consilium.core.phrases import Phrase
 
 MAX_FIND_LENGTH = 200
 MAX_REPLACE_LENGTH = 1_000
 MAX_CHANGED_SHARE = 0.15  # of the words; a text from a file that differs in more brings a warning
 # A word, where scripts without blanks count each sign: Han, Kana, Hangul is written with blanks.
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
+)
 
 
 class UnusableEdit(ValueError):
@@ -104,10 +107,12 @@ def _is_joined(text: str, place: int) -> bool:
 def changed_share(reference: str, candidate: str, span: ChangedSpan) -> float:
     """The share of the words that the span holds, of that text in which it is the greater."""
     ends = ((reference, span.reference_end), (candidate, span.candidate_end))
-    return max(
-        (n_words(text[span.start : end]) / max(n_words(text), 1) for text, end in ends),
-        default=0.0,
-    )
+    return max(n_words(text[span.start : end]) / max(n_words(text), 1) for text, end in ends)
+
+
+def change_words(before: str, after: str) -> str:
+    """What was changed, as text."""
+    return f"“{before}” → “{after}”"[:MAX_PAIR_CHANGE_LENGTH]
 
 
 def n_words(text: str) -> int:
