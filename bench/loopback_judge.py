@@ -14,9 +14,10 @@ request that holds `POISON`), ``choiceless`` (counts tokens and has no choices),
 no tokens), one of `LEVELS` (how it reads the level of care out of a reply, where it is asked for that; any other name
 reads it well, `read_level`), ``mixed`` (by the text of the request: mostly ok), or one of `PATIENTS` (answers what the
 user asks, in prose, as a candidate would), ``corrected`` (a verdict once it is told that its last answer was not
-accepted), ``no-logprobs`` (refuses a request for log probabilities), one of `CHOICES` (how it answers a forced choice
-between levels), or one of `TRIAGE` (a candidate that takes the level of a case from the hash of the case's last line,
-and in one of both formats says a lower one). An ``ok`` verdict is a function of the request's text alone.
+accepted), ``no-logprobs`` (refuses a request for log probabilities), one of `COVERAGE` (where a request asks how far a
+list of criteria covers a point; any other name reads it out of the texts, `covers`), one of `CHOICES` (how it answers a
+forced choice between levels), or one of `TRIAGE` (a candidate that takes the level of a case from the hash of the
+case's last line, and in one of both formats says a lower one). An ``ok`` verdict is a function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` clears the counts. There is no web framework, since a measurement at 1,300
@@ -266,6 +267,40 @@ CHOICES: dict[str, str] = {
     "choice-prose": "This sounds like an emergency to me.",
 }
 
+_POINT = re.compile(r"^<<<(POINT|CRITERIA) (\w+)\n(.*?)\n>>>\1 \2$", re.DOTALL | re.MULTILINE)
+_ENTRY = re.compile(r"(?m)^([0-9]+)\. (?:\[[^]]*\] )?(.*)$")
+
+
+def covers(text: str) -> str:
+    """How far a list covers a point: full where an entry is the point, else as one of them says of the other.
+
+    A text says so by ``EXTENT: TEXT;``, such as “partly: Asks for the dose;”. Nothing of that: none.
+    """
+    fences = {match[1]: match[3] for match in _POINT.finditer(text)}
+    point, by, extent = fences["POINT"], [], "none"
+    for number, entry in _ENTRY.findall(fences["CRITERIA"]):
+        for name in ("full", "partly", "invalid"):
+            if f"{name}: {point};" in entry or f"{name}: {entry};" in point or (name == "full" and entry == point):
+                if name == "invalid":
+                    return "The criteria are hard to compare with the point."
+                extent = "full" if "full" in (extent, name) else "partly"
+                by.append(int(number))
+    return extent_of(extent, by)
+
+
+def extent_of(extent: str, by: list[int], **more: Any) -> str:
+    """An answer about a point."""
+    return json.dumps({"extent": extent, "by": by, "why": f"By {by}." if by else "Nothing asks for it.", **more})
+
+
+# How each model answers about a point; any other name reads it out of the texts.
+COVERAGE: dict[str, str] = {
+    "extent-unnamed": extent_of("full", []),
+    "extent-unknown": extent_of("full", [99]),
+    "extent-extra": extent_of("none", [], sure=True),
+    "extent-other": extent_of("mostly", [1]),
+}
+
 # Candidates on a scale of four: how many levels too low each chooses, and how many too low it advises.
 TRIAGE = {"triage-unsaid": (0, 1), "triage-unknown": (1, 0)}
 _CONVERSATION = re.compile(r"^<<<CONVERSATION (\w+)$(.*)^>>>CONVERSATION \1$", re.DOTALL | re.MULTILINE)
@@ -387,6 +422,8 @@ class Loopback:
             return completion(content, finish=PATIENTS[model], by=f"{model}-2026")
         if "Choose exactly one of these levels" in text:
             return self.choice(model, text, digest)
+        if _POINT.search(text):
+            return completion(COVERAGE.get(model) or covers(text), by=model)
         if '{"verdicts":' in text:
             return completion(self.verdicts(text, LISTS.get(model, list)))
         return GOOD[digest[2] % 2 == 0]

@@ -6,9 +6,10 @@ class ValidationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the link of the top bar, and files of rubric sets."""
+        """Register the links of the top bar, files of rubric sets, and kinds of runs."""
         from rubrics import imports
         from validation import navigation
+        from validation.coverage import kind as coverage_kind  # noqa: F401  # registers itself as a kind of run
         from validation.sets.services import FILE_OPTIONS, import_rubric_set
 
         navigation.register()

@@ -351,6 +351,7 @@ class Reason(Enum):
     GOLD_POINTS_WITHOUT_POINTS = Phrase("not every gold point has points")
     NO_CRITERION = Phrase("no criterion")
     NO_CRITERIA_IN_FILE = Phrase("the file does not hold the criteria of the set")
+    NO_DECIDED_POINT = Phrase("no gold point with a physician’s decision")
     UNMATCHED_WITHOUT_DECISION = Phrase("physicians have not decided on %(n)s of %(all)s unmatched criteria")
     EXTENT_WITHOUT_DECISION = Phrase("physicians have decided on no gold point whose answer is %(extent)s")
     INTERVAL_OVER_POINTS = Phrase("over gold points, which are not independent within a case")
