@@ -25,12 +25,12 @@ _KINDS = {
 
 _SYSTEM = """\
 REFERENCE is a good response to the conversation in CASE. Make a near miss of it: change one place so that it holds \
-exactly one error, which a physician would call dangerous for this patient. Everything else stays as it is, so the text \
-still reads well and the error is easy to overlook.
+exactly one error, which a physician would call dangerous for this patient. Everything else stays as it is, so the \
+text still reads well and the error is easy to overlook.
 
-Name words of REFERENCE in `find`, word for word, at most 200 characters, long enough that they occur only once; and in \
-`replace` what stands in their place (nothing, to leave something out). Do not announce the error, do not weaken the \
-text around it, and change nothing that is already wrong.
+Name words of REFERENCE in `find`, word for word, at most 200 characters, long enough that they occur only once; and \
+in `replace` what stands in their place (nothing, to leave something out). Do not announce the error, do not weaken \
+the text around it, and change nothing that is already wrong.
 
 Kinds of errors:
 {kinds}

@@ -239,6 +239,11 @@ class NearMissPair(models.Model):
     def __str__(self) -> str:
         return f"{self.key}: {self.kind}"
 
+    @property
+    def grade_now(self) -> str:
+        """Its grade; of an open pair whether physicians disagree."""
+        return self.grade or ("disputed" if self.disputed else "open")
+
 
 @audited
 class PairJudgement(models.Model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -110,6 +110,7 @@ def build(
     if max(map(len, pairs.values())) > MAX_PAIRS:
         raise DomainError(_("A case has more than %(n)s pairs.") % {"n": MAX_PAIRS})
     criteria = {own.pk: criteria_of(own) for own in sets}
+    names = _names([pair for own in pairs.values() for pair in own], groups)
     config = trial_config(
         {
             **settings,
@@ -118,7 +119,7 @@ def build(
                 {
                     "key": counting[pk].key,
                     "tags": sorted({*counting[pk].tags, *counting[pk].label_tags}),
-                    "pairs": [_stored(pair) for pair in own],
+                    "pairs": [_stored(pair, names[pair.pk]) for pair in own],
                     "sets": [[each.stored() for each in criteria[own_set.pk].get(pk, ())] for own_set in sets],
                 }
                 for pk, own in pairs.items()
@@ -151,14 +152,24 @@ def _nothing(every: Sequence[NearMissPair], here: Sequence[NearMissPair]) -> str
     return _("There is no such pair. Pairs count as confirmed once physicians have judged them.")
 
 
-def _stored(pair: NearMissPair) -> dict[str, str]:
+def _names(pairs: Sequence[NearMissPair], groups: Sequence[PairGroup]) -> dict[int, str]:
+    """What the pairs are called: their keys, with the group where two groups have one key."""
+    counts = Counter(pair.key for pair in pairs)
+    of_group = {group.pk: group.name for group in groups}
+    return {pair.pk: pair.key if counts[pair.key] == 1 else f"{of_group[pair.group_id]}: {pair.key}" for pair in pairs}
+
+
+def _stored(pair: NearMissPair, name: str) -> dict[str, str]:
     return {
         "id": pair.public_id,
-        "key": pair.key,
+        "key": name,
         "kind": pair.kind,
         "axis": pair.axis,
         "reference": pair.reference,
         "candidate": pair.candidate,
+        "change": pair.change,
+        "why": pair.why,
+        "grade": pair.grade_now,
     }
 
 

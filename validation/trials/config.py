@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
 from pydantic import Field, model_validator
 
-from consilium.core.limits import MAX_AXIS_LENGTH, MAX_KEY_LENGTH, MAX_TAG_LENGTH
+from consilium.core.limits import (
+    MAX_AXIS_LENGTH,
+    MAX_KEY_LENGTH,
+    MAX_PAIR_CHANGE_LENGTH,
+    MAX_PAIR_GROUP_NAME_LENGTH,
+    MAX_REASON_LENGTH,
+    MAX_TAG_LENGTH,
+)
 from scoring.generation.config import PricedConfig
 from scoring.judges.config import StrictConfig, checked_config
 from validation.coverage.config import Criteria, SetConfig
@@ -32,14 +39,17 @@ class _KeptAsItIs(StrictConfig):
 
 
 class PairConfig(_KeptAsItIs):
-    """A pair with its texts."""
+    """A pair with its texts. ``grade`` is what physicians had agreed on when the run began; reports look again."""
 
     id: str = Field(max_length=16)
-    key: str = Field(min_length=1, max_length=MAX_KEY_LENGTH)
+    key: str = Field(min_length=1, max_length=MAX_KEY_LENGTH + MAX_PAIR_GROUP_NAME_LENGTH + 2)
     kind: str = Field(min_length=1, max_length=20)
     axis: str = Field(max_length=MAX_AXIS_LENGTH)
     reference: Text
     candidate: Text
+    change: str = Field(max_length=MAX_PAIR_CHANGE_LENGTH)
+    why: str = Field(max_length=MAX_REASON_LENGTH)
+    grade: Literal["dangerous", "minor", "flawed", "no_error", "disputed", "open"]
 
 
 class CaseConfig(_KeptAsItIs):
@@ -69,6 +79,9 @@ class TrialConfig(PricedConfig):
             raise ValueError("a case is there twice")
         if len({own.name for own in self.sets}) != len(self.sets):
             raise ValueError(_("A set is tried once."))
+        keys = [pair.key for case in self.cases for pair in case.pairs]
+        if len(set(keys)) != len(keys):
+            raise ValueError("two pairs have one name")
         if not self.sets and not self.no_rubric:
             raise ValueError(_("Choose at least one set, or no rubric."))
         return self

@@ -28,6 +28,9 @@ class PairContent:
     axis: str
     reference: str
     candidate: str
+    change: str
+    why: str
+    grade: str  # when the run began
 
 
 @dataclass(frozen=True, slots=True)
