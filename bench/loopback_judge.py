@@ -17,7 +17,8 @@ user asks, in prose, as a candidate would), ``corrected`` (a verdict once it is 
 accepted), ``no-logprobs`` (refuses a request for log probabilities), one of `COVERAGE` (where a request asks how far a
 list of criteria covers a point; any other name reads it out of the texts, `covers`), one of `CHOICES` (how it answers a
 forced choice between levels), or one of `TRIAGE` (a candidate that takes the level of a case from the hash of the
-case's last line, and in one of both formats says a lower one). An ``ok`` verdict is a function of the request's text alone.
+case's last line, and in one of both formats says a lower one). An ``ok`` verdict is a function of the request's text
+alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` clears the counts. There is no web framework, since a measurement at 1,300

@@ -11,6 +11,7 @@ from agreement.kinds import (
     alternative,
     calibration,
     comparison,
+    coverage,
     fidelity,
     items,
     powered,
@@ -36,6 +37,7 @@ KINDS: dict[str, Kind] = {
         acuity_uncertainty.KIND,
         acuity_formats.KIND,
         acuity_judge.KIND,
+        coverage.KIND,
     )
 }
 

@@ -34,6 +34,7 @@ SOURCES = {
     "arXiv 2501.10970.",
     "Carter et al. 2017": "Carter, Schnepel, Steigerwald 2017: Asymptotic behavior of a t-test robust to cluster "
     "heterogeneity. Review of Economics and Statistics 99.",
+    "Chen et al. 2026": "Chen et al. 2026: Automated Rubrics for Reliable Evaluation of Medical Dialogue Systems.",
     "Cohen 1968": "Cohen 1968: Weighted kappa: Nominal scale agreement with provision for scaled disagreement or "
     "partial credit. Psychological Bulletin 70.",
     "Efron and Tibshirani 1993": "Efron, Tibshirani 1993: An Introduction to the Bootstrap, chapter 13.",
@@ -86,6 +87,7 @@ _SIZES: dict[str, str] = {
     Report.Kind.ACUITY: sentences.SIZES_OF_ACUITY,
     Report.Kind.ACUITY_FORMATS: sentences.SIZES_OF_ACUITY,
     Report.Kind.ACUITY_JUDGE: sentences.SIZES_OF_ACUITY,
+    Report.Kind.COVERAGE: sentences.SIZES_OF_COVERAGE,
 }
 # The figures that take account of chance where cases have few pairs, with their verb.
 _FEW_PAIRS: dict[str, str] = {

@@ -73,7 +73,7 @@ ENDPOINTS |= framework(
     "mfa_reauthenticate", "mfa_activate_totp", "mfa_deactivate_totp", "mfa_view_recovery_codes",
     "mfa_generate_recovery_codes", "mfa_download_recovery_codes", "socialaccount_login_cancelled",
     "socialaccount_login_error", "socialaccount_signup", "socialaccount_connections", "openid_connect_login",
-    "openid_connect_callback", "set_language", "healthz", "api:schema", "api:docs",
+    "openid_connect_callback", "set_language", "healthz", "rule-endpoint", "api:schema", "api:docs",
     # allauth's redirects of former addresses have no name
     "social/login/cancelled/", "social/login/error/", "social/signup/", "social/connections/",
 )  # fmt: skip
@@ -606,6 +606,32 @@ ENDPOINTS |= {
     "api:api-acuity-run": Endpoint(STAFF, a_choice),
     "api:api-acuity-run-cancel": Endpoint(STAFF, a_choice, writes_only=True),
     "api:api-acuity-run-resume": Endpoint(STAFF, a_choice, writes_only=True),
+}
+
+# Validation ------------------------------------------------------------------------------------------------------
+a_rubric_set = of(public_id=lambda world: world.benchmark.rubric_sets.get().public_id)
+two_rubric_sets = of(
+    first=lambda world: world.benchmark.rubric_sets.get().public_id,
+    second=lambda world: world.benchmark.rubric_sets.get().public_id,
+)
+ENDPOINTS |= {
+    "validation:rubric-sets": Endpoint(STAFF, slug),
+    "validation:rubric-set-new": Endpoint(STAFF, slug),
+    "validation:rubric-set-frame": Endpoint(STAFF, slug),
+    "validation:rubric-sets-compare": Endpoint(STAFF, slug),
+    "validation:rubric-sets-compare-csv": Endpoint(STAFF, two_rubric_sets),
+    "validation:rubric-sets-cases-csv": Endpoint(STAFF, two_rubric_sets),
+    "validation:rubric-set": Endpoint(STAFF, a_rubric_set),
+    "validation:rubric-set-csv": Endpoint(STAFF, a_rubric_set),
+    "validation:rubric-set-jsonl": Endpoint(STAFF, a_rubric_set),
+    "validation:rubric-set-mends-csv": Endpoint(STAFF, a_rubric_set),
+    "api:api-rubric-sets": Endpoint(STAFF, slug),
+    "api:api-rubric-set-frame": Endpoint(STAFF, slug, writes_only=True),
+    "api:api-rubric-set-uploads": Endpoint(STAFF, slug, writes_only=True),
+    "api:api-rubric-sets-compare": Endpoint(STAFF, two_rubric_sets),
+    "api:api-rubric-set": Endpoint(STAFF, a_rubric_set),
+    "api:api-rubric-set-items": Endpoint(STAFF, a_rubric_set),
+    "api:api-rubric-set-mends": Endpoint(STAFF, a_rubric_set),
 }
 
 # Screening -------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BytesIO
@@ -93,6 +94,7 @@ from scoring.models import (
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
+from validation.sets.services import import_rubric_set
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -115,6 +117,19 @@ def sign_references(benchmark: Benchmark, note: str) -> None:
         seen=None,
         by=None,
         at=AT,
+    )
+
+
+def freeze_criteria(case: Case, text: str) -> None:
+    """A rubric set of a file whose name, description, criterion and mend have ``text``."""
+    criteria = [{"criterion": f"{text} is named", "points": 5}, {"criterion": f"{text} is dropped", "points": 0}]
+    import_rubric_set(
+        benchmark=case.benchmark,
+        file=BytesIO(json.dumps({"case": case.key, "rubrics": criteria}).encode()),
+        options={"name": text, "description": f"{text} described", "file_name": f"{text}.jsonl", "mend": "1"},
+        by=None,
+        at=AT,
+        progress=lambda _bytes: None,
     )
 
 
@@ -261,6 +276,7 @@ def build_world(suffix: str = "") -> World:
         "reading": f"zqreading{suffix}",
         "forced choice": f"zqchoice{suffix}",
         "framing": f"zqframing{suffix}",
+        "rubric set": f"zqrubricset{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
         "judge's reading": f"zqlevelread{suffix}",
@@ -519,6 +535,7 @@ def build_world(suffix: str = "") -> World:
     import_levels(cases[0], candidates[0], canaries["label from elsewhere"], canaries["reading"])
     choose_level(cases[0], candidates[0], canaries["forced choice"])
     make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
+    freeze_criteria(cases[0], canaries["rubric set"])
     level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
     acuity_report = agreement_services.create_report(

@@ -11,12 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consilium.core.errors import DomainError
+from consilium.core.languages import language_name
 from consilium.core.limits import MAX_TAG_LENGTH
 
 MAX_NUMBER = 10_000
 MAX_TAGS = 20
 MAX_LANGUAGE_LENGTH = 10  # of `rubrics.models.Case.language`
-_RANGE = re.compile(r"(\d{1,5})(?:\s*[-–]\s*(\d{1,5}))?")
+_RANGE = re.compile(r"([0-9]{1,5})(?:\s*[-–]\s*([0-9]{1,5}))?")
 CONDITIONS = {
     "included": gettext_lazy("Cases that count"),
     "track": gettext_lazy("A published rubric on the track"),
@@ -87,6 +88,11 @@ class Step:
     def label(self) -> str:
         """The condition in the reader's language."""
         return str(CONDITIONS.get(self.condition, self.condition))
+
+    @property
+    def shown(self) -> str:
+        """The value as people read it."""
+        return language_name(self.value) if self.condition == "language" else self.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def shown(value: Any) -> str:
     """A value of a file in a few characters that can be stored."""
     if isinstance(value, Formula):
         return "="
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = str(value) if isinstance(value, str | Decimal) else json.dumps(value, ensure_ascii=False)
     clean = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "?")
     return clean if len(clean) <= MAX_SHOWN else f"{clean[: MAX_SHOWN - 1]}…"
 

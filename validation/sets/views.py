@@ -163,9 +163,7 @@ def mends_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingH
 # Two sets --------------------------------------------------------------------------------------------------------
 
 
-def _pair(request: SignedInRequest, slug: str) -> tuple[RubricSet, RubricSet]:
-    """The two sets that the address names; 404 where it names one that is not there."""
-    first, second = (request.GET.get(name, "").replace("\x00", "") for name in ("first", "second"))
+def _pair(request: SignedInRequest, slug: str, first: str, second: str) -> tuple[RubricSet, RubricSet]:
     return get_rubric_set(request.user, slug, first), get_rubric_set(request.user, slug, second)
 
 
@@ -177,7 +175,7 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     sets = list(selectors.rubric_sets(benchmark)[:2])
     context: dict[str, object] = {"benchmark": benchmark, "enough": len(sets) == 2}
     if "first" in request.GET and "second" in request.GET:
-        first, second = _pair(request, slug)
+        first, second = _pair(request, slug, *(request.GET[name].replace("\x00", "") for name in ("first", "second")))
         result = comparison.compare(first, second)
         context |= {
             "form": PairForm({"first": first.public_id, "second": second.public_id}, benchmark=benchmark),
@@ -196,17 +194,17 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @require_safe
 @signed_in
-def compare_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+def compare_csv(request: SignedInRequest, slug: str, first: str, second: str) -> StreamingHttpResponse:
     """The measures of two sets."""
-    rows = comparison.compare(*_pair(request, slug)).csv_rows()
+    rows = comparison.compare(*_pair(request, slug, first, second)).csv_rows()
     pieces = stream_csv(comparison.COLUMNS, rows, text_columns=comparison.TEXT_COLUMNS)
     return _file(f"{slug}-rubric-sets-compared.csv", pieces)
 
 
 @require_safe
 @signed_in
-def compare_cases_csv(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+def compare_cases_csv(request: SignedInRequest, slug: str, first: str, second: str) -> StreamingHttpResponse:
     """A row for each case of either set."""
-    rows = comparison.compare(*_pair(request, slug)).cases
+    rows = comparison.compare(*_pair(request, slug, first, second)).cases
     pieces = stream_csv(comparison.CASE_COLUMNS, rows, text_columns=comparison.CASE_TEXT)
     return _file(f"{slug}-rubric-sets-cases.csv", pieces)
