@@ -65,7 +65,7 @@ class TrialInputs:
     def series(self) -> dict[str, str]:
         """The names of the series that some pair is tried in, in their order."""
         tried = {series for own in self.pairs for series in self.config.content.series(own.case)}
-        names = {str(place): own.name for place, own in enumerate(self.config.sets)}
+        names = {str(place): nfc(own.name) for place, own in enumerate(self.config.sets)}
         return {series: name for series, name in (names | {WITHOUT: NO_RUBRIC_NAME}).items() if series in tried}
 
     def trials(self, own: TriedPair, series: str) -> Iterator[tuple[Trial, Answer | None]]:
@@ -90,14 +90,14 @@ class TrialInputs:
                 for trial, answer in self.trials(own, series):
                     yield TrialRow(
                         line=0,
-                        set=_nfc(name),
-                        pair=_nfc(own.pair.key),
+                        set=nfc(name),
+                        pair=nfc(own.pair.key),
                         is_reference_first=trial.is_reference_first,
                         trial=trial.number,
                         reference=None if answer is None else answer.total_reference,
                         candidate=None if answer is None else answer.total_candidate,
                         stated=None if answer is None else STATED[_STATED[answer.stated]],
-                        case=_nfc(own.case.key),
+                        case=nfc(own.case.key),
                         slices={name: value for name, value in _slices(own.pair).items() if value},
                         points=points,
                         tags=frozenset(map(_nfc, own.case.tags)),
@@ -142,10 +142,11 @@ class TrialInputs:
 
 
 def _slices(pair: PairContent) -> dict[str, str]:
-    return {"kind": _nfc(pair.kind), "axis": _nfc(pair.axis)}
+    return {"kind": nfc(pair.kind), "axis": nfc(pair.axis)}
 
 
-def _nfc(text: str) -> str:
+def nfc(text: str) -> str:
+    """A name as files have it."""
     return unicodedata.normalize("NFC", text)
 
 

@@ -27,7 +27,7 @@ from validation.files.pair_tables import (
 )
 from validation.files.table_rows import ALL, stacked
 from validation.trials.content import WITHOUT
-from validation.trials.inputs import DANGEROUS, GRADES, TrialInputs, TriedPair
+from validation.trials.inputs import DANGEROUS, GRADES, TrialInputs, TriedPair, nfc
 
 Row = dict[str, Any]
 APART_COLUMNS = ("grade", *PAIR_COLUMNS)
@@ -147,7 +147,7 @@ class TrialTables:
             own_set, results = self._results[name]
             place_of = {pair: place for place, pair in enumerate(own_set.pairs)}
             for own in self.pairs_in_series[series]:
-                place = place_of[own.own.pair.key]
+                place = place_of[nfc(own.own.pair.key)]
                 is_decided = bool(results.is_decided[place])
                 delta = float(results.delta[place])
                 yield {
@@ -174,7 +174,7 @@ class TrialTables:
                 continue
             own_set = by_name[name]
             results = results_of(own_set, self.options)
-            noticed = {own.own.pair.key for own in self.pairs_in_series[series] if own.is_noticed}
+            noticed = {nfc(own.own.pair.key) for own in self.pairs_in_series[series] if own.is_noticed}
             is_noticed = np.array([pair in noticed for pair in own_set.pairs], dtype=bool)
             member, is_decided = stacked(own_set.slices), results.is_decided
             counted = member & is_decided[:, None]
@@ -200,8 +200,11 @@ class TrialTables:
     def unnoticed(self) -> Iterator[Row]:
         """The confirmed dangerous pairs that no criterion of a set tells apart: criteria to write."""
         for series, name in self.inputs.series.items():
+            own_set, results = self._results[name]
+            decided = {pair for pair, is_decided in zip(own_set.pairs, results.is_decided, strict=True) if is_decided}
             for own in self.pairs_in_series[series]:
-                if series != WITHOUT and own.own.grade == DANGEROUS and own.n_good and not own.is_noticed:
+                is_counted = series != WITHOUT and own.own.grade == DANGEROUS and nfc(own.own.pair.key) in decided
+                if is_counted and not own.is_noticed:
                     pair = own.own.pair
                     yield {
                         "set": name,
