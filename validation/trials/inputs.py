@@ -100,7 +100,7 @@ class TrialInputs:
                         case=nfc(own.case.key),
                         slices={name: value for name, value in _slices(own.pair).items() if value},
                         points=points,
-                        tags=frozenset(map(_nfc, own.case.tags)),
+                        tags=frozenset(map(nfc, own.case.tags)),
                     )
 
     def points(self, own: TriedPair, series: str) -> tuple[float, float, float]:
