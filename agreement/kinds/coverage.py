@@ -165,8 +165,8 @@ def methods(report: Report) -> list[str]:
         else "",
         f"Physicians, who saw neither the set nor the answer, decided on {facts['n_decided']:,} answers: all that were "
         f"partly or invalid, and a share of {facts['share']:g} of the others, drawn at random. CIA put right by them "
-        "is prediction-powered (Angelopoulos et al. 2023); a decision weighs the inverse of the share of its stratum, the "
-        "set and the model’s answer, that was decided on."
+        "is prediction-powered (Angelopoulos et al. 2023); a decision weighs the inverse of the share of its stratum, "
+        "the set and the model’s answer, that was decided on."
         if facts["n_decided"]
         else "No physician has decided on any of these answers yet.",
         "Two sets are compared on the same gold points, by McNemar’s test clustered over cases (McNemar 1947, "

@@ -201,8 +201,8 @@ def _backward(report: Report) -> PageTable:
             ]
         },
         remark=_(
-            "Precision is the share of criteria that a gold point covers in full. Physicians decide on the others; those "
-            "that are sound and needed count with sound extras, once all are decided on."
+            "Precision is the share of criteria that a gold point covers in full. Physicians decide on the others; "
+            "those that are sound and needed count with sound extras, once all are decided on."
         ),
     )
 

@@ -13,6 +13,7 @@ from accounts.models import User
 from consilium.statistics.intent_alignment import Extent
 from rubrics.models import Benchmark, Case
 from scoring.models import PipelineRun, PipelineStep
+from validation.access import decides_in
 from validation.coverage.config import CoverageConfig, coverage_config
 from validation.coverage.content import Point, step_name
 from validation.coverage.inputs import EXTENT_OF
@@ -68,6 +69,14 @@ def open_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet
         "run_id", "place"
     )
     return own
+
+
+def open_by_benchmark(user: User | AnonymousUser) -> list[tuple[Benchmark, int]]:
+    """The benchmarks in which something waits for a decision of ``user``, and how much."""
+    waiting = CoverageDecision.objects.open().filter(run__benchmark__in=Benchmark.objects.filter(decides_in(user)))
+    counts = dict(waiting.order_by().values_list("run__benchmark").annotate(n=Count("pk")))
+    benchmarks = Benchmark.objects.filter(pk__in=counts).order_by("title") if counts else []
+    return [(benchmark, counts[benchmark.pk]) for benchmark in benchmarks]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from consilium.core.errors import Conflict, DomainError
 from rubrics.models import Benchmark
 from scoring.models import PipelineRun
 from scoring.pipelines import runs as pipeline_runs
-from validation.coverage.building import build
+from validation.coverage.building import build, names_its_judge
 from validation.coverage.config import coverage_config
 from validation.coverage.drawing import due_questions
 from validation.coverage.kind import KIND
@@ -47,7 +47,15 @@ def create_run(
         kind=KIND,
         benchmark=benchmark,
         config=built.config.model_dump(mode="json"),
-        terms={"gold": gold.name, "sets": [own.name for own in sets], "model": built.config.model},
+        terms={
+            "gold": gold.name,
+            "sets": [own.name for own in sets],
+            "model": built.config.model,
+            "endpoint": built.config.endpoint,
+            "settings": {name: value for name, value in built.config.parameters(0).items() if name != "model"},
+            "share": built.config.share,
+            "names_its_judge": names_its_judge(built.config.model, sets),
+        },
         by=by,
         at=at,
         budget=budget,
