@@ -52,6 +52,8 @@ LONG_BODIES: dict[str, LongBody] = {
     "scoring:acuity-import": LongBody(IMPORT, access.get_benchmark),
     "validation:rubric-set-new": LongBody(IMPORT, access.get_benchmark),
     "api:api-rubric-set-uploads": LongBody(IMPORT, access.get_benchmark),
+    "validation:pairs-import": LongBody(IMPORT, access.get_benchmark),
+    "api:api-pair-uploads": LongBody(IMPORT, access.get_benchmark),
     "api:api-imports": LongBody(IMPORT, access.get_benchmark),
     "rubrics:banks": LongBody(IMPORT, access.get_written_benchmark),
     "rubrics:maps": LongBody(DOCUMENT, access.get_administered_benchmark),

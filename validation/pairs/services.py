@@ -106,6 +106,24 @@ def add_pair(
     )
 
 
+@transaction.atomic
+def add_pair_to(
+    *,
+    benchmark: Benchmark,
+    group: str,
+    judgements_due: int,
+    case: Case,
+    reference: str,
+    change: Change,
+    key: str = "",
+    by: User | None,
+    at: datetime,
+) -> NearMissPair:
+    """A pair by hand, in the group of that name, which is made where it is not there."""
+    row = get_or_make_group(benchmark=benchmark, name=group, judgements_due=judgements_due, by=by, at=at)
+    return add_pair(group=row, case=case, reference=reference, change=change, key=key, by=by, at=at)
+
+
 @dataclass(frozen=True, slots=True)
 class Answers:
     """What a physician answers about a pair."""

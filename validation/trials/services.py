@@ -49,6 +49,8 @@ def create_run(
             "trials": built.config.trials,
             "pairs": built.n_pairs,
             "model": built.config.model,
+            "endpoint": built.config.endpoint,
+            "settings": {name: value for name, value in built.config.parameters(0).items() if name != "model"},
         },
         frame={"groups": [group.name for group in groups], "which": str(which)},
         by=by,
