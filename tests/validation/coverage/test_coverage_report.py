@@ -113,9 +113,7 @@ def test_the_command_writes_what_the_report_has(loopback: Loopback, tmp_path: An
     run = world.run(loopback.url)
     report = report_on(world, run)
     out = StringIO()
-    call_command(
-        "coverage", benchmark=world.benchmark.slug, set="A", against="B", judge="ok", out=tmp_path, stdout=out
-    )
+    call_command("coverage", benchmark=world.benchmark.slug, set="A", against="B", judge="ok", out=tmp_path, stdout=out)
     written = list(csv.DictReader(StringIO((tmp_path / "coverage.csv").read_text(encoding="utf-8"))))
     stored = table_of(report, "coverage").dicts()
     assert len(written) == len(stored)
