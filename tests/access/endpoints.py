@@ -9,6 +9,7 @@ from typing import Any
 from agreement.reports.stored import table_of
 from annotation.models import WritingTask
 from tests.access.world import ROLES, World
+from validation.models import CoverageDecision, CoverageRun
 
 Arguments = Callable[[World], dict[str, Any]]
 
@@ -632,6 +633,46 @@ ENDPOINTS |= {
     "api:api-rubric-set": Endpoint(STAFF, a_rubric_set),
     "api:api-rubric-set-items": Endpoint(STAFF, a_rubric_set),
     "api:api-rubric-set-mends": Endpoint(STAFF, a_rubric_set),
+}
+
+DECIDERS = MEMBERS | AUTHORS
+a_coverage_run = of(public_id=lambda world: CoverageRun.objects.get(benchmark=world.benchmark).public_id)
+a_covered_case = of(
+    public_id=lambda world: CoverageRun.objects.get(benchmark=world.benchmark).public_id,
+    case=lambda world: world.case.public_id,
+)
+
+
+def a_question(world: World) -> str:
+    """The one about a gold point."""
+    rows = CoverageDecision.objects.filter(run__benchmark=world.benchmark, stage="coverage")
+    return str(rows.get().public_id)
+
+
+ENDPOINTS |= {
+    "validation:coverage": Endpoint(STAFF, slug),
+    "validation:coverage-new": Endpoint(STAFF, slug),
+    "validation:coverage-size": Endpoint(STAFF, slug, writes_only=True),
+    "validation:coverage-queue": Endpoint(DECIDERS, slug),
+    "validation:coverage-decision": Endpoint(DECIDERS, of(decision=a_question)),
+    "validation:coverage-run": Endpoint(STAFF, a_coverage_run),
+    "validation:coverage-progress": Endpoint(STAFF, a_coverage_run),
+    "validation:coverage-cancel": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "validation:coverage-resume": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "validation:coverage-replay": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "validation:coverage-ask": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "validation:coverage-csv": Endpoint(STAFF, a_coverage_run),
+    # Authors see a case too, once nothing about it waits for a decision (tests/validation/coverage).
+    "validation:coverage-case": Endpoint(STAFF, a_covered_case),
+    "agreement:validity": Endpoint(STAFF, slug),
+    "api:api-coverage-runs": Endpoint(STAFF, slug),
+    "api:api-coverage-run": Endpoint(STAFF, a_coverage_run),
+    "api:api-coverage-cancel": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "api:api-coverage-resume": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "api:api-coverage-replay": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "api:api-coverage-ask": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "api:api-coverage-next-question": Endpoint(DECIDERS, slug),
+    "api:api-coverage-question": Endpoint(DECIDERS, of(public_id=a_question)),
 }
 
 # Screening -------------------------------------------------------------------------------------------------------

@@ -94,6 +94,8 @@ from scoring.models import (
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
+from validation.coverage.services import ask_physicians
+from validation.models import CoverageRun
 from validation.sets.services import import_rubric_set
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -131,6 +133,27 @@ def freeze_criteria(case: Case, text: str) -> None:
         at=AT,
         progress=lambda _bytes: None,
     )
+
+
+def measure_coverage(case: Case, secret: str) -> None:
+    """A run that held two sets against each other, with questions to physicians about one point and one criterion.
+
+    ``secret`` is in the names of the sets, that of the model, and what it answered.
+    """
+    sets = {name: {"name": f"{secret} {name}", "id": "none", "digest": "0" * 64} for name in ("gold", "drafted")}
+    criteria = {"key": case.key, "gold": [["Asks since when.", 5, ""]], "sets": [[["Asks about the onset.", 3, ""]]]}
+    run = CoverageRun.objects.create(
+        kind="coverage", benchmark=case.benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={
+            "endpoint": "http://127.0.0.1:1/v1", "model": secret, "gold": sets["gold"], "sets": [sets["drafted"]],
+            "cases": [criteria],
+        },
+        terms={"gold": sets["gold"]["name"], "sets": [sets["drafted"]["name"]], "model": secret, "share": 0.2},
+    )  # fmt: skip
+    for stage, key in (("coverage", "0.1"), ("coverage", "g.1"), ("coverage_back", "0.1")):
+        output = {"extent": "partly", "by": [1], "why": f"{secret} said"}
+        PipelineStep.objects.create(run=run, case=case, stage=stage, key=key, state="done", output=output)
+    ask_physicians(run=run, at=AT)
 
 
 def plan_acuity(benchmark: Benchmark, judge: str) -> None:
@@ -277,6 +300,7 @@ def build_world(suffix: str = "") -> World:
         "forced choice": f"zqchoice{suffix}",
         "framing": f"zqframing{suffix}",
         "rubric set": f"zqrubricset{suffix}",
+        "coverage run": f"zqcoverage{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
         "judge's reading": f"zqlevelread{suffix}",
@@ -536,6 +560,7 @@ def build_world(suffix: str = "") -> World:
     choose_level(cases[0], candidates[0], canaries["forced choice"])
     make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
     freeze_criteria(cases[0], canaries["rubric set"])
+    measure_coverage(cases[0], canaries["coverage run"])
     level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
     acuity_report = agreement_services.create_report(

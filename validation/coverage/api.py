@@ -102,7 +102,7 @@ class QuestionSerializer(Plain):
     about = serializers.SerializerMethodField(help_text="point: how far does the list cover it; criterion: is it sound")
     case = serializers.CharField(source="case.public_id")
     point = PointSerializer()
-    list = PointSerializer(source="criteria", many=True)
+    criteria = PointSerializer(many=True)
     answers = serializers.SerializerMethodField()
     answer = serializers.CharField(source="decision.answer")
 
