@@ -279,8 +279,9 @@ def million_lines(importer: Importer, full: bool) -> Sent | None:
             yield encoded(importer, importer.row(number))
         yield b'"broken' if importer.columns else b'{"broken": '
 
-    # Some importers refuse the file before its end: a rubric has 500 criteria, a bank 10,000, a verdict occurs once.
-    enough = importer.kind in ("rubrics", "bank") or importer.name == "verdicts"
+    # Some importers refuse the file before its end: a rubric has 500 criteria, a bank 10,000, a verdict occurs once. A
+    # rubric set is of cases that are there.
+    enough = importer.kind in ("rubrics", "rubric_set", "bank") or importer.name == "verdicts"
     return Sent(buffered_file(pieces), REFUSED, None if enough else lines + bool(importer.columns), True)
 
 

@@ -135,6 +135,20 @@ def _rubric_row(number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _set_line(number: int) -> dict[str, Any]:
+    return {
+        "case": f"base-{number}",
+        "generated_rubrics": [{"criterion": "Asks about smoking.", "points": 5, "axis": "accuracy"}],
+    }
+
+
+def _set_row(number: int) -> dict[str, Any]:
+    return {
+        "case": "base-1", "position": number + 1, "criterion": f"Names the drug {number}.", "points": 5,
+        "axis": "accuracy",
+    }  # fmt: skip
+
+
 def _result(number: int) -> dict[str, Any]:
     return {"case_id": f"a-{number}", "true_urgency": "em", "llm_output": "ne", "run_id": 1}
 
@@ -153,6 +167,7 @@ def _reading(number: int) -> dict[str, Any]:
 READING_COLUMNS = ("case", "candidate", "format", "sample", "level", "confidence", "reference")
 DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcome", "note")
 BANK_COLUMNS = ("key", "section", "text_en", "points")
+SET_COLUMNS = ("case", "position", "criterion", "points", "axis")
 RUBRIC_COLUMNS = ("case", "position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
 IMPORTERS = [
     Importer(
@@ -200,6 +215,14 @@ IMPORTERS = [
     Importer(
         "rubrics (CSV)", "rubrics", _rubric_row, (), ("criterion",), ("points",), ("case",),
         (("tags",), ("source",), ("element",), ("expectation",)), columns=RUBRIC_COLUMNS, once=False,
+    ),
+    Importer(
+        "rubric set", "rubric_set", _set_line, ("case",), ("generated_rubrics", 0, "criterion"),
+        ("generated_rubrics", 0, "points"), ("generated_rubrics",), (), options={"name": "theirs"},
+    ),
+    Importer(
+        "rubric set (CSV)", "rubric_set", _set_row, (), ("criterion",), ("points",), ("case",), (),
+        options={"name": "theirs"}, columns=SET_COLUMNS, once=False,
     ),
     Importer(
         "acuity (results)", "acuity", _result, ("case_id",), ("llm_output",), ("run_id",), ("true_urgency",),

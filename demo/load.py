@@ -41,7 +41,7 @@ from demo.responses import DemoResponse, case_row, compose_all
 from demo.simulator import Simulator
 from demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
 from rubrics import services as rubric_services
-from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.drafting import MAX_ITEMS, DraftItem, items_of
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import AcuityScale, AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
 from rubrics.models.cases import Difficulty
@@ -53,6 +53,8 @@ from scoring.models import RunSlice, TrainedModel
 from scoring.runs import services as run_services
 from scoring.trained.fitting import fit
 from scoring.work.slice import work_on_slice
+from validation.sets.frames import Frame, Range
+from validation.sets.services import SetName, make_set
 
 JUDGE = "Demo judge"
 HELD_OUT = "Dittany-L"
@@ -86,6 +88,7 @@ def load_demo(*, at: datetime) -> bool:
     refresh_statistics()
     ask_about_messages(demo, groups[0], people["researcher@example.org"], calendar)
     _judge(demo, people["researcher@example.org"], at)
+    _rubric_sets(demo, people["researcher@example.org"], at)
     _reports(demo, people["researcher@example.org"], at)
     return True
 
@@ -427,6 +430,14 @@ def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
     run = run_services.create_run(benchmark=demo, judge=judge, frame=run_services.RunFrame(), by=researcher, at=at)
     for part in RunSlice.objects.filter(run=run).order_by("number"):
         work_on_slice(run.pk, part.number, clock=lambda: at)
+
+
+def _rubric_sets(demo: Benchmark, researcher: User, at: datetime) -> None:
+    """The criteria of the cases with a rubric, and the generic ones for the same cases."""
+    frame = Frame(criteria=Range(1, MAX_ITEMS))  # the messages of the panel have no rubric
+    for name, track in (("Criteria of the cases (made up)", "gold"), ("Generic criteria (made up)", "")):
+        set_name = SetName(name, "Made up, as everything in this benchmark.")
+        make_set(benchmark=demo, name=set_name, track=track, frame=frame, by=researcher, at=at)
 
 
 def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:

@@ -187,7 +187,8 @@ class NewImportSerializer(StrictSerializer, Plain):
     ``candidate_kind``; decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``, ``replicate`` (0, 1, …);
     bank ``bank``, ``licence``; rubrics ``author`` (the address of the author who wrote them); acuity ``dataset``,
     ``scale``, ``scheme``, ``format``, ``candidate``, ``reading_format`` (qa or chat), ``preview`` (1: nothing is
-    written, and ``counts.previews`` has what would be); votes ``group``, ``scale``.
+    written, and ``counts.previews`` has what would be); votes ``group``, ``scale``. Rubric sets have an
+    endpoint of their own.
     """
 
     kind = serializers.ChoiceField(choices=models.ImportJob.Kind.choices)

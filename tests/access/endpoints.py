@@ -610,10 +610,10 @@ ENDPOINTS |= {
 }
 
 # Validation ------------------------------------------------------------------------------------------------------
-a_rubric_set = of(public_id=lambda world: world.benchmark.rubric_sets.get().public_id)
+a_rubric_set = of(public_id=lambda world: world.benchmark.rubric_sets.get(origin="file").public_id)
 two_rubric_sets = of(
-    first=lambda world: world.benchmark.rubric_sets.get().public_id,
-    second=lambda world: world.benchmark.rubric_sets.get().public_id,
+    first=lambda world: world.benchmark.rubric_sets.get(origin="file").public_id,
+    second=lambda world: world.benchmark.rubric_sets.get(origin="generic").public_id,
 )
 ENDPOINTS |= {
     "validation:rubric-sets": Endpoint(STAFF, slug),

@@ -96,7 +96,8 @@ from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
 from validation.coverage.services import ask_physicians
 from validation.models import CoverageRun, MakingRun, NearMissPair, PairGroup, TrialRun
-from validation.sets.services import import_rubric_set
+from validation.sets.frames import Frame
+from validation.sets.services import SetName, import_rubric_set, make_set
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -123,7 +124,8 @@ def sign_references(benchmark: Benchmark, note: str) -> None:
 
 
 def freeze_criteria(case: Case, text: str) -> None:
-    """A rubric set of a file whose name, description, criterion and mend have ``text``."""
+    """A rubric set of a file whose name, description, criterion and mend have ``text``, and one of generic criteria."""
+    make_set(benchmark=case.benchmark, name=SetName(f"{text} generic"), track="", frame=Frame(), by=None, at=AT)
     criteria = [{"criterion": f"{text} is named", "points": 5}, {"criterion": f"{text} is dropped", "points": 0}]
     import_rubric_set(
         benchmark=case.benchmark,

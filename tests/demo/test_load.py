@@ -44,6 +44,7 @@ from demo.rules_endpoint import rules_endpoint
 from rubrics.models import Benchmark, Case, Framing, Response, RubricItem
 from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, TrainedModel, Verdict
 from scoring.pipelines.cache import request_of
+from validation.models import RubricSet
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -300,3 +301,9 @@ def test_nothing_stays_allowed_of_the_endpoint_that_answered() -> None:
     assert before == settings.JUDGE_ALLOWED_HOSTS
     used = set(EndpointCall.objects.values_list("endpoint", flat=True))
     assert not any(url.removeprefix("http://").removesuffix("/v1") in before for url in used)
+
+
+def test_two_rubric_sets_can_be_compared() -> None:
+    sets = RubricSet.objects.finished().filter(benchmark__is_demo=True)
+    assert set(sets.values_list("origin", "case_count", "item_count")) == {("gold", 12, 360), ("generic", 12, 72)}
+    assert all("made up" in row.name for row in sets)

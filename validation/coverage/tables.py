@@ -21,7 +21,7 @@ from validation.coverage.judged_tables import (
 )
 from validation.files import coverage_reading
 from validation.files.coverage_reading import EXTENTS
-from validation.files.coverage_tables import CASES, COMPARISON_COLUMNS, COVERAGE_COLUMNS, coverage_tables
+from validation.files.coverage_tables import CASES, COMPARISON_COLUMNS, COVERAGE_COLUMNS, coverage_rows, coverage_tables
 from validation.files.table_rows import ALL
 
 Row = dict[str, Any]
@@ -69,7 +69,7 @@ def coverage_files(inputs: CoverageInputs, *, rule: IntervalRule, over: str = CA
 def _controls(inputs: CoverageInputs, rule: IntervalRule, over: str, kind: str) -> list[Row]:
     """The figures of the controls, with the set that each is a control of."""
     named = {series: (control, name) for control, name, series in inputs.controls}
-    rows = coverage_tables(inputs.control_file(), rule=rule, over=over, endpoint_kind=kind).coverage
+    rows = coverage_rows(inputs.control_file(), rule=rule, over=over, endpoint_kind=kind)
     return [{**row, "control": named[row["set"]][0], "set": named[row["set"]][1]} for row in rows]
 
 

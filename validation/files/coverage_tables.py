@@ -71,13 +71,24 @@ def coverage_tables(
     backward: Mapping[tuple[str, str], Backward] | None = None,
     endpoint_kind: str = "",
 ) -> CoverageTables:
-    """Each set in each slice, and each two sets; intervals are over cases, or over gold points.
+    """Each set in each slice (`coverage_rows`), and each two sets."""
+    rows = coverage_rows(file, rule=rule, over=over, backward=backward, endpoint_kind=endpoint_kind)
+    return CoverageTables(rows, _comparisons(file, rule, over))
+
+
+def coverage_rows(
+    file: CoverageFile,
+    *,
+    rule: IntervalRule,
+    over: str = CASES,
+    backward: Mapping[tuple[str, str], Backward] | None = None,
+    endpoint_kind: str = "",
+) -> list[Row]:
+    """Each set in each slice; intervals are over cases, or over gold points.
 
     ``backward`` are the criteria by set and slice, for the figures in `BACKWARD`. ``endpoint_kind``: who answered.
     """
-    member = stacked(file.slices)
-    unit = file.case if over == CASES else np.arange(len(file.case))
-    note = "" if over == CASES else Reason.INTERVAL_OVER_POINTS()
+    member, unit, note = _slices_and_unit(file, over)
     coverage = []
     for place, name in enumerate(file.sets):
         figures = intent_alignment(
@@ -98,7 +109,15 @@ def coverage_tables(
             }
             for slice_name, alignment in zip(file.slices, figures, strict=True)
         ]
-    return CoverageTables(coverage, _comparisons(file, member, unit, rule, note))
+    return coverage
+
+
+def _slices_and_unit(file: CoverageFile, over: str) -> tuple[NDArray[np.bool_], NDArray[np.int64], str]:
+    """The slices side by side, what intervals are over by its number, and what a note says of that."""
+    member = stacked(file.slices)
+    if over == CASES:
+        return member, file.case, ""
+    return member, np.arange(len(file.case)), Reason.INTERVAL_OVER_POINTS()
 
 
 def _cells(alignment: IntentAlignment, criteria: Backward | None, note: str) -> Row:
@@ -138,9 +157,8 @@ def _backward_cells(alignment: IntentAlignment, criteria: Backward | None) -> Ro
     return {**{name: figure.value for name, figure in figures.items()}, "note": each_note_of(figures)}
 
 
-def _comparisons(
-    file: CoverageFile, member: NDArray[np.bool_], unit: NDArray[np.int64], rule: IntervalRule, note: str
-) -> list[Row]:
+def _comparisons(file: CoverageFile, rule: IntervalRule, over: str) -> list[Row]:
+    member, unit, note = _slices_and_unit(file, over)
     shares = [covered_in_full(extent, unit=unit, member=member) for extent in file.extent.T]
     is_full = (file.extent == Extent.FULL).T
     rows = []

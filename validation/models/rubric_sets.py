@@ -9,7 +9,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from consilium.core.audit import audited
 from consilium.core.identifiers import new_public_id
@@ -76,7 +75,7 @@ class RubricSet(models.Model):
         GOLD = "gold", _("Gold track")
         TRACK = "track", _("Another track")
         FILE = "file", _("File")
-        GENERIC = "generic", pgettext_lazy("rubric set", "Generic criteria")
+        GENERIC = "generic", _("Generic criteria")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     # Found by the index of the constraint below, which begins with it.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from django.db import connection
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from validation.models import RubricSet, RubricSetItem
@@ -24,25 +26,15 @@ MEASURES = (
 )
 
 
-@dataclass(slots=True)
-class Totals:
-    """What a set has for a case, or for all."""
+@dataclass(frozen=True, slots=True)
+class OfCase:
+    """What a set has for a case: numbers of criteria and of axes, and sums of points."""
 
-    criteria: int = 0
-    positive_criteria: int = 0
-    positive: int = 0
-    negative: int = 0
-    criteria_by_axis: Counter[str] = field(default_factory=Counter)
-    texts: Counter[tuple[str, int]] = field(default_factory=Counter)
-
-    def add(self, text: str, points: int, axis: str) -> None:
-        """Count a criterion."""
-        self.criteria += 1
-        self.positive_criteria += points > 0
-        self.positive += max(points, 0)
-        self.negative += min(points, 0)
-        self.criteria_by_axis[axis] += 1
-        self.texts[text, points] += 1
+    criteria: int
+    positive_criteria: int
+    positive: int
+    negative: int
+    axes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,61 +85,101 @@ class Comparison:
             yield row.measure, row.axis, row.first, row.second, row.difference, row.note
 
 
-def _totals(rubric_set: RubricSet) -> tuple[Totals, dict[str, Totals]]:
-    whole: Totals = Totals()
-    by_case: dict[str, Totals] = {}
-    rows = RubricSetItem.objects.filter(rubric_set=rubric_set).order_by("case_id", "position")
-    for key, text, points, axis in rows.values_list("case__key", "text", "points", "axis").iterator(chunk_size=5000):
-        whole.add(text, points, axis)
-        by_case.setdefault(key, Totals()).add(text, points, axis)
-    return whole, by_case
+def _by_case(rubric_set: RubricSet) -> dict[str, OfCase]:
+    """What a set has, by the key of the case, in the order of import."""
+    rows = RubricSetItem.objects.filter(rubric_set=rubric_set).order_by("case_id").values("case_id")
+    counted = rows.annotate(
+        n=Count("pk"),
+        n_positive=Count("pk", filter=Q(points__gt=0)),
+        positive=Coalesce(Sum("points", filter=Q(points__gt=0)), 0),
+        negative=Coalesce(Sum("points", filter=Q(points__lt=0)), 0),
+        n_axes=Count("axis", distinct=True, filter=~Q(axis="")),
+    )
+    columns = ("case__key", "n", "n_positive", "positive", "negative", "n_axes")
+    return {key: OfCase(*numbers) for key, *numbers in counted.values_list(*columns)}
+
+
+def _by_axis(rubric_set: RubricSet) -> dict[str, int]:
+    """How many criteria of each axis a set has."""
+    rows = RubricSetItem.objects.filter(rubric_set=rubric_set).order_by().values("axis").annotate(n=Count("pk"))
+    return dict(rows.values_list("axis", "n"))
+
+
+def _same_criteria(first: RubricSet, second: RubricSet) -> dict[str, int]:
+    """How many criteria of a case have the same text and points in both sets, by the key of the case.
+
+    A criterion that stands twice in one set and once in the other is counted once.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH counted AS (
+                SELECT rubric_set_id, case_id, points, text, count(*) AS n FROM validation_rubricsetitem
+                WHERE rubric_set_id IN (%(first)s, %(second)s) GROUP BY rubric_set_id, case_id, points, text
+            )
+            SELECT c.key, sum(least(a.n, b.n))::bigint FROM counted a
+            JOIN counted b ON b.case_id = a.case_id AND b.points = a.points AND b.text = a.text
+            JOIN rubrics_case c ON c.id = a.case_id
+            WHERE a.rubric_set_id = %(first)s AND b.rubric_set_id = %(second)s GROUP BY c.key
+            """,
+            {"first": first.pk, "second": second.pk},
+        )
+        return dict(cursor.fetchall())
 
 
 def compare(first: RubricSet, second: RubricSet) -> Comparison:
     """Compare two sets of one benchmark. A set that is compared with itself differs in nothing."""
-    (all_first, by_first), (all_second, by_second) = _totals(first), _totals(second)
-    both = [key for key in by_first if key in by_second]
-    same = {key: (by_first[key].texts & by_second[key].texts).total() for key in both}
-    alone = [key for key in by_first if key not in by_second], [key for key in by_second if key not in by_first]
-    n_same = sum(same.values())
-    pairs: Mapping[str, tuple[int | float, int | float]] = {
-        "cases": (len(by_first), len(by_second)),
+    by_case = _by_case(first), _by_case(second)
+    by_axis = _by_axis(first), _by_axis(second)
+    same = _same_criteria(first, second)
+    both = [key for key in by_case[0] if key in by_case[1]]
+    alone = [key for key in by_case[0] if key not in by_case[1]], [key for key in by_case[1] if key not in by_case[0]]
+
+    def each(value: str) -> tuple[int, int]:
+        total, other = (sum(getattr(row, value) for row in rows.values()) for rows in by_case)
+        return total, other
+
+    criteria, positive_criteria = each("criteria"), each("positive_criteria")
+    n_cases = len(by_case[0]), len(by_case[1])
+    pairs: dict[str, tuple[int | float, int | float]] = {
+        "cases": n_cases,
         "cases_in_both": (len(both), len(both)),
         "cases_alone": (len(alone[0]), len(alone[1])),
-        "criteria": (all_first.criteria, all_second.criteria),
-        "criteria_a_case": (all_first.criteria / len(by_first), all_second.criteria / len(by_second)),
-        "positive_criteria": (all_first.positive_criteria, all_second.positive_criteria),
-        "negative_criteria": (
-            all_first.criteria - all_first.positive_criteria,
-            all_second.criteria - all_second.positive_criteria,
-        ),
-        "positive_points": (all_first.positive, all_second.positive),
-        "negative_points": (all_first.negative, all_second.negative),
-        "same_criteria": (n_same, n_same),
+        "criteria": criteria,
+        "criteria_a_case": (criteria[0] / n_cases[0], criteria[1] / n_cases[1]),
+        "positive_criteria": positive_criteria,
+        "negative_criteria": (criteria[0] - positive_criteria[0], criteria[1] - positive_criteria[1]),
+        "positive_points": each("positive"),
+        "negative_points": each("negative"),
+        "same_criteria": (sum(same.values()), sum(same.values())),
     }
-    axes = sorted({*all_first.criteria_by_axis, *all_second.criteria_by_axis}, key=lambda axis: (not axis, axis))
+    axes = sorted({*by_axis[0], *by_axis[1]}, key=lambda axis: (not axis, axis))
     return Comparison(
         rows=[Row(measure, *pairs[measure]) for measure in MEASURES],
         axes=[
             Row(
                 "criteria_of_axis",
-                all_first.criteria_by_axis[axis],
-                all_second.criteria_by_axis[axis],
+                by_axis[0].get(axis, 0),
+                by_axis[1].get(axis, 0),
                 axis,
                 "" if axis else "without an axis",
             )
             for axis in axes
         ],
-        cases=[_case_row(key, by_first.get(key), by_second.get(key), same.get(key)) for key in [*by_first, *alone[1]]],
+        cases=[
+            _case_row(key, by_case[0].get(key), by_case[1].get(key), same.get(key, 0))
+            for key in [*by_case[0], *alone[1]]
+        ],
         alone=alone,
     )
 
 
-def _case_row(key: str, first: Totals | None, second: Totals | None, same: int | None) -> tuple[Any, ...]:
+def _case_row(key: str, first: OfCase | None, second: OfCase | None, same: int) -> tuple[Any, ...]:
     """A row of `CASE_COLUMNS`; what a set has not is empty."""
 
     def each(value: str) -> list[Any]:
-        return [None if totals is None else getattr(totals, value) for totals in (first, second)]
+        return [None if row is None else getattr(row, value) for row in (first, second)]
 
-    n_axes = [None if totals is None else len({*totals.criteria_by_axis} - {""}) for totals in (first, second)]
-    return (key, *each("criteria"), *each("positive"), *each("negative"), *n_axes, same)
+    in_both = first is not None and second is not None
+    columns = (*each("criteria"), *each("positive"), *each("negative"), *each("axes"))
+    return (key, *columns, same if in_both else None)

@@ -39,7 +39,10 @@ class FrameForm(forms.Form):
     source = forms.ChoiceField(
         label=_("Criteria"), choices=SourceChoice.choices, initial=SourceChoice.TRACK, widget=forms.RadioSelect
     )
-    track = forms.ChoiceField(label=_("Track"), required=False)
+    track = forms.ChoiceField(
+        label=_("Track"),
+        error_messages={"required": _("Choose a track. A benchmark without published rubrics has none.")},
+    )
     criteria = forms.CharField(
         label=_("Number of criteria"),
         max_length=20,
@@ -65,6 +68,7 @@ class FrameForm(forms.Form):
         track, language = self.fields["track"], self.fields["language"]
         assert isinstance(track, forms.ChoiceField)
         assert isinstance(language, forms.ChoiceField)
+        track.required = not self.is_bound or self.data.get("source") == SourceChoice.TRACK
         track.choices = [(name, name) for name in selectors.tracks(benchmark)]
         codes = [code for code in lists.languages(benchmark) if code and len(code) <= MAX_LANGUAGE_LENGTH]
         language.choices = [("", _now("All")), *((code, language_name(code)) for code in codes)]
@@ -85,10 +89,8 @@ class FrameForm(forms.Form):
         return value
 
     def clean(self) -> dict[str, Any]:
-        """Check that a track was chosen, and that the frame can be read as a whole."""
+        """Check that the frame can be read as a whole."""
         cleaned = super().clean() or {}
-        if cleaned.get("source") == SourceChoice.TRACK and not cleaned.get("track") and "track" not in self.errors:
-            self.add_error("track", _now("Choose a track. A benchmark without published rubrics has none."))
         if not self.errors:
             try:
                 self.frame()

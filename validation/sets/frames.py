@@ -134,14 +134,14 @@ def _has_tag(tag: str) -> Callable[[FramedCase], bool]:
 
 def frame_of(*, criteria: str = "", axes: str = "", language: str = "", tags: Iterable[str] = ()) -> Frame:
     """A frame from what people write; `DomainError` names what cannot be read."""
-    wanted = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-    if len(wanted) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in wanted):
+    names = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
+    if len(names) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in names):
         message = _("At most %(n)d tags of at most %(length)d characters.")
         raise DomainError(message % {"n": MAX_TAGS, "length": MAX_TAG_LENGTH})
     if len(language.strip()) > MAX_LANGUAGE_LENGTH:
         message = _("A language has a code of at most %(n)d characters, such as en.")
         raise DomainError(message % {"n": MAX_LANGUAGE_LENGTH})
-    return Frame(range_of(criteria), range_of(axes), language.strip(), wanted)
+    return Frame(range_of(criteria), range_of(axes), language.strip(), names)
 
 
 @dataclass(frozen=True, slots=True)

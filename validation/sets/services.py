@@ -259,9 +259,9 @@ def _resolve(benchmark: Benchmark, rows: Sequence[SetRow], faults: Faults) -> di
     A case of another benchmark is not there: whoever imports need not have access to it.
     """
     keys: dict[str, int] = {}
-    wanted = {value for row in rows for _name, value in row.references if isinstance(value, str)}
+    named = {value for row in rows for _name, value in row.references if isinstance(value, str)}
     cases = Case.objects.filter(benchmark=benchmark).order_by("pk")
-    for names in chunks(sorted(wanted), CHUNK):
+    for names in chunks(sorted(named), CHUNK):
         keys |= dict(cases.filter(key__in=names).values_list("key", "pk"))
     by_index = any(name == "index" for row in rows for name, _value in row.references)
     in_order = list(cases.values_list("pk", flat=True)) if by_index else []

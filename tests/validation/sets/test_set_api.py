@@ -34,9 +34,9 @@ def post(client: Client, address: str, values: dict[str, Any]) -> Any:
 
 def test_a_set_is_made_listed_and_read(staff: Client) -> None:
     values = {"name": "Ours", "description": "d", "source": "track", "criteria": "3-4", "tags": ["theme:urgency"]}
-    made = post(staff, SETS, values)
-    assert made.status_code == 201
-    body = made.json()
+    answer = post(staff, SETS, values)
+    assert answer.status_code == 201
+    body = answer.json()
     row = RubricSet.objects.get()
     assert body == {
         "id": row.public_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from typing import Any
 
@@ -362,6 +363,17 @@ def test_a_set_reads_back_to_the_same_digest(import_set: Import, by_case: dict[s
         lines_of(*({"case": key, "rubrics": [*rows, ONE]} for key, rows in by_case.items())), name=f"{name} other"
     )
     assert other.digest != row.digest
+
+
+def test_the_digest_is_that_of_the_documented_lines(import_set: Import) -> None:
+    row = import_set(
+        lines_of(
+            {"case": "b", "rubrics": [{"criterion": "先说“明”\n", "points": -2}]},
+            {"case": "a", "rubrics": [{"criterion": 'A "dose"', "points": 5, "axis": "safety"}, ONE]},
+        )
+    )
+    lines = '["a",[["A \\"dose\\"",5,"safety"],["One",1,""]]]\n["b",[["先说“明”\\n",-2,""]]]\n'
+    assert row.digest == hashlib.sha256(lines.encode()).hexdigest()
 
 
 def test_the_table_of_a_set_reads_back(import_set: Import) -> None:

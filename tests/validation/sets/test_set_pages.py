@@ -176,12 +176,12 @@ def test_a_set_is_shown_in_pages_with_as_many_queries_for_many_cases(
 
 def test_two_sets_are_compared(staff: Client, import_set: Import) -> None:
     assert "There are no two sets yet" in text_of(staff.get(f"{PAGE}compare/"))
-    one = import_set(lines_of({"case": "a", "rubrics": [{"criterion": "One", "points": 1}]}), name="one")
+    first = import_set(lines_of({"case": "a", "rubrics": [{"criterion": "One", "points": 1}]}), name="one")
     assert "There are no two sets yet" in text_of(staff.get(f"{PAGE}compare/"))
-    two = import_set(lines_of({"case": "b", "rubrics": [{"criterion": "Two", "points": 3}]}), name="two")
+    second = import_set(lines_of({"case": "b", "rubrics": [{"criterion": "Two", "points": 3}]}), name="two")
     assert "Compare" in text_of(staff.get(f"{PAGE}compare/"))
-    pair = f"{PAGE}compare/{one.public_id}/{two.public_id}"
-    page = text_of(staff.get(f"{PAGE}compare/?first={one.public_id}&second={two.public_id}"))
+    pair = f"{PAGE}compare/{first.public_id}/{second.public_id}"
+    page = text_of(staff.get(f"{PAGE}compare/?first={first.public_id}&second={second.public_id}"))
     assert "Sum of positive points" in page
     table = list(csv.DictReader(io.StringIO(_file(staff, f"{pair}/measures.csv"))))
     points = next(row for row in table if row["measure"] == "positive_points")
@@ -192,7 +192,7 @@ def test_two_sets_are_compared(staff: Client, import_set: Import) -> None:
         ("b", "", "1"),
     ]
     assert f"{pair}/measures.csv" in page
-    for address in (f"?first={one.public_id}&second=nothing", f"nothing/{one.public_id}/cases.csv"):
+    for address in (f"?first={first.public_id}&second=nothing", f"nothing/{first.public_id}/cases.csv"):
         assert staff.get(f"{PAGE}compare/{address}").status_code == 404
 
 
