@@ -177,12 +177,11 @@ def _comparisons(report: Report) -> PageTable:
             (_("First"), False),
             (_("Second"), False),
             (_("Pairs"), True),
-            (_("Won by the first alone"), True),
-            (_("Won by the second alone"), True),
+            (_("First alone"), True),
+            (_("Second alone"), True),
             (_("Difference in wins"), True),
             (_("p, over cases"), True),
             (_("p, exact"), True),
-            (_("p, mid-p"), True),
             (_("Difference in Δ, %"), True),
             (_("Difference in paired AUROC"), True),
         ],
@@ -195,13 +194,14 @@ def _comparisons(report: Report) -> PageTable:
                     _count(row["b"]),
                     _count(row["c"]),
                     number({**row, "difference_low": row["low"], "difference_high": row["high"]}, "difference").cell,
-                    *(_plain(row[name]) for name in ("p_clustered", "p_exact", "p_mid")),
+                    *(_plain(row[name]) for name in ("p_clustered", "p_exact")),
                     _cell(row, "difference_100"),
                     _cell(row, "difference_auroc"),
                 ]
                 for row in _everything(report, "pair_comparisons")
             ]
         },
+        remark=_("First alone, second alone: pairs that one of the two sets wins and the other does not."),
     )
 
 
