@@ -160,7 +160,7 @@ def read_trials(run: TrialRun) -> TrialInputs:
     answers: dict[str, dict[Trial, Answer]] = defaultdict(dict)
     steps = run.steps.filter(state=PipelineStep.State.DONE).order_by()
     for case, key, output in steps.values_list("case__key", "key", "output").iterator(5000):
-        answers[case][Trial.of(key)] = _answer(output)
+        answers[case][Trial.of(key)] = _answer(output or {})
     return TrialInputs(run, config, pairs, answers, _digest(config, pairs, answers))
 
 
