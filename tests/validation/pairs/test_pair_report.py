@@ -38,11 +38,11 @@ def test_the_archive_has_every_table_and_figure_and_is_the_same_twice(loopback: 
     world = worked_example("ward")
     world.confirm_all()
     report = report_on(world, world.run(loopback.url, config={"no_rubric": True}))
-    first = archive(report).read()
-    assert first == archive(report).read()
-    with zipfile.ZipFile(archive(report)) as file:
-        names = set(file.namelist())
-        methods = file.read("methods.txt").decode()
+    with archive(report) as first, archive(report) as second:
+        assert first.read() == second.read()
+        with zipfile.ZipFile(second) as file:
+            names = set(file.namelist())
+            methods = file.read("methods.txt").decode()
     tables = (
         "pairs", "pairs_apart", "pair_comparisons", "mutation", "unnoticed", "each_pair", "deciding",
         "never_decisive", "answers", "trials",
@@ -78,8 +78,10 @@ def test_answers_by_rules_say_so_wherever_they_are_shown(settings: Any) -> None:
     ]
     world = make_world("ward", pairs, {"A": {pair["case"]: criteria for pair in pairs}})
     world.confirm_all()
-    with serving(completion, MODELS) as url:
-        run = world.run(url, model="rules (no language model)", config={"trials": 1, "no_rubric": True})
+    with serving(completion, MODELS) as address:
+        run = world.run(
+            f"http://{address}/v1", model="rules (no language model)", config={"trials": 1, "no_rubric": True}
+        )
     assert (run.status, run.endpoint_kind) == ("finished", "rules")
     report = report_on(world, run)
     (own,) = [row for row in table_of(report, "pairs").dicts() if (row["set"], row["slice"]) == ("A", "all")]
