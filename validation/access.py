@@ -1,4 +1,4 @@
-"""Rubric sets, runs of coverage and decisions, fetched for a user; forbidden and missing look the same (404)."""
+"""Rubric sets, runs, pairs and decisions, fetched for a user; forbidden and missing look the same (404)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from accounts.models import User
 from annotation.models import Membership
 from rubrics.access import get_benchmark, is_author
 from rubrics.models import AuthoringRole, Benchmark, Case
-from validation.models import CoverageDecision, CoverageRun, RubricSet
+from validation.models import CoverageDecision, CoverageRun, MakingRun, NearMissPair, PairJudgement, RubricSet, TrialRun
 
 AnyUser = User | AnonymousUser
 
@@ -44,7 +44,7 @@ def decides_in(user: AnyUser) -> Q:
 
 
 def get_deciding_benchmark(user: AnyUser, slug: str) -> Benchmark:
-    """A benchmark in which ``user`` may decide about coverage."""
+    """A benchmark in which ``user`` may decide about coverage and pairs."""
     return get_object_or_404(Benchmark.objects.filter(decides_in(user)), slug=slug)
 
 
@@ -69,3 +69,34 @@ def get_covered_case(user: AnyUser, slug: str, public_id: str, case: str) -> tup
         if CoverageDecision.objects.filter(run__benchmark=benchmark, step__case__public_id=case, answer="").exists():
             raise
     return run, get_object_or_404(Case.objects.filter(benchmark=run.benchmark_id), public_id=case)
+
+
+# Near-miss pairs ---------------------------------------------------------------------------------------------------
+
+
+def get_pair(user: AnyUser, slug: str, public_id: str) -> NearMissPair:
+    """A pair of a benchmark that ``user`` runs."""
+    rows = NearMissPair.objects.filter(group__benchmark=get_benchmark(user, slug))
+    pair: NearMissPair = get_object_or_404(rows.select_related("group__benchmark", "case"), public_id=public_id)
+    return pair
+
+
+def get_pair_to_judge(user: AnyUser, slug: str, public_id: str) -> NearMissPair:
+    """A pair that needs a judgement, or that ``user`` has judged, on a case that counts."""
+    rows = NearMissPair.objects.filter(group__benchmark=get_deciding_benchmark(user, slug)).on_cases_that_count()
+    mine = PairJudgement.objects.filter(pair=OuterRef("pk"), physician=user.pk)
+    rows = rows.filter(Q(state=NearMissPair.State.PROPOSED) | Exists(mine))
+    pair: NearMissPair = get_object_or_404(rows.select_related("group__benchmark", "case"), public_id=public_id)
+    return pair
+
+
+def get_making_run(user: AnyUser, slug: str, public_id: str) -> MakingRun:
+    """A run that makes pairs, on a benchmark that ``user`` runs."""
+    runs = MakingRun.objects.filter(benchmark=get_benchmark(user, slug))
+    return get_object_or_404(runs.select_related("benchmark", "created_by"), public_id=public_id)
+
+
+def get_trial_run(user: AnyUser, slug: str, public_id: str) -> TrialRun:
+    """A run of trials on a benchmark that ``user`` runs."""
+    runs = TrialRun.objects.filter(benchmark=get_benchmark(user, slug))
+    return get_object_or_404(runs.select_related("benchmark", "created_by"), public_id=public_id)

@@ -32,6 +32,22 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
         )
 
 
+def pair_cards(user: User) -> Iterator[navigation.HomeCard]:
+    """A card for each benchmark in which near-miss pairs wait for ``user``."""
+    from validation.pairs.selectors import open_by_benchmark
+
+    for benchmark, waiting in open_by_benchmark(user):
+        url = reverse("validation:pair-queue", args=[benchmark.slug])
+        yield navigation.HomeCard(
+            key=benchmark.slug,
+            title=benchmark.title,
+            url=url,
+            figures=[navigation.HomeFigure(_("Pairs to judge"), waiting, url)],
+            action=(_("Judge pairs"), url),
+            made_up=benchmark.is_demo,
+        )
+
+
 def register() -> None:
     """Fill the registry."""
     navigation.register(
@@ -42,4 +58,13 @@ def register() -> None:
         order=65,
         also=("validation:coverage",),
     )
+    navigation.register(
+        label=_("Near-miss pairs"),
+        view="validation:pairs",
+        section="results",
+        roles=STAFF,
+        order=66,
+        also=("validation:making", "validation:pair-runs"),
+    )
     navigation.register_home_card(home_cards)
+    navigation.register_home_card(pair_cards)

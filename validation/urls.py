@@ -6,4 +6,7 @@ app_name = "validation"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("validation.sets.urls")),
     path("", include("validation.coverage.urls")),
+    path("", include("validation.pairs.urls")),
+    path("", include("validation.making.urls")),
+    path("", include("validation.trials.urls")),
 ]

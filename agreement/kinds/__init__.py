@@ -14,6 +14,7 @@ from agreement.kinds import (
     coverage,
     fidelity,
     items,
+    pairs,
     powered,
     scores,
 )
@@ -38,6 +39,7 @@ KINDS: dict[str, Kind] = {
         acuity_formats.KIND,
         acuity_judge.KIND,
         coverage.KIND,
+        pairs.KIND,
     )
 }
 

@@ -47,6 +47,7 @@ class RestsOn:
     readings: bool = False
     level_judge: bool = False
     coverage_run: str = ""  # the id of a run of coverage; nothing else is then counted but labels of cases
+    trial_run: str = ""  # the id of a run of trials; nothing else is then counted but judgements of its pairs
 
 
 # Changes of one report --------------------------------------------------------------------------------------------
@@ -143,6 +144,13 @@ _COVERAGE = """
     SELECT count(*) FROM validation_coveragedecision d JOIN scoring_pipelinerun u ON u.id = d.run_id
     WHERE d.decided_at > %(since)s AND u.public_id = %(coverage_run)s
 """
+# Pairs of the groups of a run of trials that physicians have judged since.
+_PAIRS = """
+    SELECT count(DISTINCT p.id) FROM validation_pairjudgement j JOIN validation_nearmisspair p ON p.id = j.pair_id
+    JOIN validation_pairgroup g ON g.id = p.group_id
+    JOIN scoring_pipelinerun u ON u.benchmark_id = g.benchmark_id AND u.frame -> 'groups' ? g.name
+    WHERE j.judged_at > %(since)s AND u.public_id = %(trial_run)s
+"""
 # Each case that was edited since: its current labels and exclusion, beside the earlier ones.
 _OF_CASE = "(c.difficulty, c.register, c.tags, c.label_tags)"
 _CASES = f"""
@@ -175,6 +183,7 @@ def changes_since(report: Report, since: datetime) -> list[Change]:
         "groups": rests.groups,
         "runs": [run.public_id for run in rests.runs_now if run.public_id in rests.runs_then],
         "coverage_run": rests.coverage_run,
+        "trial_run": rests.trial_run,
     }
     return [change for change in _changes(given, rests) if change.n]
 
@@ -184,6 +193,11 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
         (decided,) = _counts(_COVERAGE, given)
         in_words = ngettext("%(n)s answer decided on", "%(n)s answers decided on", decided)
         yield _change("coverage_decisions", decided, in_words)
+        yield from _label_changes(given)
+        return
+    if rests.trial_run:
+        (judged,) = _counts(_PAIRS, given)
+        yield _change("pairs_judged", judged, ngettext("%(n)s pair judged", "%(n)s pairs judged", judged))
         yield from _label_changes(given)
         return
     added, changed = _counts(_DECISIONS, given)
@@ -241,6 +255,8 @@ def _counts(query: str, given: Mapping[str, Any]) -> tuple[int, ...]:
 def _rests_on(report: Report) -> RestsOn:
     if report.kind == Report.Kind.COVERAGE:
         return RestsOn([], frozenset(), (), coverage_run=str(report.parameters["run"]))
+    if report.kind == Report.Kind.PAIRS:
+        return RestsOn([], frozenset(), (), trial_run=str(report.parameters["run"]))
     if report.kind in LEVEL_KINDS and "judge" in report.parameters:
         return _rests_on_judge(report)
     raters = list(_raters(report))
@@ -343,9 +359,13 @@ _LAST = f"""
     SELECT 'coverage', '', max(d.decided_at)
     FROM validation_coveragedecision d JOIN scoring_pipelinerun u ON u.id = d.run_id
     WHERE d.decided_at > %(since)s AND u.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'pairs', '', max(j.judged_at) FROM validation_pairjudgement j
+    JOIN validation_nearmisspair p ON p.id = j.pair_id JOIN validation_pairgroup g ON g.id = p.group_id
+    WHERE j.judged_at > %(since)s AND g.benchmark_id = %(benchmark)s
 """
 # What concerns the reports of one field alone, whoever their raters are.
-_FIELDS = ("acuity", "coverage")
+_FIELDS = ("acuity", "coverage", "pairs")
 
 
 @dataclass(frozen=True)

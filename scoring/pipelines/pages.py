@@ -52,7 +52,7 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class RunPages(Generic[RunT]):
-    """The pages of one kind of run: routes ``APP:NAME…``, templates in ``APP/NAME/``, and what they show.
+    """The pages of one kind of run: routes ``APP:NAME…``, templates in ``APP/NAME/`` or ``APP/FOLDER/``.
 
     ``results`` is what a run brings, ``page_words`` what its page shows besides, ``row_words`` its row in the list.
     ``defer``: columns that pages need not read.
@@ -67,6 +67,12 @@ class RunPages(Generic[RunT]):
     row_words: Callable[[RunT], Context] = lambda run: {}
     app: str = "scoring"
     defer: tuple[str, ...] = ()
+    folder: str = ""
+
+    @property
+    def templates(self) -> str:
+        """The folder of its templates."""
+        return f"{self.app}/{self.folder or self.name}"
 
     @property
     def routes(self) -> dict[str, str]:
@@ -89,7 +95,7 @@ class RunPages(Generic[RunT]):
         rows = [{"run": run, "counts": counts[run.pk], **self.row_words(run)} for run in page]
         context = {"benchmark": benchmark, "page": page, "page_obj": page, "rows": rows}
         context |= {"results": self.results, "routes": self.routes}
-        return render(request, f"{self.app}/{self.name}/{self.name}.html", context)
+        return render(request, f"{self.templates}/{self.folder or self.name}.html", context)
 
     def form_context(self, benchmark: Benchmark) -> Context:
         """What the form for a new run shows besides its fields: names of candidates, and the number of cases."""
@@ -119,12 +125,12 @@ class RunPages(Generic[RunT]):
             "refused": refused,
         }
         status = refused.status_code if refused else 200
-        return render(request, f"{self.app}/{self.name}/run.html", context, status=status)
+        return render(request, f"{self.templates}/run.html", context, status=status)
 
     def progress(self, request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         """The part that polls while the run is live. When the status changes, the page is loaded again."""
         run = self.get(request.user, slug, public_id)
-        response = render(request, f"{self.app}/{self.name}/_progress.html", self._progress(run))
+        response = render(request, f"{self.templates}/_progress.html", self._progress(run))
         if run.status not in PipelineRun.LIVE or request.GET.get("status", run.status) != run.status:
             response["HX-Refresh"] = "true"
         return response

@@ -9,7 +9,7 @@ from typing import Any
 from agreement.reports.stored import table_of
 from annotation.models import WritingTask
 from tests.access.world import ROLES, World
-from validation.models import CoverageDecision, CoverageRun
+from validation.models import CoverageDecision, CoverageRun, MakingRun, NearMissPair, TrialRun
 
 Arguments = Callable[[World], dict[str, Any]]
 
@@ -713,6 +713,49 @@ ENDPOINTS |= {
     "api:api-coverage-ask": Endpoint(STAFF, a_coverage_run, writes_only=True),
     "api:api-coverage-next-question": Endpoint(DECIDERS, slug),
     "api:api-coverage-question": Endpoint(DECIDERS, of(public_id=a_question)),
+}
+
+a_pair = of(public_id=lambda world: NearMissPair.objects.get(group__benchmark=world.benchmark).public_id)
+a_making_run = of(public_id=lambda world: MakingRun.objects.get(benchmark=world.benchmark).public_id)
+a_trial_run = of(public_id=lambda world: TrialRun.objects.get(benchmark=world.benchmark).public_id)
+ENDPOINTS |= {
+    "validation:pairs": Endpoint(STAFF, slug),
+    "validation:pair-new": Endpoint(STAFF, slug),
+    "validation:pairs-import": Endpoint(STAFF, slug),
+    "validation:pair": Endpoint(STAFF, a_pair),
+    "validation:pair-queue": Endpoint(DECIDERS, slug),
+    "validation:pair-judge": Endpoint(DECIDERS, a_pair),
+    "validation:making": Endpoint(STAFF, slug),
+    "validation:making-new": Endpoint(STAFF, slug),
+    "validation:making-size": Endpoint(STAFF, slug, writes_only=True),
+    "validation:making-run": Endpoint(STAFF, a_making_run),
+    "validation:making-progress": Endpoint(STAFF, a_making_run),
+    "validation:making-cancel": Endpoint(STAFF, a_making_run, writes_only=True),
+    "validation:making-resume": Endpoint(STAFF, a_making_run, writes_only=True),
+    "validation:making-csv": Endpoint(STAFF, a_making_run),
+    "validation:pair-runs": Endpoint(STAFF, slug),
+    "validation:trial-new": Endpoint(STAFF, slug),
+    "validation:trial-size": Endpoint(STAFF, slug, writes_only=True),
+    "validation:trial-run": Endpoint(STAFF, a_trial_run),
+    "validation:trial-progress": Endpoint(STAFF, a_trial_run),
+    "validation:trial-cancel": Endpoint(STAFF, a_trial_run, writes_only=True),
+    "validation:trial-resume": Endpoint(STAFF, a_trial_run, writes_only=True),
+    "validation:trial-replay": Endpoint(STAFF, a_trial_run, writes_only=True),
+    "validation:trial-csv": Endpoint(STAFF, a_trial_run),
+    "api:api-pairs": Endpoint(STAFF, slug),
+    "api:api-pair-uploads": Endpoint(STAFF, slug, writes_only=True),
+    "api:api-pair": Endpoint(STAFF, a_pair),
+    "api:api-next-pair": Endpoint(DECIDERS, slug),
+    "api:api-pair-judgement": Endpoint(DECIDERS, a_pair),
+    "api:api-pair-making": Endpoint(STAFF, slug),
+    "api:api-pair-making-run": Endpoint(STAFF, a_making_run),
+    "api:api-pair-making-cancel": Endpoint(STAFF, a_making_run, writes_only=True),
+    "api:api-pair-making-resume": Endpoint(STAFF, a_making_run, writes_only=True),
+    "api:api-pair-runs": Endpoint(STAFF, slug),
+    "api:api-pair-run": Endpoint(STAFF, a_trial_run),
+    "api:api-pair-run-cancel": Endpoint(STAFF, a_trial_run, writes_only=True),
+    "api:api-pair-run-resume": Endpoint(STAFF, a_trial_run, writes_only=True),
+    "api:api-pair-run-replay": Endpoint(STAFF, a_trial_run, writes_only=True),
 }
 
 # Screening -------------------------------------------------------------------------------------------------------

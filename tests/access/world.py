@@ -99,7 +99,7 @@ from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, Res
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
 from validation.coverage.services import ask_physicians
-from validation.models import CoverageRun
+from validation.models import CoverageRun, MakingRun, NearMissPair, PairGroup, TrialRun
 from validation.sets.frames import Frame
 from validation.sets.services import SetName, import_rubric_set, make_set
 
@@ -160,6 +160,48 @@ def measure_coverage(case: Case, secret: str) -> None:
         output = {"extent": "partly", "by": [1], "why": f"{secret} said"}
         PipelineStep.objects.create(run=run, case=case, stage=stage, key=key, state="done", output=output)
     ask_physicians(run=run, at=AT)
+
+
+def make_pair(case: Case, secret: str) -> None:
+    """A pair that waits for physicians, the run that made it, and a run of trials on it.
+
+    ``secret`` is in all that physicians who judge the pair must not see: its group, its key, why the error matters, the
+    model that made it, and what was answered about it.
+    """
+    benchmark = case.benchmark
+    group = PairGroup.objects.create(benchmark=benchmark, name=f"{secret} group", created_at=AT)
+    endpoint = {"endpoint": "http://127.0.0.1:1/v1", "model": f"{secret} model"}
+    reference, candidate = "Rest for two days.", "Rest for nine days."
+    making = MakingRun.objects.create(
+        kind="near_miss", benchmark=benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={**endpoint, "kinds": ["timing"], "cases": [{"key": case.key, "reference": reference}]},
+        terms={"group": group.name, "group_id": group.public_id, "model": endpoint["model"]},
+    )  # fmt: skip
+    output = {"kind": "timing", "find": "two", "replace": "nine", "why": secret}
+    step = PipelineStep.objects.create(run=making, case=case, stage="near_miss", key="0", state="done", output=output)
+    pair = NearMissPair.objects.create(
+        group=group, case=case, key=f"{secret} pair", reference=reference, candidate=candidate, start=9,
+        reference_end=12, candidate_end=13, kind="timing", change=f"{secret} changed", why=f"{secret} matters",
+        origin="generated", step=step, created_at=AT,
+    )  # fmt: skip
+    stored = {
+        "id": pair.public_id, "key": pair.key, "kind": "timing", "axis": "", "reference": reference,
+        "candidate": candidate, "change": pair.change, "why": pair.why, "grade": "open",
+    }  # fmt: skip
+    run = TrialRun.objects.create(
+        kind="trials", benchmark=benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={
+            **endpoint, "trials": 1, "sets": [{"name": f"{secret} set", "id": "none", "digest": "0" * 64}],
+            "cases": [{"key": case.key, "tags": [], "pairs": [stored], "sets": [[["Names two days.", 5, ""]]]}],
+        },
+        terms={"sets": [f"{secret} set"], "model": endpoint["model"], "trials": 1, "pairs": 1},
+        frame={"groups": [group.name], "which": "all"},
+    )  # fmt: skip
+    output = {
+        "total_reference": 5, "total_candidate": 0, "stated": "reference", "decision": "A", "met_reference": [True],
+        "met_candidate": [False],
+    }  # fmt: skip
+    PipelineStep.objects.create(run=run, case=case, stage="side_by_side", key="0.0.r.0", state="done", output=output)
 
 
 def plan_acuity(benchmark: Benchmark, judge: str) -> None:
@@ -328,6 +370,7 @@ def build_world(suffix: str = "") -> World:
         "framing": f"zqframing{suffix}",
         "rubric set": f"zqrubricset{suffix}",
         "coverage run": f"zqcoverage{suffix}",
+        "near-miss pair": f"zqpair{suffix}",
         "document": f"zqdocument{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
@@ -594,6 +637,7 @@ def build_world(suffix: str = "") -> World:
     make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
     freeze_criteria(cases[0], canaries["rubric set"])
     measure_coverage(cases[0], canaries["coverage run"])
+    make_pair(cases[0], canaries["near-miss pair"])
     level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
     acuity_report = agreement_services.create_report(
