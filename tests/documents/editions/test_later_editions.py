@@ -45,6 +45,14 @@ def later(first: Document, paragraphs: list[str]) -> Document:
     return edition
 
 
+def test_a_dose_that_is_now_a_part_of_another_number_is_absent(benchmark: Benchmark) -> None:
+    first = make_document(make_collection(benchmark), ["Give 5 mg/kg of paracetamol every 6 hours."])
+    case = CaseFactory(benchmark=benchmark, rubric=0)
+    cited_rubric(case, [[cite(first.passages.get(), "5 mg/kg of paracetamol")]])
+    later(first, ["Give 15 mg/kg of paracetamol every 6 hours."])
+    assert CarriedCitation.objects.get().match == "absent"
+
+
 def test_words_that_are_there_are_carried_over_and_others_are_absent(benchmark: Benchmark, first: Document) -> None:
     ecg, dose, oxygen = first.passages.all()
     case = CaseFactory(benchmark=benchmark, rubric=0)
