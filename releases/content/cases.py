@@ -96,7 +96,7 @@ def _released(cases: Sequence[Case]) -> Iterator[ReleasedCase]:
 def _cited(
     case: Case, item: RubricItem, place: int, citations: Sequence[Citation], names: Mapping[Citation, str]
 ) -> tuple[CitedPlace, ...]:
-    """What a criterion cites. For a rubric of a file: in its order, with the locators of documents that are not here."""
+    """What a criterion cites. For a rubric of a file: in its order, with locators of documents not imported here."""
     # A document may be in two collections: a locator is named once.
     cited: dict[str, CitedPlace] = {}
     for citation in citations:
