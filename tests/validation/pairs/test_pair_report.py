@@ -90,9 +90,9 @@ def test_answers_by_rules_say_so_wherever_they_are_shown(settings: Any) -> None:
     client = Client()
     client.force_login(world.admin)
     text = client.get(f"/b/ward/validity/{report.public_id}/").content.decode()
-    assert "not by a language model" in text
+    assert "Rules answered here" in text
     # Every chart has a footnote, and every table the column.
     assert footnote() in figure_bytes(report, "outcomes", "svg").decode()
     assert "endpoint_kind" in table_of(report, "unnoticed").columns
     assert "is no language model" in methods_of(report).text
-    assert "Answered by rules" in client.get(f"/b/ward/pair-runs/{run.public_id}/").content.decode()
+    assert "Rules answered here" in client.get(f"/b/ward/pair-runs/{run.public_id}/").content.decode()
