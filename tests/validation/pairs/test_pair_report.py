@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from agreement import services
 from agreement.models import Report
-from agreement.reports.files import archive
+from agreement.reports.endpoint_facts import footnote
+from agreement.reports.files import archive, figure_bytes
 from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_of
@@ -89,7 +90,9 @@ def test_answers_by_rules_say_so_wherever_they_are_shown(settings: Any) -> None:
     client = Client()
     client.force_login(world.admin)
     text = client.get(f"/b/ward/validity/{report.public_id}/").content.decode()
-    assert "Answered by rules, not by a language model." in text
-    assert "answers by rules" in text  # the footnote of a chart
-    assert "fixed rules and not by a language model" in methods_of(report).text
-    assert "Answered by rules" in client.get(f"/b/ward/pair-runs/{run.public_id}/").content.decode()
+    assert "Rules answered here" in text
+    # Every chart has a footnote, and every table the column.
+    assert footnote() in figure_bytes(report, "outcomes", "svg").decode()
+    assert "endpoint_kind" in table_of(report, "unnoticed").columns
+    assert "is no language model" in methods_of(report).text
+    assert "Rules answered here" in client.get(f"/b/ward/pair-runs/{run.public_id}/").content.decode()
