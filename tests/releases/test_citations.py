@@ -197,6 +197,19 @@ def test_citations_of_documents_that_are_not_there_are_kept_until_the_rubric_cha
     assert not (tmp_path / "c" / "citations.csv").exists()
 
 
+def test_citations_of_one_of_two_documents_of_a_criterion_stay_too(cited: Benchmark, tmp_path: Path) -> None:
+    built(cited, tmp_path / "a")
+    other = factories.BenchmarkFactory(slug="other", licence="CC-BY-4.0")
+    add_document(other, [SECRET], key="closed")
+    imported("other", (tmp_path / "a" / "cases" / "healthbench.jsonl").read_bytes())
+    assert stored(other) == [["SECRET"], [""]]
+    built(other, tmp_path / "b")
+    for name in ("cases/healthbench.jsonl", "rubrics.csv"):
+        assert (tmp_path / "b" / name).read_bytes() == (tmp_path / "a" / name).read_bytes()
+    assert [row["document"] for row in tables(tmp_path / "b", "citations.csv")] == ["", "closed", "", "", "closed"]
+    assert verify(tmp_path / "b").problems == []
+
+
 def test_a_release_without_citations_has_no_file_of_them(tmp_path: Path) -> None:
     benchmark = factories.BenchmarkFactory(licence="CC-BY-4.0")
     factories.CaseFactory(benchmark=benchmark)
