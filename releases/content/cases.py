@@ -96,7 +96,7 @@ def _released(cases: Sequence[Case]) -> Iterator[ReleasedCase]:
 def _cited(
     case: Case, item: RubricItem, place: int, citations: Sequence[Citation], names: Mapping[Citation, str]
 ) -> tuple[CitedPlace, ...]:
-    """What a criterion cites. For a rubric of a file: in its order, with locators of documents not imported here."""
+    """What a criterion cites. A rubric of a file keeps the locators of documents that are not here, in its order."""
     # A document may be in two collections: a locator is named once.
     cited: dict[str, CitedPlace] = {}
     for citation in citations:
