@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -22,6 +22,7 @@ _WORD_GAP = 0.6  # a wider gap separates cells or columns
 _MIN_GUTTER = 0.5
 _COLUMN_FILL = 0.5  # lines of a column of text fill at least this part of it
 _MIN_COLUMN_LINES = 4
+_MAX_COLUMN_SHARE = 0.65  # of the width of a page; wider lines run across it
 _HEADING_RATIO = 1.15
 _MAX_HEADING_LEVELS = 4
 _MAX_HEADING_CHARACTERS = 200
@@ -148,7 +149,13 @@ def _regions(fragments: list[Fragment], depth: int = 0) -> Iterator[list[Fragmen
     """The parts of a page in reading order: what stands above columns, the columns from the left, what follows."""
     gutter = _gutter(fragments) if depth < 3 else None
     if gutter is None:
-        if fragments:
+        if depth == 0:
+            for part, has_columns in _parts(fragments):
+                if has_columns:
+                    yield from _regions(part, depth + 1)
+                else:
+                    yield part
+        elif fragments:
             yield fragments
         return
     crossing = [fragment for fragment in fragments if fragment.left < gutter - 1 and fragment.right > gutter + 1]
@@ -177,6 +184,98 @@ def _regions(fragments: list[Fragment], depth: int = 0) -> Iterator[list[Fragmen
         yield above
 
 
+def _parts(fragments: list[Fragment]) -> Iterator[tuple[list[Fragment], bool]]:
+    """What stands one below another on a page where only some of it has columns, say above and below a table.
+
+    A part with columns reaches as far down as white space runs between them.
+    """
+    if not fragments:
+        return
+    start, end = min(fragment.left for fragment in fragments), max(fragment.right for fragment in fragments)
+    height = median(fragment.height for fragment in fragments)
+    rest: list[Fragment] = []
+    for run in _runs(_bands(fragments, _MAX_COLUMN_SHARE * (end - start), 0.5 * height), start, end, height):
+        behind: list[list[Fragment]] = []
+        while len(run) > 1 and _is_heading(run[-1], height):
+            behind.insert(0, run.pop())  # of what follows, not of the left column
+        part = [fragment for band in run for fragment in band]
+        gutter = _gutter(part)
+        if gutter is not None and any(_has_columns_at(gutter, band) for band in run):
+            while all(fragment.right <= gutter + 1 for fragment in run[0]):
+                rest += run.pop(0)  # say the short last line of what stands above
+            part = [fragment for band in run for fragment in band]
+            if rest:
+                yield rest, False
+            yield part, True
+            rest = []
+        else:
+            rest += part
+        rest += [fragment for band in behind for fragment in band]
+    if rest:
+        yield rest, False
+
+
+def _bands(fragments: list[Fragment], wide: float, gap: float) -> Iterator[list[Fragment]]:
+    """What white space across the page keeps apart, from above. A wide line stands by itself."""
+    band: list[Fragment] = []
+    bottom, was_wide = 0.0, False
+    for fragment in sorted(fragments, key=lambda fragment: fragment.top):
+        is_wide = fragment.right - fragment.left >= wide
+        if band and (is_wide or was_wide or fragment.top > bottom + gap):
+            yield band
+            band = []
+        bottom = max(bottom, fragment.bottom) if band else fragment.bottom
+        band.append(fragment)
+        was_wide = is_wide
+    if band:
+        yield band
+
+
+def _runs(bands: Iterable[list[Fragment]], start: float, end: float, height: float) -> Iterator[list[list[Fragment]]]:
+    """Bands one below another as long as white space in the middle of the page runs down between their sides."""
+    middle = [(start + 0.15 * (end - start), start + 0.85 * (end - start))]
+    run: list[list[Fragment]] = []
+    free = middle
+    for band in bands:
+        white = [] if _is_row(band) else _shared(middle, _white(band, start, end), _MIN_GUTTER * height)
+        shared = _shared(free, white, _MIN_GUTTER * height)
+        if run and not shared:
+            yield run
+            run = []
+            shared = white
+        run.append(band)
+        free = shared
+    if run:
+        yield run
+
+
+def _white(band: list[Fragment], start: float, end: float) -> list[tuple[float, float]]:
+    """The white space that runs down through a band."""
+    white: list[tuple[float, float]] = []
+    reached = start
+    for fragment in sorted(band, key=lambda fragment: fragment.left):
+        if fragment.left > reached:
+            white.append((reached, fragment.left))
+        reached = max(reached, fragment.right)
+    return [*white, (reached, end)]
+
+
+def _is_row(band: list[Fragment]) -> bool:
+    """Whether a band is a row of a table, with three cells or more."""
+    lines = lines_of(band)
+    return len(lines) < _MIN_COLUMN_LINES and max(map(len, lines)) >= 3
+
+
+def _has_columns_at(gutter: float, band: list[Fragment]) -> bool:
+    """Whether lines of text stand on both sides, so that these are no rows of a table."""
+    n_left = sum(fragment.right <= gutter + 1 for fragment in band)
+    return min(n_left, len(band) - n_left) >= _MIN_COLUMN_LINES
+
+
+def _is_heading(band: list[Fragment], height: float) -> bool:
+    return all(fragment.is_bold or fragment.height > _HEADING_RATIO * height for fragment in band)
+
+
 def _are_columns(left: list[Fragment], right: list[Fragment]) -> bool:
     return (len(left) >= 2 and len(right) >= 1) or not (left and right)
 
@@ -190,7 +289,7 @@ def _gutter(fragments: list[Fragment]) -> float | None:
     height = median(fragment.height for fragment in fragments)
     if width < 20 * height or width > 20_000:
         return None
-    narrow = [fragment for fragment in fragments if fragment.right - fragment.left < 0.65 * width]
+    narrow = [fragment for fragment in fragments if fragment.right - fragment.left < _MAX_COLUMN_SHARE * width]
     covered = [0] * (int(width) + 3)
     for fragment in narrow:
         covered[int(fragment.left - start)] += 1

@@ -250,7 +250,7 @@ def _changes_section(left_out: Mapping[str, int]) -> str:
                 "they are of every score."
             )
     if count := left_out.get("cases_of_datasets_not_passed_on"):
-        text += f"\n\n{_n(count, 'case')} with a rubric are left out, since their datasets may not be passed on."
+        text += f"\n\n{_n(count, 'case')} with a rubric cannot be in here: the datasets may not be passed on."
     if count := left_out.get("readings_on_excluded_cases"):
         text += f"\n\n{_n(count, 'reading')} on excluded cases are left out."
     if count := left_out.get("judge_readings_without_responses"):

@@ -67,6 +67,34 @@ def test_two_columns_are_read_one_after_the_other(order: str) -> None:
     assert lines[0].startswith("A title") and lines[-1].startswith("A closing")
 
 
+def test_columns_above_and_below_a_table_are_read_one_after_the_other() -> None:
+    wide = "A paragraph as wide as both columns of this page, which goes on in one more line that"
+    page = Page().text(60, 800, wide)
+    page.text(60, 788, "is a short one.").text(60, 765, "Drugs", 14)
+    page.lines(60, 740, column("Left", 8)).lines(320, 736, column("Right", 8))
+    page.text(60, 620, "Doses", 14)
+    rows = [
+        ("Drug", "First dose", "Largest dose in a day", "Never with"),
+        ("Fentamorph", "5 mg", "30 mg", "slow breathing"),
+    ]
+    rows.append(("Nitrolan", "0.4 mg", "1.2 mg", "low pressure"))
+    for number, row in enumerate(rows):
+        for x, cell in zip((60, 180, 240, 420), row, strict=True):
+            page.text(x, 600 - 16 * number, cell)
+    page.lines(60, 530, column("Lower left", 6)).lines(320, 530, column("Lower right", 5))
+    blocks, _facts = read_pages(page)
+    assert [(block.kind, block.text) for block in blocks] == [
+        ("paragraph", f"{wide}\nis a short one."),
+        ("heading", "Drugs"),
+        ("paragraph", "\n".join(column("Left", 8))),
+        ("paragraph", "\n".join(column("Right", 8))),
+        ("heading", "Doses"),
+        *(("row", " | ".join(row)) for row in rows),
+        ("paragraph", "\n".join(column("Lower left", 6))),
+        ("paragraph", "\n".join(column("Lower right", 5))),
+    ]
+
+
 def test_a_table_keeps_its_rows_and_each_names_its_header() -> None:
     page = Page().text(60, 800, "Doses of made-up medicines by age, for everybody who gives them to patients.")
     rows = [("Medicine", "Adult", "Child"), ("Mockacin", "500 mg", "15 mg/kg"), ("Fakolol", "25 mg", "0.5 mg/kg")]

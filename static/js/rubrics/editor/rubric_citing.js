@@ -141,6 +141,7 @@ function show(answered) {
     find(node, "a", HTMLAnchorElement).href = addressOf({ passage: hit.passage, start: null, end: null, quote: "" });
     const area = find(node, "textarea", HTMLTextAreaElement);
     area.value = hit.text;
+    area.setSelectionRange(0, 0); // Tab leads to the first word, not behind the last
     area.setAttribute("aria-label", words("passage_text").replace("REFERENCE", hit.reference));
     return node;
   });

@@ -1,8 +1,13 @@
 // @ts-check
 /* Words that are selected in a passage. Nothing here uses the page. */
 
+/* Words and numbers, decimals included. Scripts that put no blanks between words are left out. */
+const WITHOUT_BLANKS = String.raw`\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}`;
+const WORDS = new RegExp(String.raw`(?:(?![${WITHOUT_BLANKS}])[\p{L}\p{M}\p{N}]|(?<=\d)[.,](?=\d))+`, "gu");
+
 /**
- * The selected words as a quotation. White space at its ends is no part of it.
+ * The selected words as a quotation. White space at its ends is no part of it. A word or a number that is selected in
+ * part is quoted as a whole, because "5 mg" is not what "15 mg" says.
  * @param {string} text of the passage
  * @param {number} from in UTF-16 units, as the browser counts
  * @param {number} to
@@ -11,10 +16,20 @@
  */
 export function quoteOf(text, from, to) {
   const selected = text.slice(from, to);
-  const quote = selected.trim();
-  if (!quote) return null;
-  const start = from + selected.indexOf(quote);
-  return { start: codePoints(text.slice(0, start)), end: codePoints(text.slice(0, start + quote.length)), quote };
+  const trimmed = selected.trim();
+  if (!trimmed) return null;
+  let first = from + selected.indexOf(trimmed);
+  let last = first + trimmed.length;
+  for (const { 0: word, index } of text.matchAll(WORDS)) {
+    const end = index + word.length;
+    if (index < first && first < end) first = index;
+    if (index < last && last < end) last = end;
+  }
+  return {
+    start: codePoints(text.slice(0, first)),
+    end: codePoints(text.slice(0, last)),
+    quote: text.slice(first, last),
+  };
 }
 
 /** @param {string} text */

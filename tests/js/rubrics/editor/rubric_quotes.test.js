@@ -13,3 +13,16 @@ test("places count characters as the server does, not halves of them", () => {
   const text = "\u{1f48a} \u{1f48a} 每日4克";
   assert.deepEqual(quoteOf(text, 6, text.length), { start: 4, end: 8, quote: "每日4克" });
 });
+
+test("a word or a number that is selected in part is quoted as a whole", () => {
+  const text = "Give 15 mg, then 2.5 mg slowly. 每日4克";
+  const words = (/** @type {string} */ part) => {
+    const from = text.indexOf(part);
+    return quoteOf(text, from, from + part.length)?.quote;
+  };
+  assert.equal(words("5 mg"), "15 mg");
+  assert.equal(words("mg, then 2"), "mg, then 2.5");
+  assert.equal(words("5 mg slow"), "2.5 mg slowly");
+  assert.equal(words("日4"), "日4");
+  assert.equal(words("slowly."), "slowly.");
+});
