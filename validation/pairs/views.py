@@ -149,8 +149,8 @@ def queue(request: SignedInRequest, slug: str) -> HttpResponse:
     first = selectors.open_pairs(benchmark, request.user).first()
     if first is not None:
         return redirect("validation:pair-judge", slug, first.public_id)
-    made = selectors.own_judgements(benchmark, request.user)
-    context = {"benchmark": benchmark, "n_made": made.count(), "last": made.first()}
+    judgements = selectors.own_judgements(benchmark, request.user)
+    context = {"benchmark": benchmark, "n_made": judgements.count(), "last": judgements.first()}
     return render(request, "validation/pairs/queue.html", context)
 
 

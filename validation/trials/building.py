@@ -184,10 +184,10 @@ def size_of(built: Built) -> TrialSize:
     """Count requests, and the bytes that they send."""
     config, content = built.config, built.config.content
     conversations = dict(Case.objects.filter(pk__in=built.case_ids).values_list("pk", "conversation"))
-    one = [Point("", 1)]
+    criterion = [Point("", 1)]
     own_bytes = {
         stage: len(body_of(trial_messages([], "", "", criteria, nonce="0" * 24), config.parameters(0)))
-        for stage, criteria in ((SIDE_BY_SIDE, one), (NO_RUBRIC, []))
+        for stage, criteria in ((SIDE_BY_SIDE, criterion), (NO_RUBRIC, []))
     }
     requests = dict.fromkeys(own_bytes, 0)
     n_bytes = dict.fromkeys(own_bytes, 0)

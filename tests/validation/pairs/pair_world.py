@@ -89,8 +89,8 @@ def make_world(
     for user in physicians:
         AuthoringRole.objects.create(benchmark=benchmark, user=user, role=AuthoringRole.Role.AUTHOR)
     group = bring_in(benchmark, pairs, judgements=judgements)
-    made = {name: make_set(benchmark, name, own) for name, own in sets.items()}
-    return PairWorld(benchmark, admin, physicians, group, made)
+    rubric_sets = {name: make_set(benchmark, name, own) for name, own in sets.items()}
+    return PairWorld(benchmark, admin, physicians, group, rubric_sets)
 
 
 def bring_in(

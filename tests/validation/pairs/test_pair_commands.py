@@ -96,8 +96,8 @@ def test_a_replay_here_and_elsewhere_gives_the_same_bytes(
     assert not NearMissPair.objects.filter(group__benchmark=Benchmark.objects.get(slug="empty")).exists()
     called("pairs", benchmark="empty", run=imported.public_id, out=str(tmp_path / "there"))
     for name in ("pairs", "pairs_apart", "mutation", "unnoticed", "each_pair", "deciding", "answers", "trials"):
-        here, there = ((tmp_path / folder / f"{name}.csv").read_bytes() for folder in ("here", "there"))
-        assert here == there, name
+        first, second = ((tmp_path / folder / f"{name}.csv").read_bytes() for folder in ("here", "there"))
+        assert first == second, name
     assert loopback.requests() == n_requests
 
 

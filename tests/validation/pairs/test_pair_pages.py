@@ -61,8 +61,8 @@ def test_a_pair_by_hand_and_a_file(world: PairWorld) -> None:
     wrong = client.post("/b/ward/pairs/new/", {**form, "find": "6 mg"})
     assert wrong.status_code == 422
     assert "does not hold these words" in wrong.content.decode()
-    made = client.post("/b/ward/pairs/new/", form)
-    assert made.status_code == 302
+    saved = client.post("/b/ward/pairs/new/", form)
+    assert saved.status_code == 302
     pair = NearMissPair.objects.get(origin="hand")
     assert (pair.candidate, pair.created_by) == ("Take 50 mg once a day.", world.admin)
     page(client, "pairs/import/")
@@ -119,8 +119,8 @@ def test_the_api_judges_likewise(world: PairWorld) -> None:
     new = {
         "group": "Doses", "judgements": 1, "case": "P1", "find": "5 mg", "replace": "50 mg", "kind": "dose",
     }  # fmt: skip
-    made = staff.post("/api/v1/benchmarks/ward/pairs/", json.dumps(new), content_type="application/json")
-    assert (made.status_code, made.json()["candidate"]) == (201, "Take 50 mg once a day.")
+    created = staff.post("/api/v1/benchmarks/ward/pairs/", json.dumps(new), content_type="application/json")
+    assert (created.status_code, created.json()["candidate"]) == (201, "Take 50 mg once a day.")
 
 
 FORM = {
