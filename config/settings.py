@@ -426,6 +426,7 @@ SPECTACULAR_SETTINGS = {
         "CandidateKind": "rubrics.models.Candidate.Kind",
         "DecisionOutcome": "annotation.models.Outcome",
         "DocumentKind": "documents.models.Document.Kind",
+        "ErrorKind": "validation.models.pairs.ErrorKind",
         "GenerationStatus": "scoring.models.GenerationRun.Status",
         "JobStatus": "consilium.core.jobs.JobStatus",
         "HowMapped": "rubrics.models.acuity.HowMapped",

@@ -111,7 +111,7 @@ class NextPairSerializer(Plain):
     waiting = serializers.IntegerField()
 
 
-class JudgementSerializer(StrictSerializer, Plain):
+class PairJudgementSerializer(StrictSerializer, Plain):
     """What a physician says about a pair."""
 
     single = serializers.BooleanField(source="is_single", help_text="Whether the second text holds exactly one error.")
@@ -201,13 +201,15 @@ def next_pair(request: Request, slug: str) -> Response:
 
 
 @extend_schema(methods=["GET"], responses=PairToJudgeSerializer, operation_id="pairs_to_judge")
-@extend_schema(methods=["PUT"], request=JudgementSerializer, responses=JudgementSerializer, operation_id="pairs_judge")
+@extend_schema(
+    methods=["PUT"], request=PairJudgementSerializer, responses=PairJudgementSerializer, operation_id="pairs_judge"
+)
 @api_view(["GET", "PUT"])
 def judgement(request: Request, slug: str, public_id: str) -> Response:
     """Show a pair as physicians see it, or say what one thinks of it; one's own judgement may be changed."""
     row = access.get_pair_to_judge(request.user, slug, public_id)
     if request.method == "GET":
         return Response(PairToJudgeSerializer(row).data)
-    payload = valid(JudgementSerializer(data=request.data))
+    payload = valid(PairJudgementSerializer(data=request.data))
     own = services.judge(pair=row, answers=services.Answers(**payload), by=_user(request), at=timezone.now())
-    return Response(JudgementSerializer(own).data)
+    return Response(PairJudgementSerializer(own).data)
