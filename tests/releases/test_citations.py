@@ -134,6 +134,8 @@ def reseal(root: Path, name: str, content: bytes) -> None:
         ("documents.csv", "\nquotable,", "\nother,", "its document is not in documents.csv"),
         ("citations.csv", "fever-case,2,", "fever-case,1,", "not what the criteria in rubrics.csv cite"),
         ("rubrics.csv", "#p1:5-13", "#p1:5-14", "not what the criteria in rubrics.csv cite"),
+        ("citations.csv", ",,closed,", ",,,", "words of no document"),
+        ("documents.csv", "\nquotable,", "\nunused,0,,,,,,,,,,,,,,,,\nquotable,", "no criterion cites unused"),
         ("citations.csv", "case,criterion,locator", "case,criterion,place", "lacks the column locator"),
     ],
 )
