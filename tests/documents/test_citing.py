@@ -300,7 +300,7 @@ def test_the_difference_says_which_citations_came_and_went(desk: Desk) -> None:
     draft = desk.client().get(f"{desk.api}/draft/").json()
     [item] = draft["items"]
     assert item["citations"] == [vars_of(Citation(desk.fever.public_id))]
-    item["citations"] = [{"passage": desk.red_flags.public_id}]
+    item["citations"] = [{"passage": desk.red_flags.public_id, "start": 0, "end": 20, "quote": RED_FLAGS[:20]}]
     saved = desk.client().put(
         f"{desk.api}/draft/", {"version": draft["version"], "items": [item]}, content_type="application/json"
     )
@@ -310,6 +310,7 @@ def test_the_difference_says_which_citations_came_and_went(desk: Desk) -> None:
     page = desk.client().get(f"/b/{desk.benchmark.slug}/write/{desk.case.public_id}/diff/").content.decode()
     came, went = page.index('class="cite is-ins"'), page.index('class="cite is-del"')
     assert desk.red_flags.public_id in page[came:went] and desk.fever.public_id in page[went : went + 300]
+    assert f'<q dir="auto">{RED_FLAGS[:20]}</q>' in page[came:went]
     admin = factories.UserFactory()
     factories.BenchmarkRoleFactory(benchmark=desk.benchmark, user=admin)
     published = desk.client(admin).get(f"{desk.api}/").json()["criteria"]

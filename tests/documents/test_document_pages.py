@@ -340,13 +340,13 @@ def test_several_files_are_uploaded_at_once_with_one_licence(collection: Collect
 
 def test_the_page_of_an_import_leads_to_its_documents(collection: Collection) -> None:
     client = signed_in(collection)
-    response = upload(client, collection, "a.txt", kind="other", tier="4")
+    response = upload(client, collection, "a.txt", kind="other", tier="4", key="fever")
     job = ImportJob.objects.get()
     assert response.url == f"/b/bench/imports/{job.public_id}/"
     work(job)
     page = client.get(response.url)
     assert "Guidelines" in words(page)
-    assert f'href="{DOCUMENTS}"' in page.content.decode()
+    assert f'href="{DOCUMENTS}?q=fever"' in page.content.decode()
     # Such files are not offered on the page of all imports, which leads to their own.
     imports = client.get("/b/bench/imports/").content.decode()
     assert '<option value="documents"' not in imports
