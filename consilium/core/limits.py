@@ -32,6 +32,7 @@ MAX_DOCUMENT_KEY_LENGTH = 100
 MAX_PUBLISHER_LENGTH = 200
 MAX_URL_LENGTH = 1_000
 MAX_VERSION_LABEL_LENGTH = 100
+MAX_PANEL_QUERY_LENGTH = 400  # of a search beside the editor: as Chinese in an address, it still fits into a request
 
 MAX_QUESTION_NAME_LENGTH = 60
 MAX_LABEL_VALUE_LENGTH = 60  # of an answer to a question about a case

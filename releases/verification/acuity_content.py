@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -15,6 +14,7 @@ from consilium.core.phrases import Phrase
 from consilium.llm.acuity import PromptText
 from releases.content import acuity_files as files
 from releases.content.schemas import SCHEMAS, schema_of
+from releases.verification.csv_rows import CsvRows
 from releases.verification.lines import fault_of
 from releases.verification.sources import Source, Unreadable
 from rubrics.acuity.scales import Level, Scale
@@ -27,7 +27,6 @@ ScaleKey = tuple[str, int]
 SchemeKey = tuple[str, int, str, int]
 ResponseKey = tuple[str, str, int]  # case, candidate, sample
 MAX_FAULTS = 100
-_MAX_CELL_LENGTH = 16 << 20
 _MAX_BYTES = 64 << 20  # of scale.json, which is read as a whole
 
 
@@ -180,11 +179,9 @@ def rows_of(content: AcuityContent, path: str, faults: AcuityFaults) -> Iterator
     if path not in content.names:
         return
     columns, schema = files.TABLES[path], SCHEMAS[schema_of(path)]
-    before = csv.field_size_limit(_MAX_CELL_LENGTH)
     line = 1
     try:
-        with content.source.open(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
-            reader = csv.reader(iter(lambda: text.readline(_MAX_CELL_LENGTH), ""), strict=True)
+        with content.source.open(path) as raw, CsvRows(raw) as reader:
             if next(reader, None) != [*columns]:
                 names = ", ".join(columns)
                 faults.add(path, 1, "", Phrase("The heading is not: %(names)s.", names=names))
@@ -209,8 +206,6 @@ def rows_of(content: AcuityContent, path: str, faults: AcuityFaults) -> Iterator
                 line = reader.line_num + 1
     except (csv.Error, UnicodeDecodeError, Unreadable) as error:
         faults.add(path, line, "", str(error))
-    finally:
-        csv.field_size_limit(before)
 
 
 def _once(is_first: bool, path: str, line: int, name: str, faults: AcuityFaults) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from releases.content import acuity, acuity_files
 from releases.content.schemas import SCHEMAS, schema_of
 from releases.verification.acuity import check_acuity
 from releases.verification.citations import check_citations
+from releases.verification.csv_rows import CsvRows
 from releases.verification.lines import fault_of
 from releases.verification.sources import Source, Unreadable, ZipSource, open_source
 from rubrics.parsing.faults import Faults
@@ -29,7 +29,6 @@ NEEDED = (
 MAX_PROBLEMS = 100
 _SMALL_FILE = 64 << 20  # bytes of a file that is read as a whole
 _PIECE = 1 << 20
-_MAX_CELL_LENGTH = 16 << 20
 _SUM_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 # Rows of files that release.json counts under a name.
 COUNTED = {
@@ -221,18 +220,15 @@ def _jsonl(source: Source, name: str, report: Verified) -> int:
 def _csv(source: Source, name: str, report: Verified) -> int:
     """How many rows there are below the header."""
     width, rows = 0, -1
-    before = csv.field_size_limit(_MAX_CELL_LENGTH)
     try:
-        with source.open(name) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
-            for row in csv.reader(iter(lambda: text.readline(_MAX_CELL_LENGTH), ""), strict=True):
+        with source.open(name) as raw, CsvRows(raw) as lines:
+            for row in lines:
                 rows += 1
                 width = width or len(row)
                 if len(row) != width:
                     report.add(f"{name}, row {rows}: {len(row)} cells, the header has {width}")
     except (csv.Error, UnicodeDecodeError) as error:
         report.add(f"{name}, row {rows + 1}: {error}")
-    finally:
-        csv.field_size_limit(before)
     return max(rows, 0)
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
 
 from releases.content.citations import CITATION_COLUMNS, DOCUMENT_COLUMNS
+from releases.verification.csv_rows import CsvRows
 from releases.verification.sources import Source, Unreadable
 from rubrics.tables.columns import bare, parted
 
-_MAX_CELL_LENGTH = 16 << 20
 _LOCATOR = re.compile(r"(?P<key>.+)@(?P<sha>[0-9a-f]{8})#(?:p\d+)?:(?P<start>\d+)-(?P<end>\d+)", re.DOTALL)
 Row = dict[str, str]
 
@@ -37,17 +36,14 @@ class _WrongColumns(Exception):
 
 def _rows(source: Source, name: str, columns: tuple[str, ...]) -> Iterator[Row]:
     """The rows of a table as texts; `_WrongColumns` where it has other columns."""
-    before = csv.field_size_limit(_MAX_CELL_LENGTH)
-    try:
-        with source.open(name) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
-            reader = csv.DictReader(iter(lambda: text.readline(_MAX_CELL_LENGTH), ""), strict=True)
-            missing = [column for column in columns if column not in (reader.fieldnames or ())]
-            if missing:
-                raise _WrongColumns(f"{name}: lacks the column {missing[0]}")
-            for row in reader:
-                yield {column: bare(row[column] or "") for column in columns}
-    finally:
-        csv.field_size_limit(before)
+    with source.open(name) as raw, CsvRows(raw) as rows:
+        heading = next(rows, [])
+        missing = [column for column in columns if column not in heading]
+        if missing:
+            raise _WrongColumns(f"{name}: lacks the column {missing[0]}")
+        for cells in rows:
+            row = dict(zip(heading, cells, strict=False))
+            yield {column: bare(row.get(column, "")) for column in columns}
 
 
 def _check_rows(source: Source, documents: dict[tuple[str, str], Row]) -> Iterator[str]:

@@ -1,0 +1,46 @@
+"""Rows of a CSV file of a release, whose cells may be far longer than Python's module allows at first."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from types import TracebackType
+from typing import IO, Self
+
+MAX_CELL_LENGTH = 16 << 20
+
+
+class CsvRows:
+    """The rows of an open file, strictly; ``line_num`` is the line that was read last.
+
+    The module's limit on the length of a cell holds for the whole process, so it is raised only while a row is read.
+    As a context manager it closes the file.
+    """
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._text = io.TextIOWrapper(raw, encoding="utf-8", newline="")
+        self._reader = csv.reader(iter(lambda: self._text.readline(MAX_CELL_LENGTH), ""), strict=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._text.close()
+
+    @property
+    def line_num(self) -> int:
+        """The number of lines that were read."""
+        return self._reader.line_num
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        before = csv.field_size_limit(MAX_CELL_LENGTH)
+        try:
+            return next(self._reader)
+        finally:
+            csv.field_size_limit(before)
