@@ -38,6 +38,9 @@ class Report(Job):
         ACUITY_UNCERTAINTY = "acuity_uncertainty", _("Where physicians disagree")
         ACUITY_FORMATS = "acuity_formats", _("Both formats")
         ACUITY_JUDGE = "acuity_judge", _("How well a judge reads levels")
+        COVERAGE = "coverage", _("Rubric coverage")
+        PAIRS = "pairs", _("Near-miss pairs")
+        REFINEMENT = "refinement", _("Refinement by rubrics")
 
     class Interval(models.TextChoices):
         """The rule of a report's intervals; empty for a report from before there was a choice."""
@@ -97,6 +100,9 @@ SECTION_OF: dict[str, str] = {
     Report.Kind.ACUITY_UNCERTAINTY: "acuity",
     Report.Kind.ACUITY_FORMATS: "acuity",
     Report.Kind.ACUITY_JUDGE: "acuity",
+    Report.Kind.COVERAGE: "validity",
+    Report.Kind.PAIRS: "validity",
+    Report.Kind.REFINEMENT: "validity",
 }
 
 

@@ -14,5 +14,6 @@ def register() -> None:
     navigation.register(label=_("Agreement"), view="agreement:reports", section="results", roles=STAFF, order=70)
     navigation.register(label=_("Scores"), view="agreement:scores", section="results", roles=STAFF, order=80)
     navigation.register(label=_("Acuity"), view="agreement:acuity", section="results", roles=STAFF, order=82)
+    navigation.register(label=_("Rubric validity"), view="agreement:validity", section="results", roles=STAFF, order=84)
     navigation.register(label=_("Calibration"), view="agreement:calibration", section="results", roles=STAFF, order=85)
     navigation.register(label=_("Planning"), view="agreement:planning", section="results", roles=STAFF, order=86)

@@ -1,4 +1,4 @@
-"""Routes of agreement, scores, acuity and calibration."""
+"""Routes of agreement, scores, acuity, the validity of rubrics, and calibration."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

@@ -14,9 +14,12 @@ request that holds `POISON`), ``choiceless`` (counts tokens and has no choices),
 no tokens), one of `LEVELS` (how it reads the level of care out of a reply, where it is asked for that; any other name
 reads it well, `read_level`), ``mixed`` (by the text of the request: mostly ok), or one of `PATIENTS` (answers what the
 user asks, in prose, as a candidate would), ``corrected`` (a verdict once it is told that its last answer was not
-accepted), ``no-logprobs`` (refuses a request for log probabilities), one of `CHOICES` (how it answers a forced choice
-between levels), or one of `TRIAGE` (a candidate that takes the level of a case from the hash of the case's last line,
-and in one of both formats says a lower one). An ``ok`` verdict is a function of the request's text alone.
+accepted), ``no-logprobs`` (refuses a request for log probabilities), one of `COVERAGE` (where a request asks how far a
+list of criteria covers a point; any other name reads it out of the texts, `covers`), ``always-a``, ``always-same`` and
+``near-miss-absent`` (where two texts are compared, or a near miss is asked for: `side_by_side`, `near_miss`), one of
+`CHOICES` (how it answers a forced choice between levels), or one of `TRIAGE` (a candidate that takes the level of a
+case from the hash of the case's last line, and in one of both formats says a lower one). An ``ok`` verdict is a
+function of the request's text alone.
 
 ``GET /stats`` counts requests, and for each model the most that were in flight at once; ``GET /last`` is the body of
 the last request; ``POST /reset?latency=0.1`` clears the counts. There is no web framework, since a measurement at 1,300
@@ -266,6 +269,96 @@ CHOICES: dict[str, str] = {
     "choice-prose": "This sounds like an emergency to me.",
 }
 
+_POINT = re.compile(r"^<<<(POINT|CRITERIA) (\w+)\n(.*?)\n>>>\1 \2$", re.DOTALL | re.MULTILINE)
+_ENTRY = re.compile(r"(?m)^([0-9]+)\. (?:\[[^]]*\] )?(.*)$")
+
+
+def covers(text: str) -> str:
+    """How far a list covers a point: full where an entry is the point, else as one of them says of the other.
+
+    A text says so by ``EXTENT: TEXT;``, such as “partly: Asks for the dose;”. Nothing of that: none.
+    """
+    fences = {match[1]: match[3] for match in _POINT.finditer(text)}
+    point, by, extent = fences["POINT"], [], "none"
+    for number, entry in _ENTRY.findall(fences["CRITERIA"]):
+        for name in ("full", "partly", "invalid"):
+            if f"{name}: {point};" in entry or f"{name}: {entry};" in point or (name == "full" and entry == point):
+                if name == "invalid":
+                    return "The criteria are hard to compare with the point."
+                extent = "full" if "full" in (extent, name) else "partly"
+                by.append(int(number))
+    return extent_of(extent, by)
+
+
+def extent_of(extent: str, by: list[int], **more: Any) -> str:
+    """An answer about a point."""
+    return json.dumps({"extent": extent, "by": by, "why": f"By {by}." if by else "Nothing asks for it.", **more})
+
+
+# How each model answers about a point; any other name reads it out of the texts.
+COVERAGE: dict[str, str] = {
+    "extent-unnamed": extent_of("full", []),
+    "extent-unknown": extent_of("full", [99]),
+    "extent-extra": extent_of("none", [], sure=True),
+    "extent-other": extent_of("mostly", [1]),
+}
+
+_SIDES = re.compile(r"^<<<(A|B) (\w+)\n(.*?)\n>>>\1 \2$", re.DOTALL | re.MULTILINE)
+_REFERENCE = re.compile(r"^<<<REFERENCE (\w+)\n(.*?)\n>>>REFERENCE \1$", re.DOTALL | re.MULTILINE)
+_SCRIPT = re.compile(r"trials ([0-9wsl |-]+);")
+SLIP = "slip"  # the word by which a scripted candidate is told from its reference
+_NUMBER = re.compile(r"[0-9]+")
+
+
+def side_by_side(model: str, text: str, seed: int) -> str:
+    """What each of two texts meets: as many criteria, from the first on, as their script says.
+
+    Both texts hold ``trials 5-3w 4-4s | 5-3w 6-3w;``: totals of reference and candidate with what is stated (w, s, l:
+    the reference is better, the same, worse), first of the trials with the reference first; the seed of the request
+    chooses. Without a script a text meets the criteria that it holds word for word.
+    """
+    sides = {match[1]: match[3] for match in _SIDES.finditer(text)}
+    criteria = _ENTRY.findall(text.partition("<<<CRITERIA")[2].partition(">>>CRITERIA")[0])
+    if model in ("always-a", "always-same"):
+        met, decision = ([True] * len(criteria), [False] * len(criteria)), "A" if model == "always-a" else "same"
+        return _trial(criteria, met if model == "always-a" else (met[0], met[0]), decision)
+    script = _SCRIPT.search(sides["A"])
+    if script is None:
+        held = [[entry in sides[name] for _number, entry in criteria] for name in "AB"]
+        apart = sum(held[0]) - sum(held[1])
+        return _trial(criteria, (held[0], held[1]), "A" if apart > 0 else "B" if apart < 0 else "same")
+    is_reference_first = SLIP not in sides["A"]
+    halves = [half.split() for half in script[1].split("|")]
+    trial = halves[0 if is_reference_first else 1][seed]
+    totals = [int(number) for number in _NUMBER.findall(trial)]
+    if not is_reference_first:
+        totals.reverse()
+    better = {"w": "AB"[not is_reference_first], "l": "AB"[is_reference_first], "s": "same"}[trial[-1]]
+    if not criteria:
+        return json.dumps({"score_a": totals[0], "score_b": totals[1], "decision": better})
+    met = tuple([place < total for place in range(len(criteria))] for total in totals)
+    return _trial(criteria, (met[0], met[1]), better)
+
+
+def _trial(criteria: list[Any], met: tuple[list[bool], list[bool]], decision: str) -> str:
+    if not criteria:
+        scores = {"A": (10, 0), "B": (0, 10), "same": (5, 5)}[decision]
+        return json.dumps({"score_a": scores[0], "score_b": scores[1], "decision": decision})
+    items = [
+        {"criterion": place, "met_a": first, "met_b": second}
+        for place, (first, second) in enumerate(zip(*met, strict=True), 1)
+    ]
+    return json.dumps({"items": items, "decision": decision})
+
+
+def near_miss(model: str, text: str) -> str:
+    """A near miss: the first number of the reference, tenfold; or what makes none."""
+    match = _REFERENCE.search(text)
+    number = _NUMBER.search(match[2] if match else "")
+    find = "not in the text" if model == "near-miss-absent" else number[0] if number else ""
+    return json.dumps({"kind": "dose", "find": find, "replace": f"{find}0", "why": "Ten times too much."})
+
+
 # Candidates on a scale of four: how many levels too low each chooses, and how many too low it advises.
 TRIAGE = {"triage-unsaid": (0, 1), "triage-unknown": (1, 0)}
 _CONVERSATION = re.compile(r"^<<<CONVERSATION (\w+)$(.*)^>>>CONVERSATION \1$", re.DOTALL | re.MULTILINE)
@@ -387,6 +480,12 @@ class Loopback:
             return completion(content, finish=PATIENTS[model], by=f"{model}-2026")
         if "Choose exactly one of these levels" in text:
             return self.choice(model, text, digest)
+        if _SIDES.search(text):
+            return completion(side_by_side(model, text, json.loads(self.last).get("seed") or 0), by=model)
+        if _REFERENCE.search(text):
+            return completion(near_miss(model, text), by=model)
+        if _POINT.search(text):
+            return completion(COVERAGE.get(model) or covers(text), by=model)
         if '{"verdicts":' in text:
             return completion(self.verdicts(text, LISTS.get(model, list)))
         return GOOD[digest[2] % 2 == 0]

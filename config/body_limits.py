@@ -55,6 +55,8 @@ LONG_BODIES: dict[str, LongBody] = {
     "scoring:acuity-import": LongBody(IMPORT, access.get_benchmark),
     "validation:rubric-set-new": LongBody(IMPORT, access.get_benchmark),
     "api:api-rubric-set-uploads": LongBody(IMPORT, access.get_benchmark),
+    "validation:pairs-import": LongBody(IMPORT, access.get_benchmark),
+    "api:api-pair-uploads": LongBody(IMPORT, access.get_benchmark),
     "api:api-imports": LongBody(IMPORT, access.get_benchmark),
     "documents:collection-import": LongBody(DOCUMENTS, documents_access.get_managed_collection),
     "api:api-collection-documents": LongBody(DOCUMENTS, documents_access.get_managed_collection),

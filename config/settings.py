@@ -9,6 +9,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 from csp.constants import NONCE, NONE, SELF
@@ -425,6 +426,7 @@ SPECTACULAR_SETTINGS = {
         "CandidateKind": "rubrics.models.Candidate.Kind",
         "DecisionOutcome": "annotation.models.Outcome",
         "DocumentKind": "documents.models.Document.Kind",
+        "ErrorKind": "validation.models.pairs.ErrorKind",
         "GenerationStatus": "scoring.models.GenerationRun.Status",
         "JobStatus": "consilium.core.jobs.JobStatus",
         "HowMapped": "rubrics.models.acuity.HowMapped",
@@ -447,6 +449,10 @@ SPECTACULAR_SETTINGS = {
 # Judges -----------------------------------------------------------------------------------------------------------
 # Hosts (``name`` or ``name:port``) that a judge of kind ``chat`` may call.
 JUDGE_ALLOWED_HOSTS: list[str] = env.list("JUDGE_ALLOWED_HOSTS", default=[])
+# The address of `manage.py rule_endpoint`, which judges may call where it is set; `up` sets it.
+RULE_ENDPOINT: str = env.str("RULE_ENDPOINT", default="")
+if RULE_ENDPOINT:
+    JUDGE_ALLOWED_HOSTS = [*JUDGE_ALLOWED_HOSTS, urlsplit(RULE_ENDPOINT).netloc]
 
 # Documents --------------------------------------------------------------------------------------------------------
 # Hosts (``name`` or ``name:port``) from which documents may be fetched.

@@ -5,7 +5,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from accounts.views import sign_on
-from consilium.views import healthz
+from consilium.views import healthz, rule_endpoint
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
@@ -21,6 +21,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
+    path("rules/", rule_endpoint, name="rule-endpoint"),
     # An admin gives people their address, which identifies them: nobody may change the address by themselves.
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile"), name="account_email"),
     path("accounts/oidc/<str:provider_id>/login/", sign_on.begin, name="openid_connect_login"),

@@ -1,8 +1,8 @@
 """A chat endpoint on this machine that follows rules and is no language model, for the time of loading the demo.
 
 Its models are the made-up candidates of `demo.acuity.ASKED`, which choose a level or answer as to a patient, and a
-judge, which reads the level that an answer advises. All of them know the made-up messages, and nothing else. Their
-names begin with ``rules-``, by which runs mark that no language model answered.
+judge, which reads the level that an answer advises. All of them know the made-up messages, and nothing else. Server,
+handshake and the names by which runs see that no language model answered are those of `consilium.llm.rules`.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 from django.conf import settings
 
+from consilium.llm.rules.completion import completion, envelope
+from consilium.llm.rules.names import MODEL, PREFIX
+from consilium.llm.rules.server import Complete, serving
 from demo.acuity import ASKED, LETTERS, N_MESSAGES, DemoReader, keyed_draw, place_of, text_of, urgency_of
 from demo.messages import CONDITION, advice_of, answer_text
 from rubrics.acuity.scales import FOUR
 
-JUDGE_MODEL = "rules-judge"
-HOST = "127.0.0.1"
+JUDGE_MODEL = f"{PREFIX}judge"
 ESCALATION_RATE = 0.4  # of answers below the most urgent level
 MISREADING_RATE = 0.08  # of the judge
 REFUSAL = "I'm sorry, I cannot help with that."
@@ -33,7 +33,7 @@ _REPLY = re.compile(r"^<<<REPLY (\w+)\n(.*)\n>>>REPLY \1$", re.DOTALL | re.MULTI
 
 def model_of(reader: DemoReader) -> str:
     """The name of a candidate's model."""
-    return f"rules-{reader.name.lower()}"
+    return f"{PREFIX}{reader.name.lower()}"
 
 
 class Rules:
@@ -54,17 +54,7 @@ class Rules:
             text, logprobs = self._choice(self.readers[model], messages[-1]["content"], request)
         else:
             text = self._answer(self.readers[model], messages[-1]["content"])
-        choice: dict[str, Any] = {
-            "index": 0,
-            "message": {"role": "assistant", "content": text},
-            "finish_reason": "stop",
-        }
-        if logprobs is not None and request.get("logprobs"):
-            choice["logprobs"] = {"content": logprobs}
-        tokens = [sum(len(message["content"]) for message in messages) // 4, len(text) // 4 + 1]
-        usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)}
-        body = {"id": "demo", "object": "chat.completion", "created": 0, "model": model}
-        return {**body, "choices": [choice], "usage": usage}
+        return envelope(request, text, logprobs if request.get("logprobs") else None)
 
     def _number(self, content: str) -> int:
         return next(number for text, number in self.numbers.items() if text in content)
@@ -131,32 +121,23 @@ def rules_endpoint(seed: int) -> Iterator[str]:
     Meanwhile this process, and no other, may call it: whoever loads the demo allows that.
     """
     rules = Rules(seed)
+    with _allowed(rules.completion, (*rules.readers, JUDGE_MODEL)) as url:
+        yield url
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            answer = json.dumps(rules.completion(json.loads(body))).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
+@contextmanager
+def stages_endpoint() -> Iterator[str]:
+    """The same for the rules that answer stages of requests, such as coverage."""
+    with _allowed(completion, (MODEL,)) as url:
+        yield url
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
 
-    server = ThreadingHTTPServer((HOST, 0), Handler)
-    server.daemon_threads = True
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    address = f"{HOST}:{server.server_port}"
-    allowed = settings.JUDGE_ALLOWED_HOSTS
-    settings.JUDGE_ALLOWED_HOSTS = [*allowed, address]
-    try:
-        yield f"http://{address}/v1"
-    finally:
-        settings.JUDGE_ALLOWED_HOSTS = allowed
-        server.shutdown()
-        server.server_close()
+@contextmanager
+def _allowed(complete: Complete, models: Sequence[str]) -> Iterator[str]:
+    with serving(complete, models) as address:
+        allowed = settings.JUDGE_ALLOWED_HOSTS
+        settings.JUDGE_ALLOWED_HOSTS = [*allowed, address]
+        try:
+            yield f"http://{address}/v1"
+        finally:
+            settings.JUDGE_ALLOWED_HOSTS = allowed

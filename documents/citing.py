@@ -64,7 +64,8 @@ def _checked(citation: Citation, texts: dict[str, str]) -> Citation | str:
     if not citation.quote:
         return citation
     start, end = citation.start or 0, citation.end or 0
-    if end and text[start:end] == citation.quote:  # also where the words are few, since their place is given
+    # Also where the words are few, since their place is given.
+    if 0 < end <= len(text) and text[start:end] == citation.quote:
         return _citation_of(citation.passage, text, start, end)
     quote = find_quote(citation.quote, text, near=start)
     if quote.holds:

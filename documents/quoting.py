@@ -9,6 +9,9 @@ typesetting and from copying:
 - soft hyphens, and signs of no width;
 - a hyphen at the end of a line between two small letters: the text is read with it and without it, and either counts.
 
+A quotation begins and ends between words and numbers: "5 mg/kg of paracetamol" is not in "15 mg/kg of paracetamol", and
+"indicated in pregnancy" not in "contraindicated in pregnancy". Scripts without spaces may be cut anywhere.
+
 Nothing else is left out or matched approximately: an ellipsis joins nothing. `nearest_words` is for people who look
 for what the text says instead.
 """
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -41,6 +44,7 @@ END_OF_LINE = re.compile(r"[-\u2010\u00ad][^\S\n]*\r?\n\s*")
 HAN_BLANK_HAN = re.compile(f"(?<=[{HAN}]) (?=[{HAN}])")
 LETTER_OR_FIGURE = re.compile(r"[^\W_]")
 HAN_CHARACTER = re.compile(f"[{HAN}]")
+WITHIN_A_NUMBER = re.compile(r"\d[.,]?\uffff[.,]?\d")  # the sign is the place
 
 
 class Match(Enum):
@@ -80,12 +84,17 @@ class Source:
         """Where ``quote`` stands. Of several places, the one that begins closest to ``near`` counts."""
         if _weight(quote) < MIN_QUOTE_LETTERS:
             return Quote(Match.TOO_SHORT)
-        exact = [(match.start(), match.end()) for match in re.finditer(re.escape(quote), self.text)]
+        exact = self._whole((match.start(), match.end()) for match in re.finditer(re.escape(quote), self.text))
         if exact:
             return Quote(Match.EXACT, *_closest(exact, near))
         normal, starts, ends = self._form
-        places = [(starts[match.start()], ends[match.end() - 1]) for match in _pattern(quote).finditer(normal)]
+        matches = _pattern(quote).finditer(normal)
+        places = self._whole((starts[match.start()], ends[match.end() - 1]) for match in matches)
         return Quote(Match.NORMALISED, *_closest(places, near)) if places else Quote(Match.ABSENT)
+
+    def _whole(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The places that part no word and no number."""
+        return [place for place in places if not any(_in_one_word(self.text, end) for end in place)]
 
 
 def find_quote(quote: str, text: str, *, near: int = 0) -> Quote:
@@ -116,9 +125,13 @@ def _closest(places: list[tuple[int, int]], near: int) -> tuple[int, int]:
 
 
 def _in_one_word(text: str, place: int) -> bool:
-    """Whether a cut at ``place`` would part a word; Han characters are words of their own."""
-    before, after = text[place - 1], text[place]
-    return before.isalnum() and after.isalnum() and not HAN_CHARACTER.match(before + after)
+    """Whether a cut at ``place`` would part a word or a number. Letters without case (Han, kana) may be parted."""
+    before, after = text[max(place - 2, 0) : place], text[place : place + 2]
+    if not before or not after:
+        return False
+    return bool(WITHIN_A_NUMBER.search(f"{before}{OPTIONAL_HYPHEN}{after}")) or all(
+        sign.isalnum() and unicodedata.category(sign) != "Lo" for sign in (before[-1], after[0])
+    )
 
 
 @lru_cache(maxsize=256)

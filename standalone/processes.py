@@ -32,6 +32,11 @@ def web(*, bind: str) -> Process:
     )
 
 
+def rule_endpoint(*, port: int) -> Process:
+    """The endpoint that follows rules, for the demo; it listens on this machine alone."""
+    return Process("rules", ("manage.py", "rule_endpoint", "--port", str(port)))
+
+
 WORKER = Process(
     "worker",
     (

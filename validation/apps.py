@@ -6,10 +6,15 @@ class ValidationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the link of the top bar, and files of rubric sets."""
+        """Register the links of the top bar, files of rubric sets, and kinds of runs."""
         from rubrics import imports
         from validation import navigation
+        from validation.coverage import kind as coverage_kind  # noqa: F401  # registers itself as a kind of run
+        from validation.making import kind as making_kind  # noqa: F401  # the same
+        from validation.pairs.importing import OPTIONS as PAIR_OPTIONS
+        from validation.pairs.importing import import_pairs
         from validation.sets.services import FILE_OPTIONS, import_rubric_set
+        from validation.trials import kind as trials_kind  # noqa: F401  # the same
 
         navigation.register()
         imports.register(
@@ -18,4 +23,7 @@ class ValidationConfig(AppConfig):
             options=FILE_OPTIONS,
             required=["name"],
             page="validation:rubric-set-new",
+        )
+        imports.register(
+            "pairs", import_pairs, options=PAIR_OPTIONS, required=["group"], page="validation:pairs-import"
         )

@@ -1,14 +1,70 @@
-"""The navigation entry of ``validation``; `ValidationConfig.ready` registers it."""
+"""The navigation entry of ``validation`` and its part of the home page; `ValidationConfig.ready` registers them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core import navigation
 
+if TYPE_CHECKING:
+    from accounts.models import User
+
 STAFF = ("admin", "researcher")
+
+
+def home_cards(user: User) -> Iterator[navigation.HomeCard]:
+    """A card for each benchmark in which questions about coverage wait for ``user``."""
+    from validation.coverage.selectors import open_by_benchmark
+
+    for benchmark, waiting in open_by_benchmark(user):
+        url = reverse("validation:coverage-queue", args=[benchmark.slug])
+        yield navigation.HomeCard(
+            key=benchmark.slug,
+            title=benchmark.title,
+            url=url,
+            figures=[navigation.HomeFigure(_("Coverage to decide"), waiting, url)],
+            action=(_("Decide on coverage"), url),
+            made_up=benchmark.is_demo,
+        )
+
+
+def pair_cards(user: User) -> Iterator[navigation.HomeCard]:
+    """A card for each benchmark in which near-miss pairs wait for ``user``."""
+    from validation.pairs.selectors import open_by_benchmark
+
+    for benchmark, waiting in open_by_benchmark(user):
+        url = reverse("validation:pair-queue", args=[benchmark.slug])
+        yield navigation.HomeCard(
+            key=benchmark.slug,
+            title=benchmark.title,
+            url=url,
+            figures=[navigation.HomeFigure(_("Pairs to judge"), waiting, url)],
+            action=(_("Judge pairs"), url),
+            made_up=benchmark.is_demo,
+        )
 
 
 def register() -> None:
     """Fill the registry."""
-    navigation.register(label=_("Rubric sets"), view="validation:rubric-sets", section="results", roles=STAFF, order=65)
+    navigation.register(
+        label=_("Rubric sets"),
+        view="validation:rubric-sets",
+        section="results",
+        roles=STAFF,
+        order=65,
+        also=("validation:coverage",),
+    )
+    navigation.register(
+        label=_("Near-miss pairs"),
+        view="validation:pairs",
+        section="results",
+        roles=STAFF,
+        order=66,
+        also=("validation:making", "validation:pair-runs"),
+    )
+    navigation.register_home_card(home_cards)
+    navigation.register_home_card(pair_cards)

@@ -11,8 +11,10 @@ from agreement.kinds import (
     alternative,
     calibration,
     comparison,
+    coverage,
     fidelity,
     items,
+    pairs,
     powered,
     scores,
 )
@@ -36,6 +38,8 @@ KINDS: dict[str, Kind] = {
         acuity_uncertainty.KIND,
         acuity_formats.KIND,
         acuity_judge.KIND,
+        coverage.KIND,
+        pairs.KIND,
     )
 }
 

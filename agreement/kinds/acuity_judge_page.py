@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from django.utils.html import format_html
@@ -15,6 +14,7 @@ from agreement.acuity.judge_instruments import ASPECTS, Aspect
 from agreement.acuity.judge_tables import ENOUGH_READ
 from agreement.acuity.parameters import level_label
 from agreement.kinds.kind import Context
+from agreement.kinds.page_table import PageTable
 from agreement.models import Report
 from agreement.reports.numbers import number
 from agreement.reports.stored import table_names, table_of
@@ -52,29 +52,6 @@ ASPECT_LABELS = {
     Aspect.ESCALATION: gettext_lazy("the highest level is advised under a condition"),
     Aspect.RESTRAINT: gettext_lazy("a lower level is advised"),
 }
-
-
-@dataclass(frozen=True)
-class PageTable:
-    """A stored table as the page shows it.
-
-    ``columns`` are headings, each with whether it holds numbers; the first column heads its row. ``groups`` are rows
-    under a heading, which may be empty. ``remark`` is a line below; ``empty`` is there in place of rows.
-    """
-
-    name: str
-    title: str
-    columns: Sequence[tuple[str, bool]]
-    groups: Mapping[str, Sequence[Sequence[str]]]
-    remark: str = ""
-    empty: str = ""
-
-    @property
-    def cells(self) -> Iterator[tuple[str, list[list[tuple[str, bool]]]]]:
-        """Each heading with its rows, each cell with whether it is a number."""
-        numeric = [is_number for _label, is_number in self.columns]
-        for heading, rows in self.groups.items():
-            yield heading, [list(zip(row, numeric, strict=True)) for row in rows]
 
 
 def body(report: Report, sort: str) -> Context:

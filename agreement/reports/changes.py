@@ -46,6 +46,8 @@ class RestsOn:
     runs_now: tuple[JudgeRun, ...]
     readings: bool = False
     level_judge: bool = False
+    coverage_run: str = ""  # the id of a run of coverage; nothing else is then counted but labels of cases
+    trial_run: str = ""  # the id of a run of trials; nothing else is then counted but judgements of its pairs
 
 
 # Changes of one report --------------------------------------------------------------------------------------------
@@ -137,6 +139,18 @@ _READ_RESPONSES = """
     WHERE t.response_id IS NOT NULL AND t.status = 'submitted' AND t.submitted_at > %(since)s
       AND c.benchmark_id = %(benchmark)s
 """
+# Answers about the coverage of sets that physicians have decided on since.
+_COVERAGE = """
+    SELECT count(*) FROM validation_coveragedecision d JOIN scoring_pipelinerun u ON u.id = d.run_id
+    WHERE d.decided_at > %(since)s AND u.public_id = %(coverage_run)s
+"""
+# Pairs of the groups of a run of trials that physicians have judged since.
+_PAIRS = """
+    SELECT count(DISTINCT p.id) FROM validation_pairjudgement j JOIN validation_nearmisspair p ON p.id = j.pair_id
+    JOIN validation_pairgroup g ON g.id = p.group_id
+    JOIN scoring_pipelinerun u ON u.benchmark_id = g.benchmark_id AND u.frame -> 'groups' ? g.name
+    WHERE j.judged_at > %(since)s AND u.public_id = %(trial_run)s
+"""
 # Each case that was edited since: its current labels and exclusion, beside the earlier ones.
 _OF_CASE = "(c.difficulty, c.register, c.tags, c.label_tags)"
 _CASES = f"""
@@ -168,11 +182,24 @@ def changes_since(report: Report, since: datetime) -> list[Change]:
         "benchmark": report.benchmark_id,
         "groups": rests.groups,
         "runs": [run.public_id for run in rests.runs_now if run.public_id in rests.runs_then],
+        "coverage_run": rests.coverage_run,
+        "trial_run": rests.trial_run,
     }
     return [change for change in _changes(given, rests) if change.n]
 
 
 def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
+    if rests.coverage_run:
+        (decided,) = _counts(_COVERAGE, given)
+        in_words = ngettext("%(n)s answer decided on", "%(n)s answers decided on", decided)
+        yield _change("coverage_decisions", decided, in_words)
+        yield from _label_changes(given)
+        return
+    if rests.trial_run:
+        (judged,) = _counts(_PAIRS, given)
+        yield _change("pairs_judged", judged, ngettext("%(n)s pair judged", "%(n)s pairs judged", judged))
+        yield from _label_changes(given)
+        return
     added, changed = _counts(_DECISIONS, given)
     yield _change("decisions_changed", changed, ngettext("%(n)s decision changed", "%(n)s decisions changed", changed))
     yield _change("decisions_added", added, ngettext("%(n)s decision added", "%(n)s decisions added", added))
@@ -204,6 +231,10 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     (mapped,) = _counts(_SOURCE_LABELS, given) if rests.readings else (0,)
     in_words = ngettext("source label of %(n)s case mapped", "source labels of %(n)s cases mapped", mapped)
     yield _change("source_labels", mapped, in_words)
+    yield from _label_changes(given)
+
+
+def _label_changes(given: Mapping[str, Any]) -> Iterator[Change]:
     excluded, restored, labels = _counts(_CASES, given)
     yield _change("cases_excluded", excluded, ngettext("%(n)s case excluded", "%(n)s cases excluded", excluded))
     taken_back = ngettext("%(n)s excluded case taken back in", "%(n)s excluded cases taken back in", restored)
@@ -222,6 +253,10 @@ def _counts(query: str, given: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _rests_on(report: Report) -> RestsOn:
+    if report.kind == Report.Kind.COVERAGE:
+        return RestsOn([], frozenset(), (), coverage_run=str(report.parameters["run"]))
+    if report.kind == Report.Kind.PAIRS:
+        return RestsOn([], frozenset(), (), trial_run=str(report.parameters["run"]))
     if report.kind in LEVEL_KINDS and "judge" in report.parameters:
         return _rests_on_judge(report)
     raters = list(_raters(report))
@@ -320,12 +355,22 @@ _LAST = f"""
     UNION ALL
     SELECT 'acuity', '', max(t.submitted_at) FROM annotation_labeltask t JOIN rubrics_case c ON c.id = t.case_id
     WHERE t.response_id IS NOT NULL AND t.submitted_at > %(since)s AND c.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'coverage', '', max(d.decided_at)
+    FROM validation_coveragedecision d JOIN scoring_pipelinerun u ON u.id = d.run_id
+    WHERE d.decided_at > %(since)s AND u.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'pairs', '', max(j.judged_at) FROM validation_pairjudgement j
+    JOIN validation_nearmisspair p ON p.id = j.pair_id JOIN validation_pairgroup g ON g.id = p.group_id
+    WHERE j.judged_at > %(since)s AND g.benchmark_id = %(benchmark)s
 """
+# What concerns the reports of one field alone, whoever their raters are.
+_FIELDS = ("acuity", "coverage", "pairs")
 
 
 @dataclass(frozen=True)
 class LastChanges:
-    """When a change to each group, each judge, the readings of acuity and the benchmark itself was last recorded."""
+    """When a change to each group, each judge, each of `_FIELDS` and the benchmark itself was last recorded."""
 
     of: Mapping[tuple[str, str], datetime]
 
@@ -336,7 +381,7 @@ class LastChanges:
         """
         rows = list(raters)
         return any(
-            at > since and (_concerns(key, rows) if rows or key[0] == "acuity" else True) for key, at in self.of.items()
+            at > since and (_concerns(key, rows) if rows or key[0] in _FIELDS else True) for key, at in self.of.items()
         )
 
 
@@ -345,7 +390,7 @@ def _concerns(key: tuple[str, str], raters: Iterable[Row]) -> bool:
     for row in raters:
         if kind == "benchmark" or (kind == "judge" and row["judge"] == name):
             return True
-        if kind == "acuity" and row["kind"] == kind:
+        if kind in _FIELDS and row["kind"] == kind:
             return True
         if kind == "group" and row["kind"] in ("consensus", "physician"):
             return True

@@ -9,7 +9,7 @@ from agreement.reports import files
 class SectionConverter(StringConverter):
     """The section of a benchmark's pages that shows reports of some kinds."""
 
-    regex = "agreement|scores|calibration|acuity"
+    regex = "agreement|scores|calibration|acuity|validity"
 
 
 class TableEnding(StringConverter):

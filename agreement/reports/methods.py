@@ -14,6 +14,7 @@ from django.utils import translation
 from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.reports import sentences
+from agreement.reports.endpoint_facts import is_by_rules
 from agreement.reports.sentences import capital, counted, judge_in_words, rater_in_words
 from agreement.reports.tables import Row
 from agreement.writers import latex, markdown
@@ -34,6 +35,7 @@ SOURCES = {
     "arXiv 2501.10970.",
     "Carter et al. 2017": "Carter, Schnepel, Steigerwald 2017: Asymptotic behavior of a t-test robust to cluster "
     "heterogeneity. Review of Economics and Statistics 99.",
+    "Chen et al. 2026": "Chen et al. 2026: Automated Rubrics for Reliable Evaluation of Medical Dialogue Systems.",
     "Cohen 1968": "Cohen 1968: Weighted kappa: Nominal scale agreement with provision for scaled disagreement or "
     "partial credit. Psychological Bulletin 70.",
     "Efron and Tibshirani 1993": "Efron, Tibshirani 1993: An Introduction to the Bootstrap, chapter 13.",
@@ -86,6 +88,8 @@ _SIZES: dict[str, str] = {
     Report.Kind.ACUITY: sentences.SIZES_OF_ACUITY,
     Report.Kind.ACUITY_FORMATS: sentences.SIZES_OF_ACUITY,
     Report.Kind.ACUITY_JUDGE: sentences.SIZES_OF_ACUITY,
+    Report.Kind.COVERAGE: sentences.SIZES_OF_COVERAGE,
+    Report.Kind.PAIRS: sentences.SIZES_OF_PAIRS,
 }
 # The figures that take account of chance where cases have few pairs, with their verb.
 _FEW_PAIRS: dict[str, str] = {
@@ -137,7 +141,13 @@ class Methods:
 def methods_of(report: Report) -> Methods:
     """The methods of a finished report."""
     own = [_BLANKS.sub(" ", sentence).strip() for sentence in kind_of(report).methods(report)]
-    parts = [filter(None, own), _raters(report), _notes(report), filter(None, _computation(report))]
+    parts = [
+        _answered_by_rules(report),
+        filter(None, own),
+        _raters(report),
+        _notes(report),
+        filter(None, _computation(report)),
+    ]
     paragraphs = list(filter(None, map(" ".join, parts)))
     text = " ".join(paragraphs)
     with translation.override("en"):
@@ -149,6 +159,14 @@ def _names(text: str, source: str) -> bool:
     """Whether a text names a source: its first author, and the year soon after."""
     author, year = source.split()[0], source.split()[-1]
     return re.search(rf"\b{author}\b[^.()]{{0,60}}\b{year}\b", text.replace("et al.", "et al")) is not None
+
+
+def _answered_by_rules(report: Report) -> Iterator[str]:
+    if is_by_rules(report):
+        yield (
+            "Requests were answered by an endpoint that follows fixed rules and is no language model: the figures say "
+            "nothing about any model."
+        )
 
 
 def _raters(report: Report) -> Iterator[str]:

@@ -113,6 +113,10 @@ def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
         return []
     if report.kind in LEVEL_KINDS:  # readings and which cases count; no rater
         return [{"rater": "", "kind": "acuity", "judge": ""}]
+    if report.kind == Report.Kind.COVERAGE:  # answers of a run, and physicians' decisions on them
+        return [{"rater": "", "kind": "coverage", "judge": ""}]
+    if report.kind == Report.Kind.PAIRS:  # answers of a run, and what physicians say about its pairs
+        return [{"rater": "", "kind": "pairs", "judge": ""}]
     if report.kind == Report.Kind.ALTERNATIVE:  # its table of raters has only the judge, and not the physicians
         group = str(report.parameters["group"])
         return [*raters, {"rater": f"{group}@first", "kind": "group", "judge": ""}] if ":" in group else []

@@ -87,7 +87,7 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
     }
     if section == "agreement":
         context["export"] = ExportForm(rater_choices(benchmark))
-    else:
+    elif section != "validity":
         newest = reports.filter(kind=kinds[0].value, status=JobStatus.DONE).first()
         if newest:
             context |= presentation.body(newest, **_chosen(request))

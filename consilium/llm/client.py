@@ -30,8 +30,10 @@ from consilium.llm.endpoint import JUDGE_HOSTS, Endpoint, allows_private, check_
 from consilium.llm.errors import BILLED_KINDS, PASSING_STATUSES, ContentError, EndpointRefused, TransportError
 from consilium.llm.meter import Allowance, Meter, PendingRequest, RequestNotSent, Usage
 from consilium.llm.parsing import storable
+from consilium.llm.rules.names import is_rules, listed_as_rules
 
 CONNECT_TIMEOUT_S = 10.0
+HANDSHAKE_TIMEOUT_S = 5.0
 REDACTED = "[redacted]"
 
 
@@ -50,6 +52,7 @@ class Reply:
     model: str = ""
     finish: str = ""
     logprobs: list[dict[str, Any]] | None = None
+    by_rules: bool = False  # `ChatClient.by_rules`
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +106,15 @@ class ChatClient:
     ) -> None:
         """`EndpointRefused` where the host is not allowed or the key's variable is not set."""
         self.endpoint = endpoint
-        self._url = URL(check_url(endpoint.url, allowed_hosts) + "/chat/completions")
+        address = check_url(endpoint.url, allowed_hosts)
+        self._url, self._models_url = URL(f"{address}/chat/completions"), URL(f"{address}/models")
         self._private = allows_private(endpoint.url, allowed_hosts)
         self._key = read_key(endpoint.key_env, os.environ if environ is None else environ)
         self._session: aiohttp.ClientSession | None = None
         self.meter = Meter(allowance or Allowance())
+        self._is_listed_as_rules = False
+        self._handshake = asyncio.Lock()
+        self._has_shaken_hands = False
 
     async def __aenter__(self) -> Self:
         with contextlib.suppress(ValueError):  # the host is a name: the resolver checks its address
@@ -173,10 +180,40 @@ class ChatClient:
                     answer.fault.model, answer.fault.finish = answer.model, answer.finish
                     raise answer.fault
                 return Reply(
-                    answer.text, usage, answer.latency_ms, attempt, answer.model, answer.finish, answer.logprobs
+                    answer.text,
+                    usage,
+                    answer.latency_ms,
+                    attempt,
+                    answer.model,
+                    answer.finish,
+                    answer.logprobs,
+                    self.by_rules(answer.model),
                 )
             await asyncio.sleep(wait)
             attempt += 1
+
+    async def handshake(self) -> None:
+        """Ask once which models the endpoint has, and who owns them; an endpoint need not say."""
+        async with self._handshake:
+            if self._has_shaken_hands or self.closing:
+                return
+            self._has_shaken_hands = True
+            with contextlib.suppress(
+                EndpointRefused, ContentError, aiohttp.ClientError, OSError, asyncio.IncompleteReadError, ValueError,
+                RecursionError,
+            ):  # fmt: skip
+                self._is_listed_as_rules = listed_as_rules(await self._models(), self.endpoint.model)
+
+    async def _models(self) -> Any:
+        if self._session is None:
+            raise RuntimeError("the client is used outside of its `async with`")
+        timeout = aiohttp.ClientTimeout(total=min(HANDSHAKE_TIMEOUT_S, self.endpoint.timeout_s))
+        async with self._session.get(self._models_url, allow_redirects=False, timeout=timeout) as response:
+            return json.loads(await self._read(response)) if response.status == 200 else None
+
+    def by_rules(self, model: str) -> bool:
+        """Whether rules answered and no language model: by the handshake, or by the model that an answer names."""
+        return self._is_listed_as_rules or is_rules(model)
 
     def _may_try_again(self, error: TransportError, attempt: int) -> bool:
         policy = self.endpoint.retry

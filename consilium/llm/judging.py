@@ -23,6 +23,7 @@ class Call:
     latency_ms: int | None = None
     error_kind: str = ""
     error: str = ""
+    by_rules: bool = False  # `ChatClient.by_rules`
 
 
 Answer = TypeVar("Answer")
@@ -92,16 +93,28 @@ async def ask_strictly(
             return judgement
         except ContentError as error:
             judgement.calls.append(
-                Call(number, storable(error.raw), error.usage, error.latency_ms, error.kind, error.message)
+                Call(
+                    number,
+                    storable(error.raw),
+                    error.usage,
+                    error.latency_ms,
+                    error.kind,
+                    error.message,
+                    client.by_rules(error.model),
+                )
             )
             continue
         try:
             judgement.verdicts = parse(reply.text)
         except ContentError as error:
             raw = storable(reply.text)
-            judgement.calls.append(Call(number, raw, reply.usage, reply.latency_ms, error.kind, error.message))
+            judgement.calls.append(
+                Call(number, raw, reply.usage, reply.latency_ms, error.kind, error.message, reply.by_rules)
+            )
             continue
-        judgement.calls.append(Call(number, storable(reply.text), reply.usage, reply.latency_ms))
+        judgement.calls.append(
+            Call(number, storable(reply.text), reply.usage, reply.latency_ms, "", "", reply.by_rules)
+        )
         return judgement
     judgement.invalid = True
     return judgement

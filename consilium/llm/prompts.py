@@ -221,7 +221,8 @@ def nonce_of(conversation: Sequence[Mapping[str, str]], response: str, key: byte
     return hmac.new(key, material.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:NONCE_CHARACTERS]
 
 
-def _turns(turns: Sequence[Mapping[str, str]]) -> str:
+def turns_text(turns: Sequence[Mapping[str, str]]) -> str:
+    """A conversation as text, each turn under the name of who speaks."""
     return "\n\n".join(
         f"[{_SPEAKERS.get(str(turn.get('role')), 'Other')}]\n{turn.get('content', '')}" for turn in turns
     )
@@ -266,9 +267,9 @@ def filled_messages(template: Template, item: JudgeItem, nonce: str, **values: s
     """The messages, with all texts put in by one pass, so that ``{{…}}`` inside a text stays as it is."""
     rules = item.rule_sheet.strip()
     values |= {
-        "conversation": _turns(item.conversation),
+        "conversation": turns_text(item.conversation),
         "response": item.response,
-        "transcript": _turns([*item.conversation, {"role": "assistant", "content": item.response}]),
+        "transcript": turns_text([*item.conversation, {"role": "assistant", "content": item.response}]),
         "rules": f"\nRules of this benchmark\n{rules}\n" if rules else "",
         "nonce": nonce,
     }

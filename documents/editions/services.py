@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import DomainError
-from documents.editions.selectors import CitingCriterion, citing_criteria
+from documents.editions.selectors import CitingCriterion, OldCitation, citing_criteria
 from documents.models import CarriedCitation, Document, Passage
 from documents.quoting import Quote, Source
 from rubrics.models import RevisionRequest, Rubric
@@ -93,11 +93,16 @@ def request_revisions(*, edition: Document, items: Items[int], by: User, at: dat
     return [_request(behind[item], edition, by, at) for item in sorted(set(items))]
 
 
+def _named(cited: OldCitation) -> str:
+    """The words, or the locator where they may not be quoted: reasons of requests are exported."""
+    return f"“{cited.quote}”" if cited.passage.document.may_quote else cited.passage.locator
+
+
 def _request(criterion: CitingCriterion, edition: Document, by: User, at: datetime) -> RevisionRequest:
     values = {
         "title": edition.title,
         "version": edition.version_label or _("edition %(n)d") % {"n": edition.edition},
-        "quotes": " · ".join(f"“{cited.quote}”" for cited in criterion.citations if cited.is_absent),
+        "quotes": " · ".join(_named(cited) for cited in criterion.citations if cited.is_absent),
     }
     reason = _("It rests on words that are not in the later edition of “%(title)s” (%(version)s): %(quotes)s")
     return request_revision(

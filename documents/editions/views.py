@@ -104,7 +104,7 @@ def _rows(edition: Document) -> Iterator[Sequence[object]]:
                 criterion.item.rubric.case.key,
                 criterion.item.position,
                 criterion.item.criterion.text,
-                cited.quote if edition.may_quote else None,
+                cited.quote if cited.passage.document.may_quote else None,
                 cited.passage.locator,
                 row.match if row else None,
                 row.new_passage.locator if row and row.new_passage else None,

@@ -90,6 +90,7 @@ class GenerationJobs(JobKind[SearchGeneration]):
             rows=rows_of(collection.pk, last_passage, progress=_shares(attempt.progress, count)),
         )
         with transaction.atomic():
+            _lock(collection)  # else the condition below is not asked again after another worker's switch
             attempt.finish(progress=1.0, passages=index.passages, last_passage=last_passage)
             older = Q(generation=None) | Q(generation__number__lt=generation.number)
             Collection.objects.filter(older, pk=collection.pk).update(generation=generation)

@@ -9,17 +9,20 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from consilium.core.commands import command_of
 from consilium.core.errors import DomainError
 from documents.models import Document
-from documents.services.described import DETAILS, LICENCE
+from documents.services.described import DETAILS, LANGUAGE, LICENCE
 from documents.services.terms import DocumentDetails, LicenceTerms
 
 
 @transaction.atomic
 def change_details(*, document: Document, details: DocumentDetails) -> None:
     """Describe a document anew. The audience is empty where ``details`` name none."""
+    if not LANGUAGE.match(details.language):
+        raise DomainError(_("A language is a code such as en or zh-Hans."))
     values = asdict(details)
     values |= {"audience": details.audience or "", "jurisdictions": list(details.jurisdictions)}
     _change(document, values)

@@ -85,6 +85,7 @@ def key_of_address(url: str) -> str:
 def _fetched(file: BinaryIO, faults: Faults, progress: Progress) -> Iterator[ReadDocument]:
     """The documents at the listed addresses. A line that is empty or begins with # is none."""
     characters = 0
+    keys: dict[str, int] = {}
     for line, url in _addresses(file, faults):
         own = Faults()
         try:
@@ -97,7 +98,9 @@ def _fetched(file: BinaryIO, faults: Faults, progress: Progress) -> Iterator[Rea
                     faults.add(line, "", Phrase("The texts of these addresses are too long together."))
                     return
                 read = _named(parsed, parsed.key or key_of_address(url), faults, line=line, url=url)
-                if read is not None:
+                if read is not None and (first := keys.setdefault(read.key, line)) != line:
+                    faults.add(line, "key", Phrase("The document of line %(n)s has the same key.", n=first))
+                elif read is not None:
                     yield _with_original(read, content)
         except DomainError as error:
             own.add(0, "", error.args[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -95,16 +96,21 @@ def _released(cases: Sequence[Case]) -> Iterator[ReleasedCase]:
 def _cited(
     case: Case, item: RubricItem, place: int, citations: Sequence[Citation], names: Mapping[Citation, str]
 ) -> tuple[CitedPlace, ...]:
-    """What a criterion cites; for the rubric of a file whose documents are not here, the locators that it gave."""
-    if not citations and item.rubric.version == 1:
-        kept = (case.metadata.get(as_imported.KEY) or {}).get(as_imported.CITATIONS) or {}
-        return tuple(CitedPlace(case.key, place, locator) for locator in kept.get(str(place), ()))
+    """What a criterion cites. A rubric of a file keeps the locators of documents that are not here, in its order."""
     # A document may be in two collections: a locator is named once.
-    cited: dict[str, Citation] = {}
+    cited: dict[str, CitedPlace] = {}
     for citation in citations:
         if citation in names:
-            cited.setdefault(names[citation], citation)
-    return tuple(CitedPlace(case.key, place, locator, citation) for locator, citation in cited.items())
+            locator = names[citation]
+            cited.setdefault(_without_page(locator), CitedPlace(case.key, place, locator, citation))
+    kept = (case.metadata.get(as_imported.KEY) or {}).get(as_imported.CITATIONS) or {}
+    given = kept.get(str(place), ()) if item.rubric.version == 1 else ()
+    return (*(cited.pop(_without_page(name), CitedPlace(case.key, place, name)) for name in given), *cited.values())
+
+
+def _without_page(locator: str) -> str:
+    """A locator without its page, which names no other words."""
+    return re.sub(r"#p\d+:", "#:", locator)
 
 
 def _criterion(item: RubricItem, position: int, origins: Origins, cited: tuple[CitedPlace, ...]) -> ReleasedCriterion:

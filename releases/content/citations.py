@@ -1,7 +1,7 @@
 """What the criteria of a release cite: ``citations.csv`` and ``documents.csv``.
 
 A locator is always there. The words of a passage are there only where its document may be quoted, and the whole passage
-only where the document may be passed on.
+only where the document may be passed on; its headings where either is allowed.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def citation_rows(
             documents.documents[document.pk] = (document, passage.is_superseded)
             yield _safe(
                 *(place.case, place.criterion, place.locator, place.citation.quote if document.may_quote else ""),
-                *(document.key, document.sha256, page_label(passage), " › ".join(passage.headings)),
+                *(document.key, document.sha256, page_label(passage)),
+                " › ".join(passage.headings) if document.may_quote or document.may_redistribute else "",
                 passage.text if document.may_redistribute else "",
             )
 

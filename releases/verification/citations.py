@@ -90,6 +90,8 @@ def _faults(row: Row, document: Row) -> Iterator[str]:
         yield "words of a document that may not be quoted"
     if row["text"] and document["may_redistribute"] != "true":
         yield "a passage of a document that may not be passed on"
+    if row["headings"] and "true" not in (document["may_quote"], document["may_redistribute"]):
+        yield "headings of a document that may neither be quoted nor be passed on"
     length = int(locator["end"]) - int(locator["start"])
     if row["quote"] and len(row["quote"]) != length:
         yield "the words are not as long as their locator says"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -59,6 +59,23 @@ class PlacedFinding:
     def __str__(self) -> str:
         values = {"where": self.where, "quote": self.quote, "why": translate(self.finding.why)}
         return _("%(where)s: “%(quote)s”. %(why)s Remove it, or say on the page of the case why it may stay.") % values
+
+
+def cases_with_open_findings(cases: Collection[int]) -> set[int]:
+    """The ids of those cases whose own texts have a finding that nobody has waived; three queries.
+
+    As in `open_findings`, the texts of a case with a published rubric are public; drafts and tags are not looked at.
+    """
+    public = Rubric.objects.filter(case__in=cases, status__in=(Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED))
+    rows = Case.objects.filter(pk__in=set(cases).difference(public.values_list("case", flat=True)))
+    marked = {
+        (case.pk, finding.kind, finding.quote)
+        for case in rows.only("key", "conversation", "reference_answer").order_by("pk")
+        for _place, text in _of_case(case)
+        for finding in findings(text)
+    }
+    waived = PrivacyWaiver.objects.filter(case__in={pk for pk, _kind, _quote in marked})
+    return {pk for pk, _kind, _quote in marked.difference(waived.values_list("case", "kind", "quote"))}
 
 
 AROUND = 40

@@ -27,6 +27,7 @@ class ImportJob(BaseJob):
         RELEASE = "release", _("Acuity of a release")
         DOCUMENTS = "documents", _("Documents")
         RUBRIC_SET = "rubric_set", _("Rubric set")
+        PAIRS = "pairs", _("Near-miss pairs")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="imports")

@@ -126,7 +126,7 @@ def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -
 def matched(
     rows: Sequence[Row],
     stored: Sequence[DraftItem],
-    shown: Mapping[Citation, cited.ShownCitation] = MappingProxyType({}),
+    shown: Mapping[Citation, cited.ShownCitation] = NOTHING_CITED,
 ) -> list[DraftItem]:
     """Rows as items. An unchanged text keeps its item, equal texts in their order.
 

@@ -78,6 +78,7 @@ COUNTED = {
     "labels": _("Labels"),
     "drafts": _("Drafts of rubrics"),
     "rubric sets": _("Rubric sets"),
+    "pairs": pgettext_lazy("number of", "Near-miss pairs"),
     "criteria": _("Criteria"),
     "mends": _("Mends"),
     "candidates": _("Candidates"),
@@ -126,6 +127,7 @@ OPTIONS = {
     "language": _("Language"),
     "tags": _("Tags of the case"),
     "mend": _("Mended"),
+    "judgements": _("Physicians for each pair"),
 }
 VALUES = {
     ("format", "auto"): _("By its beginning"),

@@ -9,9 +9,8 @@ from pydantic import Field, field_validator, model_validator
 
 from consilium.core.limits import MAX_SCALE_NAME_LENGTH
 from consilium.llm.acuity import Ask, LevelOption
-from consilium.llm.meter import Allowance
 from rubrics.acuity.scales import MAX_LEVELS, MIN_LEVELS, Scale
-from scoring.generation.config import DecodingConfig
+from scoring.generation.config import PricedConfig
 from scoring.judges.config import StrictConfig, checked_config
 
 
@@ -24,7 +23,7 @@ class LevelConfig(StrictConfig):
     definition: str = Field(default="", max_length=1000)
 
 
-class ClassificationConfig(DecodingConfig):
+class ClassificationConfig(PricedConfig):
     """An endpoint, how the model decodes, and how it is asked for a level."""
 
     scale: str = Field(default="", max_length=MAX_SCALE_NAME_LENGTH + 10)  # with its version
@@ -38,10 +37,6 @@ class ClassificationConfig(DecodingConfig):
     order_seed: int = Field(default=0, ge=0, lt=2**31)
     temperature: float | None = Field(default=1.0, ge=0, le=2, allow_inf_nan=False)
     max_tokens: int = Field(default=1024, ge=1, le=131_072)
-    # The price of a million tokens.
-    price_in: float = Field(default=0.0, ge=0, le=100_000, allow_inf_nan=False)
-    price_out: float = Field(default=0.0, ge=0, le=100_000, allow_inf_nan=False)
-    currency: str = Field(default="USD", pattern="^[A-Z]{3}$")
 
     @field_validator("levels")
     @classmethod
@@ -60,16 +55,6 @@ class ClassificationConfig(DecodingConfig):
     def options(self) -> list[LevelOption]:
         """The levels as the prompt lists them."""
         return [LevelOption(level.letter, level.value, level.label, level.definition) for level in self.levels]
-
-    @property
-    def priced(self) -> bool:
-        """Whether its runs have a known cost."""
-        return self.price_in > 0 or self.price_out > 0
-
-    @property
-    def allowance(self) -> Allowance:
-        """Its limits and prices."""
-        return Allowance(requests_per_minute=self.requests_per_minute, price_in=self.price_in, price_out=self.price_out)
 
 
 def levels_of(scale: Scale) -> list[dict[str, str]]:

@@ -12,6 +12,7 @@ from pydantic import Field, field_validator
 
 from consilium.core.limits import MAX_FRAMING_LENGTH
 from consilium.llm.endpoint import Endpoint, RetryPolicy
+from consilium.llm.meter import Allowance
 from rubrics.acuity.framings import PLACEHOLDER, is_bare, render
 from scoring.judges.config import EndpointConfig, StrictConfig, checked_config
 
@@ -104,6 +105,24 @@ class DecodingConfig(EndpointConfig):
                 longest_wait_s=self.longest_wait_s,
             ),
         )
+
+
+class PricedConfig(DecodingConfig):
+    """The same with prices of a million tokens, so that a run may have a budget."""
+
+    price_in: float = Field(default=0.0, ge=0, le=100_000, allow_inf_nan=False)
+    price_out: float = Field(default=0.0, ge=0, le=100_000, allow_inf_nan=False)
+    currency: str = Field(default="USD", pattern="^[A-Z]{3}$")
+
+    @property
+    def priced(self) -> bool:
+        """Whether its runs have a known cost."""
+        return self.price_in > 0 or self.price_out > 0
+
+    @property
+    def allowance(self) -> Allowance:
+        """Its limits and prices."""
+        return Allowance(requests_per_minute=self.requests_per_minute, price_in=self.price_in, price_out=self.price_out)
 
 
 class FramingConfig(StrictConfig):

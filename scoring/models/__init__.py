@@ -4,7 +4,8 @@ from scoring.models.acuity import AcuityReading
 from scoring.models.classification import ClassificationRun
 from scoring.models.generation import GeneratedResponse, GenerationRun
 from scoring.models.judges import Judge, JudgeCall, JudgeRun, JudgeRunItem, RunSlice, TrainedModel, Verdict
-from scoring.models.pipelines import EndpointCall, EndpointKind, PipelineRun, PipelineStep
+from scoring.models.origins import EndpointKind
+from scoring.models.pipelines import EndpointCall, PipelineRun, PipelineStep
 from scoring.models.screening import ScreenedCase, Screening
 
 __all__ = [

@@ -17,7 +17,7 @@ from consilium.core.limits import MAX_JUDGE_NAME_LENGTH
 from consilium.statistics.outcomes import Outcome as OutcomeCode
 from rubrics.models import AcuityScale, Benchmark, Criterion, Response, Rubric
 from scoring.judges.kinds.kind import KINDS, JudgeKind, kind_key, kind_named
-from scoring.models.origins import ReleasedRun
+from scoring.models.origins import RULES_STAY, EndpointKind, ReleasedRun
 
 
 class Judge(models.Model):
@@ -134,6 +134,9 @@ class JudgeRun(ReleasedRun):
     # The most that it may spend, in the currency of the prices that its snapshot holds.
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     imported = models.BooleanField(default=False)
+    endpoint_kind = models.CharField(
+        max_length=5, choices=EndpointKind.choices, default=EndpointKind.MODEL, db_default=EndpointKind.MODEL
+    )
     error = models.TextField(blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
@@ -155,6 +158,7 @@ class JudgeRun(ReleasedRun):
             ),
             models.Index(fields=["benchmark", "judge", "-finished_at"], name="scoring_run_newest"),
         ]
+        triggers = [RULES_STAY]
 
     def __str__(self) -> str:
         return f"Run {self.public_id} of {self.judge}"

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import pgtrigger
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from consilium.core.limits import MAX_RELEASE_NAME_LENGTH
+
+
+class EndpointKind(models.TextChoices):
+    """What answered the requests of a run."""
+
+    MODEL = "model", _("Language model")
+    RULES = "rules", _("Rules, no language model")
+
+
+# Whoever asked rules cannot say later that a model answered.
+RULES_STAY = pgtrigger.Protect(
+    name="rules_stay",
+    operation=pgtrigger.Update,
+    condition=pgtrigger.Q(old__endpoint_kind="rules", new__endpoint_kind="model"),
+)
 
 
 class ReleasedRun(models.Model):

@@ -12,12 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from consilium.core.identifiers import new_public_id
 from consilium.core.labels import STATUS_LABELS
 from rubrics.models import Benchmark, Candidate, Case
-from scoring.models.origins import ReleasedRun
-
-
-class EndpointKind(models.TextChoices):
-    MODEL = "model", _("Language model")
-    RULES = "rules", _("Rules, no language model")
+from scoring.models.origins import RULES_STAY, EndpointKind, ReleasedRun
 
 
 class PipelineRun(ReleasedRun):
@@ -95,6 +90,7 @@ class PipelineRun(ReleasedRun):
                 name="scoring_pipelinerun_live",
             )
         ]
+        triggers = [RULES_STAY]
 
     def __str__(self) -> str:
         return f"{self.kind}, {self.public_id}"

@@ -85,7 +85,10 @@ async def _exchange(client: ChatClient, body: bytes, left_out: tuple[str, ...]) 
         reply = await client.ask(body)
     except TransportError as error:
         message = f"{error.message} (tries: {error.attempts})"
-        return Exchange(error.attempts, usage=error.usage, error_kind=error.kind, error=message, body=body)
+        by_rules = client.by_rules("")
+        return Exchange(
+            error.attempts, usage=error.usage, error_kind=error.kind, error=message, by_rules=by_rules, body=body
+        )
     except ContentError as error:
         answer = Answer(
             storable(error.raw, MAX_TEXT_LENGTH),
@@ -95,7 +98,15 @@ async def _exchange(client: ChatClient, body: bytes, left_out: tuple[str, ...]) 
             storable(error.message, 1000),
             left_out=left_out,
         )
-        return Exchange(1, usage=error.usage, latency_ms=error.latency_ms, body=body, answer=answer)
+        by_rules = client.by_rules(error.model)
+        return Exchange(1, usage=error.usage, latency_ms=error.latency_ms, by_rules=by_rules, body=body, answer=answer)
     text = storable(reply.text, MAX_TEXT_LENGTH)
     answer = Answer(text, reply.model, reply.finish, logprobs=reply.logprobs, left_out=left_out)
-    return Exchange(reply.attempts, usage=reply.usage, latency_ms=reply.latency_ms, body=body, answer=answer)
+    return Exchange(
+        reply.attempts,
+        usage=reply.usage,
+        latency_ms=reply.latency_ms,
+        by_rules=reply.by_rules,
+        body=body,
+        answer=answer,
+    )

@@ -139,6 +139,11 @@ class PipelineKind(ABC, Generic[SettingsT]):
     # Whether a request that was answered in this benchmark before is answered from there.
     reads_cache: ClassVar[bool] = True
 
+    @property
+    def has_chains(self) -> bool:
+        """Whether a step may need the outputs of others. Where none does, a run keeps the steps that it began with."""
+        return len(self.stages) > 1
+
     # Pure ------------------------------------------------------------------------------------------------------------
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What the pages of every kind of run that asks a candidate share: its list, its form, its page, and their changes."""
+"""What the pages of every kind of run share: its list, its form, its page, and their changes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark, Candidate, Case
-from scoring.models import ClassificationRun, GenerationRun, PipelineRun
+from scoring.models import PipelineRun
 from scoring.pipelines.runs import may_resume
 from scoring.pipelines.selectors import Counts, counts_of, error_words, frame_words
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
-RunT = TypeVar("RunT", GenerationRun, ClassificationRun)
+RunT = TypeVar("RunT", bound=PipelineRun)
 Context = dict[str, Any]
 PER_PAGE = 20
 
@@ -52,9 +52,10 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class RunPages(Generic[RunT]):
-    """The pages of one kind of run: routes ``scoring:NAME…``, templates in ``scoring/NAME/``, and what they show.
+    """The pages of one kind of run: routes ``APP:NAME…``, templates in ``APP/NAME/`` or ``APP/FOLDER/``.
 
     ``results`` is what a run brings, ``page_words`` what its page shows besides, ``row_words`` its row in the list.
+    ``defer``: columns that pages need not read.
     """
 
     name: str
@@ -64,17 +65,26 @@ class RunPages(Generic[RunT]):
     progress_of: Callable[..., Progress]
     page_words: Callable[[RunT], Context]
     row_words: Callable[[RunT], Context] = lambda run: {}
+    app: str = "scoring"
+    defer: tuple[str, ...] = ()
+    folder: str = ""
+
+    @property
+    def templates(self) -> str:
+        """The folder of its templates."""
+        return f"{self.app}/{self.folder or self.name}"
 
     @property
     def routes(self) -> dict[str, str]:
         """The names of its routes, for the templates that all kinds share."""
         parts = ("new", "size", "run", "cancel", "resume", "csv")
-        return {part: f"scoring:{self.name}-{part}" for part in parts}
+        return {part: f"{self.app}:{self.name}-{part}" for part in parts}
 
     def get(self, user: User, slug: str, public_id: str) -> RunT:
         """A run on a benchmark that ``user`` runs, else 404."""
         rows = self.model.objects.filter(benchmark=get_benchmark(user, slug))
-        run: RunT = get_object_or_404(rows.select_related("benchmark", "candidate", "created_by"), public_id=public_id)
+        rows = rows.select_related("benchmark", "candidate", "created_by").defer(*self.defer)
+        run: RunT = get_object_or_404(rows, public_id=public_id)
         return run
 
     def runs(self, request: SignedInRequest, slug: str) -> HttpResponse:
@@ -85,7 +95,7 @@ class RunPages(Generic[RunT]):
         rows = [{"run": run, "counts": counts[run.pk], **self.row_words(run)} for run in page]
         context = {"benchmark": benchmark, "page": page, "page_obj": page, "rows": rows}
         context |= {"results": self.results, "routes": self.routes}
-        return render(request, f"scoring/{self.name}/{self.name}.html", context)
+        return render(request, f"{self.templates}/{self.folder or self.name}.html", context)
 
     def form_context(self, benchmark: Benchmark) -> Context:
         """What the form for a new run shows besides its fields: names of candidates, and the number of cases."""
@@ -102,7 +112,7 @@ class RunPages(Generic[RunT]):
         earlier = request.GET.get("from")
         if not earlier:
             return {"candidate": request.GET.get("candidate", "")}
-        run = self.get(request.user, slug, earlier)
+        run: Any = self.get(request.user, slug, earlier)  # of a kind that asks a candidate
         return {**initial_of(run.config), "candidate": run.candidate_name, "samples": run.samples}
 
     def page(self, request: SignedInRequest, run: RunT, refused: DomainError | None = None) -> HttpResponse:
@@ -114,12 +124,13 @@ class RunPages(Generic[RunT]):
             "routes": self.routes,
             "refused": refused,
         }
-        return render(request, f"scoring/{self.name}/run.html", context, status=refused.status_code if refused else 200)
+        status = refused.status_code if refused else 200
+        return render(request, f"{self.templates}/run.html", context, status=status)
 
     def progress(self, request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         """The part that polls while the run is live. When the status changes, the page is loaded again."""
         run = self.get(request.user, slug, public_id)
-        response = render(request, f"scoring/{self.name}/_progress.html", self._progress(run))
+        response = render(request, f"{self.templates}/_progress.html", self._progress(run))
         if run.status not in PipelineRun.LIVE or request.GET.get("status", run.status) != run.status:
             response["HX-Refresh"] = "true"
         return response
@@ -133,7 +144,7 @@ class RunPages(Generic[RunT]):
             change(run, timezone.now())
         except DomainError as error:
             return self.page(request, self.get(request.user, slug, public_id), error)
-        return redirect(f"scoring:{self.name}-run", slug, run.public_id)
+        return redirect(f"{self.app}:{self.name}-run", slug, run.public_id)
 
     def _progress(self, run: RunT) -> Context:
         progress = self.progress_of(run, at=timezone.now())
@@ -141,7 +152,7 @@ class RunPages(Generic[RunT]):
             "benchmark": run.benchmark,
             "run": run,
             "progress": progress,
-            "progress_url": reverse(f"scoring:{self.name}-progress", args=[run.benchmark.slug, run.public_id]),
+            "progress_url": reverse(f"{self.app}:{self.name}-progress", args=[run.benchmark.slug, run.public_id]),
             "results": self.results,
             "errors": [(kind, error_words(kind), number) for kind, number in progress.errors],
             "resumable": may_resume(run) and progress.counts.done < progress.counts.total,

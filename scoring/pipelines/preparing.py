@@ -33,7 +33,7 @@ class Preparer:
         """Requests to send, and the results of the steps that need none, of rows with `COLUMNS`."""
         cases = {row[1] for row in rows}
         materials = self.kind.materials(self.settings, self.run, cases)
-        outputs = outputs_of(self.run, cases) if len(self.kind.stages) > 1 else {}
+        outputs = outputs_of(self.run, cases) if self.kind.has_chains else {}
         pending: list[PendingStep] = []
         results: list[StepResult] = []
         for row in rows:

@@ -53,7 +53,7 @@ def make_ready(run: PipelineRun, steps: QuerySet[PipelineStep]) -> None:
     cases = sorted(set(steps.order_by().values_list("case", flat=True).iterator()))
     steps.update(state=State.READY, re_asks=0, error_kind="", error="", finished_at=None)
     kind = KINDS[run.kind]
-    if len(kind.stages) > 1 and cases:
+    if kind.has_chains and cases:
         settings = kind.settings_of(run, may_call=not run.replay)
         for own in chunks(cases, CASES_AT_ONCE):
             settle_cases(run, kind, settings, own)

@@ -21,11 +21,9 @@ from scoring.models import EndpointCall, EndpointKind, PipelineRun, PipelineStep
 from scoring.pipelines.cache import LEVEL, packed_answer
 from scoring.pipelines.kind import AnyKind, EndpointUse, FinishedStep, StepFault
 from scoring.pipelines.settling import settle_cases
-from scoring.pipelines.steps import Exchange, StepResult
+from scoring.pipelines.steps import StepResult
 
 State = PipelineStep.State
-# How the endpoint that follows rules names itself; its other models begin with the second.
-RULES, RULES_PREFIX = "rules (no language model)", "rules-"
 
 # Rows are sent as one JSON text: of all ways tried, this takes the worker the least time.
 _CALLS = """
@@ -95,9 +93,10 @@ def store_results(
     with connection.cursor() as cursor:
         cursor.execute(_STEPS, {"run": run.pk, "at": at, "rows": json.dumps(rows, ensure_ascii=False)})
     ready = [result.step.id for result in written if result.state == State.READY]
-    if len(kind.stages) > 1:
+    if kind.has_chains:
         ready += settle_cases(run, kind, settings, {result.step.case for result in written})
     _count(run, uses, results)
+    _note_cached_rules(run, results)
     return Stored(sum(result.state != State.READY and not result.failed for result in written), ready)
 
 
@@ -121,7 +120,7 @@ def _write_calls(
                     "hash": result.pending.request_hash,
                     "endpoint": endpoint.url,
                     "model": endpoint.model,
-                    "endpoint_kind": str(_endpoint_kind(exchange)),
+                    "endpoint_kind": str(EndpointKind.RULES if exchange.by_rules else EndpointKind.MODEL),
                     "request": b64encode(zlib.compress(exchange.body, LEVEL)).decode(),
                     "answer": None if exchange.answer is None else b64encode(packed_answer(exchange.answer)).decode(),
                     "tokens_in": usage.tokens_in if usage else None,
@@ -136,11 +135,6 @@ def _write_calls(
             values: dict[str, Any] = {"benchmark": run.benchmark_id, "run": run.pk, "at": at, "rows": json.dumps(rows)}
             cursor.execute(_CALLS, values)
     return last_of
-
-
-def _endpoint_kind(exchange: Exchange) -> EndpointKind:
-    name = exchange.answer.model if exchange.answer else ""
-    return EndpointKind.RULES if name == RULES or name.startswith(RULES_PREFIX) else EndpointKind.MODEL
 
 
 def _counted(usage: Usage | None) -> Usage | None:
@@ -186,6 +180,13 @@ def _row(result: StepResult, calls: Mapping[int, int], fault: StepFault | None) 
     }
 
 
+def _note_cached_rules(run: PipelineRun, results: Sequence[StepResult]) -> None:
+    """Say of a run that rules answered where it takes stored answers of rules."""
+    cached = [result.cached for result in results if result.cached is not None]
+    if cached and EndpointCall.objects.filter(pk__in=cached, endpoint_kind=EndpointKind.RULES).exists():
+        PipelineRun.objects.filter(pk=run.pk).update(endpoint_kind=EndpointKind.RULES)
+
+
 def _count(run: PipelineRun, uses: Mapping[str, EndpointUse], results: Sequence[StepResult]) -> None:
     """Add the use of endpoints to the run, and give back what was reserved for these requests."""
     calls = tokens_in = tokens_out = estimated = 0
@@ -198,7 +199,7 @@ def _count(run: PipelineRun, uses: Mapping[str, EndpointUse], results: Sequence[
         allowance = uses[result.pending.request.endpoint].allowance
         for exchange in result.calls:
             calls += 1
-            rules = rules or _endpoint_kind(exchange) == EndpointKind.RULES
+            rules = rules or exchange.by_rules
             if exchange.usage is not None:
                 tokens_in += exchange.usage.tokens_in
                 tokens_out += exchange.usage.tokens_out

@@ -275,7 +275,7 @@ def _requests(turn: PipelineTurn, dispatchers: Dispatchers, until: float) -> Ite
             if pending:
                 turn.reserve(pending)
                 yield pending
-        elif turn.has_unwritten() and (len(turn.kind.stages) > 1 or not dispatchers.outstanding):
+        elif turn.has_unwritten() and (turn.kind.has_chains or not dispatchers.outstanding):
             dispatchers.written(turn.take([], now=True))  # some of these may make others ready
         elif dispatchers.outstanding:
             yield []

@@ -118,6 +118,8 @@ def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decima
     _make_items(run, continuation)
     continuation.expected = due_verdicts(continuation)
     continuation.carried = _carry_over(run, continuation)
+    if continuation.carried:
+        continuation.endpoint_kind = run.endpoint_kind
     if run.imported:
         # The copied verdicts are as old as their originals, so later imported runs still take precedence.
         continuation.status, continuation.started_at, continuation.finished_at = (
@@ -127,7 +129,7 @@ def continue_run(*, run: JudgeRun, by: User | None, at: datetime, budget: Decima
         )
     elif continuation.carried == continuation.expected:
         continuation.status, continuation.started_at, continuation.finished_at = JudgeRun.Status.FINISHED, at, at
-    continuation.save(update_fields=["expected", "carried", "status", "started_at", "finished_at"])
+    continuation.save(update_fields=["expected", "carried", "endpoint_kind", "status", "started_at", "finished_at"])
     if continuation.status != JudgeRun.Status.FINISHED:
         enqueue_slices(continuation, at=at)
     return continuation

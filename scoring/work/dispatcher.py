@@ -228,6 +228,7 @@ class Dispatcher(Generic[Request, Result]):
             if self._must_wait(number):  # its share was reduced while it waited for a request
                 queue.put_nowait(request)
                 continue
+            await client.handshake()
             try:
                 result = await self._ask(client, request)
             except RequestNotSent as error:

@@ -14,7 +14,7 @@ from django.db.models import F
 from consilium.llm.judging import Call
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import reserve_ids
-from scoring.models import JudgeCall, JudgeRun, RunSlice
+from scoring.models import EndpointKind, JudgeCall, JudgeRun, RunSlice
 from scoring.work.missing import LevelQuestion, Question, Questions
 
 
@@ -165,6 +165,8 @@ def store_results(run: JudgeRun, results: Sequence[JudgedRequest], *, slice_id: 
             if rows:
                 texts = json.dumps(rows, ensure_ascii=False)
                 cursor.execute(statement, {"run": run.pk, "at": at, "rows": texts, "source": source})
+    if any(call.by_rules for result in results for call in result.calls):
+        JudgeRun.objects.filter(pk=run.pk, endpoint_kind=EndpointKind.MODEL).update(endpoint_kind=EndpointKind.RULES)
     if calls:
         RunSlice.objects.filter(pk=slice_id).update(
             calls=F("calls") + len(calls),

@@ -9,6 +9,7 @@ from typing import Any
 from agreement.reports.stored import table_of
 from annotation.models import WritingTask
 from tests.access.world import ROLES, World
+from validation.models import CoverageDecision, CoverageRun, MakingRun, NearMissPair, TrialRun
 
 Arguments = Callable[[World], dict[str, Any]]
 
@@ -73,7 +74,7 @@ ENDPOINTS |= framework(
     "mfa_reauthenticate", "mfa_activate_totp", "mfa_deactivate_totp", "mfa_view_recovery_codes",
     "mfa_generate_recovery_codes", "mfa_download_recovery_codes", "socialaccount_login_cancelled",
     "socialaccount_login_error", "socialaccount_signup", "socialaccount_connections", "openid_connect_login",
-    "openid_connect_callback", "set_language", "healthz", "api:schema", "api:docs",
+    "openid_connect_callback", "set_language", "healthz", "rule-endpoint", "api:schema", "api:docs",
     # allauth's redirects of former addresses have no name
     "social/login/cancelled/", "social/login/error/", "social/signup/", "social/connections/",
 )  # fmt: skip
@@ -672,6 +673,89 @@ ENDPOINTS |= {
     "api:api-rubric-set": Endpoint(STAFF, a_rubric_set),
     "api:api-rubric-set-items": Endpoint(STAFF, a_rubric_set),
     "api:api-rubric-set-mends": Endpoint(STAFF, a_rubric_set),
+}
+
+DECIDERS = MEMBERS | AUTHORS
+a_coverage_run = of(public_id=lambda world: CoverageRun.objects.get(benchmark=world.benchmark).public_id)
+a_covered_case = of(
+    public_id=lambda world: CoverageRun.objects.get(benchmark=world.benchmark).public_id,
+    case=lambda world: world.case.public_id,
+)
+
+
+def a_question(world: World) -> str:
+    """The one about a gold point."""
+    rows = CoverageDecision.objects.filter(run__benchmark=world.benchmark, stage="coverage")
+    return str(rows.get().public_id)
+
+
+ENDPOINTS |= {
+    "validation:coverage": Endpoint(STAFF, slug),
+    "validation:coverage-new": Endpoint(STAFF, slug),
+    "validation:coverage-size": Endpoint(STAFF, slug, writes_only=True),
+    "validation:coverage-queue": Endpoint(DECIDERS, slug),
+    "validation:coverage-decision": Endpoint(DECIDERS, of(decision=a_question)),
+    "validation:coverage-run": Endpoint(STAFF, a_coverage_run),
+    "validation:coverage-progress": Endpoint(STAFF, a_coverage_run),
+    "validation:coverage-cancel": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "validation:coverage-resume": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "validation:coverage-replay": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "validation:coverage-ask": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "validation:coverage-csv": Endpoint(STAFF, a_coverage_run),
+    # Authors see a case too, once nothing about it waits for a decision (tests/validation/coverage).
+    "validation:coverage-case": Endpoint(STAFF, a_covered_case),
+    "agreement:validity": Endpoint(STAFF, slug),
+    "api:api-coverage-runs": Endpoint(STAFF, slug),
+    "api:api-coverage-run": Endpoint(STAFF, a_coverage_run),
+    "api:api-coverage-cancel": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "api:api-coverage-resume": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "api:api-coverage-replay": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "api:api-coverage-ask": Endpoint(STAFF, a_coverage_run, writes_only=True),
+    "api:api-coverage-next-question": Endpoint(DECIDERS, slug),
+    "api:api-coverage-question": Endpoint(DECIDERS, of(public_id=a_question)),
+}
+
+a_pair = of(public_id=lambda world: NearMissPair.objects.get(group__benchmark=world.benchmark).public_id)
+a_making_run = of(public_id=lambda world: MakingRun.objects.get(benchmark=world.benchmark).public_id)
+a_trial_run = of(public_id=lambda world: TrialRun.objects.get(benchmark=world.benchmark).public_id)
+ENDPOINTS |= {
+    "validation:pairs": Endpoint(STAFF, slug),
+    "validation:pair-new": Endpoint(STAFF, slug),
+    "validation:pairs-import": Endpoint(STAFF, slug),
+    "validation:pair": Endpoint(STAFF, a_pair),
+    "validation:pair-queue": Endpoint(DECIDERS, slug),
+    "validation:pair-judge": Endpoint(DECIDERS, a_pair),
+    "validation:making": Endpoint(STAFF, slug),
+    "validation:making-new": Endpoint(STAFF, slug),
+    "validation:making-size": Endpoint(STAFF, slug, writes_only=True),
+    "validation:making-run": Endpoint(STAFF, a_making_run),
+    "validation:making-progress": Endpoint(STAFF, a_making_run),
+    "validation:making-cancel": Endpoint(STAFF, a_making_run, writes_only=True),
+    "validation:making-resume": Endpoint(STAFF, a_making_run, writes_only=True),
+    "validation:making-csv": Endpoint(STAFF, a_making_run),
+    "validation:pair-runs": Endpoint(STAFF, slug),
+    "validation:trial-new": Endpoint(STAFF, slug),
+    "validation:trial-size": Endpoint(STAFF, slug, writes_only=True),
+    "validation:trial-run": Endpoint(STAFF, a_trial_run),
+    "validation:trial-progress": Endpoint(STAFF, a_trial_run),
+    "validation:trial-cancel": Endpoint(STAFF, a_trial_run, writes_only=True),
+    "validation:trial-resume": Endpoint(STAFF, a_trial_run, writes_only=True),
+    "validation:trial-replay": Endpoint(STAFF, a_trial_run, writes_only=True),
+    "validation:trial-csv": Endpoint(STAFF, a_trial_run),
+    "api:api-pairs": Endpoint(STAFF, slug),
+    "api:api-pair-uploads": Endpoint(STAFF, slug, writes_only=True),
+    "api:api-pair": Endpoint(STAFF, a_pair),
+    "api:api-next-pair": Endpoint(DECIDERS, slug),
+    "api:api-pair-judgement": Endpoint(DECIDERS, a_pair),
+    "api:api-pair-making": Endpoint(STAFF, slug),
+    "api:api-pair-making-run": Endpoint(STAFF, a_making_run),
+    "api:api-pair-making-cancel": Endpoint(STAFF, a_making_run, writes_only=True),
+    "api:api-pair-making-resume": Endpoint(STAFF, a_making_run, writes_only=True),
+    "api:api-pair-runs": Endpoint(STAFF, slug),
+    "api:api-pair-run": Endpoint(STAFF, a_trial_run),
+    "api:api-pair-run-cancel": Endpoint(STAFF, a_trial_run, writes_only=True),
+    "api:api-pair-run-resume": Endpoint(STAFF, a_trial_run, writes_only=True),
+    "api:api-pair-run-replay": Endpoint(STAFF, a_trial_run, writes_only=True),
 }
 
 # Screening -------------------------------------------------------------------------------------------------------

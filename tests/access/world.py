@@ -98,6 +98,8 @@ from tests.documents.parsing.pdf_writer import Page, write_pdf
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
+from validation.coverage.services import ask_physicians
+from validation.models import CoverageRun, MakingRun, NearMissPair, PairGroup, TrialRun
 from validation.sets.frames import Frame
 from validation.sets.services import SetName, import_rubric_set, make_set
 
@@ -137,6 +139,69 @@ def freeze_criteria(case: Case, text: str) -> None:
         at=AT,
         progress=lambda _bytes: None,
     )
+
+
+def measure_coverage(case: Case, secret: str) -> None:
+    """A run that held two sets against each other, with questions to physicians about one point and one criterion.
+
+    ``secret`` is in the names of the sets, that of the model, and what it answered.
+    """
+    sets = {name: {"name": f"{secret} {name}", "id": "none", "digest": "0" * 64} for name in ("gold", "drafted")}
+    criteria = {"key": case.key, "gold": [["Asks since when.", 5, ""]], "sets": [[["Asks about the onset.", 3, ""]]]}
+    run = CoverageRun.objects.create(
+        kind="coverage", benchmark=case.benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={
+            "endpoint": "http://127.0.0.1:1/v1", "model": secret, "gold": sets["gold"], "sets": [sets["drafted"]],
+            "cases": [criteria],
+        },
+        terms={"gold": sets["gold"]["name"], "sets": [sets["drafted"]["name"]], "model": secret, "share": 0.2},
+    )  # fmt: skip
+    for stage, key in (("coverage", "0.1"), ("coverage", "g.1"), ("coverage_back", "0.1")):
+        output = {"extent": "partly", "by": [1], "why": f"{secret} said"}
+        PipelineStep.objects.create(run=run, case=case, stage=stage, key=key, state="done", output=output)
+    ask_physicians(run=run, at=AT)
+
+
+def make_pair(case: Case, secret: str) -> None:
+    """A pair that waits for physicians, the run that made it, and a run of trials on it.
+
+    ``secret`` is in all that physicians who judge the pair must not see: its group, its key, why the error matters, the
+    model that made it, and what was answered about it.
+    """
+    benchmark = case.benchmark
+    group = PairGroup.objects.create(benchmark=benchmark, name=f"{secret} group", created_at=AT)
+    endpoint = {"endpoint": "http://127.0.0.1:1/v1", "model": f"{secret} model"}
+    reference, candidate = "Rest for two days.", "Rest for nine days."
+    making = MakingRun.objects.create(
+        kind="near_miss", benchmark=benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={**endpoint, "kinds": ["timing"], "cases": [{"key": case.key, "reference": reference}]},
+        terms={"group": group.name, "group_id": group.public_id, "model": endpoint["model"]},
+    )  # fmt: skip
+    output = {"kind": "timing", "find": "two", "replace": "nine", "why": secret}
+    step = PipelineStep.objects.create(run=making, case=case, stage="near_miss", key="0", state="done", output=output)
+    pair = NearMissPair.objects.create(
+        group=group, case=case, key=f"{secret} pair", reference=reference, candidate=candidate, start=9,
+        reference_end=12, candidate_end=13, kind="timing", change=f"{secret} changed", why=f"{secret} matters",
+        origin="generated", step=step, created_at=AT,
+    )  # fmt: skip
+    stored = {
+        "id": pair.public_id, "key": pair.key, "kind": "timing", "axis": "", "reference": reference,
+        "candidate": candidate, "change": pair.change, "why": pair.why, "grade": "open",
+    }  # fmt: skip
+    run = TrialRun.objects.create(
+        kind="trials", benchmark=benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={
+            **endpoint, "trials": 1, "sets": [{"name": f"{secret} set", "id": "none", "digest": "0" * 64}],
+            "cases": [{"key": case.key, "tags": [], "pairs": [stored], "sets": [[["Names two days.", 5, ""]]]}],
+        },
+        terms={"sets": [f"{secret} set"], "model": endpoint["model"], "trials": 1, "pairs": 1},
+        frame={"groups": [group.name], "which": "all"},
+    )  # fmt: skip
+    output = {
+        "total_reference": 5, "total_candidate": 0, "stated": "reference", "decision": "A", "met_reference": [True],
+        "met_candidate": [False],
+    }  # fmt: skip
+    PipelineStep.objects.create(run=run, case=case, stage="side_by_side", key="0.0.r.0", state="done", output=output)
 
 
 def plan_acuity(benchmark: Benchmark, judge: str) -> None:
@@ -304,6 +369,8 @@ def build_world(suffix: str = "") -> World:
         "forced choice": f"zqchoice{suffix}",
         "framing": f"zqframing{suffix}",
         "rubric set": f"zqrubricset{suffix}",
+        "coverage run": f"zqcoverage{suffix}",
+        "near-miss pair": f"zqpair{suffix}",
         "document": f"zqdocument{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
@@ -569,6 +636,8 @@ def build_world(suffix: str = "") -> World:
     choose_level(cases[0], candidates[0], canaries["forced choice"])
     make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
     freeze_criteria(cases[0], canaries["rubric set"])
+    measure_coverage(cases[0], canaries["coverage run"])
+    make_pair(cases[0], canaries["near-miss pair"])
     level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
     acuity_report = agreement_services.create_report(

@@ -16,7 +16,12 @@ RED_FLAGS = "A child under three months with a fever is seen by a physician on t
 
 
 def add_document(
-    benchmark: Benchmark, texts: Sequence[str] = (FEVER, RED_FLAGS), *, key: str = "fever", **fields: Any
+    benchmark: Benchmark,
+    texts: Sequence[str] = (FEVER, RED_FLAGS),
+    *,
+    key: str = "fever",
+    heading: str = "Fever",
+    **fields: Any,
 ) -> list[Passage]:
     """A document whose passages are ``texts``, page by page, in the collection ``Guidelines``; returns the passages."""
     at = timezone.now()
@@ -42,7 +47,7 @@ def add_document(
                 document=document,
                 ordinal=number,
                 text=words,
-                headings=["Fever"],
+                headings=[heading],
                 page_from=number,
                 page_to=number,
                 start=start,

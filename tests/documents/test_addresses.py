@@ -16,7 +16,7 @@ from documents.services.reading import MAX_ADDRESSES, key_of_address
 from tests.documents.library import FEVER, add
 
 pytestmark = pytest.mark.django_db
-FILES = {"/fever.txt": FEVER.encode(), "/guides/rash": b"A rash that fades.\n"}
+FILES = {"/fever.txt": FEVER.encode(), "/guides/rash": b"A rash that fades.\n", "/guides-rash": b"A rash that stays.\n"}
 
 
 @pytest.fixture
@@ -67,6 +67,15 @@ def test_one_address_that_fails_refuses_them_all_and_is_named(collection: Collec
     assert "HTTP 404" in refused.value.errors[0].message
     assert refused.value.errors[2].message == "This address is in line 1 already."
     assert not Document.objects.exists()
+
+
+def test_two_addresses_with_one_key_are_refused(collection: Collection, host: str) -> None:
+    """A key has hyphens where an address has slashes."""
+    with pytest.raises(ImportRefused) as refused:
+        add_addresses(collection, f"{host}/guides/rash\n{host}/guides-rash\n")
+    assert [(error.line, error.message) for error in refused.value.errors] == [
+        (2, "The document of line 1 has the same key.")
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "\n# nothing\n"])

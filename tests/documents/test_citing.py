@@ -76,6 +76,12 @@ def quoted(passage: Passage, quote: str, start: int | None = None, end: int | No
 # Saving ---------------------------------------------------------------------------------------------------------------
 
 
+def test_an_end_behind_the_passage_is_not_stored(desk: Desk) -> None:
+    words = FEVER[5:]
+    assert desk.put(quoted(desk.fever, words, 5, 99_999)).status_code == 200
+    assert desk.stored() == [Citation(desk.fever.public_id, 5, len(FEVER), words)]
+
+
 def test_a_quotation_is_stored_with_the_words_and_the_places_that_the_passage_has(desk: Desk) -> None:
     # The places are counted by hand.
     answer = desk.put(

@@ -21,8 +21,8 @@ from documents.models import Collection, Document, SearchGeneration
 from documents.services.terms import CollectionTerms, LicenceTerms
 from rubrics.models import ImportJob
 from rubrics.services import give_authoring_role
-from tests.documents.library import AT, FEVER, add, add_document, lines, make_job, work
-from tests.factories import UserFactory
+from tests.documents.library import AT, FEVER, add, add_document, lines, make_collection, make_job, work
+from tests.factories import BenchmarkFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 DOCUMENTS = "/b/bench/documents/"
@@ -175,6 +175,24 @@ def test_a_passage_shows_its_surroundings_and_marks_the_words_of_the_address(col
         assert "nothing is marked" in words(answer)
 
 
+def test_what_another_benchmark_has_is_not_there_under_ones_own_name(collection: Collection) -> None:
+    other = make_collection(BenchmarkFactory(slug="other"))
+    document = add_document(other)
+    passage = document.passages.first()
+    client = signed_in(collection, "admin")
+    for address in (
+        f"{DOCUMENTS}collections/{other.public_id}/",
+        f"{DOCUMENTS}{document.public_id}/",
+        f"{DOCUMENTS}{document.public_id}/edit/",
+        f"{DOCUMENTS}passages/{passage.public_id}/",
+    ):
+        assert client.get(address).status_code == 404, address
+    own = add_document(collection)
+    assert client.get(f"{DOCUMENTS}passages/{own.passages.first().public_id}/").status_code == 200
+    assert client.get(f"{DOCUMENTS}{own.public_id}/edit/").status_code == 200
+    assert client.get(f"{DOCUMENTS}collections/{collection.public_id}/").status_code == 200
+
+
 def test_foreign_text_is_shown_and_never_run(collection: Collection) -> None:
     document = add_document(collection, "<script>alert(1)</script> <b hx-get='/x'>bold</b>\n", "x.txt")
     (passage,) = document.passages.all()
@@ -185,7 +203,7 @@ def test_foreign_text_is_shown_and_never_run(collection: Collection) -> None:
 
 
 def test_passages_as_a_file_hold_locators_alone_until_they_may_be_quoted(collection: Collection) -> None:
-    document = add_document(collection, licence="CC-BY-4.0")
+    document = add_document(collection, f"# Fever\n\n{FEVER}", "fever.md", licence="CC-BY-4.0")
     address = f"{DOCUMENTS}{document.public_id}/passages.csv"
     rows = table(signed_in(collection, "annotator").get(address))
     assert [row["locator"] for row in rows] == [passage.locator for passage in document.passages.order_by("ordinal")]
@@ -193,6 +211,7 @@ def test_passages_as_a_file_hold_locators_alone_until_they_may_be_quoted(collect
     services.change_licence(document=document, terms=LicenceTerms(licence="CC-BY-4.0", may_quote=True))
     rows = table(signed_in(collection, "researcher").get(address))
     assert [row["text"] for row in rows] == [passage.text for passage in document.passages.order_by("ordinal")]
+    assert rows[0]["headings"].startswith("Fever")
 
 
 def downloaded(response: Any) -> bytes:

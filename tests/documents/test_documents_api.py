@@ -104,6 +104,7 @@ def test_what_a_patch_leaves_out_stays(researcher: Caller, annotator: Caller, co
         ({"tier": 0}, 400),
         ({"jurisdictions": ["Britain"]}, 400),
         ({"jurisdictions": ["gb"]}, 422),
+        ({"language": "English"}, 422),
         ({"licence": ""}, 422),  # while it may be sent to models
         ({"title": ""}, 400),
     ],

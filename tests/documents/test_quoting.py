@@ -103,10 +103,34 @@ def test_the_canonical_form_is_that_of_the_whole_text(text: str) -> None:
     assert starts == sorted(starts)
 
 
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("5 mg/kg of paracetamol", "Give 15 mg/kg of paracetamol."),
+        ("5 mg/kg of paracetamol", "Give 1.5 mg/kg of paracetamol."),
+        ("500 mg of paracetamol", "Give 1,500 mg of paracetamol."),
+        ("a dose of paracetamol of 1", "Give a dose of paracetamol of 15 mg."),
+        ("a dose of paracetamol of 1", "Give a dose of paracetamol of 1.5 g."),
+        ("indicated in pregnancy", "It is contraindicated in pregnancy."),
+        ("indicated  in pregnancy", "It is contraindicated in pregnancy."),
+    ],
+)
+def test_words_and_numbers_are_not_parted(quote: str, text: str) -> None:
+    assert find_quote(quote, text).match is Match.ABSENT
+
+
+def test_a_whole_number_is_found_behind_one_that_is_only_a_part() -> None:
+    text = "Not 15 mg/kg of paracetamol, but 5 mg/kg of paracetamol."
+    assert find_quote("5 mg/kg of paracetamol", text) == Quote(Match.EXACT, 33, 55)
+    assert find_quote("no more than two doses of 5", "Take no more than two doses of 5, 6 hours apart.").holds
+
+
 @given(texts, st.data())
-def test_every_stretch_of_a_text_stands_in_it(text: str, data: st.DataObject) -> None:
+def test_every_stretch_of_whole_words_stands_in_its_text(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
+    text = f"{text[:start]} {text[start:end]} {text[end:]}"
+    start, end = start + 1, end + 1
     quote = find_quote(text[start:end], text, near=start)
     assert quote.match is Match.TOO_SHORT or quote == Quote(Match.EXACT, start, end)
 

@@ -1,6 +1,7 @@
 """`manage.py up`: everything starts, answers and ends, and nothing is left, however it ends."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -124,7 +125,7 @@ def home(tmp_path_factory, template_database):
 
 
 def copy_template(server):
-    """The template's tables, without that of sessions."""
+    """The template's tables, without that of sessions, and an empty benchmark that counts as the demo."""
     database = settings.DATABASES["default"]
     server.ensure()
     with subprocess.Popen(
@@ -149,6 +150,11 @@ def copy_template(server):
     with psycopg.connect(host=str(server.socket_folder), user=SUPERUSER, dbname=SUPERUSER) as connection:
         connection.execute("DROP TABLE django_session")
         assert connection.execute("DELETE FROM django_migrations WHERE app = 'sessions'").rowcount == 1
+        # To load the real demo takes as long as all these tests.
+        connection.execute(
+            "INSERT INTO rubrics_benchmark (slug, title, description, guidelines, rule_sheet, maps, authoring, "
+            "licence, is_demo, canary, created_at) VALUES ('demo', 'D', '', '', '', '{}', '{}', '', true, '', now())"
+        )
     server.leave()
 
 
@@ -180,8 +186,16 @@ def up(start_up):
     return start_up()
 
 
+def models_at(address):
+    """The models that an endpoint lists, none before it answers."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with contextlib.suppress(urllib.error.URLError), opener.open(f"{address}/models", timeout=60) as answer:
+        return json.loads(answer.read())["data"]
+    return []
+
+
 def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
-    up = start_up(by_argument=True)
+    up = start_up(by_argument=True, CONSILIUM_DEMO="1")
     up.wait_until_ready()
     assert up.get("/healthz") == (200, "ok\n")
     assert sessions_table(up.home) == "django_session"  # what had not been migrated has been
@@ -191,6 +205,12 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     sheet = re.search(r'href="(/static/[^"]+\.[0-9a-f]{12}\.css)"', page)
     assert sheet is not None, page
     assert up.get(sheet.group(1))[0] == 200
+
+    # With the demo comes an endpoint that follows rules, and the page about it names its address.
+    address = re.search(r"for the demo: (http://127\.0\.0\.1:[0-9]+/v1)$", up.output_file.read_text(), re.M)[1]
+    models = wait_until(lambda: models_at(address), within_s=60, message="the endpoint of the demo answers")
+    assert {model["owned_by"] for model in models} == {"consilium-rules"}
+    assert address in up.get("/rules/")[1]
 
     # The web process knows the port that it was given, and answers to no other; a health check may leave it out.
     hosts = (f"localhost:{up.port}", f"127.0.0.1:{up.port}", "localhost:1", "localhost:6666", "localhost")
@@ -206,6 +226,7 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     up.process.send_signal(signal.SIGINT)
     assert up.process.wait(timeout=120) == 0, up.output_file.read_text()
     assert up.nothing_left()
+    assert address.endswith(f":{(up.home / 'rule_endpoint.port').read_text()}/v1")  # the same the next time
 
 
 def test_a_database_that_lacks_a_migration_whose_file_is_gone_is_refused(start_up, home):

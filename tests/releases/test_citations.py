@@ -40,7 +40,7 @@ def cited() -> Benchmark:
     case = factories.CaseFactory(benchmark=benchmark, key="fever-case", rubric=[5, 3])
     open_licence = {"licence": "CC0-1.0", "may_quote": True, "may_redistribute": True}
     fever, red_flags = add_document(benchmark, **open_licence)
-    [secret] = add_document(benchmark, [SECRET], key="closed")
+    [secret] = add_document(benchmark, [SECRET], key="closed", heading="SECRET heading")
     [quotable] = add_document(benchmark, [SHOWN], key="quotable", licence="Terms of the college", may_quote=True)
 
     def change(items: list[DraftItem]) -> list[DraftItem]:
@@ -81,6 +81,7 @@ def test_locators_are_released_and_words_only_where_the_licence_allows_them(cite
         ("2", f"fever@{sha['fever'][:8]}#p2:100-{100 + len(RED_FLAGS)}", "", RED_FLAGS),
         ("2", f"closed@{sha['closed'][:8]}#p1:0-{len(SECRET)}", "", ""),
     ]
+    assert [row["headings"] for row in rows] == ["Fever", "", "Fever", "Fever", ""]
     documents = {row["document"]: row for row in tables(tmp_path / "a", "documents.csv")}
     assert {key: (row["licence"], row["sha256"]) for key, row in documents.items()} == {
         "fever": ("CC0-1.0", sha["fever"]),
@@ -129,9 +130,12 @@ def reseal(root: Path, name: str, content: bytes) -> None:
         ("citations.csv", ",15 mg/kg,fever", ",15 mg,fever", "not as long as their locator"),
         ("documents.csv", "CC0-1.0,true,true", "CC0-1.0,false,true", "may not be quoted"),
         ("documents.csv", "CC0-1.0,true,true", "CC0-1.0,true,false", "may not be passed on"),
+        ("documents.csv", "college,true,false", "college,false,false", "may neither be quoted nor"),
         ("documents.csv", "\nquotable,", "\nother,", "its document is not in documents.csv"),
         ("citations.csv", "fever-case,2,", "fever-case,1,", "not what the criteria in rubrics.csv cite"),
         ("rubrics.csv", "#p1:5-13", "#p1:5-14", "not what the criteria in rubrics.csv cite"),
+        ("citations.csv", ",,closed,", ",,,", "words of no document"),
+        ("documents.csv", "\nquotable,", "\nunused,0,,,,,,,,,,,,,,,,\nquotable,", "no criterion cites unused"),
         ("citations.csv", "case,criterion,locator", "case,criterion,place", "lacks the column locator"),
     ],
 )
@@ -193,6 +197,19 @@ def test_citations_of_documents_that_are_not_there_are_kept_until_the_rubric_cha
     publish_version(Case.objects.get(benchmark=benchmark), lambda items: items[:1])
     built(benchmark, tmp_path / "c", version="2.0")
     assert not (tmp_path / "c" / "citations.csv").exists()
+
+
+def test_citations_of_one_of_two_documents_of_a_criterion_stay_too(cited: Benchmark, tmp_path: Path) -> None:
+    built(cited, tmp_path / "a")
+    other = factories.BenchmarkFactory(slug="other", licence="CC-BY-4.0")
+    add_document(other, [SECRET], key="closed")
+    imported("other", (tmp_path / "a" / "cases" / "healthbench.jsonl").read_bytes())
+    assert stored(other) == [["SECRET"], [""]]
+    built(other, tmp_path / "b")
+    for name in ("cases/healthbench.jsonl", "rubrics.csv"):
+        assert (tmp_path / "b" / name).read_bytes() == (tmp_path / "a" / name).read_bytes()
+    assert [row["document"] for row in tables(tmp_path / "b", "citations.csv")] == ["", "closed", "", "", "closed"]
+    assert verify(tmp_path / "b").problems == []
 
 
 def test_a_release_without_citations_has_no_file_of_them(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """The file of `pairs_file`: trials on near-miss pairs. Pure: a file in, arrays out.
 
+Runs of trials come to the same arrays by `pairs_of`, so that a figure is the same wherever it is computed.
+
 A row is a trial: ``pair``, ``order`` (``ref_first`` or ``cand_first``), ``trial`` from 0, ``total_ref`` and
 ``total_cand`` (both empty where the answer was unusable), and ``stated``: ``ref``, ``cand``, ``same`` or nothing. Other
 columns are optional: ``set``; ``case``; ``points_abs``, Σ|points| of the set for the case; ``points_min`` and
@@ -9,6 +11,7 @@ columns are optional: ``set``; ``case``; ``points_abs``, Σ|points| of the set f
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,7 +66,9 @@ class PairsFile:
 
 
 @dataclass(frozen=True)
-class _Row:
+class TrialRow:
+    """One trial. ``points`` are those of `POINTS`; ``tags`` make slices beside the columns."""
+
     line: int
     set: str
     pair: str
@@ -75,6 +80,7 @@ class _Row:
     case: str
     slices: dict[str, str]
     points: tuple[float | None, ...]
+    tags: frozenset[str] = frozenset()
 
 
 def read_pairs(path: Path, *, needs_points: bool = False, needs_stated: bool = False) -> PairsFile:
@@ -84,8 +90,8 @@ def read_pairs(path: Path, *, needs_points: bool = False, needs_stated: bool = F
     """
     required = (*COLUMNS, *(["stated"] * needs_stated), *(["points_abs"] * needs_points))
     table, known, rows = TableRows(path, required), Ids("trial"), []
-    of_pair: dict[str, _Row] = {}
-    of_set: dict[tuple[str, str], _Row] = {}
+    of_pair: dict[str, TrialRow] = {}
+    of_set: dict[tuple[str, str], TrialRow] = {}
     for fields in table:
         row = _row(fields, table.columns)
         if needs_points and row.points[0] is None and fields.sound:
@@ -94,18 +100,23 @@ def read_pairs(path: Path, *, needs_points: bool = False, needs_stated: bool = F
             known.add(fields, "trial", row.set, row.pair, str(row.is_reference_first), str(row.trial))
             _same(fields, row, of_pair.setdefault(row.pair, row), of_set.setdefault((row.set, row.pair), row))
         rows.append(row)
-    rows.sort(key=lambda row: (row.set, row.pair, row.is_reference_first, row.trial))
-    cases = {case: number for number, case in enumerate(sorted({row.case for row in rows}))}
-    names, of_row = numbered([row.set for row in rows])
+    unused = table.unused(*COLUMNS, "set", "case", "stated", *SLICES, *POINTS)
+    return pairs_of(rows, has_cases="case" in table.columns, unused=unused)
+
+
+def pairs_of(rows: Iterable[TrialRow], *, has_cases: bool, unused: Sequence[str] = ()) -> PairsFile:
+    """Trials as arrays, in an order that does not depend on that of the rows."""
+    ordered = sorted(rows, key=lambda row: (row.set, row.pair, row.is_reference_first, row.trial))
+    cases = {case: number for number, case in enumerate(sorted({row.case for row in ordered}))}
+    names, of_row = numbered([row.set for row in ordered])
     sets = [
-        _pair_set(name, [row for row, own in zip(rows, of_row.tolist(), strict=True) if own == number], cases)
+        _pair_set(name, [row for row, own in zip(ordered, of_row.tolist(), strict=True) if own == number], cases)
         for number, name in enumerate(names)
     ]
-    unused = table.unused(*COLUMNS, "set", "case", "stated", *SLICES, *POINTS)
-    return PairsFile(sets, "case" in table.columns, unused)
+    return PairsFile(sets, has_cases, list(unused))
 
 
-def _row(fields: Fields, columns: tuple[str, ...]) -> _Row:
+def _row(fields: Fields, columns: tuple[str, ...]) -> TrialRow:
     name = set_name_in(fields, "set") if "set" in columns else ""
     pair, order = name_in(fields, "pair"), fields.choice("order", ORDERS)
     trial = whole_number_in(fields, "trial")
@@ -117,7 +128,7 @@ def _row(fields: Fields, columns: tuple[str, ...]) -> _Row:
     points = tuple(number_in(fields, column) for column in POINTS)
     if fields.sound:
         _check_points(fields, (reference, candidate), *points)
-    return _Row(
+    return TrialRow(
         line=fields.line,
         set=name,
         pair=pair,
@@ -157,7 +168,7 @@ def _check_points(
         fields.fault("points_abs", Phrase("The totals are further apart than all points together."))
 
 
-def _same(fields: Fields, row: _Row, of_pair: _Row, of_set: _Row) -> None:
+def _same(fields: Fields, row: TrialRow, of_pair: TrialRow, of_set: TrialRow) -> None:
     """What belongs to a pair is the same in all of its rows, and points in all of its rows with the same set."""
     facts: dict[str, tuple[Any, Any, int]] = {"case": (row.case, of_pair.case, of_pair.line)}
     facts |= {name: (row.slices.get(name), of_pair.slices.get(name), of_pair.line) for name in SLICES}
@@ -169,7 +180,7 @@ def _same(fields: Fields, row: _Row, of_pair: _Row, of_set: _Row) -> None:
             fields.fault(column, Phrase("The pair has another value on line %(line)s.", line=line))
 
 
-def _pair_set(name: str, rows: list[_Row], cases: dict[str, int]) -> PairSet:
+def _pair_set(name: str, rows: list[TrialRow], cases: dict[str, int]) -> PairSet:
     pairs, pair = numbered([row.pair for row in rows])
     first = np.array([row.is_reference_first for row in rows], dtype=bool)
     facts = {row.pair: row for row in rows}
@@ -198,6 +209,14 @@ def _pair_set(name: str, rows: list[_Row], cases: dict[str, int]) -> PairSet:
             greatest=greatest,
             span=math.fsum((max(totals), -min(totals))) if totals else 0.0,
         ),
-        slices=slice_masks([row.slices for row in by_pair], SLICES),
+        slices=slice_masks([row.slices for row in by_pair], SLICES) | _tag_masks([row.tags for row in by_pair]),
         n_trials=np.maximum(*by_order),
     )
+
+
+def _tag_masks(tags: Sequence[Collection[str]]) -> dict[str, NDArray[np.bool_]]:
+    """Which pair has which tag: of a pair that has several."""
+    return {
+        f"tag:{tag}": np.array([tag in own for own in tags], dtype=bool)
+        for tag in sorted({tag for own in tags for tag in own})
+    }

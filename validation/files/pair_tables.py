@@ -1,4 +1,7 @@
-"""The tables that `pairs_file` writes: whether sets tell a reference from a near miss. Pure: no database."""
+"""The tables that `pairs_file` and reports on pairs write: whether sets tell a reference from a near miss.
+
+Pure: no database.
+"""
 
 from __future__ import annotations
 
@@ -68,24 +71,26 @@ class PairTables:
     comparisons: list[Row]
 
 
-def pair_tables(file: PairsFile, options: PairOptions, *, rule: IntervalRule) -> PairTables:
-    """Each set in each slice, and each two sets on the pairs that both decide."""
-    results = [
-        pair_results(
-            own.trials,
-            options.rule,
-            n_pairs=len(own.pairs),
-            n_due=options.n_trials or own.n_trials,
-            margin=options.margin,
-        )
-        for own in file.sets
-    ]
+def results_of(own: PairSet, options: PairOptions) -> PairResults:
+    """What the pairs of a set come to."""
+    return pair_results(
+        own.trials,
+        options.rule,
+        n_pairs=len(own.pairs),
+        n_due=options.n_trials or own.n_trials,
+        margin=options.margin,
+    )
+
+
+def pair_tables(file: PairsFile, options: PairOptions, *, rule: IntervalRule, endpoint_kind: str = "") -> PairTables:
+    """Each set in each slice, and each two sets on the pairs that both decide. ``endpoint_kind``: who answered."""
+    results = [results_of(own, options) for own in file.sets]
     notes = "" if file.has_cases else Reason.PAIRS_AS_CASES()
     if options.rule is DecisionRule.MARGIN:
         notes = joined(notes, Reason.TIES_BY_MARGIN(margin=f"{options.margin:g}"))
     rows: list[Row] = []
     for own, result in zip(file.sets, results, strict=True):
-        rows += _rows(own, result, options, notes, rule)
+        rows += [{**row, "endpoint_kind": endpoint_kind} for row in _rows(own, result, options, notes, rule)]
     pairs = combinations(zip(file.sets, results, strict=True), 2)
     comparisons = [row for first, second in pairs for row in _comparisons(first, second, options, notes, rule)]
     return PairTables(rows, comparisons)
@@ -102,7 +107,7 @@ def _rows(own: PairSet, results: PairResults, options: PairOptions, notes: str, 
         note = joined(notes, Reason.TRIALS_LEFT_OUT.counted(left_out[place]))
         cells = _cells(figure, note, has_self_consistency=options.has_self_consistency)
         names = {"set": own.name, "slice": name, "rule": str(options.rule)}
-        rows.append({**names, **cells, "n_undecided": undecided[place], "endpoint_kind": ""})
+        rows.append({**names, **cells, "n_undecided": undecided[place]})
     return rows
 
 

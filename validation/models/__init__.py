@@ -1,5 +1,20 @@
-"""Models of validation: rubric sets, which are frozen copies of criteria."""
+"""Models of validation: rubric sets, which are frozen copies of criteria, runs that measure them, near-miss pairs."""
 
+from validation.models.coverage import CoverageDecision, CoverageRun
+from validation.models.pairs import ErrorKind, MakingRun, NearMissPair, PairGroup, PairJudgement
 from validation.models.rubric_sets import RubricSet, RubricSetItem, RubricSetMend
+from validation.models.trials import TrialRun
 
-__all__ = ["RubricSet", "RubricSetItem", "RubricSetMend"]
+__all__ = [
+    "CoverageDecision",
+    "CoverageRun",
+    "ErrorKind",
+    "MakingRun",
+    "NearMissPair",
+    "PairGroup",
+    "PairJudgement",
+    "RubricSet",
+    "RubricSetItem",
+    "RubricSetMend",
+    "TrialRun",
+]

@@ -7,6 +7,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
 import select
 import signal
 import socket
@@ -30,7 +31,8 @@ from django.db import connections
 from accounts.services.mails import has_mail_server
 from consilium.healthcheck import is_well, known_host
 from consilium.hosts import bound_name
-from standalone.processes import BEAT, WORKER, web
+from consilium.llm.rules.server import HOST
+from standalone.processes import BEAT, WORKER, Process, rule_endpoint, web
 from standalone.supervisor import Stopped, Supervisor
 
 READY_WITHIN_S = 60.0
@@ -61,7 +63,9 @@ class Command(BaseCommand):
         try:
             with self._only_one() as lock, self._reaper(lock) as reaper:
                 self._refuse_taken_port(bind, port)
-                self._prepare(no_demo=no_demo)
+                processes = [web(bind=f"{bind}:{port}"), WORKER, BEAT]
+                if self._prepare(with_demo=not no_demo and _wants_demo()):
+                    processes.append(self._rule_endpoint())
                 self._say("Starting web server, worker and beat …")
                 assert reaper.stdin is not None
                 self.supervisor = Supervisor(
@@ -71,7 +75,7 @@ class Command(BaseCommand):
                     reaper=reaper.stdin,
                     say=self._say,
                 )
-                for process in (web(bind=f"{bind}:{port}"), WORKER, BEAT):
+                for process in processes:
                     self.supervisor.start(process)
                 self._wait_until_ready(self.supervisor, bind, port)
                 self._print_summary(bind, port)
@@ -169,14 +173,14 @@ class Command(BaseCommand):
 
     # Preparing ----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, *, no_demo: bool) -> None:
+    def _prepare(self, *, with_demo: bool) -> bool:
+        """Bring database and files up to date; whether the demo benchmark is there and wanted."""
         self._say("Preparing the database …")
         # A command that is called from code skips its checks; all of them would take seconds.
         call_command("check", tags=["database"], databases=["default"], stdout=StringIO())
         call_command("migrate", verbosity=0, interactive=False)
         self._collect_static()
-        if not no_demo and os.environ.get("CONSILIUM_DEMO", "1") not in {"0", "false", "no"}:
-            self._load_demo()
+        return with_demo and self._load_demo()
 
     def _collect_static(self) -> None:
         """Collect only where a file changed: compressing all of them takes seconds."""
@@ -195,12 +199,23 @@ class Command(BaseCommand):
         call_command("collectstatic", verbosity=0, interactive=False)
         stamp.write_text(digest.hexdigest())
 
-    def _load_demo(self) -> None:
+    def _load_demo(self) -> bool:
+        """Load the demo benchmark if there is no other; whether it is there."""
         from rubrics.models import Benchmark
 
         if "load_demo" in get_commands() and not Benchmark.objects.exists():
             self._say("First start: loading the demo benchmark …")
             call_command("load_demo", verbosity=0)
+        return Benchmark.objects.filter(is_demo=True).exists()
+
+    def _rule_endpoint(self) -> Process:
+        """The endpoint of the demo, on the port that it had the last time: the settings of judges name it."""
+        kept = self.home / "rule_endpoint.port"
+        before = kept.read_text() if kept.exists() else ""
+        port = _free_port(int(before) if re.fullmatch("[0-9]{1,5}", before) else 0)
+        kept.write_text(str(port))
+        self.address["RULE_ENDPOINT"] = f"http://{HOST}:{port}/v1"
+        return rule_endpoint(port=port)
 
     # Running ------------------------------------------------------------------------------------------------------
 
@@ -239,9 +254,25 @@ class Command(BaseCommand):
             lines.append("Demo sign-ins (made up, for this machine only):")
             lines += [f"  {role:<{width}}  {email:<{email_width}}  {password}" for role, email, password in sign_ins]
             lines.append("")
+        if "RULE_ENDPOINT" in self.address:
+            lines += [f"An endpoint that follows rules, for the demo: {self.address['RULE_ENDPOINT']}", ""]
         lines.append(f"Logs are in {self.home / 'logs'}. Ctrl-C stops everything.")
         self.stdout.write("\n".join(lines))
         self.stdout.flush()
+
+
+def _wants_demo() -> bool:
+    return os.environ.get("CONSILIUM_DEMO", "1") not in {"0", "false", "no"}
+
+
+def _free_port(preferred: int) -> int:
+    """A port of this machine where nothing listens: the preferred one if it is free."""
+    for port in (preferred, 0):
+        with socket.socket() as probe, contextlib.suppress(OSError, OverflowError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((HOST, port))
+            return int(probe.getsockname()[1])
+    raise CommandError("There is no free port for the endpoint of the demo.")
 
 
 def _demo_sign_ins() -> list[tuple[str, str, str]]:

@@ -82,6 +82,18 @@ def test_the_table_has_a_row_for_each_citation(collection: Collection, rubric: R
     assert rows[1]["carried_to"] == ""
 
 
+@pytest.mark.parametrize(("earlier", "later"), [(True, False), (False, True)])
+def test_the_table_has_words_where_the_edition_that_has_them_may_be_quoted(
+    collection: Collection, rubric: Rubric, earlier: bool, later: bool
+) -> None:
+    edition = edition_without_oxygen(collection)
+    for document, flag in ((edition.supersedes, earlier), (edition, later)):
+        Document.objects.filter(pk=document.pk).update(licence="CC0-1.0", may_quote=flag)
+    answer = signed_in(collection).get(address(edition, "citations.csv"))
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+    assert [row["quote"] for row in rows] == ([ECG, OXYGEN] if earlier else ["", ""])
+
+
 def test_the_api_says_the_same(collection: Collection, rubric: Rubric) -> None:
     edition = edition_without_oxygen(collection)
     client = signed_in(collection)

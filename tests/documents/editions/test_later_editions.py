@@ -45,6 +45,14 @@ def later(first: Document, paragraphs: list[str]) -> Document:
     return edition
 
 
+def test_a_dose_that_is_now_a_part_of_another_number_is_absent(benchmark: Benchmark) -> None:
+    first = make_document(make_collection(benchmark), ["Give 5 mg/kg of paracetamol every 6 hours."])
+    case = CaseFactory(benchmark=benchmark, rubric=0)
+    cited_rubric(case, [[cite(first.passages.get(), "5 mg/kg of paracetamol")]])
+    later(first, ["Give 15 mg/kg of paracetamol every 6 hours."])
+    assert CarriedCitation.objects.get().match == "absent"
+
+
 def test_words_that_are_there_are_carried_over_and_others_are_absent(benchmark: Benchmark, first: Document) -> None:
     ecg, dose, oxygen = first.passages.all()
     case = CaseFactory(benchmark=benchmark, rubric=0)
@@ -110,6 +118,7 @@ def test_words_that_go_on_in_the_next_passage_end_with_the_first(benchmark: Benc
 def test_exactly_the_chosen_criteria_are_asked_to_be_reworded(
     benchmark: Benchmark, first: Document, admin: User
 ) -> None:
+    Document.objects.filter(pk=first.pk).update(may_quote=True)
     ecg, dose, oxygen = first.passages.all()
     rubric = cited_rubric(CaseFactory(benchmark=benchmark, rubric=0), [[cite(ecg)], [cite(dose)], [cite(oxygen)]])
     edition = later(first, [ECG])
@@ -127,6 +136,17 @@ def test_exactly_the_chosen_criteria_are_asked_to_be_reworded(
     assert RevisionRequest.objects.count() == 1
 
 
+def test_a_request_names_words_that_may_not_be_quoted_by_their_locator(
+    benchmark: Benchmark, first: Document, admin: User
+) -> None:
+    """The table of requests has the reasons."""
+    oxygen = first.passages.get(ordinal=3)
+    rubric = cited_rubric(CaseFactory(benchmark=benchmark, rubric=0), [[cite(oxygen)]])
+    edition = later(first, [ECG])
+    (row,) = request_revisions(edition=edition, items=[rubric.items.get().pk], by=admin, at=timezone.now())
+    assert row.reason.endswith(f"(2026): {oxygen.locator}")
+
+
 def test_what_was_found_never_changes(benchmark: Benchmark, first: Document) -> None:
     cited_rubric(CaseFactory(benchmark=benchmark, rubric=0), [[cite(first.passages.get(ordinal=1))]])
     later(first, [DOSE])
@@ -138,8 +158,9 @@ def test_what_was_found_never_changes(benchmark: Benchmark, first: Document) -> 
 
 
 def test_a_version_that_is_published_later_is_looked_at_as_well(benchmark: Benchmark, first: Document) -> None:
-    edition = later(first, [DOSE])
+    second = later(first, [DOSE])
+    third = later(first, [ECG])
     rubric = cited_rubric(CaseFactory(benchmark=benchmark, rubric=0), [[cite(first.passages.get(ordinal=2))], []])
     hooks.published(None, rubric, timezone.now())
-    row = CarriedCitation.objects.get()
-    assert (row.edition, row.match, row.quote) == (edition, "exact", DOSE)
+    rows = CarriedCitation.objects.order_by("edition__edition")
+    assert [(row.edition, row.match, row.quote) for row in rows] == [(second, "exact", DOSE), (third, "absent", DOSE)]

@@ -134,6 +134,38 @@ def test_a_late_worker_does_not_switch_back() -> None:
     assert collection.generation == newer
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_waits_for_a_later_switch_does_not_take_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both end at once: the later generation is switched to, and not yet committed, when the earlier one is ready."""
+    collection = make_collection()
+    add_document(collection, "a", ["fever"])
+    older = SearchGeneration.objects.create(collection=collection, number=1, created_at=timezone.now())
+    newer = SearchGeneration.objects.create(collection=collection, number=2, created_at=timezone.now())
+    built, go_on, open_folder = threading.Event(), threading.Event(), folders.opened
+
+    def opened(*args: object, **options: object) -> object:
+        index = open_folder(*args, **options)  # type: ignore[arg-type]
+        built.set()
+        go_on.wait(20)
+        return index
+
+    def builds() -> None:
+        generations.run(generation_id=older.pk, clock=timezone.now)
+        connections.close_all()
+
+    monkeypatch.setattr(folders, "opened", opened)
+    building = threading.Thread(target=builds)
+    building.start()
+    assert built.wait(20)
+    with transaction.atomic():
+        Collection.objects.filter(pk=collection.pk).update(generation=newer)
+        go_on.set()
+        wait_until(_somebody_waits_for_a_lock, within_s=20, message="the earlier generation waits for the switch")
+    building.join()
+    collection.refresh_from_db()
+    assert collection.generation == newer
+
+
 # Lost and damaged -----------------------------------------------------------------------------------------------------
 
 

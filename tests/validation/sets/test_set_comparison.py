@@ -25,6 +25,7 @@ def test_two_sets(import_set: Import) -> None:
         ),
         name="second",
     )
+    assert compare(second, first).rows[-1].first == 1  # whichever of them has it twice
     comparison = compare(first, second)
     assert [(row.measure, row.first, row.second, row.difference) for row in comparison.rows] == [
         ("cases", 2, 2, 0),

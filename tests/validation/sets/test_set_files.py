@@ -328,6 +328,8 @@ def test_the_same_file_once_more_changes_nothing_and_another_needs_another_name(
         import_set(lines_of({"case": "a", "rubrics": [ONE]}))
     with pytest.raises(Conflict, match="already"):
         import_set(first, criteria="2")
+    with pytest.raises(Conflict, match="already"):
+        import_set(first, criteria="1-9")  # another frame, although it leaves the same cases
     assert RubricSet.objects.count() == 1
 
 

@@ -115,6 +115,11 @@ def test_the_digest_does_not_depend_on_ids_or_the_order_of_import(benchmark: Ben
     assert make(benchmark, name="fewer", criteria="2-3").digest != first.digest
 
 
+def test_a_case_without_a_gold_rubric_has_no_number_of_axes(benchmark: Benchmark) -> None:
+    CaseFactory(benchmark=benchmark, key="d", rubric=0)
+    assert keys(make(benchmark, track="", axes="0-9")) == ["a", "b", "c"]
+
+
 def test_a_name_is_taken_once(benchmark: Benchmark) -> None:
     make(benchmark)
     with pytest.raises(Conflict, match="There is a rubric set called “set” already"):

@@ -1,0 +1,93 @@
+"""The rules in words, as the page *What this is* prints them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from consilium.core.phrases import Phrase
+from consilium.llm.rules.stems import LEFT_OUT
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """The rule of some stages; without stages it explains what the other rules use."""
+
+    title: Phrase
+    text: Phrase
+    stages: tuple[str, ...] = ()
+
+
+RULES = (
+    RuleText(
+        Phrase("Word stems"),
+        Phrase(
+            "The stems of a text are its words and numbers in small letters, each cut to 5 characters. Of Chinese "
+            "characters in a row, each two neighbours are a stem. These words are left out: %(words)s.",
+            words=", ".join(sorted(LEFT_OUT)),
+        ),
+    ),
+    RuleText(
+        Phrase("Criterion met"),
+        Phrase(
+            "A response meets a criterion if it has at least half of the criterion’s stems and all of its numbers. A "
+            "question of a judge about one criterion is answered by this rule."
+        ),
+        ("",),
+    ),
+    RuleText(
+        Phrase("Point covered"),
+        Phrase(
+            "A point is covered fully if some criterion has at least a third of its stems, and partly from a fifth on. "
+            "Named is the criterion with the most; of equals, the first."
+        ),
+        ("coverage", "coverage_back"),
+    ),
+    RuleText(
+        Phrase("Two responses side by side"),
+        Phrase(
+            "Each criterion is decided for both responses by the rule above. The response with more points is better; "
+            "a criterion without points counts as one point."
+        ),
+        ("side_by_side",),
+    ),
+    RuleText(
+        Phrase("Two responses without a rubric"),
+        Phrase(
+            "A response gets one of ten points for each full tenth of the case’s stems that it has. The response with "
+            "more points is better."
+        ),
+        ("no_rubric",),
+    ),
+    RuleText(
+        Phrase("Reference with one error"),
+        Phrase(
+            "The first number of the reference is doubled. Words behind it are named as well, until the place occurs "
+            "once in the reference. A number is skipped if it is zero or if no such place has at most 200 characters."
+        ),
+        ("near_miss",),
+    ),
+    RuleText(
+        Phrase("Plan"),
+        Phrase(
+            "For each criterion with positive points that the base does not meet, an edit adds the criterion’s "
+            "sentence. Its priority is high from 7 points on, and medium from 4. Criteria with negative points become "
+            "what must not be in the text."
+        ),
+        ("plan",),
+    ),
+    RuleText(
+        Phrase("Edit"),
+        Phrase("The sentences of all edits of the plan are put under the base, and nothing else is changed."),
+        ("edit",),
+    ),
+)
+
+MISBEHAVIOUR: Mapping[str, Phrase] = {
+    "rules-always-a": Phrase("Of two responses it always prefers A."),
+    "rules-always-same": Phrase("It always calls two responses the same."),
+    "rules-new-dose": Phrase("In an edit it adds a dose that nobody asked for."),
+    "rules-prose": Phrase("It writes sentences around its JSON object."),
+    "rules-unknown": Phrase("It names criteria that do not exist."),
+    "rules-fuzz": Phrase("It breaks its answer in one of many ways, drawn from the request."),
+}

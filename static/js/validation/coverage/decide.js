@@ -1,0 +1,17 @@
+// @ts-check
+/* Deciding about coverage and pairs from the keyboard: a digit gives the answer with that number, U goes back to the
+   one before. Keys are off while somebody types, and with a modifier. The form works without this script. */
+import { findAll, targetWithin } from "../../core/page.js";
+
+const TYPING = "input:not([type='radio']), textarea, select, [contenteditable], dialog[open]";
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented) return;
+  if (event.isComposing || targetWithin(event, TYPING)) return;
+  const target = findAll(document, "[data-key]", HTMLElement).find(
+    (candidate) => candidate.dataset.key === event.key.toLowerCase(),
+  );
+  if (!target) return;
+  event.preventDefault();
+  target.click();
+});

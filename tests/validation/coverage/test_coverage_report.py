@@ -1,0 +1,145 @@
+"""The report on coverage: figures by page, API and files, staleness, methods, and who may see it."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from agreement import services
+from agreement.models import Report
+from agreement.reports.stored import table_of
+from rubrics.models import Case
+from tests.scoring.conftest import Loopback
+from tests.validation.coverage.coverage_world import CoverageWorld, matching, worked_example
+from validation.coverage.services import ask_physicians, decide
+from validation.models import CoverageDecision, CoverageRun
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+EXACT: dict[str, Any] = {"rel": 0, "abs": 1e-9}
+
+
+def report_on(world: CoverageWorld, run: CoverageRun, **more: Any) -> Report:
+    report = services.create_report(
+        benchmark=world.benchmark,
+        kind="coverage",
+        parameters={"run": run.public_id, **more.pop("parameters", {})},
+        at=timezone.now(),
+        **more,
+    )
+    services.run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    assert report.status == "done", report.error
+    return report
+
+
+def test_the_worked_example_by_page_api_and_file(loopback: Loopback, client: Client) -> None:
+    world = worked_example()
+    report = report_on(world, world.run(loopback.url))
+    client.force_login(world.admin)
+    slug = world.benchmark.slug
+    page = client.get(f"/b/{slug}/validity/{report.public_id}/").content.decode()
+    assert "0.680" in page and "0.480" in page
+    assert "Gold c1 2" in page  # what a set does not cover
+    assert "rules, not by a language model" not in page
+    at = f"/api/v1/benchmarks/{slug}/reports/{report.public_id}"
+    body = client.get(f"{at}/tables/coverage/").json()
+    rows = {row["set"]: row for row in body["results"] if row["slice"] == "all"}
+    assert rows["A"]["cia"] == pytest.approx(0.68, **EXACT)
+    assert rows["A"]["cia_mean_of_cases"] == pytest.approx(17 / 24, **EXACT)
+    assert rows["B"]["cia"] == pytest.approx(0.48, **EXACT)
+    detail = client.get(f"{at}/").json()
+    assert {"coverage", "comparisons", "coverage_controls", "only_one", "uncovered"} <= set(detail["tables"])
+    assert detail["figures"] == ["sets", "axes"]
+    text = b"".join(client.get(f"/b/{slug}/validity/{report.public_id}/tables/comparisons.csv")).decode()
+    (compared,) = [row for row in csv.DictReader(StringIO(text)) if row["slice"] == "all"]
+    assert float(compared["p_clustered"]) == pytest.approx(0.110553142556, **EXACT)
+    svg = client.get(f"/b/{slug}/validity/{report.public_id}/figures/sets.svg")
+    assert svg.status_code == 200 and b"A of the next case" in b"".join(svg)
+
+
+def test_a_decision_makes_a_report_stale_and_puts_the_figure_right(loopback: Loopback, client: Client) -> None:
+    """Physicians find two of the points that A covers in full to be covered in part."""
+    world = worked_example()
+    run = world.run(loopback.url, "A", config={"share": 1.0})
+    before = report_on(world, run)
+    client.force_login(world.admin)
+    address = f"/b/{world.benchmark.slug}/validity/{before.public_id}"
+    assert "Up to date" in client.get(f"{address}/freshness").content.decode()
+    assert table_of(before, "coverage_powered").dicts()[0]["cia_powered"] is None
+    ask_physicians(run=run, at=timezone.now())
+    questions = CoverageDecision.objects.filter(run=run, stage="coverage").select_related("step").order_by("step__key")
+    assert questions.count() == 25
+    corrected = 0
+    for own in questions:
+        extent = own.step.output["extent"]
+        answer = "none" if extent == "invalid" else extent
+        if extent == "full" and corrected < 2:
+            answer, corrected = "partly", corrected + 1
+        decide(decision=own, answer=answer, by=world.physicians[0], at=timezone.now())
+    stale = client.get(f"{address}/freshness").content.decode()
+    assert "25 answers decided on" in stale
+    assert "May be stale" in client.get(f"/b/{world.benchmark.slug}/validity/").content.decode()
+    after = report_on(world, run)
+    row = table_of(after, "coverage_powered").dicts()[0]
+    # All are decided on, so the figure is that of the physicians: 15 of 25.
+    assert (row["n_decided"], row["cia_judge"]) == (25, pytest.approx(0.68, **EXACT))
+    assert row["cia_powered"] == pytest.approx(15 / 25, **EXACT)
+    judge = table_of(after, "coverage_judge").dicts()[0]
+    assert judge["agreement"] == pytest.approx(22 / 25, **EXACT)  # an invalid answer agrees with nothing
+    assert judge["agreement_full"] == pytest.approx(23 / 25, **EXACT)
+    again = client.post(f"/b/{world.benchmark.slug}/validity/{after.public_id}/recompute")
+    second = Report.objects.get(recomputes=after)
+    assert again["Location"].endswith(f"/{second.public_id}/")
+    services.run(report_id=second.pk, clock=timezone.now)
+    for name in ("coverage", "coverage_powered", "uncovered"):
+        assert table_of(second, name).dicts() == table_of(after, name).dicts()
+    methods = client.get(f"/b/{world.benchmark.slug}/validity/{after.public_id}/methods.txt").content.decode()
+    assert "decided on 25 answers" in methods and "Angelopoulos" in methods
+    assert "for A of the next case 0.000" in methods
+
+
+def test_a_case_that_is_excluded_later_counts_no_more(loopback: Loopback, client: Client) -> None:
+    world = worked_example()
+    run = world.run(loopback.url)
+    before = report_on(world, run)
+    # Case c1 has three points; A covers two of them in full, B one.
+    Case.objects.filter(benchmark=world.benchmark, key="c1").update(
+        excluded_at=timezone.now(), exclusion_reason="It is there twice."
+    )
+    client.force_login(world.admin)
+    freshness = client.get(f"/b/{world.benchmark.slug}/validity/{before.public_id}/freshness").content.decode()
+    assert "<strong>Stale</strong>" in freshness
+    row = table_of(report_on(world, run), "coverage").dicts()[0]
+    assert (row["n_points"], row["n_cases"]) == (22, 11)
+    assert row["cia"] == pytest.approx(15 / 22, **EXACT)
+
+
+def test_few_cases_and_a_judge_named_by_a_set_are_named(loopback: Loopback, client: Client) -> None:
+    world = matching()
+    run = world.run(loopback.url, model="drafted")
+    assert run.terms["names_its_judge"] == ["drafted"]
+    report = report_on(world, run)
+    client.force_login(world.admin)
+    page = client.get(f"/b/{world.benchmark.slug}/validity/{report.public_id}/").content.decode()
+    assert "too few for claims" in page
+    assert "it may have judged criteria that it wrote" in page
+
+
+def test_the_command_writes_what_the_report_has(loopback: Loopback, tmp_path: Any) -> None:
+    world = worked_example()
+    run = world.run(loopback.url)
+    report = report_on(world, run)
+    out = StringIO()
+    call_command("coverage", benchmark=world.benchmark.slug, set="A", against="B", judge="ok", out=tmp_path, stdout=out)
+    written = list(csv.DictReader(StringIO((tmp_path / "coverage.csv").read_text(encoding="utf-8"))))
+    stored = table_of(report, "coverage").dicts()
+    assert len(written) == len(stored)
+    for own, other in zip(written, stored, strict=True):
+        assert float(own["cia"]) == pytest.approx(other["cia"], **EXACT)
+    assert "0.680000" in out.getvalue()

@@ -1,0 +1,71 @@
+"""The queue of pairs in a browser: by keys alone, blind to where a pair came from, narrow and in two languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.axe import axe_violations
+from tests.validation.pairs.pair_world import NINE, make_world, scripted
+from tests.waiting import wait_until
+from validation.models import PairJudgement
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.conftest import Watch
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_two_pairs_are_judged_with_keys_alone(new_page: Callable[..., Page], watch: Watch) -> None:
+    watch.allow("status of 422")
+    pairs = [scripted("P1 5-3w | 5-3w"), scripted("P2 4-4s | 4-4s", "unit")]
+    world = make_world("ward", pairs, {"A": {pair["case"]: NINE for pair in pairs}})
+    page = new_page(user=world.physicians[0])
+    page.goto("/b/ward/pairs/judge/")
+    expect(page.get_by_role("heading", name="Near-miss pairs")).to_be_visible()
+    expect(page.locator("mark.pair-mark")).to_have_count(2)
+    assert axe_violations(page) == []
+    page.keyboard.press("s")  # nothing is answered yet
+    expect(page.locator("fieldset .error, .pair-judge .error").first).to_be_visible()
+    assert PairJudgement.objects.count() == 0
+    for key in "1367":  # the last answer to a question counts
+        page.keyboard.press(key)
+    page.keyboard.press("s")
+    expect(page.get_by_text("1 of 2 judged")).to_be_visible()
+    wait_until(lambda: PairJudgement.objects.filter(grade="dangerous").count() == 1, message="the first is stored")
+    page.keyboard.press("u")  # back to the one before, which keeps its answers
+    expect(page.locator("input[name=harm][value=dangerous]")).to_be_checked()
+    page.keyboard.press("4")
+    page.keyboard.press("s")
+    wait_until(lambda: PairJudgement.objects.filter(grade="minor").count() == 1, message="the first is changed")
+    page.locator("summary", has_text="Note").click()
+    page.locator("textarea[name=note]").fill("2 of 7")  # keys are off while somebody types
+    for radio in ("single", "flaw"):
+        page.locator(f"input[name={radio}][value=no]").check()
+    page.locator("input[name=harm][value=none]").check()
+    page.keyboard.press("s")
+    expect(page.get_by_text("You have judged 2 pairs")).to_be_visible()
+    second = PairJudgement.objects.get(grade="no_error")
+    assert (second.note, second.is_single) == ("2 of 7", False)
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_the_pages_fit(new_page: Callable[..., Page], width: int) -> None:
+    pairs = [scripted("P1 5-3w | 5-3w")]
+    world = make_world("ward", pairs, {"A": {"P1": NINE}})
+    for user, path in (
+        (world.physicians[0], "judge/"), (world.admin, ""), (world.admin, "new/"), (world.admin, "import/"),
+        (world.admin, f"{world.pair('P1').public_id}/"), (world.admin, "../pair-making/new/"),
+        (world.admin, "../pair-runs/new/"),
+    ):  # fmt: skip
+        page = new_page(user=user)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"/b/ward/pairs/{path}")
+        expect(page.locator("h1")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        assert axe_violations(page) == [], path

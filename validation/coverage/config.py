@@ -1,0 +1,101 @@
+"""Validated settings of a run of coverage: the only reader of `CoverageRun.config`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any
+
+from django.utils.translation import gettext as _
+from pydantic import Field, model_validator
+
+from consilium.core.limits import (
+    MAX_AXIS_LENGTH,
+    MAX_CRITERION_LENGTH,
+    MAX_KEY_LENGTH,
+    MAX_RUBRIC_SET_NAME_LENGTH,
+)
+from scoring.generation.config import PricedConfig
+from scoring.judges.config import StrictConfig, checked_config
+from validation.coverage.content import CaseContent, CoverageContent, Point
+
+MAX_SETS = 20
+MAX_POINTS = 500  # of a case, in the gold set or in another
+SHARE = 0.2  # of the answers that are full or none which physicians decide on as well
+
+Text = Annotated[str, Field(min_length=1, max_length=MAX_CRITERION_LENGTH)]
+Weight = Annotated[int, Field(ge=-10, le=10)]
+Criterion = tuple[Text, Weight, Annotated[str, Field(max_length=MAX_AXIS_LENGTH)]]
+Criteria = Annotated[list[Criterion], Field(max_length=MAX_POINTS)]
+
+
+class _KeptAsItIs(StrictConfig):
+    """Texts of criteria keep the blanks at their ends."""
+
+    model_config = {**StrictConfig.model_config, "str_strip_whitespace": False}
+
+
+class SetConfig(_KeptAsItIs):
+    """A set by its name, its id here, and the digest of its content."""
+
+    name: str = Field(min_length=1, max_length=MAX_RUBRIC_SET_NAME_LENGTH)
+    id: str = Field(max_length=16)
+    digest: str = Field(max_length=64)
+
+
+class CaseConfig(_KeptAsItIs):
+    """A case with its gold points, and its criteria in each measured set."""
+
+    key: str = Field(min_length=1, max_length=MAX_KEY_LENGTH)
+    gold: Criteria = Field(min_length=1)
+    sets: list[Criteria] = Field(min_length=1, max_length=MAX_SETS)
+
+
+class CoverageConfig(PricedConfig):
+    """An endpoint, how the model decodes, and all texts that it is asked about."""
+
+    temperature: float | None = Field(default=0.0, ge=0, le=2, allow_inf_nan=False)
+    max_tokens: int = Field(default=1024, ge=1, le=131_072)
+    gold: SetConfig
+    sets: list[SetConfig] = Field(min_length=1, max_length=MAX_SETS)
+    cases: list[CaseConfig] = Field(min_length=1)
+    # Which share of the answers that are full or none physicians decide on, and the seed of the draw.
+    share: float = Field(default=SHARE, ge=0, le=1, allow_inf_nan=False)
+    draw_seed: int = Field(default=0, ge=0, lt=2**31)
+
+    @model_validator(mode="after")
+    def _whole(self) -> CoverageConfig:
+        if any(len(case.sets) != len(self.sets) for case in self.cases):
+            raise ValueError("a case does not have the criteria of every set")
+        if len({case.key for case in self.cases}) != len(self.cases):
+            raise ValueError("a case is there twice")
+        if len({own.name for own in self.sets}) != len(self.sets):
+            raise ValueError(_("A set is measured once."))
+        return self
+
+    @cached_property
+    def content(self) -> CoverageContent:
+        """The texts."""
+        return CoverageContent(
+            tuple(
+                CaseContent(
+                    case.key,
+                    tuple(map(Point.of, case.gold)),
+                    tuple(tuple(map(Point.of, criteria)) for criteria in case.sets),
+                )
+                for case in self.cases
+            )
+        )
+
+    @cached_property
+    def place_of(self) -> dict[str, int]:
+        """The place of each case in the order of the frame, by its key."""
+        return {case.key: place for place, case in enumerate(self.cases)}
+
+
+def coverage_config(values: Mapping[str, Any], *, may_call: bool = True) -> CoverageConfig:
+    """Check settings; `InvalidConfig` names each field that is wrong.
+
+    Without ``may_call`` the endpoint need not be on the operator's list: no request will be sent.
+    """
+    return checked_config(CoverageConfig, dict(values), may_call=may_call)

@@ -1,0 +1,107 @@
+"""The form of runs of coverage; `validation.coverage.config` alone validates settings."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from consilium.core.errors import DomainError
+from rubrics.models import Benchmark
+from scoring.classification.forms import BudgetForm, ClassificationForm
+from scoring.endpoint_forms import EndpointForm
+from validation.coverage.building import Built, build
+from validation.coverage.config import SHARE, CoverageConfig
+from validation.models import RubricSet
+from validation.sets.selectors import rubric_sets
+
+__all__ = ["BudgetForm", "CoverageForm"]
+NOT_SETTINGS = ("gold", "sets", "budget")
+
+
+def _default(name: str) -> Any:
+    return CoverageConfig.model_fields[name].default
+
+
+class CoverageForm(EndpointForm):
+    """A gold set, the sets to measure, endpoint and settings; the same fields serve to count and to begin."""
+
+    settings_of = CoverageConfig
+
+    gold = forms.ChoiceField(label=_("Gold set"), help_text=_("Each of its criteria is a gold point."))
+    sets = forms.MultipleChoiceField(
+        label=_("Sets to measure"),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("The gold set against itself, and each set for the next case, are asked about as controls."),
+    )
+    max_tokens = forms.IntegerField(
+        label=_("Most tokens of an answer"),
+        initial=_default("max_tokens"),
+        help_text=_("An answer that is cut is invalid."),
+    )
+    share = forms.FloatField(
+        label=_("Share for physicians"),
+        initial=SHARE,
+        min_value=0,
+        max_value=1,
+        help_text=_("Of the answers full and not at all. Physicians decide on every other answer anyway."),
+        widget=forms.NumberInput(attrs={"step": "0.05"}),
+    )
+    draw_seed = forms.IntegerField(
+        label=_("Seed of the draw"), min_value=0, max_value=2**31 - 1, initial=_default("draw_seed")
+    )
+    concurrency = forms.IntegerField(label=_("Requests at a time"), initial=_default("concurrency"))
+    attempts = forms.IntegerField(
+        label=_("Tries of a request"), initial=_default("attempts"), help_text=_("Where the endpoint fails.")
+    )
+    price_in = ClassificationForm.base_fields["price_in"]
+    price_out = ClassificationForm.base_fields["price_out"]
+    currency = ClassificationForm.base_fields["currency"]
+    budget = ClassificationForm.base_fields["budget"]
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.benchmark = benchmark
+        self.built: Built | None = None
+        own = list(rubric_sets(benchmark))
+        self.known = {row.public_id: row for row in own}
+        gold_first = sorted(own, key=lambda row: row.origin != RubricSet.Origin.GOLD)
+        for name, rows in (("gold", gold_first), ("sets", own)):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [(row.public_id, f"{row.name} ({row.case_count})") for row in rows]
+
+    def clean(self) -> dict[str, Any]:
+        """Show all that is wrong at once, whether the form or the settings refuse it."""
+        values = self.cleaned_data
+        if values.get("budget") is not None and not (values.get("price_in") or values.get("price_out")):
+            self.add_error("budget", _("A budget needs the prices of the model."))
+        if "gold" in values and "sets" in values:
+            try:
+                self.built = build(self.benchmark, self.gold_set, self.measured, self.config())
+            except DomainError as error:
+                self.refuse(error)
+        return values
+
+    @property
+    def gold_set(self) -> RubricSet:
+        """The gold set."""
+        return self.known[self.cleaned_data["gold"]]
+
+    @property
+    def measured(self) -> list[RubricSet]:
+        """The sets to measure, in the order of the list."""
+        return [self.known[public_id] for public_id in self.cleaned_data["sets"]]
+
+    def config(self) -> dict[str, Any]:
+        """The settings for the service, which checks them; an empty price counts as 0."""
+        values = {name: value for name, value in self.cleaned_data.items() if name not in NOT_SETTINGS}
+        return values | {name: values.get(name) or 0.0 for name in ("price_in", "price_out")}
+
+    @property
+    def chosen_budget(self) -> Decimal | None:
+        """The budget, where there is one."""
+        budget: Decimal | None = self.cleaned_data.get("budget")
+        return budget

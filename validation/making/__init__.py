@@ -1,0 +1,1 @@
+"""Runs in which a model makes near-miss pairs of references."""

@@ -1,0 +1,59 @@
+"""What the forms of runs have in common that ask one endpoint: settings, prices and a budget."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from scoring.classification.forms import BudgetForm, ClassificationForm
+from scoring.endpoint_forms import EndpointForm
+
+__all__ = ["BudgetForm", "RunForm"]
+
+
+class RunForm(EndpointForm):
+    """Endpoint, settings, prices and budget; the same fields serve to count and to begin.
+
+    ``not_settings`` names the fields that the settings of a run do not hold.
+    """
+
+    not_settings: ClassVar[tuple[str, ...]] = ("budget",)
+
+    max_tokens = forms.IntegerField(
+        label=_("Most tokens of an answer"), help_text=_("An answer that is cut is invalid.")
+    )
+    seed = forms.IntegerField(
+        label=_("Seed of the model"), required=False, help_text=_("Each trial has its own. Empty: it is not sent.")
+    )
+    concurrency = forms.IntegerField(label=_("Requests at a time"))
+    attempts = forms.IntegerField(label=_("Tries of a request"), help_text=_("Where the endpoint fails."))
+    price_in = ClassificationForm.base_fields["price_in"]
+    price_out = ClassificationForm.base_fields["price_out"]
+    currency = ClassificationForm.base_fields["currency"]
+    budget = ClassificationForm.base_fields["budget"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("max_tokens", "concurrency", "attempts", "temperature"):
+            self.fields[name].initial = self.settings_of.model_fields[name].default
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a budget without prices."""
+        values = self.cleaned_data
+        if values.get("budget") is not None and not (values.get("price_in") or values.get("price_out")):
+            self.add_error("budget", _("A budget needs the prices of the model."))
+        return values
+
+    def config(self) -> dict[str, Any]:
+        """The settings for the service, which checks them; an empty price counts as 0."""
+        values = {name: value for name, value in self.cleaned_data.items() if name not in self.not_settings}
+        return values | {name: values.get(name) or 0.0 for name in ("price_in", "price_out")}
+
+    @property
+    def chosen_budget(self) -> Decimal | None:
+        """The budget, where there is one."""
+        budget: Decimal | None = self.cleaned_data.get("budget")
+        return budget
