@@ -22,6 +22,7 @@ _WORD_GAP = 0.6  # a wider gap separates cells or columns
 _MIN_GUTTER = 0.5
 _COLUMN_FILL = 0.5  # lines of a column of text fill at least this part of it
 _MIN_COLUMN_LINES = 4
+_MAX_TABLE_FILL = 0.7
 _MAX_COLUMN_SHARE = 0.65  # of the width of a page; wider lines run across it
 _HEADING_RATIO = 1.15
 _MAX_HEADING_LEVELS = 4
@@ -148,7 +149,7 @@ def page_blocks(
 def _regions(fragments: list[Fragment], depth: int = 0) -> Iterator[list[Fragment]]:
     """The parts of a page in reading order: what stands above columns, the columns from the left, what follows."""
     gutter = _gutter(fragments) if depth < 3 else None
-    if gutter is None:
+    if gutter is None or (depth == 0 and _has_table(fragments)):
         if depth == 0:
             for part, has_columns in _parts(fragments):
                 if has_columns:
@@ -194,7 +195,7 @@ def _parts(fragments: list[Fragment]) -> Iterator[tuple[list[Fragment], bool]]:
     start, end = min(fragment.left for fragment in fragments), max(fragment.right for fragment in fragments)
     height = median(fragment.height for fragment in fragments)
     rest: list[Fragment] = []
-    for run in _runs(_bands(fragments, _MAX_COLUMN_SHARE * (end - start), 0.5 * height), start, end, height):
+    for run in _runs(_bands(fragments), start, end, height):
         behind: list[list[Fragment]] = []
         while len(run) > 1 and _is_heading(run[-1], height):
             behind.insert(0, run.pop())  # of what follows, not of the left column
@@ -215,8 +216,21 @@ def _parts(fragments: list[Fragment]) -> Iterator[tuple[list[Fragment], bool]]:
         yield rest, False
 
 
-def _bands(fragments: list[Fragment], wide: float, gap: float) -> Iterator[list[Fragment]]:
+def _has_table(fragments: list[Fragment]) -> bool:
+    """Whether rows of a table stand one below another, which white space between columns must not cut."""
+    n_rows = 0
+    for band in _bands(fragments):
+        n_rows = n_rows + len(lines_of(band)) if _is_row(band) else 0
+        if n_rows >= 3:
+            return True
+    return False
+
+
+def _bands(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
     """What white space across the page keeps apart, from above. A wide line stands by itself."""
+    width = max(fragment.right for fragment in fragments) - min(fragment.left for fragment in fragments)
+    wide = _MAX_COLUMN_SHARE * width
+    gap = 0.5 * median(fragment.height for fragment in fragments)
     band: list[Fragment] = []
     bottom, was_wide = 0.0, False
     for fragment in sorted(fragments, key=lambda fragment: fragment.top):
@@ -261,9 +275,13 @@ def _white(band: list[Fragment], start: float, end: float) -> list[tuple[float, 
 
 
 def _is_row(band: list[Fragment]) -> bool:
-    """Whether a band is a row of a table, with three cells or more."""
+    """Whether a band is of a table with three columns or more; many lines of three columns of text fill their width."""
     lines = lines_of(band)
-    return len(lines) < _MIN_COLUMN_LINES and max(map(len, lines)) >= 3
+    if median(map(len, lines)) < 3:
+        return False
+    width = max(fragment.right for fragment in band) - min(fragment.left for fragment in band)
+    filled = median(sum(cell.right - cell.left for cell in line) for line in lines)
+    return len(lines) < _MIN_COLUMN_LINES or filled < _MAX_TABLE_FILL * width
 
 
 def _has_columns_at(gutter: float, band: list[Fragment]) -> bool:

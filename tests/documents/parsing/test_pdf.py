@@ -67,7 +67,8 @@ def test_two_columns_are_read_one_after_the_other(order: str) -> None:
     assert lines[0].startswith("A title") and lines[-1].startswith("A closing")
 
 
-def test_columns_above_and_below_a_table_are_read_one_after_the_other() -> None:
+@pytest.mark.parametrize("places", [(60, 180, 240, 420), (60, 180, 320, 440)], ids=["across", "in line"])
+def test_columns_above_and_below_a_table_are_read_one_after_the_other(places: tuple[int, ...]) -> None:
     wide = "A paragraph as wide as both columns of this page, which goes on in one more line that"
     page = Page().text(60, 800, wide)
     page.text(60, 788, "is a short one.").text(60, 765, "Drugs", 14)
@@ -79,7 +80,7 @@ def test_columns_above_and_below_a_table_are_read_one_after_the_other() -> None:
     ]
     rows.append(("Nitrolan", "0.4 mg", "1.2 mg", "low pressure"))
     for number, row in enumerate(rows):
-        for x, cell in zip((60, 180, 240, 420), row, strict=True):
+        for x, cell in zip(places, row, strict=True):
             page.text(x, 600 - 16 * number, cell)
     page.lines(60, 530, column("Lower left", 6)).lines(320, 530, column("Lower right", 5))
     blocks, _facts = read_pages(page)
