@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from consilium.core.errors import LineError
 from documents.models import CarriedCitation, Document, Passage
-from documents.quoting import Match, find_quote, nearest_words
+from documents.quoting import Match, find_quote, nearest_words, parts_a_word
 from documents.references import page_label, passages_with_age, short_reference
 from documents.selectors import STATE_MARKS, marks_of
 from rubrics.cited import LaterPlace, ShownCitation
@@ -65,7 +65,8 @@ def _checked(citation: Citation, texts: dict[str, str]) -> Citation | str:
         return citation
     start, end = citation.start or 0, citation.end or 0
     # Also where the words are few, since their place is given.
-    if 0 < end <= len(text) and text[start:end] == citation.quote:
+    is_here = 0 < end <= len(text) and text[start:end] == citation.quote
+    if is_here and not parts_a_word(text, start, end):
         return _citation_of(citation.passage, text, start, end)
     quote = find_quote(citation.quote, text, near=start)
     if quote.holds:

@@ -3,7 +3,8 @@
 A quotation holds if it stands in the text word for word. These differences do not count, because they come from
 typesetting and from copying:
 
-- what NFKC makes equal, such as full-width figures and ligatures;
+- what NFKC makes equal, such as full-width figures and ligatures; but a raised figure behind a figure stays: 10⁵ is not
+  105;
 - the length of a run of white space, and white space between two Han characters;
 - the form of quotation marks (double, single, angle, corner) and of dashes;
 - soft hyphens, and signs of no width;
@@ -44,6 +45,10 @@ END_OF_LINE = re.compile(r"[-\u2010\u00ad][^\S\n]*\r?\n\s*")
 HAN_BLANK_HAN = re.compile(f"(?<=[{HAN}]) (?=[{HAN}])")
 LETTER_OR_FIGURE = re.compile(r"[^\W_]")
 HAN_CHARACTER = re.compile(f"[{HAN}]")
+# At the end of one side of a cut, and at the beginning of the other: what typesetting puts into a word.
+BROKEN_BEFORE = re.compile(r"(?:[-\u2010\u00ad][^\S\n]*\r?\n\s*|[\u00ad\u200b\u2060\ufeff])\Z")
+BROKEN_AFTER = re.compile(r"[-\u2010\u00ad][^\S\n]*\r?\n\s*|[\u00ad\u200b\u2060\ufeff]")
+AROUND_A_CUT = 40  # characters that are looked at on each side
 WITHIN_A_NUMBER = re.compile(r"\d[.,]?\uffff[.,]?\d")  # the sign is the place
 
 
@@ -94,12 +99,17 @@ class Source:
 
     def _whole(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """The places that part no word and no number."""
-        return [place for place in places if not any(_in_one_word(self.text, end) for end in place)]
+        return [place for place in places if not parts_a_word(self.text, *place)]
 
 
 def find_quote(quote: str, text: str, *, near: int = 0) -> Quote:
     """As `Source.find`, for a text that is searched once."""
     return Source(text).find(quote, near=near)
+
+
+def parts_a_word(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` begins or ends within a word or a number."""
+    return _in_one_word(text, start) or _in_one_word(text, end)
 
 
 def nearest_words(quote: str, text: str) -> str:
@@ -126,7 +136,8 @@ def _closest(places: list[tuple[int, int]], near: int) -> tuple[int, int]:
 
 def _in_one_word(text: str, place: int) -> bool:
     """Whether a cut at ``place`` would part a word or a number. Letters without case (Han, kana) may be parted."""
-    before, after = text[max(place - 2, 0) : place], text[place : place + 2]
+    before, after = text[max(place - AROUND_A_CUT, 0) : place], text[place : place + AROUND_A_CUT]
+    before, after = BROKEN_BEFORE.sub("", before)[-2:], BROKEN_AFTER.sub("", after, count=1)[:2]
     if not before or not after:
         return False
     return bool(WITHIN_A_NUMBER.search(f"{before}{OPTIONAL_HYPHEN}{after}")) or all(
@@ -170,7 +181,8 @@ def _canonical(text: str) -> tuple[str, list[int], list[int]]:
                 continue
             # Between other characters a hyphen stays, and the end of the line is white space.
             cluster = "- " if text[start] != "\u00ad" else " "
-        for sign in unicodedata.normalize("NFKC", cluster):
+        is_raised = bool(signs) and signs[-1].isdigit() and _is_raised(cluster)
+        for sign in cluster if is_raised else unicodedata.normalize("NFKC", cluster):
             if sign in NO_WIDTH:
                 continue
             if not sign.isspace():
@@ -183,6 +195,11 @@ def _canonical(text: str) -> tuple[str, list[int], list[int]]:
     for place in reversed(blanks):
         del signs[place], starts[place], ends[place]
     return "".join(signs), starts, ends
+
+
+def _is_raised(cluster: str) -> bool:
+    """Whether it is a raised or lowered figure, as of an exponent."""
+    return unicodedata.decomposition(cluster[0]).startswith(("<super>", "<sub>"))
 
 
 def _clusters(text: str) -> Iterator[tuple[str, int, int]]:

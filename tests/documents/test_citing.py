@@ -82,6 +82,16 @@ def test_an_end_behind_the_passage_is_not_stored(desk: Desk) -> None:
     assert desk.stored() == [Citation(desk.fever.public_id, 5, len(FEVER), words)]
 
 
+def test_a_part_of_a_number_is_refused_also_where_its_place_is_given(desk: Desk) -> None:
+    """The words begin within the number, so the passage does not say them."""
+    words = "5 mg/kg of para-\ncetamol"
+    start = FEVER.index(words)
+    answer = desk.put(quoted(desk.fever, words, start, start + len(words)))
+    assert answer.status_code == 422
+    assert "The nearest words are “15 mg/kg of para" in answer.json()["errors"][0]["message"]
+    assert not RubricDraft.objects.exists()
+
+
 def test_a_quotation_is_stored_with_the_words_and_the_places_that_the_passage_has(desk: Desk) -> None:
     # The places are counted by hand.
     answer = desk.put(

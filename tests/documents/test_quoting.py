@@ -54,6 +54,8 @@ def test_a_soft_hyphen_has_a_place_in_the_text_and_none_in_the_words() -> None:
         ("a cafe\u0301 in the morning", "a caf\u00e9 in the morning"),
         ("\ud55c\uad6d\uc5b4 \uc9c4\ub8cc \uc9c0\uce68\uc785\ub2c8\ub2e4 \uc758\uc0ac", unicodedata.normalize(
             "NFD", "\ud55c\uad6d\uc5b4 \uc9c4\ub8cc \uc9c0\uce68\uc785\ub2c8\ub2e4 \uc758\uc0ac")),
+        ("more than 10⁵ CFU/mL", "more than  10⁵ CFU/mL"),
+        ("30 kg/m2 and above", "30 kg/m² and above"),
         ("no more than two tablets", "no\u00a0more than  two\u2003tablets"),
         ("between −5 and 10 degrees", "between -5 and 10 degrees"),
         ("the tol-\nerated upper dose", "the tolerated upper dose"),  # copied from elsewhere, with its line ends
@@ -98,7 +100,8 @@ def test_the_canonical_form_is_that_of_the_whole_text(text: str) -> None:
     normal, starts, ends = _canonical(text)
     assert len(normal) == len(starts) == len(ends)
     kept = [sign for sign in unicodedata.normalize("NFKC", text) if sign.isalnum()]
-    assert [sign for sign in normal if sign.isalnum()] == kept
+    # A raised figure behind a figure stays as it is.
+    assert [sign for sign in unicodedata.normalize("NFKC", normal) if sign.isalnum()] == kept
     assert all(0 <= start < end <= len(text) for start, end in zip(starts, ends, strict=True))
     assert starts == sorted(starts)
 
@@ -107,6 +110,10 @@ def test_the_canonical_form_is_that_of_the_whole_text(text: str) -> None:
     ("quote", "text"),
     [
         ("5 mg/kg of paracetamol", "Give 15 mg/kg of paracetamol."),
+        ("more than 105 CFU/mL", "more than 10⁵ CFU/mL"),
+        ("indicated in pregnancy", "contra-\nindicated in pregnancy"),
+        ("indicated in pregnancy", "contra\u00adindicated in pregnancy"),
+        ("it is strictly contra", "it is strictly contra-\nindicated"),
         ("5 mg/kg of paracetamol", "Give 1.5 mg/kg of paracetamol."),
         ("500 mg of paracetamol", "Give 1,500 mg of paracetamol."),
         ("a dose of paracetamol of 1", "Give a dose of paracetamol of 15 mg."),
