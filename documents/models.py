@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import RegexValidator
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.audit import audited_fields
@@ -148,6 +149,11 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def edition_name(self) -> str:
+        """Its version as the publisher calls it, else the number of the edition."""
+        return self.version_label or gettext("edition %(n)d") % {"n": self.edition}
 
     def is_overdue(self, today: date) -> bool:
         """Whether its publisher's date of review has passed."""

@@ -101,7 +101,7 @@ def _named(cited: OldCitation) -> str:
 def _request(criterion: CitingCriterion, edition: Document, by: User, at: datetime) -> RevisionRequest:
     values = {
         "title": edition.title,
-        "version": edition.version_label or _("edition %(n)d") % {"n": edition.edition},
+        "version": edition.edition_name,
         "quotes": " · ".join(_named(cited) for cited in criterion.citations if cited.is_absent),
     }
     reason = _("It rests on words that are not in the later edition of “%(title)s” (%(version)s): %(quotes)s")
