@@ -15,7 +15,6 @@ from consilium.core.limits import MAX_EXTERNAL_ID_LENGTH, MAX_KEY_LENGTH, MAX_SE
 from rubrics.models.benchmarks import Benchmark
 from rubrics.models.cases import Case
 
-
 DERIVED = "derived"
 
 

@@ -101,9 +101,7 @@ def due_pairs(rater: Rater, within: Span | None = None) -> Ratings | None:
 def read_sheet(benchmark: Benchmark, rater: Rater, *, named: Collection[str] = ()) -> Sheet:
     """The input of the scores of ``rater`` on ``benchmark``; of derived candidates only those that are ``named``."""
     types = {"response": "int8", "case": "int8", "candidate": "int8", "sample": "int4", "criterion": "int8"}
-    items = copy_columns(
-        _ITEMS, {"benchmark": benchmark.pk, "named": list(named)}, types={**types, "points": "int4"}
-    )
+    items = copy_columns(_ITEMS, {"benchmark": benchmark.pk, "named": list(named)}, types={**types, "points": "int4"})
     keys = (items["response"] << 31) | items["criterion"]
     ratings, due = rater.ratings(), due_pairs(rater)
     rated = ratings.keys()
