@@ -41,6 +41,8 @@ class Arm:
     length_base: NDArray[np.float64]
     length_refined: NDArray[np.float64]
     slices: dict[str, NDArray[np.bool_]]
+    # Numbers with units that nothing accounts for, in each refined text; None where the texts are not known.
+    new_numbers: NDArray[np.int64] | None = None
 
     @property
     def has_scores(self) -> NDArray[np.bool_]:
