@@ -15,6 +15,7 @@ from accounts.models import User
 from agreement.forms import LARGEST_SEED
 from agreement.kinds import KINDS
 from agreement.models import Report
+from agreement.reports.endpoint_facts import marked
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.stored import store_tables
 from agreement.reports.tables import Result
@@ -147,6 +148,7 @@ class ReportJobs(JobKind[Report]):
         result = KINDS[report.kind].compute(
             report.benchmark, rule=rule, seed=report.seed, progress=attempt.progress, **report.parameters
         )
+        result = marked(report.benchmark, result)
         _note_excluded(report.benchmark, result)
         with transaction.atomic():
             attempt.finish(progress=1.0, result=result.as_json(), input_digest=result.digest, software=software())

@@ -10,10 +10,11 @@ class AnnotationConfig(AppConfig):
         from annotation import imports, navigation, steps
         from annotation.regrading import lacking
         from annotation.services import new_versions
-        from rubrics import consequences, overview, published
+        from rubrics import consequences, hooks, overview
 
         navigation.register()
         imports.register()
         overview.register(steps.steps)
-        published.register(new_versions.move_untouched_work)
+        hooks.register(publication_listener=new_versions.move_untouched_work)
         consequences.register(lacking.consequences)
+        consequences.register_cost(lacking.decision_cost)

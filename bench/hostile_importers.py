@@ -169,6 +169,15 @@ DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcom
 BANK_COLUMNS = ("key", "section", "text_en", "points")
 SET_COLUMNS = ("case", "position", "criterion", "points", "axis")
 RUBRIC_COLUMNS = ("case", "position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
+
+
+def _document(number: int) -> dict[str, Any]:
+    return {
+        "key": f"document-{number}", "title": f"Document {number}", "publisher": "Nobody", "tier": 1,
+        "headings": ["Dose"], "text": f"Give {number} mg.",
+    }  # fmt: skip
+
+
 IMPORTERS = [
     Importer(
         "healthbench", "cases", _example, ("prompt_id",), ("prompt", 0, "content"), ("rubrics", 0, "points"),
@@ -235,6 +244,11 @@ IMPORTERS = [
     Importer(
         "acuity (CSV)", "acuity", _reading, ("case",), ("level",), ("sample",), ("case",), (("candidate",),),
         options={"dataset": "d"}, columns=READING_COLUMNS,
+    ),
+    Importer(
+        "documents", "documents", _document, ("key",), ("text",), ("tier",), ("text",),
+        (("title",), ("publisher",), ("headings", 0)),
+        options={"collection": "Guidelines", "create_collection": "1", "format": "jsonl"}, once=False, strict=True,
     ),
 ]  # fmt: skip
 

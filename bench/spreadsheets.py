@@ -115,7 +115,7 @@ def a_draft(world: Any) -> None:
     """Save a draft made of formulas: its items are inside JSON, not in columns of their own."""
     from django.utils import timezone
 
-    from rubrics.editor.drafting import DraftItem
+    from rubrics.editor.draft_content import DraftItem
     from rubrics.models import RubricDraft
     from rubrics.services.drafts import save_draft
 

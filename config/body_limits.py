@@ -23,6 +23,8 @@ from rest_framework.settings import api_settings
 from annotation import access as annotation_access
 from annotation.qualification.keys import LARGEST_FILE as KEY_FILE
 from consilium.middleware import Handler, reads_json
+from documents import access as documents_access
+from documents.parsing.limits import LIMITS as DOCUMENT_LIMITS
 from rubrics import access
 from rubrics.editor.rubric_views import MAX_UPLOAD_BYTES as RUBRIC_FILE
 from rubrics.parsing.reader import Limits
@@ -30,6 +32,7 @@ from rubrics.parsing.reader import Limits
 # Text beside the file in a multipart body: boundaries, names, the other fields of the form.
 FORM = 1 << 20
 IMPORT = Limits().total_bytes + FORM
+DOCUMENTS = DOCUMENT_LIMITS.file_bytes + FORM
 # A body of this kind is kept in memory, so it may be no longer than a line of an imported file.
 DOCUMENT = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
@@ -55,6 +58,8 @@ LONG_BODIES: dict[str, LongBody] = {
     "validation:pairs-import": LongBody(IMPORT, access.get_benchmark),
     "api:api-pair-uploads": LongBody(IMPORT, access.get_benchmark),
     "api:api-imports": LongBody(IMPORT, access.get_benchmark),
+    "documents:collection-import": LongBody(DOCUMENTS, documents_access.get_managed_collection),
+    "api:api-collection-documents": LongBody(DOCUMENTS, documents_access.get_managed_collection),
     "rubrics:banks": LongBody(IMPORT, access.get_written_benchmark),
     "rubrics:maps": LongBody(DOCUMENT, access.get_administered_benchmark),
     "rubrics:rubric-paste": LongBody(RUBRIC_FILE + FORM, access.get_case_to_write),

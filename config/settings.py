@@ -232,6 +232,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
             "scoring.tasks.sweep_runs",
             "agreement.tasks.sweep_reports",
             "releases.tasks.sweep_releases",
+            "documents.tasks.sweep_generations",
         )
     },
     "annotation.tasks.sweep_slots": {
@@ -448,6 +449,10 @@ JUDGE_ALLOWED_HOSTS: list[str] = env.list("JUDGE_ALLOWED_HOSTS", default=[])
 RULE_ENDPOINT: str = env.str("RULE_ENDPOINT", default="")
 if RULE_ENDPOINT:
     JUDGE_ALLOWED_HOSTS = [*JUDGE_ALLOWED_HOSTS, urlsplit(RULE_ENDPOINT).netloc]
+
+# Documents --------------------------------------------------------------------------------------------------------
+# Hosts (``name`` or ``name:port``) from which documents may be fetched.
+DOCUMENT_ALLOWED_HOSTS: list[str] = env.list("DOCUMENT_ALLOWED_HOSTS", default=[])
 
 WHITENOISE_USE_FINDERS = DEBUG
 LOGGING = logging_settings(level=env.str("LOG_LEVEL", default="INFO"))

@@ -61,6 +61,10 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         """Latest editions that are not retired."""
         return self.latest_editions().filter(retired_at__isnull=True)
 
+    def overdue(self, today: date) -> Self:
+        """Documents in use whose publisher's date of review has passed."""
+        return self.in_use().filter(review_by__lt=today)
+
 
 @audited_fields("DocumentLicenceEvent", "licence", "may_send", "may_quote", "may_redistribute", "retired_at")
 class Document(models.Model):
@@ -184,6 +188,48 @@ class Passage(models.Model):
         """
         page = f"p{self.page_from}" if self.page_from else ""
         return f"{self.document.key}@{self.document.sha256[:8]}#{page}:{self.start}-{self.end}"
+
+
+class CarriedCitation(models.Model):
+    """What became of a citation in a later edition: the same words there, or the finding that they are not in it."""
+
+    class Match(models.TextChoices):
+        EXACT = "exact", _("Word for word")
+        NORMALISED = "normalised", _("Word for word, typeset differently")
+        ABSENT = "absent", _("Not in the later edition")
+
+    edition = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="carried_citations", db_index=False)
+    # The citation, as the criterion has it.
+    passage = models.ForeignKey(Passage, on_delete=models.PROTECT, related_name="+")
+    start = models.PositiveIntegerField()  # in characters of the passage
+    end = models.PositiveIntegerField()
+    quote = models.TextField()
+    match = models.CharField(max_length=12, choices=Match.choices)
+    # Where the words stand in the later edition; empty where they do not.
+    new_passage = models.ForeignKey(Passage, null=True, on_delete=models.PROTECT, related_name="+")
+    new_start = models.PositiveIntegerField(null=True)
+    new_end = models.PositiveIntegerField(null=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["edition", "passage", "start"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["edition", "passage", "start", "end"], name="documents_carried_citation_once"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    match="absent", new_passage__isnull=True, new_start__isnull=True, new_end__isnull=True
+                )
+                | ~models.Q(match="absent")
+                & models.Q(new_passage__isnull=False, new_start__isnull=False, new_end__isnull=False),
+                name="documents_carried_citation_place",
+            ),
+        ]
+        triggers = [pgtrigger.Protect(name="immutable", operation=pgtrigger.Update | pgtrigger.Delete)]
+
+    def __str__(self) -> str:
+        return f"{self.passage_id} in {self.edition_id}: {self.match}"
 
 
 class SearchGeneration(Job):

@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from rapidfuzz import fuzz
 
@@ -66,17 +66,31 @@ class Quote:
         return self.match in (Match.EXACT, Match.NORMALISED)
 
 
+class Source:
+    """A text in which quotations are looked for; its canonical form is made once, when it is first needed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def _form(self) -> tuple[str, list[int], list[int]]:
+        return _canonical(self.text)
+
+    def find(self, quote: str, *, near: int = 0) -> Quote:
+        """Where ``quote`` stands. Of several places, the one that begins closest to ``near`` counts."""
+        if _weight(quote) < MIN_QUOTE_LETTERS:
+            return Quote(Match.TOO_SHORT)
+        exact = [(match.start(), match.end()) for match in re.finditer(re.escape(quote), self.text)]
+        if exact:
+            return Quote(Match.EXACT, *_closest(exact, near))
+        normal, starts, ends = self._form
+        places = [(starts[match.start()], ends[match.end() - 1]) for match in _pattern(quote).finditer(normal)]
+        return Quote(Match.NORMALISED, *_closest(places, near)) if places else Quote(Match.ABSENT)
+
+
 def find_quote(quote: str, text: str, *, near: int = 0) -> Quote:
-    """Where ``quote`` stands in ``text``. Of several places, the one that begins closest to ``near`` counts."""
-    if _weight(quote) < MIN_QUOTE_LETTERS:
-        return Quote(Match.TOO_SHORT)
-    exact = [(match.start(), match.end()) for match in re.finditer(re.escape(quote), text)]
-    if exact:
-        return Quote(Match.EXACT, *_closest(exact, near))
-    pattern = _pattern(quote)
-    normal, starts, ends = _canonical(text)
-    places = [(starts[match.start()], ends[match.end() - 1]) for match in re.finditer(pattern, normal)]
-    return Quote(Match.NORMALISED, *_closest(places, near)) if places else Quote(Match.ABSENT)
+    """As `Source.find`, for a text that is searched once."""
+    return Source(text).find(quote, near=near)
 
 
 def nearest_words(quote: str, text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,14 @@ class Consequence:
     links: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What would be needed again if criteria were reworded: so many decisions, or verdicts."""
+
+    what: Text
+    counts: dict[int, int]  # criterion → number; criteria without any may be missing
+
+
 # The case, and the version whose criteria count.
 Source = Callable[[Case, Rubric], Iterable[Consequence]]
 _sources: list[Source] = []
@@ -45,3 +53,19 @@ def register(source: Source) -> None:
 def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
     """What still holds and what is missing for ``rubric``, a published or superseded version of the case."""
     return [row for source in _sources for row in source(case, rubric)]
+
+
+# What is known about criteria (their ids) that rewording would lose.
+CostSource = Callable[[Collection[int]], Cost]
+_cost_sources: list[CostSource] = []
+
+
+def register_cost(source: CostSource) -> None:
+    """Add a source; each may run a constant number of queries."""
+    if source not in _cost_sources:
+        _cost_sources.append(source)
+
+
+def costs(criteria: Collection[int]) -> list[Cost]:
+    """What rewording these criteria would ask for again, in the order in which apps registered."""
+    return [source(criteria) for source in _cost_sources]

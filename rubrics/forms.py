@@ -23,7 +23,7 @@ from consilium.core.limits import (
     MAX_TITLE_LENGTH,
 )
 from rubrics import imports
-from rubrics.editor.drafting import HIGHEST, LOWEST
+from rubrics.editor.draft_content import HIGHEST, LOWEST
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Candidate, Difficulty, Register, slug_characters
 from rubrics.parsing.cases import FORMATS
 from rubrics.parsing.decisions import MAX_REPLICATE

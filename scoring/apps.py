@@ -19,6 +19,7 @@ class ScoringConfig(AppConfig):
         navigation.register()
         overview.register(steps.steps)
         consequences.register(continuing.consequences)
+        consequences.register_cost(continuing.verdict_cost)
         imports.register("verdicts", import_verdicts, options=["judge", "candidate", "replicate"], required=["judge"])
         imports.register(
             "acuity",

@@ -37,7 +37,7 @@ from rubrics.acuity.stored import scale_of
 from rubrics.models import Benchmark, Candidate, Case, SourceLabel
 from rubrics.parsing.acuity_files import FORMATS, MATRIX
 from rubrics.parsing.acuity_levels import State
-from scoring.models import AcuityReading, JudgeRun
+from scoring.models import AcuityReading, EndpointKind, JudgeRun, PipelineRun
 
 Ints = NDArray[np.int64]
 
@@ -132,7 +132,7 @@ class AcuityInputs:
 
     Where a report needs them: ``advice`` are the responses that it read, with what physicians read in them; ``calls``
     are what the answers of a series took, by its number. ``releases``: how many of the runs came with each release;
-    where a run was read in is no part of the digest.
+    where a run was read in is no part of the digest. ``by_rules``: rules answered in one of the runs.
     """
 
     data: AcuityData
@@ -142,12 +142,14 @@ class AcuityInputs:
     advice: list[ReadResponse] = field(default_factory=list)
     calls: Mapping[int, CallRecord] = field(default_factory=dict)
     releases: Mapping[str, int] = field(default_factory=dict)
+    by_rules: bool = False
 
     @property
     def run_facts(self) -> dict[str, Any]:
-        """What a report keeps of the judge, and of releases that runs came with."""
+        """What a report keeps of the judge, of releases that runs came with, and of what answered."""
         came_with = {"releases": dict(self.releases)} if self.releases else {}
-        return {**(self.judge.facts if self.judge else {}), **came_with}
+        answered = {"endpoint_kind": str(EndpointKind.RULES)} if self.by_rules else {}
+        return {**(self.judge.facts if self.judge else {}), **came_with, **answered}
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +209,17 @@ def read_inputs(
         data = slices_in_database(data, reference_set, subsets)
         digest = hashlib.sha256(f"{digest} {slices_digest(data)}".encode()).hexdigest()
     releases = runs_from_releases(reference_set, list(names), run if by_judge else None)
-    return AcuityInputs(data, unusable, digest, by_judge, releases=releases)
+    return AcuityInputs(data, unusable, digest, by_judge, releases=releases, by_rules=_asked_rules(own))
+
+
+def _asked_rules(keys: _Keys) -> bool:
+    """Whether rules answered in a run behind these keys."""
+    rules = {"endpoint_kind": EndpointKind.RULES}
+    choices, judged = (np.unique(keys.origin[(keys.by_run == 1) & (keys.format == place)]).tolist() for place in (0, 1))
+    return (
+        PipelineRun.objects.filter(pk__in=choices, **rules).exists()
+        or JudgeRun.objects.filter(pk__in=judged, **rules).exists()
+    )
 
 
 def candidates_with_readings(reference_set: ReferenceSet, judge: str = "", *, originals: bool = False) -> list[str]:

@@ -22,6 +22,7 @@ from agreement.kinds.acuity_judge_page import body
 from agreement.kinds.kind import Invitation, Kind, Parameters
 from agreement.kinds.shared import tables_of
 from agreement.models import Report
+from agreement.reports.endpoint_facts import endpoint_facts
 from agreement.reports.interval_facts import interval_facts
 from agreement.reports.parameters import WrongParameters
 from agreement.reports.sentences import counted
@@ -135,6 +136,7 @@ def compute(
         "judge": row.judge.name,
         "judge_version": row.judge.version,
         "prompt_hash": row.prompt_hash,
+        **endpoint_facts([row.endpoint_kind]),
         **({"releases": {row.imported_from: 1}} if row.imported_from else {}),
         **judge_plan_facts(
             row, reference_set_of(benchmark, reference_set) if reference_set else None, {"ratio": ratio}

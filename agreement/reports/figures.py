@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.conf import settings
 from django.core.cache import cache
 from django.utils import translation
@@ -9,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from agreement.kinds import Figure, kind_of
 from agreement.models import Report
+from agreement.reports.endpoint_facts import footnote, footnoted, is_by_rules
 from consilium.core.jobs import JobStatus
 from consilium.core.version import VERSION
 from consilium.figures.render import inline_svg
@@ -18,7 +21,13 @@ CACHED_SECONDS = 7 * 24 * 3600
 
 def figures_of(report: Report) -> list[Figure]:
     """The figures of a finished report, in the order of its page; those without a value to show are left out."""
-    return list(kind_of(report).figures(report)) if report.result else []
+    figures = list(kind_of(report).figures(report)) if report.result else []
+    if not is_by_rules(report):
+        return figures
+    return [
+        replace(figure, drawing=footnoted(figure.drawing), caption=f"{figure.caption} {footnote()}")
+        for figure in figures
+    ]
 
 
 def inline(report: Report, figure: Figure) -> SafeString:

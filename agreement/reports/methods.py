@@ -14,6 +14,7 @@ from django.utils import translation
 from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.reports import sentences
+from agreement.reports.endpoint_facts import is_by_rules
 from agreement.reports.sentences import capital, counted, judge_in_words, rater_in_words
 from agreement.reports.tables import Row
 from agreement.writers import latex, markdown
@@ -140,7 +141,13 @@ class Methods:
 def methods_of(report: Report) -> Methods:
     """The methods of a finished report."""
     own = [_BLANKS.sub(" ", sentence).strip() for sentence in kind_of(report).methods(report)]
-    parts = [filter(None, own), _raters(report), _notes(report), filter(None, _computation(report))]
+    parts = [
+        _answered_by_rules(report),
+        filter(None, own),
+        _raters(report),
+        _notes(report),
+        filter(None, _computation(report)),
+    ]
     paragraphs = list(filter(None, map(" ".join, parts)))
     text = " ".join(paragraphs)
     with translation.override("en"):
@@ -152,6 +159,14 @@ def _names(text: str, source: str) -> bool:
     """Whether a text names a source: its first author, and the year soon after."""
     author, year = source.split()[0], source.split()[-1]
     return re.search(rf"\b{author}\b[^.()]{{0,60}}\b{year}\b", text.replace("et al.", "et al")) is not None
+
+
+def _answered_by_rules(report: Report) -> Iterator[str]:
+    if is_by_rules(report):
+        yield (
+            "Requests were answered by an endpoint that follows fixed rules and is no language model: the figures say "
+            "nothing about any model."
+        )
 
 
 def _raters(report: Report) -> Iterator[str]:

@@ -5,14 +5,16 @@ Decisions on unchanged criteria stay valid: a new version uses the same criterio
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from django.db import connection
+from django.utils.translation import gettext_lazy
 
 from annotation.models import ExpertGroup
-from rubrics.consequences import Consequence
+from rubrics.consequences import Consequence, Cost
 from rubrics.models import Benchmark, Case, Rubric
+from rubrics.versions.revisions import decision_counts
 
 # Work that the group has handed in or still will hand in; open work of a closed batch is never handed in.
 _ASKED = """
@@ -134,3 +136,8 @@ def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
             address = f"{url}?group={group.public_id}" if rubric.status == Rubric.Status.PUBLISHED else ""
             consequence_list.append(Consequence(group.name, _("decisions"), n_graded, missing, len(rows), address))
     return consequence_list
+
+
+def decision_cost(criteria: Collection[int]) -> Cost:
+    """Decisions that would have to be made again if these criteria were reworded."""
+    return Cost(gettext_lazy("decisions"), decision_counts(set(criteria)))

@@ -10,13 +10,15 @@ from rubrics.models import Rubric
 NOT_STARTED = Assignment.Status.NOT_STARTED
 
 
-def move_untouched_work(before: Rubric, after: Rubric, at: datetime) -> None:
+def move_untouched_work(before: Rubric | None, after: Rubric, at: datetime) -> None:
     """Move untouched responses of unclosed batches to the rubric ``after``; call in the transaction of publishing.
 
     A response that one annotator has begun keeps its version for all of its annotators, so that they decide the same
     criteria; `annotation.regrading` asks for the criteria that it then lacks. Gold items and qualification keep the
     version of their keys.
     """
+    if before is None:
+        return
     items = BatchItem.objects.filter(rubric=before, batch__imported=False, batch__kind=Batch.Kind.GRADE)
     items = items.filter(batch__status__in=[Batch.Status.OPEN, Batch.Status.PAUSED])
     places = {(item.batch_id, item.response_id): item.pk for item in items}

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as rest_exception_handler
 from rest_framework.views import set_rollback
 
-from consilium.core.errors import DomainError, ImportRefused
+from consilium.core.errors import DomainError, FaultsRefused
 from consilium.core.i18n import translate
 from consilium.core.strict_json import RefusedJSON, read_json
 
@@ -27,13 +27,14 @@ else:
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Answer a `DomainError` as ``{"detail": …}`` with its own status; all else as the framework does.
 
-    A refused import also lists its faults: ``{"detail", "errors": [{"line", "field", "message"}], "error_total"}``.
+    A refused import or draft also lists its faults:
+    ``{"detail", "errors": [{"line", "field", "message"}], "error_total"}``.
     """
     if not isinstance(error, DomainError):
         return rest_exception_handler(error, context)
     set_rollback()
     body: dict[str, Any] = {"detail": str(error)}
-    if isinstance(error, ImportRefused):
+    if isinstance(error, FaultsRefused):
         body["errors"] = [
             {"line": fault.line, "field": fault.field, "message": fault.message} for fault in error.errors
         ]

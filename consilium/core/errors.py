@@ -23,7 +23,7 @@ class Conflict(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class LineError:
-    """One fault of an imported file: ``line`` counts from 1 (0: the file as a whole); ``field`` may be empty."""
+    """One fault of a file or a list: ``line`` counts from 1 (0: the file as a whole); ``field`` may be empty."""
 
     line: int
     field: str
@@ -34,14 +34,18 @@ class LineError:
         return f"{place}, {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
 
 
-class ImportRefused(DomainError):
-    """Nothing was imported; ``errors`` names the first faults, ``total`` is their number.
+class FaultsRefused(DomainError):
+    """Nothing was stored; ``errors`` names the first faults, ``total`` is their number."""
 
-    ``file`` names the refused file, where there were several.
-    """
-
-    def __init__(self, errors: Sequence[LineError], total: int | None = None, *, file: str = "") -> None:
+    def __init__(self, errors: Sequence[LineError], total: int | None = None) -> None:
         self.errors = list(errors)
-        self.file = file
         self.total = len(self.errors) if total is None else total
         super().__init__("\n".join(str(error) for error in self.errors))
+
+
+class ImportRefused(FaultsRefused):
+    """Nothing was imported. ``file`` names the refused file, where there were several."""
+
+    def __init__(self, errors: Sequence[LineError], total: int | None = None, *, file: str = "") -> None:
+        self.file = file
+        super().__init__(errors, total)

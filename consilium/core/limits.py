@@ -47,6 +47,10 @@ MAX_CRITERION_LENGTH = 20_000
 MAX_AXIS_LENGTH = 200
 # What a criterion rests on, by the name of the field.
 MAX_TRACEABILITY_LENGTHS = {"source": 2_000, "element": 2_000, "expectation": 2_000, "bank": 200}
+MAX_PUBLIC_ID_LENGTH = 16  # of a passage that a criterion cites, and of the suggestion that it began as
+MAX_CITATIONS = 20  # of one criterion
+MAX_QUOTE_LENGTH = 2_000  # of the words of a passage that a criterion rests on
+MAX_LOCATOR_LENGTH = 200  # KEY@SHA8#pPAGE:START-END
 
 # Of an item in a bank of criteria.
 MAX_BANK_KEY_LENGTH, MAX_SECTION_LENGTH, MAX_DIMENSION_LENGTH = 100, 100, 200

@@ -6,6 +6,7 @@ dark; a file gets the light theme's real colours, since no viewer outside the pa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,3 +92,14 @@ def configuration(palette: Palette) -> dict[str, Any]:
         },
         "text": {"font": FONT, "fontSize": SIZE, "color": palette.text},
     }
+
+
+def with_footnote(drawing: Callable[[Palette], Any], text: str) -> Callable[[Palette], Any]:
+    """The drawing with a sentence below it, at its left end."""
+
+    def footnoted(palette: Palette) -> Any:
+        note = {"text": text, "orient": "bottom", "anchor": "start", "offset": 12}
+        look = {"font": FONT, "fontSize": SIZE, "fontWeight": "normal", "color": palette.text}
+        return drawing(palette).properties(title={**note, **look})
+
+    return footnoted

@@ -26,7 +26,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
-from consilium.llm.endpoint import Endpoint, allows_private, check_address, check_url, read_key
+from consilium.llm.endpoint import JUDGE_HOSTS, Endpoint, allows_private, check_address, check_url, read_key
 from consilium.llm.errors import BILLED_KINDS, PASSING_STATUSES, ContentError, EndpointRefused, TransportError
 from consilium.llm.meter import Allowance, Meter, PendingRequest, RequestNotSent, Usage
 from consilium.llm.parsing import storable
@@ -70,11 +70,15 @@ class _Answer:
     logprobs: list[dict[str, Any]] | None = None
 
 
-class _CheckedResolver(AbstractResolver):
-    """Resolves names as the system does, and refuses addresses that judges may not call."""
+class CheckedResolver(AbstractResolver):
+    """Resolves names as the system does, and refuses addresses that may not be called.
 
-    def __init__(self, *, private: bool) -> None:
+    ``setting`` is the setting with the operator's list of hosts.
+    """
+
+    def __init__(self, *, private: bool, setting: str = JUDGE_HOSTS) -> None:
         self._private = private
+        self._setting = setting
         self._resolver = ThreadedResolver()
 
     async def resolve(
@@ -82,7 +86,7 @@ class _CheckedResolver(AbstractResolver):
     ) -> list[ResolveResult]:
         results = await self._resolver.resolve(host, port, family)
         for result in results:
-            check_address(result["host"], private=self._private)
+            check_address(result["host"], private=self._private, setting=self._setting)
         return results
 
     async def close(self) -> None:
@@ -121,7 +125,7 @@ class ChatClient:
         self._session = aiohttp.ClientSession(
             # ttl_dns_cache None: the address found first is kept as long as the client lives.
             connector=aiohttp.TCPConnector(
-                limit=self.endpoint.concurrency, resolver=_CheckedResolver(private=self._private), ttl_dns_cache=None
+                limit=self.endpoint.concurrency, resolver=CheckedResolver(private=self._private), ttl_dns_cache=None
             ),
             timeout=aiohttp.ClientTimeout(total=self.endpoint.timeout_s, sock_connect=CONNECT_TIMEOUT_S),
             headers=headers,

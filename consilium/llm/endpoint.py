@@ -1,4 +1,7 @@
-"""The endpoint of a judge: its URL, how it is called, and whether it is allowed."""
+"""The endpoint of a judge: its URL, how it is called, and whether it is allowed.
+
+`check_url`, `allows_private` and `check_address` hold for every host that the operator lists, whatever is asked of it.
+"""
 
 from __future__ import annotations
 
@@ -92,9 +95,14 @@ class Endpoint:
         return parameters
 
 
-def check_url(url: str, allowed_hosts: Collection[str]) -> str:
+# The setting with the operator's list, as messages name it.
+JUDGE_HOSTS = "JUDGE_ALLOWED_HOSTS"
+
+
+def check_url(url: str, allowed_hosts: Collection[str], *, setting: str = JUDGE_HOSTS, with_query: bool = False) -> str:
     """``url`` without a trailing slash, if the operator lets it be called; `EndpointRefused` with the reason if not.
 
+    ``setting`` is where ``allowed_hosts`` comes from. An address ``with_query`` may have one, and keeps its last slash.
     ``allowed_hosts`` holds ``name`` (any port) or ``name:port``, either with ``@private`` behind it
     (`allows_private`). Names are compared as they are written: another spelling of an address (octal, IPv6-mapped) is
     another name.
@@ -110,18 +118,19 @@ def check_url(url: str, allowed_hosts: Collection[str]) -> str:
         raise EndpointRefused(
             Phrase("The address must not hold a user name or password; name the key’s variable instead.")
         )
-    if parts.query or parts.fragment or re.search(r"[\s\\]|[^\x21-\x7e]", url):
+    if (parts.query and not with_query) or parts.fragment or re.search(r"[\s\\]|[^\x21-\x7e]", url):
         raise EndpointRefused(Phrase("The address must be plain: no query, no fragment, no spaces."))
     if not _entries_for(url, allowed_hosts):
         host = parts.hostname.lower()
         written = f"[{host}]" if ":" in host else host
         raise EndpointRefused(
             Phrase(
-                "“%(host)s” is not on the operator’s list of hosts that judges may call (JUDGE_ALLOWED_HOSTS).",
+                "“%(host)s” is not on the operator’s list of hosts that may be called (%(setting)s).",
                 host=f"{written}:{port or _port(parts.scheme)}",
+                setting=setting,
             )
         )
-    return url.rstrip("/")
+    return url if with_query else url.rstrip("/")
 
 
 def _port(scheme: str) -> int:
@@ -199,8 +208,8 @@ def allows_private(url: str, allowed_hosts: Collection[str]) -> bool:
     )
 
 
-def check_address(address: str, *, private: bool = True) -> None:
-    """Refuse an address that judges may not call, whichever name led there.
+def check_address(address: str, *, private: bool = True, setting: str = JUDGE_HOSTS) -> None:
+    """Refuse an address that may not be called, whichever name led there.
 
     Always refused are link-local addresses and others of a cloud's metadata, multicast and unspecified ones; without
     ``private`` also every address that is not public. An IPv4 address in the form of an IPv6 one (mapped, compatible,
@@ -208,14 +217,15 @@ def check_address(address: str, *, private: bool = True) -> None:
     """
     ip = _undressed(ipaddress.ip_address(address.partition("%")[0]))
     if ip in _METADATA or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
-        raise EndpointRefused(Phrase("The host’s address %(address)s is not one that judges may call.", address=ip))
+        raise EndpointRefused(Phrase("The host’s address %(address)s is not one that may be called.", address=ip))
     if not private and (not ip.is_global or ip.is_reserved or getattr(ip, "is_site_local", False)):
         raise EndpointRefused(
             Phrase(
                 "The host’s name is public and its address %(address)s is not. If that is meant, write %(mark)s behind "
-                "the name in JUDGE_ALLOWED_HOSTS.",
+                "the name in %(setting)s.",
                 address=ip,
                 mark=PRIVATE,
+                setting=setting,
             )
         )
 

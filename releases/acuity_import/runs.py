@@ -30,7 +30,7 @@ from rubrics.models import Candidate, Response
 from scoring.classification.config import levels_of
 from scoring.classification.kind import STAGE
 from scoring.judges.services import restore_judge
-from scoring.models import AcuityReading, JudgeRun, JudgeRunItem, PipelineRun, PipelineStep
+from scoring.models import AcuityReading, EndpointKind, JudgeRun, JudgeRunItem, PipelineRun, PipelineStep
 from scoring.models.classification import CLASSIFY
 from scoring.susceptibility.level_texts import LEVEL_CONTROLS
 
@@ -192,6 +192,7 @@ def _judged(importing: AcuityImporting, run: str, row: Row) -> bool:
         snapshot=snapshot,
         prompt_hash=row["prompt_hash"],
         replicates=row["samples"],
+        endpoint_kind=row["endpoint_kind"] or EndpointKind.MODEL,
         imported=True,
         origin=run,
         imported_from=importing.release,

@@ -160,7 +160,7 @@ TABLES: Mapping[str, Mapping[str, Schema]] = {
         "created_at": _FILLED,
         "finished_at": _TEXT,
         "imported_from": {**_TEXT, "maxLength": MAX_RELEASE_NAME_LENGTH},
-        # What answered forced choices, a language model or rules; empty of a judge.
+        # What answered, a language model or rules; of a judge empty where no rules did.
         "endpoint_kind": {"enum": ["", *EndpointKind.values]},
     },
     ADVICE: {

@@ -23,7 +23,7 @@ from releases.content.options import ReleaseOptions
 from rubrics.models import AcuityScale, Benchmark, Candidate, Case, Response
 from scoring.classification.due_choices import ASKED_BY
 from scoring.classification.kind import STAGE
-from scoring.models import AcuityReading, JudgeRun, JudgeRunItem, PipelineRun, PipelineStep
+from scoring.models import AcuityReading, EndpointKind, JudgeRun, JudgeRunItem, PipelineRun, PipelineStep
 from scoring.models.classification import CLASSIFY
 from scoring.work.levels import options_of
 
@@ -132,7 +132,8 @@ class RunContent:
                 *(_status(run), run.replicates, config.get("model", "")),
                 files.json_cell(_settings(config, JUDGE_SETTINGS)),
                 *(self._digest(run.lasting_id), run.prompt_hash, run.frame.get("suite", "")),
-                *(_moment(run.created_at), _moment(run.finished_at), run.imported_from, ""),
+                *(_moment(run.created_at), _moment(run.finished_at), run.imported_from),
+                run.endpoint_kind if run.endpoint_kind == EndpointKind.RULES else "",
             ]
 
     def _digest(self, run: str) -> str:

@@ -24,6 +24,15 @@ from releases.content import acuity, optional_content
 from releases.content.card import CardFacts, data_card
 from releases.content.cases import cases_to_release, released_cases, withheld_cases
 from releases.content.citation import Cited, bibtex, cff, one_line
+from releases.content.citations import (
+    CITATION_COLUMNS,
+    CITATION_TEXT,
+    DOCUMENT_COLUMNS,
+    DOCUMENT_TEXT,
+    CitedDocuments,
+    citation_rows,
+    cited_places,
+)
 from releases.content.clinconsensus import clinconsensus
 from releases.content.croissant import croissant
 from releases.content.folder import Folder, OpenFile
@@ -32,7 +41,7 @@ from releases.content.licences import licence_text
 from releases.content.options import ReleaseOptions
 from releases.content.process import process_facts
 from releases.content.prompts import judge_prompts
-from releases.content.record import ReleasedCase
+from releases.content.record import CitedPlace, ReleasedCase
 from releases.content.schemas import SCHEMAS, schema_of
 from releases.content.tables import (
     RUBRIC_COLUMNS,
@@ -90,7 +99,10 @@ def build(spec: ReleaseOrder, root: Path, progress: Progress = no_progress) -> B
     left_out: Counter[str] = Counter()
     counts: Counter[str] = Counter(cases=0, criteria=0)
     slices = Slices()
-    keys = _write_cases(spec, folder, counts, left_out, slices, progress)
+    places: list[CitedPlace] = []
+    keys = _write_cases(spec, folder, counts, left_out, slices, places, progress)
+    if places:
+        _write_citations(spec.benchmark, folder, counts, places)
     left_out["cases_of_datasets_not_passed_on"] = withheld_cases(spec.benchmark).count()
     folder.csv("slices.csv", SLICE_COLUMNS, slices.rows(), text_columns=("slice",))
     _write_work(spec, folder, keys, counts, left_out)
@@ -110,9 +122,15 @@ def build(spec: ReleaseOrder, root: Path, progress: Progress = no_progress) -> B
 
 
 def _write_cases(
-    spec: ReleaseOrder, folder: Folder, counts: Counter[str], left_out: Counter[str], slices: Slices, progress: Progress
+    spec: ReleaseOrder,
+    folder: Folder,
+    counts: Counter[str],
+    left_out: Counter[str],
+    slices: Slices,
+    places: list[CitedPlace],
+    progress: Progress,
 ) -> set[str]:
-    """Write both forms, the criteria and the splits; return the keys of the cases."""
+    """Write both forms, the criteria and the splits; note what they cite; return the keys of the cases."""
     total = cases_to_release(spec.benchmark).count()
     named = _named_slices(spec.benchmark)
     keys: set[str] = set()
@@ -135,6 +153,7 @@ def _write_cases(
             for subset in subsets:
                 split("subset", case, subset)
             slices.add(case, subsets)
+            places.extend(cited_places(case))
             _count(case, counts)
             yield from rubric_rows(case)
             if number % _REPORTED == 0:
@@ -149,6 +168,13 @@ def _write_cases(
             file.close()
     counts["clinconsensus_cases"] = folder.files["cases/clinconsensus.jsonl"].rows or 0
     return keys
+
+
+def _write_citations(benchmark: Benchmark, folder: Folder, counts: Counter[str], places: list[CitedPlace]) -> None:
+    documents = CitedDocuments({})
+    rows = citation_rows(benchmark, places, documents)
+    counts["citations"] = folder.csv("citations.csv", CITATION_COLUMNS, rows, text_columns=CITATION_TEXT)
+    counts["documents"] = folder.csv("documents.csv", DOCUMENT_COLUMNS, documents.rows(), text_columns=DOCUMENT_TEXT)
 
 
 def _named_slices(benchmark: Benchmark) -> dict[str, set[int]]:

@@ -163,6 +163,7 @@ def _files(facts: CardFacts) -> str:
         f"{'' if options.reference_answers else ', without reference answers'}.",
         "- `rubrics.csv`: the criteria as a table, with the source each rests on, the element of the case it hangs on "
         "and what it checks.",
+        *_citation_files(counts),
         "- `splits/`, `slices.csv`: parts of the benchmark and their sizes.",
         "- `schema/`: JSON Schema of every file of lines. `croissant.json`: Croissant 1.0 metadata.",
     ]
@@ -182,6 +183,16 @@ def _files(facts: CardFacts) -> str:
     lines.append("- `release.json`: what this release was made from.")
     lines.append("- `SHA256SUMS`: check it with `sha256sum --check SHA256SUMS`.")
     return "## Files\n\n" + "\n".join(lines) + _changes_section(left_out)
+
+
+def _citation_files(counts: Mapping[str, int]) -> list[str]:
+    if not counts.get("citations"):
+        return []
+    return [
+        f"- `citations.csv`: the passages that criteria rest on ({_n(counts['citations'], 'citation')}), by locator; "
+        "their words where the document may be quoted, the whole passage where it may be passed on. "
+        f"`documents.csv`: {_n(counts['documents'], 'document')} with licence and SHA-256."
+    ]
 
 
 def _acuity_files(facts: CardFacts) -> list[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
-from releases.content.record import Completions, ReleasedCase, ReleasedCriterion
-from rubrics.editor.drafting import items_of
+from releases.content.citations import locators
+from releases.content.record import CitedPlace, Completions, ReleasedCase, ReleasedCriterion
+from rubrics.editor.citation import Citation, citations_of
+from rubrics.editor.draft_content import items_of
 from rubrics.models import AcuityDataset, Benchmark, Candidate, Case, Response, Rubric, RubricDraft, RubricItem
 from rubrics.parsing import as_imported
 
@@ -64,6 +66,8 @@ def _released(cases: Sequence[Case]) -> Iterator[ReleasedCase]:
     for item in rows.select_related("criterion", "rubric").order_by("rubric_id", "position"):
         items[item.rubric.case_id].append(item)
     completions = _completions(cases)
+    cited = {row.pk: citations_of(row.citations) for rows_of_case in items.values() for row in rows_of_case}
+    names = locators(cases[0].benchmark, {citation for citations in cited.values() for citation in citations})
     origins = _origins([case for case in cases if _says_more_of_criteria(case.metadata)])
     for case in cases:
         own = items[case.pk]
@@ -71,7 +75,10 @@ def _released(cases: Sequence[Case]) -> Iterator[ReleasedCase]:
         yield ReleasedCase(
             key=case.key,
             conversation=case.conversation,
-            criteria=tuple(_criterion(item, place, origins) for place, item in enumerate(own, start=1)),
+            criteria=tuple(
+                _criterion(item, place, origins, _cited(case, item, place, cited[item.pk], names))
+                for place, item in enumerate(own, start=1)
+            ),
             version=own[0].rubric.version if own else 1,
             reference_answer=case.reference_answer,
             difficulty=case.difficulty,
@@ -85,7 +92,22 @@ def _released(cases: Sequence[Case]) -> Iterator[ReleasedCase]:
         )
 
 
-def _criterion(item: RubricItem, position: int, origins: Origins) -> ReleasedCriterion:
+def _cited(
+    case: Case, item: RubricItem, place: int, citations: Sequence[Citation], names: Mapping[Citation, str]
+) -> tuple[CitedPlace, ...]:
+    """What a criterion cites; for the rubric of a file whose documents are not here, the locators that it gave."""
+    if not citations and item.rubric.version == 1:
+        kept = (case.metadata.get(as_imported.KEY) or {}).get(as_imported.CITATIONS) or {}
+        return tuple(CitedPlace(case.key, place, locator) for locator in kept.get(str(place), ()))
+    # A document may be in two collections: a locator is named once.
+    cited: dict[str, Citation] = {}
+    for citation in citations:
+        if citation in names:
+            cited.setdefault(names[citation], citation)
+    return tuple(CitedPlace(case.key, place, locator, citation) for locator, citation in cited.items())
+
+
+def _criterion(item: RubricItem, position: int, origins: Origins, cited: tuple[CitedPlace, ...]) -> ReleasedCriterion:
     extras, kept = origins.get(item.criterion_id, ({}, None))
     return ReleasedCriterion(
         position=position,
@@ -96,6 +118,8 @@ def _criterion(item: RubricItem, position: int, origins: Origins) -> ReleasedCri
         element=item.case_element,
         expectation=item.expectation,
         bank=item.bank_item,
+        cited=cited,
+        suggestion=item.suggestion,
         extras=extras,
         kept=kept,
     )

@@ -39,6 +39,8 @@ def healthbench(case: ReleasedCase, canary: str) -> dict[str, Any]:
                 "element": each.element,
                 "expectation": each.expectation,
                 "bank": each.bank,
+                as_imported.CITATIONS: [place.locator for place in each.cited],
+                "suggestion": each.suggestion,
             },
         )
         for each in case.criteria

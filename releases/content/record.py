@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from rubrics.editor.citation import Citation
 from rubrics.parsing import as_imported
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPlace:
+    """A citation of a criterion: its locator, and the citation, None where this benchmark lacks the passage."""
+
+    case: str
+    criterion: int
+    locator: str
+    citation: Citation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +33,8 @@ class ReleasedCriterion:
     element: str = ""
     expectation: str = ""
     bank: str = ""
+    cited: tuple[CitedPlace, ...] = ()
+    suggestion: str = ""
     extras: dict[str, Any] = field(default_factory=dict)
     kept: dict[str, Any] | None = None
 

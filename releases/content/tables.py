@@ -33,7 +33,8 @@ def splits_of(case: ReleasedCase) -> Iterator[tuple[str, str]]:
 def rubric_rows(case: ReleasedCase) -> Iterator[tuple[Any, ...]]:
     """`RUBRIC_COLUMNS` of each criterion."""
     for each in case.criteria:
-        texts = (joined(each.tags), each.source, each.element, each.expectation, each.bank)
+        locators = joined([place.locator for place in each.cited])
+        texts = (joined(each.tags), each.source, each.element, each.expectation, each.bank, locators)
         yield (
             *(shielded(case.key), each.position, shielded(each.text), each.points),
             *(shielded(text) for text in texts),

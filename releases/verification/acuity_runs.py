@@ -11,7 +11,7 @@ from consilium.core.phrases import Phrase
 from releases.content import acuity_files as files
 from releases.verification.acuity_content import AcuityContent, AcuityFaults, Row, moment
 from rubrics.acuity.scales import Scale
-from scoring.models import AcuityReading
+from scoring.models import AcuityReading, EndpointKind
 from scoring.models.classification import CLASSIFY
 from scoring.susceptibility.level_texts import level_suite_hash, with_level_text
 
@@ -47,7 +47,8 @@ class RunChecks:
             self._known(files.RUNS, line, "scale", (row["scale"], row["scale_version"]), self.content.scales)
             is_choice = row["kind"] == CLASSIFY
             for name, needed in (
-                *(("candidate", is_choice), ("endpoint_kind", is_choice)),
+                ("candidate", is_choice),
+                ("endpoint_kind", is_choice or row["endpoint_kind"] == EndpointKind.RULES),
                 *(("judge", not is_choice), ("judge_version", not is_choice)),
             ):
                 if bool(row[name]) is not needed:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, cast
 from releases.content import acuity, acuity_files
 from releases.content.schemas import SCHEMAS, schema_of
 from releases.verification.acuity import check_acuity
+from releases.verification.citations import check_citations
 from releases.verification.lines import fault_of
 from releases.verification.sources import Source, Unreadable, ZipSource, open_source
 from rubrics.parsing.faults import Faults
@@ -38,6 +39,8 @@ COUNTED = {
     "responses.jsonl": "responses",
     "decisions.csv": "decisions",
     "verdicts.csv": "verdicts",
+    "citations.csv": "citations",
+    "documents.csv": "documents",
     **acuity.COUNTED,
 }
 
@@ -96,6 +99,9 @@ def verify_source(source: Source) -> Verified:
         for fault in faults.first:
             report.add(str(fault))
         report.total += faults.total - len(faults.first)
+    if {"citations.csv", "documents.csv"} & names:
+        for problem in check_citations(source):
+            report.add(problem)
     if isinstance(release, dict):
         _check_release(source, release, actual, rows, names, report)
     _check_croissant(_json(source, "croissant.json", names, report), actual, report)

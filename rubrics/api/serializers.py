@@ -60,6 +60,19 @@ class CaseSerializer(Plain):
     response_count = serializers.IntegerField()
 
 
+class CitationSerializer(Plain):
+    """A passage that a criterion rests on. The quotation must stand in the passage word for word."""
+
+    passage = serializers.CharField(help_text="The public id of a passage of this benchmark.")
+    start = serializers.IntegerField(
+        required=False, allow_null=True, help_text="Where the quotation begins, in characters of the passage."
+    )
+    end = serializers.IntegerField(required=False, allow_null=True)
+    quote = serializers.CharField(
+        allow_blank=True, required=False, help_text="Empty where the passage is cited as a whole."
+    )
+
+
 class CriterionSerializer(Plain):
     """A criterion in its place in the published rubric."""
 
@@ -68,6 +81,7 @@ class CriterionSerializer(Plain):
     text = serializers.CharField(source="criterion.text")
     points = serializers.IntegerField()
     tags = serializers.ListField(child=serializers.CharField())
+    citations = CitationSerializer(many=True)
 
 
 class CaseTurnSerializer(Plain):

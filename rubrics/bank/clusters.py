@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from rubrics.bank.catalogue import applying
-from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
 from rubrics.parsing.bank import BankEntry
 

@@ -18,9 +18,10 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.errors import ImportRefused
 from consilium.core.versioning import StaleSave
-from rubrics import access
+from rubrics import access, cited
+from rubrics.api.serializers import CitationSerializer
 from rubrics.editor import editing
-from rubrics.editor.drafting import MAX_ITEMS, read_items
+from rubrics.editor.draft_content import MAX_ITEMS, read_items
 from rubrics.models import Case, Rubric
 from rubrics.parsing.faults import Faults
 from rubrics.services.drafts import put_draft
@@ -33,7 +34,7 @@ Plain = serializers.Serializer[Any]
 
 
 class DraftItemSerializer(Plain):
-    """A criterion that is being written; read strictly by `rubrics.editor.drafting.read_items`."""
+    """A criterion that is being written; read strictly by `rubrics.editor.draft_content.read_items`."""
 
     id = serializers.CharField(help_text="A name for it, unique within the draft, at most 40 characters.")
     text = serializers.CharField(allow_blank=True, required=False)
@@ -43,6 +44,8 @@ class DraftItemSerializer(Plain):
     element = serializers.CharField(allow_blank=True, required=False)
     expectation = serializers.CharField(allow_blank=True, required=False)
     bank = serializers.CharField(allow_blank=True, required=False)
+    citations = CitationSerializer(many=True, required=False)
+    suggestion = serializers.CharField(allow_blank=True, required=False, help_text="The suggestion that it began as.")
     criterion = serializers.IntegerField(
         required=False, allow_null=True, help_text="The criterion that it is, as long as its text stands."
     )
@@ -56,6 +59,17 @@ class MissingSerializer(Plain):
     message = serializers.CharField()
 
 
+class CitedSerializer(CitationSerializer):
+    """What pages show of a citation."""
+
+    reference = serializers.CharField(help_text="Publisher, title, version and page.")
+    address = serializers.CharField(help_text="The page of the passage, with the quotation marked.")
+    words = serializers.CharField(help_text="The quotation, or the whole passage.")
+    marks = serializers.ListField(
+        child=serializers.CharField(), help_text="What speaks against the document: superseded, retired, review due."
+    )
+
+
 class DraftSerializer(Plain):
     """A draft as it stands. Version 0: nothing is written yet."""
 
@@ -63,6 +77,7 @@ class DraftSerializer(Plain):
     draft = serializers.IntegerField(allow_null=True, help_text="Which draft it is; a later one has another number.")
     version = serializers.IntegerField()
     items = DraftItemSerializer(many=True)
+    cited = CitedSerializer(many=True, help_text="Every citation of the items once.")
     saved_at = serializers.CharField()
     saved_by = serializers.CharField()
     missing = MissingSerializer(many=True)
@@ -97,7 +112,7 @@ class LintedSerializer(StrictSerializer, Plain):
 
 
 class TableSerializer(StrictSerializer, Plain):
-    """A file with a heading: criterion, points, tags, source, element, expectation, bank."""
+    """A file with a heading: criterion, points, tags, source, element, expectation, bank, citations."""
 
     file = serializers.FileField()
 
@@ -112,7 +127,7 @@ def _rubric_payload(case: Case) -> dict[str, Any]:
         return {"status": "", **editing.nothing_yet(case.benchmark)}
     if rubric.status == Rubric.Status.PUBLISHED:
         nothing = editing.nothing_yet(case.benchmark)
-        return {"status": rubric.status, **nothing, "items": [item.as_json() for item in items], "missing": []}
+        return {"status": rubric.status, **nothing, **editing.items_json(items, case.benchmark), "missing": []}
     return {"status": rubric.status, **editing.draft_json(rubric.draft, benchmark=case.benchmark)}
 
 
@@ -168,7 +183,7 @@ def draft_lint(request: Request, slug: str, public_id: str) -> Response:
 @parser_classes([MultiPartParser])
 def draft_table(request: Request, slug: str, public_id: str) -> Response:
     """Read a table (CSV or XLSX) into items; nothing is kept. Put them into the draft, or send them to lint."""
-    access.get_case_to_write(request.user, slug, public_id)
+    case = access.get_case_to_write(request.user, slug, public_id)
     serializer = TableSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
     file, faults = serializer.validated_data["file"], Faults()
@@ -178,6 +193,8 @@ def draft_table(request: Request, slug: str, public_id: str) -> Response:
     rows = list(islice(table, MAX_ITEMS + 1))
     if len(rows) > MAX_ITEMS:
         faults.add(rows[-1].line, "criterion", _("A rubric has at most %(n)d criteria.") % {"n": MAX_ITEMS})
+    if not faults.total:
+        cited.resolve_rows(case.benchmark, rows, faults)
     if faults.total:
         raise ImportRefused(faults.first, faults.total)
     items = [{"id": f"t{place}", **row.as_json()} for place, row in enumerate(rows, start=1)]

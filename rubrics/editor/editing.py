@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import connection
 from django.utils.timezone import localtime
 
 from consilium.core.i18n import translate
-from rubrics.editor.drafting import DraftItem, from_rubric, items_of, unready
+from rubrics import cited
+from rubrics.editor.citation import Citation, citation_row
+from rubrics.editor.draft_content import DraftItem, from_rubric, items_of, unready
 from rubrics.editor.rules import broken_rules, rules_of
 from rubrics.lint import lint
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft
@@ -38,19 +40,43 @@ def current_rubric(case: Case) -> tuple[Rubric | None, list[DraftItem]]:
 def draft_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
     """A draft as JSON for the editor and the API."""
     items = items_of(draft.content)
+    return {**saved_json(draft, benchmark=benchmark), **items_json(items, benchmark)}
+
+
+def saved_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
+    """What there is to know of a draft beside its items."""
     return {
         "draft": draft.rubric_id,  # the versions of each draft count from 1
         "version": draft.version,
-        "items": [item.as_json() for item in items],
         "saved_at": draft.saved_at.isoformat(),
         "saved_by": str(draft.saved_by) if draft.saved_by else "",
-        "missing": missing(items, benchmark),
+        "missing": missing(items_of(draft.content), benchmark),
     }
+
+
+def items_json(items: Sequence[DraftItem], benchmark: Benchmark) -> dict[str, Any]:
+    """Items, and what is shown of the citations in them (`rubrics.cited.ShownCitation.as_json`)."""
+    citations = (citation for item in items for citation in item.citations)
+    return {"items": [item.as_json() for item in items], "cited": cited_json(citations, benchmark)}
+
+
+def cited_json(citations: Iterable[Citation], benchmark: Benchmark) -> list[dict[str, Any]]:
+    """What is shown of citations, each once."""
+    shown = cited.describe(benchmark, citations)
+    return [{**citation_row(citation), **entry.as_json()} for citation, entry in shown.items()]
 
 
 def nothing_yet(benchmark: Benchmark) -> dict[str, Any]:
     """The JSON of a draft before the first save: version 0; saving it opens a draft."""
-    return {"draft": None, "version": 0, "items": [], "saved_at": "", "saved_by": "", "missing": missing([], benchmark)}
+    return {
+        "draft": None,
+        "version": 0,
+        "items": [],
+        "cited": [],
+        "saved_at": "",
+        "saved_by": "",
+        "missing": missing([], benchmark),
+    }
 
 
 def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from consilium.core.i18n import translate
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 from rubrics.models import Case, Criterion, PrivacyWaiver, Rubric
 from rubrics.parsing.privacy import PrivacyFinding, findings
 

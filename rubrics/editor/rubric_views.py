@@ -18,16 +18,17 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.i18n import translate
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
-from rubrics import access
+from rubrics import access, beside, cited
 from rubrics.editor import editing
-from rubrics.editor.drafting import read_items
+from rubrics.editor.draft_content import read_items
 from rubrics.editor.rules import rules_of
+from rubrics.hooks import DraftRefused
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.parsing.faults import Faults
 from rubrics.selectors.conversation import turns_of
 from rubrics.services.drafts import open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
-from rubrics.versions.evidence import evidence_for
+from rubrics.versions.grading_evidence import evidence_for
 
 MAX_UPLOAD_BYTES = 16 << 20
 
@@ -58,6 +59,8 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "rules": rules,
             "missing": stands["missing"],
             "columns": COLUMNS,
+            "panels": beside.panels_for(request.user, case) if writable else [],
+            "cited": cited.describe(case.benchmark, (citation for item in items for citation in item.citations)),
             "returned": returned,
             "evidence": [entry for entries in evidence.values() for entry in entries],
             "start": {
@@ -131,10 +134,12 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         current = editing.draft_json(stale.current, benchmark=case.benchmark)
         body = stale_body(case.public_id, stale, version=current["version"], current=current)
         return JsonResponse(body, status=stale.status_code)
+    except DraftRefused as refused:
+        body = {"detail": _("Some criteria cannot be saved."), "errors": _fault_rows(refused.errors)}
+        return JsonResponse(body, status=refused.status_code)
     except DomainError as refused:
         return JsonResponse({"detail": str(refused), "gone": refused.status_code == 409}, status=refused.status_code)
-    current = editing.draft_json(draft, benchmark=case.benchmark)
-    del current["items"]  # the page has them
+    current = editing.saved_json(draft, benchmark=case.benchmark)  # the page has the items
     return JsonResponse(saved_body(case.public_id, version=current["version"], current=current))
 
 
@@ -166,7 +171,7 @@ def rubric_lint(request: SignedInRequest, slug: str, public_id: str) -> HttpResp
 @signed_in
 def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """What a pasted text or a file holds: guessed columns, criteria, faults by line and field. Nothing is kept."""
-    access.get_case_to_write(request.user, slug, public_id)
+    case = access.get_case_to_write(request.user, slug, public_id)
     faults = Faults()
     column_names = request.POST.get("columns")
     columns = column_names.split(",") if column_names else None
@@ -180,11 +185,13 @@ def rubric_paste(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
         exact = upload.read(4) == ZIP
         upload.seek(0)
         table = read_table(rows_of_file(cast(BinaryIO, upload), faults), faults, columns=columns, exact=exact)
+    cited.resolve_rows(case.benchmark, table.rows, faults)
     return JsonResponse(
         {
             "columns": table.columns,
             "has_heading": table.has_heading,
             "rows": [row.as_json() for row in table.rows],
+            "cited": editing.cited_json((citation for row in table.rows for citation in row.citations), case.benchmark),
             "faults": _fault_rows(sorted(faults.first, key=lambda fault: fault.line)),
             "fault_total": faults.total,
         }

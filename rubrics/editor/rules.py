@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from consilium.core.errors import LineError
-from rubrics.editor.drafting import HIGHEST, LOWEST, DraftItem
+from rubrics.editor.draft_content import HIGHEST, LOWEST, DraftItem
 from rubrics.models import Benchmark
 
 TARGET = 30

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from django.db.models import F
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access
+from rubrics import access, cited
+from rubrics.cited import ShownCitation
 from rubrics.editor import editing
+from rubrics.editor.citation import citations_of
+from rubrics.imports.bulk import chunks
 from rubrics.models import Benchmark, RubricItem
 from rubrics.tables import CASE, COLUMNS, csv_of, rows_of_items, xlsx_of
 from rubrics.tables.columns import joined
 from rubrics.views.benchmarks import csv_response
 
-TRACED = ("position", "criterion", "points", "source", "element", "expectation")
+TRACED = (
+    *("position", "criterion", "points", "source", "element", "expectation", "locator", "quote"),
+    *("document", "publisher", "version", "page", "licence", "published", "marks"),
+)
+CHUNK = 500  # criteria whose citations are read together
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -40,7 +48,8 @@ def rubric_table(request: SignedInRequest, slug: str, public_id: str, kind: str)
     """The current rubric of a case: the draft, else the published one."""
     case = access.get_case_to_write(request.user, slug, public_id)
     _rubric, items = editing.current_rubric(case)
-    return table_response(f"{slug}-{public_id}-rubric", kind, COLUMNS, rows_of_items(items))
+    rows = rows_of_items(items, cited.locators_of(case.benchmark, items))
+    return table_response(f"{slug}-{public_id}-rubric", kind, COLUMNS, rows)
 
 
 @require_safe
@@ -52,36 +61,51 @@ def rubrics_table(request: SignedInRequest, slug: str, kind: str) -> HttpRespons
 
 
 def _published(benchmark: Benchmark) -> Iterator[tuple[object, ...]]:
-    items = (
+    for key, item, citations in _published_items(benchmark):
+        texts = (item.source_note, item.case_element, item.expectation, item.bank_item)
+        locators = joined([shown.locator for shown in citations])
+        yield (key, item.position, item.criterion.text, item.points, joined(item.tags), *texts, locators)
+
+
+def _published_items(benchmark: Benchmark) -> Iterator[tuple[str, RubricItem, list[ShownCitation]]]:
+    """The key of the case, the item, and its citations, of all published rubrics."""
+    rows = (
         RubricItem.objects.filter(
             rubric__case__benchmark=benchmark,
             rubric__case__excluded_at=None,
             rubric__status="published",
             rubric__track="gold",
         )
+        .annotate(key=F("rubric__case__key"))
+        .select_related("criterion")
         .order_by("rubric__case_id", "position")
-        .values_list(
-            *("rubric__case__key", "position", "criterion__text", "points", "tags"),
-            *("source_note", "case_element", "expectation", "bank_item"),
-        )
     )
-    for key, position, text, points, tags, *rest in items.iterator(chunk_size=2000):
-        yield (key, position, text, points, joined(tags), *rest)
+    for items in chunks(rows.iterator(chunk_size=CHUNK), CHUNK):
+        lists = cited.describe_lists(benchmark, [citations_of(item.citations) for item in items])
+        for item, citations in zip(items, lists, strict=True):
+            yield item.key, item, citations
 
 
 @require_safe
 @signed_in
 def traceability(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """For each criterion of a case: its source, the element of the case, and what it checks; gaps stay visible."""
+    """For each criterion of a case: its source, citations, the element of the case, and what it checks.
+
+    Gaps stay visible.
+    """
     case = access.get_case_to_write(request.user, slug, public_id)
     rubric, items = editing.current_rubric(case)
     gaps = {
         name: sum(not getattr(item, name).strip() for item in items) for name in ("source", "element", "expectation")
     }
+    gaps["citation"] = sum(not item.citations for item in items)
+    lists = cited.describe_lists(case.benchmark, [item.citations for item in items])
+    rows = [{"item": item, "citations": citations} for item, citations in zip(items, lists, strict=True)]
+    dated = sum(any(shown.marks for shown in citations) for citations in lists)
     return render(
         request,
         "rubrics/editor/traceability.html",
-        {"benchmark": case.benchmark, "case": case, "rubric": rubric, "items": items, "gaps": gaps},
+        {"benchmark": case.benchmark, "case": case, "rubric": rubric, "rows": rows, "gaps": gaps, "dated": dated},
     )
 
 
@@ -91,9 +115,13 @@ def traceability_table(request: SignedInRequest, slug: str, public_id: str, kind
     """The traceability of a case as a file."""
     case = access.get_case_to_write(request.user, slug, public_id)
     _rubric, items = editing.current_rubric(case)
+    lists = cited.describe_lists(case.benchmark, [item.citations for item in items])
     rows = (
-        (place, item.text, item.points or None, item.source, item.element, item.expectation)
-        for place, item in enumerate(items, start=1)
+        row
+        for place, (item, citations) in enumerate(zip(items, lists, strict=True), start=1)
+        for row in _traced(
+            (place, item.text, item.points or None, item.source, item.element, item.expectation), citations
+        )
     )
     return table_response(f"{slug}-{public_id}-traceability", kind, TRACED, rows)
 
@@ -104,7 +132,26 @@ def benchmark_traceability(request: SignedInRequest, slug: str) -> HttpResponseB
     """What the criteria of all published rubrics rest on."""
     benchmark = access.get_written_benchmark(request.user, slug)
     rows = (
-        (key, position, text, points, source, element, expectation)
-        for key, position, text, points, _tags, source, element, expectation, _bank in _published(benchmark)
+        row
+        for key, item, citations in _published_items(benchmark)
+        for row in _traced(
+            (
+                *(key, item.position, item.criterion.text, item.points),
+                *(item.source_note, item.case_element, item.expectation),
+            ),
+            citations,
+        )
     )
     return csv_response(f"{slug}-traceability.csv", csv_of((CASE, *TRACED), rows))
+
+
+def _traced(criterion: tuple[object, ...], citations: Sequence[ShownCitation]) -> Iterator[tuple[object, ...]]:
+    """A row for each citation of a criterion; one without them where it cites nothing."""
+    for shown in citations:
+        yield (
+            *criterion,
+            *(shown.locator, shown.exported_words, shown.document, shown.publisher, shown.version, shown.page),
+            *(shown.licence, shown.published_on.isoformat() if shown.published_on else "", "; ".join(shown.marks)),
+        )
+    if not citations:
+        yield (*criterion, *[""] * (len(TRACED) - 6))

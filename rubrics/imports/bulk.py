@@ -75,7 +75,7 @@ def _reference(table: str, column: str) -> str:
 
 
 def refresh_statistics() -> None:
-    """Tell the planner about the rows that this transaction wrote, in the tables of benchmarks and of physicians' work.
+    """Tell the planner about the rows that this transaction wrote, in the tables of benchmarks, documents and work.
 
     Autovacuum looks a minute after the commit at the soonest. Until then, with rows that the planner believed to be
     few, a report took 11 to 27 s instead of under one (17,000 decisions, PostgreSQL 18). Texts, lists and JSON take the
@@ -83,7 +83,7 @@ def refresh_statistics() -> None:
     """
     tables = {
         model._meta.db_table: model
-        for label in ("rubrics", "annotation")
+        for label in ("rubrics", "documents", "annotation")
         for model in apps.get_app_config(label).get_models()
     }
     quote = connection.ops.quote_name

@@ -14,21 +14,24 @@ from django.utils.translation import ngettext
 from psycopg.types.json import Jsonb
 
 from consilium.core.identifiers import new_public_id
+from rubrics import cited
+from rubrics.editor.citation import Citation, citation_rows
 from rubrics.imports.bulk import array_literal, copy_rows, reference_checked_later, reserve_ids
 from rubrics.models import Benchmark, Case, Criterion, Register, Rubric, RubricItem
 from rubrics.parsing import as_imported
-from rubrics.parsing.cases import CaseRecord
+from rubrics.parsing.cases import CaseRecord, CriterionRecord
 from rubrics.parsing.faults import Faults
 
 CASE_COLUMNS = (
     *("id", "public_id", "benchmark", "key", "conversation", "reference_answer", "difficulty", "register"),
     *("language", "tags", "label_tags", "metadata", "created_at"),
 )
+NOTHING_CITED = "[]"  # as JSON: most criteria cite nothing, and dumping a list for every row is slow
 REGISTERS = frozenset(Register.values)
 RUBRIC_COLUMNS = ("id", "case", "track", "version", "status", "criterion_count", "provenance", "published_at")
 ITEM_COLUMNS = (
     *("rubric", "criterion", "position", "points", "tags"),
-    *("source_note", "case_element", "expectation", "bank_item"),
+    *("source_note", "case_element", "expectation", "bank_item", "citations", "suggestion"),
 )
 
 
@@ -49,6 +52,8 @@ class CaseWriter:
         self.cases: Counter[str] = Counter(created=0, unchanged=0)
         self.criteria: Counter[str] = Counter(created=0, unchanged=0)
         self.unknown_roles: Counter[str] = Counter()
+        self.unknown_citations = 0  # of documents that the benchmark does not have
+        self._citations: dict[str, Citation] = {}
         self.without_score: list[int] = []  # lines of cases whose criteria are all negative
         self._registers: dict[str, str] = benchmark.maps.get("register", {})
         self._may_exist = Case.with_stubs.filter(benchmark=benchmark).exists()
@@ -68,6 +73,8 @@ class CaseWriter:
         if self.faults.total:  # nothing will be stored: the rest of the file is read only to report its faults
             return ids
         new = [record for record in records if record.key not in known]
+        locators = (name for record in new for criterion in record.criteria for name in criterion.citations)
+        self._citations = cited.resolve(self.benchmark, locators)
         case_ids = reserve_ids(Case, len(new))
         rubric_ids = reserve_ids(Rubric, len(new))
         texts = [
@@ -152,7 +159,14 @@ class CaseWriter:
                 yield (
                     *(rubric, next(criterion_ids), position, criterion.points, array_literal(criterion.tags)),
                     *(criterion.source, criterion.element, criterion.expectation, criterion.bank),
+                    *(Jsonb(self._cited(criterion)) if criterion.citations else NOTHING_CITED, criterion.suggestion),
                 )
+
+    def _cited(self, criterion: CriterionRecord) -> list[dict[str, Any]]:
+        """The citations that the locators of a criterion stand for; those of other documents are counted."""
+        citations = [self._citations[name] for name in criterion.citations if name in self._citations]
+        self.unknown_citations += len(criterion.citations) - len(citations)
+        return citation_rows(dict.fromkeys(citations))
 
     def _known(
         self, records: Sequence[CaseRecord]
@@ -211,6 +225,13 @@ class CaseWriter:
             messages.append(message % {"lines": lines, "more": " …" if count > 10 else ""})
         if self.unknown_roles:
             messages.append(self._unknown_roles())
+        if self.unknown_citations:
+            message = ngettext(
+                "%(n)d citation names a passage that this benchmark does not have. Only releases repeat it.",
+                "%(n)d citations name passages that this benchmark does not have. Only releases repeat them.",
+                self.unknown_citations,
+            )
+            messages.append(message % {"n": self.unknown_citations})
         return messages
 
     def _unknown_roles(self) -> str:

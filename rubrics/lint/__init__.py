@@ -1,6 +1,6 @@
 """Lint of a rubric: remarks that say where, why, and what to do. Pure: criteria in, remarks out.
 
-Remarks block nothing: what must hold is in `rubrics.editor.rules` and `rubrics.editor.drafting.unready`.
+Remarks block nothing: what must hold is in `rubrics.editor.rules` and `rubrics.editor.draft_content.unready`.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class RubricDraft(models.Model):
     """
 
     rubric = models.OneToOneField(Rubric, on_delete=models.CASCADE, related_name="draft")
-    content = models.JSONField(default=dict, encoder=DjangoJSONEncoder)  # as `rubrics.editor.drafting` reads it
+    content = models.JSONField(default=dict, encoder=DjangoJSONEncoder)  # as `rubrics.editor.draft_content` reads it
     digest = models.CharField(max_length=64)  # SHA-256 of what a reviewer reads: criteria and case
     version = models.PositiveIntegerField(default=1)  # counts saves; a save names the one it saw
     client_id = models.UUIDField(null=True, blank=True)  # of the last save, so that a repeated one changes nothing

@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from consilium.core.limits import MAX_TRACEABILITY_LENGTHS
+from consilium.core.limits import (
+    MAX_CITATIONS,
+    MAX_LOCATOR_LENGTH,
+    MAX_PUBLIC_ID_LENGTH,
+    MAX_TRACEABILITY_LENGTHS,
+)
 
 KEY = "as_imported"
+CITATIONS = "citations"  # the field of ``traceability`` with the locators of the passages that a criterion cites
 # Names that the metadata uses itself; a field of the file with such a name is kept under ``fields``.
 RESERVED = frozenset({KEY, "criterion_extras", "context_length"})
 COMPLETIONS = ("ideal_completion", "ideal_completions_group", "ideal_completions_ref_completions")
@@ -35,14 +41,28 @@ def ideal_completions(
     return {**completions, **rest}
 
 
-def traceability_of(value: Any) -> dict[str, str] | None:
+_LENGTHS = {**MAX_TRACEABILITY_LENGTHS, "suggestion": MAX_PUBLIC_ID_LENGTH}
+
+
+def traceability_of(value: Any) -> dict[str, Any] | None:
     """What a criterion rests on, if ``value`` has the form in which a release writes it; None for anything else."""
-    if not isinstance(value, Mapping) or not value or not value.keys() <= MAX_TRACEABILITY_LENGTHS.keys():
+    if not isinstance(value, Mapping) or not value or not value.keys() <= {*_LENGTHS, CITATIONS}:
         return None
-    sound = all(
-        isinstance(text, str) and 0 < len(text) <= MAX_TRACEABILITY_LENGTHS[name] for name, text in value.items()
-    )
-    return dict(value) if sound else None
+    texts = {name: text for name, text in value.items() if name != CITATIONS}
+    if not all(_is_text(text, _LENGTHS[name]) for name, text in texts.items()):
+        return None
+    if CITATIONS not in value:
+        return texts
+    locators = value[CITATIONS]
+    if not isinstance(locators, list) or not 0 < len(locators) <= MAX_CITATIONS:
+        return None
+    if not all(_is_text(name, MAX_LOCATOR_LENGTH) for name in locators):
+        return None
+    return {**texts, CITATIONS: tuple(locators)}
+
+
+def _is_text(value: Any, longest: int) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= longest
 
 
 def healthbench_criterion(
@@ -51,11 +71,12 @@ def healthbench_criterion(
     tags: Sequence[str],
     extras: Mapping[str, Any],
     kept: Mapping[str, Any] | None = None,
-    rests_on: Mapping[str, str] | None = None,
+    rests_on: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """An element of ``rubrics``; ``kept`` says so where its tags were null or missing.
 
-    ``rests_on`` (source, element, expectation, bank) is a field beside HealthBench's own, where any of it is given.
+    ``rests_on`` (source, element, expectation, bank, citations, suggestion) is a field beside HealthBench's own, where
+    any of it is given.
     """
     record = {"criterion": text, "points": points, "tags": list(tags)}
     if given := {name: text for name, text in (rests_on or {}).items() if text}:

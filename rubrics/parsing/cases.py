@@ -37,6 +37,8 @@ class CriterionRecord:
     element: str = ""
     expectation: str = ""
     bank: str = ""
+    citations: tuple[str, ...] = ()  # locators of the passages it rests on
+    suggestion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +218,9 @@ def _healthbench_criteria(fields: Fields, kept: dict[str, Any]) -> tuple[tuple[C
         rests_on = as_imported.traceability_of(element.get("traceability"))
         if rests_on is not None:
             inner.take("traceability")
+            if rests_on.get(as_imported.CITATIONS):
+                place = str(index + 1)
+                kept.setdefault(as_imported.CITATIONS, {})[place] = list(rests_on[as_imported.CITATIONS])
         criteria.append(CriterionRecord(text, points, tuple(tags), **(rests_on or {})))
         if rest := inner.rest():
             extras[str(index + 1)] = rest

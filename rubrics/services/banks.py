@@ -20,7 +20,7 @@ from consilium.core.phrases import Phrase
 from rubrics.bank.catalogue import entry_of
 from rubrics.bank.clusters import cluster_tag, missing_from
 from rubrics.bank.consensus import NAME
-from rubrics.editor.drafting import MAX_ITEMS, DraftItem, items_of
+from rubrics.editor.draft_content import MAX_ITEMS, DraftItem, items_of
 from rubrics.imports.registry import Counts
 from rubrics.models import Bank, BankItem, Benchmark, Case, RubricDraft
 from rubrics.parsing.bank import BankEntry, in_language, read_bank

@@ -16,7 +16,7 @@ from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.versioning import is_replay, refuse_stale
 from rubrics.editor.case_content import CONTENT, CaseContent, content_of
-from rubrics.editor.drafting import from_rubric
+from rubrics.editor.draft_content import from_rubric
 from rubrics.models import Benchmark, Case, Rubric, RubricReview
 from rubrics.services.drafts import hold_drafts, open_draft, renew_digests, save_draft
 

@@ -14,7 +14,8 @@ from django.utils.translation import gettext_lazy
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.versioning import StaleSave, is_replay, refuse_stale
-from rubrics.editor.drafting import DraftItem, digest_for_review, from_rubric, items_of
+from rubrics import hooks
+from rubrics.editor.draft_content import DraftItem, digest_for_review, from_rubric, items_of
 from rubrics.models import Case, Criterion, Rubric, RubricContributor, RubricDraft
 
 Status = Rubric.Status
@@ -70,7 +71,8 @@ def save_draft(
     ``writer`` is the author of the words, where ``by`` only imports them; neither of them can approve this version.
 
     The same ``client_id`` again changes nothing and answers as the first time. Only a rubric in state draft is
-    written to. Items may be half done; their criteria must belong to this case.
+    written to. Items may be half done; their criteria must belong to this case. Higher apps may refuse them
+    (`rubrics.hooks.DraftRefused`).
     """
     # The lock keeps others from sending it to review meanwhile; the row of the rubric is not changed.
     locked = Rubric.objects.select_for_update(no_key=True).get(pk=rubric.pk)
@@ -83,6 +85,7 @@ def save_draft(
     named = {item.criterion for item in items if item.criterion is not None}
     if named and Criterion.objects.filter(pk__in=named, case=rubric.case_id).count() != len(named):
         raise DomainError(_("A criterion of another case cannot stand in this rubric."))
+    items = hooks.check_draft(locked, items)
     RubricDraft.objects.filter(pk=draft.pk).update(
         content=_content(items),
         # The case is read under the lock of the draft: a change of the case renews the digest under the same lock.
@@ -97,6 +100,7 @@ def save_draft(
     )
     if not created:
         RubricContributor.objects.filter(pk=contributor.pk).update(last_at=at)
+    hooks.draft_saved(locked, items, by, at)
     draft.refresh_from_db()
     return draft
 

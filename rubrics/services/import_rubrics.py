@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import BinaryIO
 
 from django.db import transaction
@@ -15,8 +16,10 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from consilium.core.errors import DomainError
 from consilium.core.jobs import Progress
+from rubrics import cited
 from rubrics.access import is_author
-from rubrics.editor.drafting import MAX_ITEMS, DraftItem, digest_of, from_rubric, items_of
+from rubrics.editor.citation import Citation
+from rubrics.editor.draft_content import MAX_ITEMS, DraftItem, digest_of, from_rubric, items_of
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.registry import Counts
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
@@ -25,6 +28,7 @@ from rubrics.services.drafts import TRACK, open_draft, save_draft
 from rubrics.tables import ZIP, Row, rows_of_file, rows_with_heading
 
 CHUNK = 500
+NOTHING_CITED: Mapping[Citation, cited.ShownCitation] = MappingProxyType({})
 Status = Rubric.Status
 
 
@@ -59,6 +63,11 @@ def import_rubrics(
     criteria = {"created": 0, "unchanged": 0}
     for keys in chunks(by_case, CHUNK):
         stored = _stored_cases(benchmark, keys)
+        cited.resolve_rows(benchmark, [row for key in keys for row in by_case[key]], faults)
+        shown = cited.describe(
+            benchmark,
+            (citation for _case, items, _waits in stored.values() for item in items for citation in item.citations),
+        )
         for key in keys:
             rows = rows_in_order(by_case[key], faults)
             if key not in stored:
@@ -66,7 +75,7 @@ def import_rubrics(
                 faults.add(rows[0].line, "case", message)
                 continue
             case, items, in_review = stored[key]
-            matched_items = matched(rows, items)
+            matched_items = matched(rows, items, shown)
             kept = {item.id for item in items} & {item.id for item in matched_items}
             criteria["unchanged"] += len(kept)
             if digest_of(matched_items) == digest_of(items):
@@ -114,8 +123,15 @@ def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -
     return by
 
 
-def matched(rows: Sequence[Row], stored: Sequence[DraftItem]) -> list[DraftItem]:
-    """Rows as items. An unchanged text keeps its item, equal texts in their order."""
+def matched(
+    rows: Sequence[Row],
+    stored: Sequence[DraftItem],
+    shown: Mapping[Citation, cited.ShownCitation] = MappingProxyType({}),
+) -> list[DraftItem]:
+    """Rows as items. An unchanged text keeps its item, equal texts in their order.
+
+    Citations stay where the table has no column for them, or the same locators; ``shown`` has those of the items.
+    """
     by_text: dict[str, list[DraftItem]] = defaultdict(list)
     for item in stored:
         by_text[_plain(item.text)].append(item)
@@ -137,9 +153,15 @@ def matched(rows: Sequence[Row], stored: Sequence[DraftItem]) -> list[DraftItem]
                 element=_unless_the_same(item.element, row.element),
                 expectation=_unless_the_same(item.expectation, row.expectation),
                 bank=_unless_the_same(item.bank, row.bank),
+                citations=_citations(item, row, shown),
             )
         )
     return items
+
+
+def _citations(item: DraftItem, row: Row, shown: Mapping[Citation, cited.ShownCitation]) -> tuple[Citation, ...]:
+    locators = [shown[citation].locator for citation in item.citations if citation in shown]
+    return item.citations if row.locators is None or row.locators == locators else row.citations
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from consilium.core.errors import DomainError
 from consilium.core.limits import MAX_REASON_LENGTH
-from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.editor.privacy import all_findings
 from rubrics.models import Case, PrivacyWaiver, Rubric
 

@@ -18,9 +18,11 @@ from consilium.core.errors import Conflict, DomainError, LineError
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from consilium.core.transitions import transition
 from consilium.core.versioning import refuse_stale
+from rubrics import hooks
 from rubrics.access import is_author
 from rubrics.editor.case_content import unready_content
-from rubrics.editor.drafting import DraftItem, digest_of, from_rubric, items_of, unready
+from rubrics.editor.citation import citation_rows
+from rubrics.editor.draft_content import DraftItem, digest_of, from_rubric, items_of, unready
 from rubrics.editor.privacy import open_findings
 from rubrics.editor.rules import broken_rules, rules_of
 from rubrics.models import (
@@ -33,7 +35,6 @@ from rubrics.models import (
     RubricItem,
     RubricReview,
 )
-from rubrics.published import notify_listeners
 from rubrics.services import rubric_notices
 from rubrics.services.drafts import CHANGED_ELSEWHERE
 from rubrics.services.exclusion import exclude_case
@@ -87,7 +88,8 @@ def send_to_review(*, rubric: Rubric, note: str, by: User, at: datetime, notify:
         raise Conflict(_("This rubric is in review or published by now."))
     _counts(row.case)
     note = note.strip()[:MAX_REVIEW_COMMENT_LENGTH] or row.note
-    faults = what_is_in_the_way(row, items_of(draft.content))
+    items = items_of(draft.content)
+    faults = [*what_is_in_the_way(row, items), *hooks.check_publication(row, items)]
     if row.based_on_id is not None and not note:
         faults.append(LineError(0, "note", _("Say what changed, and why.")))
     if faults:
@@ -169,7 +171,9 @@ def approve(
     if draft.digest != digest:
         raise Conflict(_("The rubric was changed since you opened it. Read it again before you approve it."))
     _counts(row.case)
-    faults = what_is_in_the_way(row, items_of(draft.content))  # rules or the case may have changed meanwhile
+    items = items_of(draft.content)
+    # Rules or the case may have changed meanwhile.
+    faults = [*what_is_in_the_way(row, items), *hooks.check_publication(row, items)]
     if faults:
         raise NotReady(faults)
     comment = comment.strip()[:MAX_REVIEW_COMMENT_LENGTH]
@@ -228,6 +232,8 @@ def publish(*, rubric: Rubric, draft: RubricDraft, by: User, at: datetime) -> No
             case_element=item.element,
             expectation=item.expectation,
             bank_item=item.bank,
+            citations=citation_rows(item.citations),
+            suggestion=item.suggestion,
         )
         for position, (item, criterion) in enumerate(zip(items, criteria, strict=True), start=1)
     )
@@ -237,8 +243,7 @@ def publish(*, rubric: Rubric, draft: RubricDraft, by: User, at: datetime) -> No
     requests.exclude(criterion__in=criteria).update(
         status=RevisionRequest.Status.DONE, answer=answer, closed_by=by, closed_at=at, taken_up_in=rubric
     )
-    if before is not None:
-        notify_listeners(before, rubric, at)
+    hooks.published(before, rubric, at)
     _retire_the_mistaken(rubric.case, by, at)
 
 

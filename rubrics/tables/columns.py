@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from consilium.core.phrases import Phrase
 
 # The columns of a file of one rubric; a file of a benchmark has ``case`` before them.
-COLUMNS = ("position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
+COLUMNS = ("position", "criterion", "points", "tags", "source", "element", "expectation", "bank", "citations")
 CASE, AXIS = "case", "axis"
-TEXT_COLUMNS = frozenset({CASE, AXIS, "criterion", "tags", "source", "element", "expectation", "bank"})
+TEXT_COLUMNS = frozenset(
+    {
+        *(CASE, AXIS, "criterion", "tags", "source", "element", "expectation", "bank", "citations"),
+        # Of the table of what criteria rest on.
+        *("locator", "quote", "document", "publisher", "version", "page", "licence", "marks"),
+    }
+)
 # Names that people give to the columns, in English and Chinese; compared in lower case without blanks and signs.
 NAMES = {
     CASE: ("case", "caseid", "casekey", "key", "promptid", "病例", "病例编号", "案例", "用例"),
@@ -27,6 +33,7 @@ NAMES = {
     "element": ("element", "caseelement", "elementofthecase", "病例要素", "要素", "病例信息"),
     "expectation": ("expectation", "whatitchecks", "checks", "rationale", "期望", "预期", "考察点", "检查内容"),
     "bank": ("bank", "bankitem", "条目库", "库"),
+    "citations": ("citations", "citation", "cites", "passages", "引文", "引用"),
 }
 # Among the names of ``tags``; a file of a rubric set has such a column beside that of the tags.
 AXIS_NAMES = ("axis", "axes", "维度")
@@ -67,12 +74,12 @@ def bare(text: str) -> str:
 
 
 def joined(tags: Sequence[str]) -> str:
-    r"""Tags in one cell: ``axis:accuracy; level:example``; a semicolon within one as ``\;``."""
+    r"""Tags or locators in one cell: ``axis:accuracy; level:example``; a semicolon within one as ``\;``."""
     return "; ".join(re.sub(r"([\\;；\n])", r"\\\1", tag) for tag in tags)
 
 
 def parted(cell: str) -> list[str]:
-    """The tags of a cell, none twice; Chinese semicolons and line ends part them as well."""
+    """The tags or locators of a cell, none twice; Chinese semicolons and line ends part them as well."""
     tags, tag, escaped = [], "", False
     for character in f"{cell};":
         if escaped:

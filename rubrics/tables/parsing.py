@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from consilium.core.limits import MAX_CRITERION_LENGTH, MAX_TAG_LENGTH
+from consilium.core.limits import MAX_CITATIONS, MAX_CRITERION_LENGTH, MAX_LOCATOR_LENGTH, MAX_TAG_LENGTH
 from consilium.core.phrases import Phrase
-from rubrics.editor.drafting import MAX_ITEMS, MAX_TAGS, TEXTS
+from rubrics.editor.citation import Citation, citation_rows
+from rubrics.editor.draft_content import MAX_ITEMS, MAX_TAGS, TEXTS
 from rubrics.parsing.faults import Faults
 from rubrics.tables.columns import AXIS, CASE, COLUMNS, Cell, Formula, bare, column_of, parted, points_of, text_of
 from rubrics.tables.reading import Rows, rows_of_text
@@ -26,7 +27,11 @@ SAMPLE = 50
 
 @dataclass(slots=True)
 class Row:
-    """One criterion of a table, at its line. ``axis`` and ``points_cell`` are those of a file of a rubric set."""
+    """One criterion of a table, at its line. ``axis`` and ``points_cell`` are those of a file of a rubric set.
+
+    ``locators`` are those of its cell, None where the table has no such column; `rubrics.cited.resolve_rows` finds the
+    ``citations`` that they stand for.
+    """
 
     line: int
     case: str = ""
@@ -40,11 +45,14 @@ class Row:
     bank: str = ""
     axis: str = ""
     points_cell: Cell = None
+    locators: list[str] | None = None
+    citations: tuple[Citation, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """The row as JSON for the editor."""
+        """The row as JSON for the editor; citations are there if the table has a column for them."""
         names = ("line", "text", "points", "tags", "source", "element", "expectation", "bank")
-        return {name: getattr(self, name) for name in names}
+        cited = {} if self.locators is None else {"citations": citation_rows(self.citations)}
+        return {name: getattr(self, name) for name in names} | cited
 
 
 @dataclass(slots=True)
@@ -129,6 +137,15 @@ def _row(
                 faults.add(line, column, message)
         elif column in (CASE, AXIS):
             setattr(row, column, text)
+        elif column == "citations":
+            row.locators = parted(text)
+            if len(row.locators) > MAX_CITATIONS or any(len(name) > MAX_LOCATOR_LENGTH for name in row.locators):
+                message = Phrase(
+                    "At most %(n)s locators of at most %(length)s characters.",
+                    n=MAX_CITATIONS,
+                    length=MAX_LOCATOR_LENGTH,
+                )
+                faults.add(line, column, message)
         elif column:
             longest = TEXTS[_TARGETS[column]]
             if len(text) > longest:

@@ -7,18 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from consilium.core.csvfile import stream_csv
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 from rubrics.tables.columns import CASE, COLUMNS, TEXT_COLUMNS, joined, shielded
 
-_WIDTHS = {CASE: 24, "criterion": 70, "tags": 28, "source": 28, "element": 28, "expectation": 28}
+_WIDTHS = {CASE: 24, "criterion": 70, "tags": 28, "source": 28, "element": 28, "expectation": 28, "citations": 28}
 
 
-def rows_of_items(items: Sequence[DraftItem]) -> Iterator[tuple[object, ...]]:
-    """Cells in the order of `COLUMNS`."""
-    for position, item in enumerate(items, start=1):
+def rows_of_items(
+    items: Sequence[DraftItem], locators: Sequence[Sequence[str]] | None = None
+) -> Iterator[tuple[object, ...]]:
+    """Cells in the order of `COLUMNS`; ``locators`` are those that each item cites (`rubrics.cited.locators_of`)."""
+    for position, (item, cited) in enumerate(zip(items, locators or [()] * len(items), strict=True), start=1):
         yield (
             *(position, item.text, item.points or None, joined(item.tags)),
-            *(item.source, item.element, item.expectation, item.bank),
+            *(item.source, item.element, item.expectation, item.bank, joined(cited)),
         )
 
 

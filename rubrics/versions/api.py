@@ -19,7 +19,7 @@ from consilium.core.endpoints import valid
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
 from rubrics import access
-from rubrics.editor.drafting import items_of
+from rubrics.editor.draft_content import items_of
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.services import publishing, publishing_many
 from rubrics.versions import selectors

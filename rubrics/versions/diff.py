@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.citation import Citation
+from rubrics.editor.draft_content import DraftItem
 
 # Texts less alike than this are two criteria, not one that was reworded (a ratio of 2·matches / length, over words).
 ALIKE = 0.45
@@ -23,7 +24,7 @@ class Kind(StrEnum):
     """What became of a criterion."""
 
     SAME = "same"
-    CHANGED = "changed"  # the text is the same; points, tags or a source note changed
+    CHANGED = "changed"  # the text is the same; points, tags or what it rests on changed
     REWORDED = "reworded"
     NEW = "new"
     REMOVED = "removed"
@@ -48,7 +49,8 @@ class CriterionChange:
     new_place: int | None
     moved: bool = False
     pieces: tuple[DiffSpan, ...] = ()
-    fields: tuple[str, ...] = ()  # names of other fields that changed: points, tags, source, element, expectation
+    # Names of other fields that changed: points, tags, source, element, expectation, citations.
+    fields: tuple[str, ...] = ()
 
     @property
     def item(self) -> DraftItem:
@@ -69,6 +71,23 @@ class CriterionChange:
             return []
         names = [name for name in ("source", "element", "expectation") if name in self.fields]
         return [(name, getattr(self.old, name), getattr(self.new, name)) for name in names]
+
+    @property
+    def added_citations(self) -> list[Citation]:
+        """Citations that the criterion did not have before."""
+        old = self.old.citations if self.old else ()
+        return [citation for citation in self.new.citations if citation not in old] if self.new and self.old else []
+
+    @property
+    def lost_citations(self) -> list[Citation]:
+        """Citations that the criterion no longer has."""
+        new = self.new.citations if self.new else ()
+        return [citation for citation in self.old.citations if citation not in new] if self.new and self.old else []
+
+    @property
+    def other_citations(self) -> list[Citation]:
+        """Citations that did not change; all of those of a new or removed criterion."""
+        return [citation for citation in self.item.citations if citation not in self.added_citations]
 
     @property
     def lost_tags(self) -> list[str]:
@@ -122,6 +141,12 @@ class Diff:
         return [line for line in self.lines if line.kind is not Kind.SAME or line.moved]
 
     @property
+    def citations(self) -> list[Citation]:
+        """All that either version cites."""
+        items = [item for line in self.lines for item in (line.old, line.new) if item is not None]
+        return [citation for item in items for citation in item.citations]
+
+    @property
     def n_regraded(self) -> int:
         """Criteria that nobody has decided yet: reworded and new ones."""
         return self.count(Kind.REWORDED, Kind.NEW)
@@ -156,7 +181,7 @@ def _removed(old: Sequence[DraftItem], place: int) -> CriterionChange:
 
 
 def _line(old: DraftItem, new: DraftItem, old_place: int, new_place: int, *, moved: bool) -> CriterionChange:
-    names = ("points", "tags", "source", "element", "expectation")
+    names = ("points", "tags", "source", "element", "expectation", "citations")
     fields = tuple(name for name in names if getattr(old, name) != getattr(new, name))
     if old.text != new.text:
         return CriterionChange(

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
-from rubrics import access
-from rubrics.editor.drafting import items_of
+from rubrics import access, cited
+from rubrics.editor.draft_content import items_of
 from rubrics.models import Benchmark, Rubric
 from rubrics.services import publishing_many
 from rubrics.services.publishing import what_is_in_the_way
@@ -82,12 +82,15 @@ def _queue(
         else selectors.open_rubrics(benchmark, Rubric.Status.IN_REVIEW)
     )
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    shown = [{"rubric": rubric, "diff": selectors.difference(rubric.based_on, rubric)} for rubric in page]
+    waiting: list[dict[str, Any]] = [
+        {"rubric": rubric, "diff": selectors.difference(rubric.based_on, rubric)} for rubric in page
+    ]
     in_review = selectors.open_rubrics(benchmark, Rubric.Status.IN_REVIEW).count()
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "page_obj": page,
-        "shown": shown,
+        "shown": waiting,
+        "cited": cited.describe(benchmark, (citation for row in waiting for citation in row["diff"].citations)),
         "is_author": is_author,
         # A single rubric is read beside its case before it is approved.
         "many": is_author and (page.paginator.count > 1 or bool(refused or not_done)),

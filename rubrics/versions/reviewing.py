@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import User
-from rubrics import access
-from rubrics.editor.drafting import DraftItem, items_of
+from rubrics import access, cited
+from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.lint import lint
 from rubrics.lint.remark import Remark
 from rubrics.models import Case, Rubric, RubricReview
@@ -15,7 +15,7 @@ from rubrics.selectors.conversation import turns_of
 from rubrics.services.publishing import approvals_missing, what_is_in_the_way
 from rubrics.versions import selectors
 from rubrics.versions.diff import CriterionChange, Kind, compare
-from rubrics.versions.evidence import RewordingEvidence, evidence_for
+from rubrics.versions.grading_evidence import RewordingEvidence, evidence_for
 
 
 @dataclass(slots=True)
@@ -85,6 +85,7 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "seen": {"version": draft.version},
         "before": before,
         "diff": diff,
+        "cited": cited.describe(case.benchmark, diff.citations),
         "rows": rows,
         "positive": sum(item.points for item in items if item.points > 0),
         "reviews": reviews,

@@ -9,7 +9,7 @@ from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from rubrics.editor.drafting import DraftItem, from_rubric, items_of
+from rubrics.editor.draft_content import DraftItem, from_rubric, items_of
 from rubrics.models import Benchmark, Case, Rubric, RubricContributor, RubricDraft, RubricItem, RubricReview
 from rubrics.versions.diff import Diff, Kind, compare
 

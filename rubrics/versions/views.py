@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access
+from rubrics import access, cited
 from rubrics.consequences import consequences
 from rubrics.models import Benchmark, Case, Rubric
 from rubrics.versions import selectors
@@ -53,6 +53,7 @@ def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "after": after,
         "every": every,
         "diff": difference,
+        "cited": cited.describe(case.benchmark, difference.citations),
         "lines": [
             {"line": line, "word": selectors.kind_words()[line.kind]}
             for line in (difference.differing if only else difference.lines)

@@ -23,7 +23,7 @@ from rubrics.bank.clusters import cluster_tag
 from rubrics.bank.consensus import LICENCE, NAME, consensus
 from rubrics.bank.forms import BankFilters, BankForm
 from rubrics.bank.usage import Usage, rubrics_with, usage
-from rubrics.editor.drafting import items_of
+from rubrics.editor.draft_content import items_of
 from rubrics.models import Bank, Benchmark, Case, RubricDraft
 from rubrics.parsing.bank import BankEntry, in_language
 from rubrics.services.banks import import_bank, item_from, set_bank_in_use

@@ -10,7 +10,8 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access
+from rubrics import access, cited
+from rubrics.editor.citation import citations_of
 from rubrics.forms import CaseFilters
 from rubrics.models import Case, Response, Rubric, RubricItem
 from rubrics.selectors import lists
@@ -95,6 +96,7 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         .order_by("candidate__kind", "candidate__name", "sample", "pk")[: MAX_RESPONSES + 1]
     )
     items = list(current.items.all()) if current else []
+    citations = cited.describe_lists(case.benchmark, [citations_of(item.citations) for item in items])
     return render(
         request,
         "rubrics/cases/case.html",
@@ -104,7 +106,7 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             "turns": turns_of(case),
             "errata": case.errata.order_by("pk"),
             "rubric": current,
-            "items": items,
+            "items": [{"item": item, "citations": shown} for item, shown in zip(items, citations, strict=True)],
             "positive_points": sum(item.points for item in items if item.points > 0),
             "other_rubrics": [each for each in rubrics if each is not current],
             "responses": responses[:MAX_RESPONSES],

@@ -99,10 +99,16 @@ COUNTED = {
     "responses read": _("Responses read by physicians"),
     "banks": _("Banks"),
     "bank items": _("Criteria of the bank"),
+    "documents": _("Documents"),
+    "new editions": _("New editions among them"),
+    "passages": _("Passages"),
 }
 
 OPTIONS = {
     "name": _("Name"),
+    "collection": _("Collection"),
+    "key": _("Key"),
+    "title": _("Title"),
     "dataset": _("Dataset"),
     "scale": _("Scale"),
     "scheme": _("Label scheme"),

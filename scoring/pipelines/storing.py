@@ -96,6 +96,7 @@ def store_results(
     if kind.has_chains:
         ready += settle_cases(run, kind, settings, {result.step.case for result in written})
     _count(run, uses, results)
+    _note_cached_rules(run, results)
     return Stored(sum(result.state != State.READY and not result.failed for result in written), ready)
 
 
@@ -177,6 +178,13 @@ def _row(result: StepResult, calls: Mapping[int, int], fault: StepFault | None) 
         "tokens_out": tokens_out,
         "latency_ms": latency_ms,
     }
+
+
+def _note_cached_rules(run: PipelineRun, results: Sequence[StepResult]) -> None:
+    """Say of a run that rules answered where it takes stored answers of rules."""
+    cached = [result.cached for result in results if result.cached is not None]
+    if cached and EndpointCall.objects.filter(pk__in=cached, endpoint_kind=EndpointKind.RULES).exists():
+        PipelineRun.objects.filter(pk=run.pk).update(endpoint_kind=EndpointKind.RULES)
 
 
 def _count(run: PipelineRun, uses: Mapping[str, EndpointUse], results: Sequence[StepResult]) -> None:

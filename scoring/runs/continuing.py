@@ -7,22 +7,25 @@ alone; those that are then missing stay missing, since they cannot be requested 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import CharField, Count, Value
+from django.db.models.functions import Concat
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
-from rubrics.consequences import Consequence
+from rubrics.consequences import Consequence, Cost
 from rubrics.models import Case, Rubric, RubricItem
 from scoring.judges.kinds.kind import Row
-from scoring.models import JudgeRun, JudgeRunItem
+from scoring.models import JudgeRun, JudgeRunItem, Verdict
 from scoring.runs.selectors import run_date, run_sets
 from scoring.runs.services import check_budget, due_verdicts, enqueue_slices
 
@@ -262,6 +265,15 @@ def consequences(case: Case, rubric: Rubric) -> list[Consequence]:
                 )
             rows.append(row)
     return rows
+
+
+def verdict_cost(criteria: Collection[int]) -> Cost:
+    """Verdicts that would have to be requested again: pairs of judge and response that have one on the criterion."""
+    verdicts = Verdict.objects.filter(criterion__in=criteria).values("criterion").order_by()
+    pairs = verdicts.annotate(
+        n=Count(Concat("run__judge", Value("/"), "response", output_field=CharField()), distinct=True)
+    )
+    return Cost(gettext_lazy("verdicts"), dict(pairs.values_list("criterion", "n")))
 
 
 def _links(case: Case, runs: Sequence[JudgeRun]) -> dict[str, Any]:

@@ -177,6 +177,46 @@ ENDPOINTS |= {
     "api:api-banks": Endpoint(WRITERS, slug),
 }
 
+# Documents -------------------------------------------------------------------------------------------------------
+READERS = STAFF | AUTHORS | AUDITORS | MEMBERS
+a_collection = of(public_id=lambda world: world.collection.public_id)
+a_document = of(public_id=lambda world: world.document.public_id)
+a_passage = of(public_id=lambda world: world.passage.public_id)
+ENDPOINTS |= {
+    "documents:documents": Endpoint(READERS, slug),
+    "documents:documents-csv": Endpoint(READERS, slug),
+    "documents:document": Endpoint(READERS, a_document),
+    "documents:passages-csv": Endpoint(READERS, a_document),
+    "documents:document-file": Endpoint(READERS, a_document),
+    "documents:document-page": Endpoint(
+        READERS, of(public_id=lambda world: world.document.public_id, number=lambda world: 1)
+    ),
+    "documents:passage": Endpoint(READERS, a_passage),
+    "documents:search": Endpoint(READERS, slug),
+    "documents:find": Endpoint(READERS, slug),
+    "documents:beside": Endpoint(READERS, slug),
+    "documents:document-edit": Endpoint(STAFF, a_document),
+    "documents:document-retire": Endpoint(STAFF, a_document, writes_only=True),
+    "documents:document-restore": Endpoint(STAFF, a_document, writes_only=True),
+    "documents:collections": Endpoint(STAFF, slug),
+    "documents:collection": Endpoint(STAFF, a_collection),
+    "documents:collection-edit": Endpoint(STAFF, a_collection),
+    "documents:collection-import": Endpoint(STAFF, a_collection),
+    "documents:collection-rebuild": Endpoint(STAFF, a_collection, writes_only=True),
+    "documents:edition-citations": Endpoint(STAFF, a_document),
+    "documents:edition-citations-csv": Endpoint(STAFF, a_document),
+    "documents:edition-look": Endpoint(STAFF, a_document, writes_only=True),
+    "api:api-edition-citations": Endpoint(STAFF, a_document),
+    "api:api-collections": Endpoint(READERS, slug),
+    "api:api-collection": Endpoint(READERS, a_collection),
+    "api:api-collection-documents": Endpoint(STAFF, a_collection, writes_only=True),
+    "api:api-documents": Endpoint(READERS, slug),
+    "api:api-passages": Endpoint(READERS, slug),
+    "api:api-document": Endpoint(READERS, a_document),
+    "api:api-document-passages": Endpoint(READERS, a_document),
+    "api:api-passage": Endpoint(READERS, a_passage),
+}
+
 # Annotation ------------------------------------------------------------------------------------------------------
 open_work = bare(public_id=lambda world: world.open_work.public_id)
 held_check = bare(public_id=lambda world: world.in_check.public_id)

@@ -36,8 +36,8 @@ HIDDEN = {
     "checker": OF_THE_RESPONSE | OF_GROUP_B | OF_VOTES,
     "adjudicator": OF_THE_RESPONSE | OF_GROUP_B | OF_VOTES,
     "group_b_annotator": OF_THE_RESPONSE | OF_GROUP_A,
-    "outsider": OF_THE_RESPONSE | OF_GROUP_B | OF_GROUP_A,
-    "left": OF_THE_RESPONSE | OF_GROUP_B | OF_A_COLLEAGUE | OF_VOTES,
+    "outsider": OF_THE_RESPONSE | OF_GROUP_B | OF_GROUP_A | {"document"},
+    "left": OF_THE_RESPONSE | OF_GROUP_B | OF_A_COLLEAGUE | OF_VOTES | {"document"},
     "author": OF_THE_RESPONSE | OF_GROUP_B | OF_GROUP_A,
     "auditor": OF_THE_RESPONSE | OF_GROUP_B | OF_GROUP_A,
 }
@@ -163,7 +163,7 @@ def test_the_canaries_are_there_for_those_who_may_see_them(world: World) -> None
              if "admin" in endpoint.roles and not endpoint.framework)  # fmt: skip
     missing = {
         "candidate", "other candidate", "judge", "group B", "group B's batch", "label from elsewhere", "reading",
-        "forced choice", "framing", "reference set", "plan of acuity", "ruling",
+        "forced choice", "framing", "reference set", "plan of acuity", "ruling", "document",
         "rubric set", "coverage run", "near-miss pair",
     }  # fmt: skip
     for url in pages:

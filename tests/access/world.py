@@ -57,12 +57,15 @@ from annotation.services import (
 from annotation.writing.batches import create_writing_batch
 from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.jobs import no_progress
+from documents.models import Collection, Document, Passage
+from documents.services import import_documents
 from releases.models import Release
 from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
 from rubrics.acuity.stored import scale_of
 from rubrics.audits.services import AuditTerms, create_audit, take_case
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.citation import Citation
+from rubrics.editor.draft_content import DraftItem
 from rubrics.models import (
     AcuityScale,
     Bank,
@@ -91,6 +94,7 @@ from scoring.models import (
     TrainedModel,
     Verdict,
 )
+from tests.documents.parsing.pdf_writer import Page, write_pdf
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
@@ -268,6 +272,24 @@ def import_levels(case: Case, candidate: Candidate, label: str, reading: str) ->
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
+def import_document(benchmark: Benchmark, words: str) -> Document:
+    """A document of one page, whose original may be passed on."""
+    import_documents(
+        benchmark=benchmark,
+        file=BytesIO(write_pdf([Page().text(72, 720, words)])),
+        options={
+            "collection": "Guidelines", "create_collection": "1", "file_name": "fever.pdf", "title": "Fever",
+            "licence": "CC0-1.0", "may_redistribute": "1",
+        },
+        by=None,
+        at=AT,
+        progress=no_progress,
+    )  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")  # as in `import_levels`
+    return Document.objects.get()
+
+
 @dataclass
 class World:
     """The rows, and who is who."""
@@ -309,6 +331,9 @@ class World:
     draft_case: Case  # written by the author, its rubric a draft
     draft: Rubric
     waiver: int  # of the draft case
+    collection: Collection
+    document: Document
+    passage: Passage
     canaries: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
@@ -346,6 +371,7 @@ def build_world(suffix: str = "") -> World:
         "rubric set": f"zqrubricset{suffix}",
         "coverage run": f"zqcoverage{suffix}",
         "near-miss pair": f"zqpair{suffix}",
+        "document": f"zqdocument{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
         "judge's reading": f"zqlevelread{suffix}",
@@ -587,8 +613,13 @@ def build_world(suffix: str = "") -> World:
     BankItem.objects.create(bank=own_bank, key="k1", section="evidence", text={"en": "Names the guideline"})
     draft_case = CaseFactory(benchmark=benchmark, key="draft-case", rubric=0, created_by=author)
     draft = open_draft(case=draft_case, by=author, at=AT)
+    document = import_document(benchmark, canaries["document"])
+    item = DraftItem(
+        "a", "Asks how long the throat has been sore", 5, ("axis:context_seeking",),
+        citations=(Citation(document.passages.get().public_id),),
+    )  # fmt: skip
     save_draft(
-        rubric=draft, items=[DraftItem("a", "Asks how long the throat has been sore", 5, ("axis:context_seeking",))],
+        rubric=draft, items=[item],
         version=1, client_id=None, by=author, at=AT,
     )  # fmt: skip
     GenerationRun.objects.create(
@@ -623,6 +654,7 @@ def build_world(suffix: str = "") -> World:
     create_audit(benchmark=benchmark, terms=AuditTerms(title="Stage two", share=1), by=users["admin"], at=AT)
     take_case(auditor=auditor, benchmark=benchmark, at=AT)
     return World(
+        collection=document.collection, document=document, passage=document.passages.get(),
         users=users, benchmark=benchmark, other=other, groups=groups, batches=batches, case=cases[0],
         candidate=candidates[0], response=responses[0], judge=judge, run=run, jury=jury, trained=trained,
         level_judge=level_run.judge, level_run=level_run,

@@ -41,6 +41,7 @@ from consilium.core.ratings import shared
 from consilium.statistics.outcomes import Outcome
 from demo import GROUPS, PEOPLE, SEED, SIGN_INS
 from demo.rules_endpoint import rules_endpoint
+from documents.models import Document
 from rubrics.models import Benchmark, Case, Framing, Response, RubricItem
 from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, TrainedModel, Verdict
 from scoring.pipelines.cache import request_of
@@ -82,6 +83,20 @@ def test_the_benchmark_is_there_and_marked_as_made_up() -> None:
         "model": 48 + 80,
         "physician": 24,
     }
+
+
+def test_a_collection_of_documents_is_there_and_each_says_that_it_is_invented() -> None:
+    documents = Document.objects.filter(collection__benchmark__slug="demo")
+    assert documents.in_use().count() == 8
+    assert all(document.title.startswith(("Invented ", "虚构")) for document in documents)
+    assert {document.licence for document in documents} == {"CC0-1.0"}
+    assert all(document.may_send and document.may_quote and document.may_redistribute for document in documents)
+    assert Counter(documents.in_use().values_list("language", flat=True)) == {"en": 6, "zh": 2}
+    (superseded,) = documents.filter(superseded_by__isnull=False)
+    assert (superseded.key, superseded.superseded_by.edition) == ("toddler-vomiting", 2)
+    assert [document.key for document in documents.overdue(timezone.localdate())] == ["hyponatremia"]
+    for document in documents:
+        assert document.passages.count() >= 3
 
 
 def test_a_second_run_changes_nothing() -> None:

@@ -125,7 +125,7 @@ def home(tmp_path_factory, template_database):
 
 
 def copy_template(server):
-    """The template's tables, without that of sessions."""
+    """The template's tables, without that of sessions, and an empty benchmark that counts as the demo."""
     database = settings.DATABASES["default"]
     server.ensure()
     with subprocess.Popen(
@@ -150,6 +150,11 @@ def copy_template(server):
     with psycopg.connect(host=str(server.socket_folder), user=SUPERUSER, dbname=SUPERUSER) as connection:
         connection.execute("DROP TABLE django_session")
         assert connection.execute("DELETE FROM django_migrations WHERE app = 'sessions'").rowcount == 1
+        # To load the real demo takes as long as all these tests.
+        connection.execute(
+            "INSERT INTO rubrics_benchmark (slug, title, description, guidelines, rule_sheet, maps, authoring, "
+            "licence, is_demo, canary, created_at) VALUES ('demo', 'D', '', '', '', '{}', '{}', '', true, '', now())"
+        )
     server.leave()
 
 
@@ -181,19 +186,6 @@ def up(start_up):
     return start_up()
 
 
-@pytest.fixture(scope="module")
-def with_demo_benchmark(home):
-    """An empty benchmark that counts as the demo: to load the real one takes as long as all these tests."""
-    server = EmbeddedServer(home)
-    server.ensure()
-    with psycopg.connect(host=str(server.socket_folder), user=SUPERUSER, dbname=SUPERUSER) as connection:
-        connection.execute(
-            "INSERT INTO rubrics_benchmark (slug, title, description, guidelines, rule_sheet, maps, authoring, "
-            "licence, is_demo, canary, created_at) VALUES ('demo', 'D', '', '', '', '{}', '{}', '', true, '', now())"
-        )
-    server.leave()
-
-
 def models_at(address):
     """The models that an endpoint lists, none before it answers."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -202,7 +194,7 @@ def models_at(address):
     return []
 
 
-def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up, with_demo_benchmark):
+def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     up = start_up(by_argument=True, CONSILIUM_DEMO="1")
     up.wait_until_ready()
     assert up.get("/healthz") == (200, "ok\n")

@@ -65,6 +65,7 @@ def created(out: str) -> int:
 def test_it_comes_back_once_and_goes_out_again_the_same(tmp_path: Path, client: Client) -> None:
     source = runs_world(tmp_path)
     PipelineRun.objects.filter(benchmark=source, candidate__name="Chooser").update(endpoint_kind="rules")
+    JudgeRun.objects.filter(benchmark=source, purpose="acuity").update(endpoint_kind="rules")
     root = release_of(source, tmp_path / "release", **ALL_PARTS)
     back(root)
     other = Benchmark.objects.get(slug="other")
@@ -75,8 +76,13 @@ def test_it_comes_back_once_and_goes_out_again_the_same(tmp_path: Path, client: 
     assert (run.expected, run.items.count(), run.acuity_readings.count()) == (14, 7, 12)
     assert run.snapshot["levels"] == own.snapshot["levels"] and run.prompt_hash == own.prompt_hash
     choices = PipelineRun.objects.filter(benchmark=other)
-    kinds = {run["candidate"]: run["endpoint_kind"] for run in rows(root, "runs.csv")}
-    assert kinds == {"'=Model": "model", "Chooser": "rules", "": ""}
+    kinds = {(run["kind"], run["candidate"]): run["endpoint_kind"] for run in rows(root, "runs.csv")}
+    assert kinds == {
+        ("classify", "'=Model"): "model", ("classify", "Chooser"): "rules", ("acuity", ""): "rules",
+        ("acuity-edited", ""): "",
+    }  # fmt: skip
+    assert run.endpoint_kind == "rules"
+    assert JudgeRun.objects.get(benchmark=other, purpose="acuity-edited").endpoint_kind == "model"
     assert dict(choices.values_list("candidate__name", "endpoint_kind")) == {"=Model": "model", "Chooser": "rules"}
     assert sorted(choices.values_list("status", "imported", "imported_from")) == [
         ("incomplete", True, "source 1.0"), ("incomplete", True, "source 1.0"),

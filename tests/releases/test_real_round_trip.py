@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from rubrics.editor.drafting import items_of
+from rubrics.editor.draft_content import items_of
 from rubrics.models import AuthoringRole, Benchmark, Case, RubricDraft
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import NotReady, approve, send_to_review

@@ -23,7 +23,7 @@ from releases import services
 from releases.content.folder import write_zip
 from releases.content.options import ReleaseOptions
 from releases.models import Release
-from rubrics.editor.drafting import DraftItem, from_rubric
+from rubrics.editor.draft_content import DraftItem, from_rubric
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
 from rubrics.services.drafts import open_draft, save_draft
 from tests.factories import (

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.limits import MAX_CRITERION_LENGTH
 from consilium.core.phrases import Phrase
-from rubrics.editor.drafting import MAX_ITEMS
+from rubrics.editor.draft_content import MAX_ITEMS
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields
 from rubrics.parsing.reader import BOM, Limits, RecordReader

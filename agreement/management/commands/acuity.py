@@ -13,6 +13,7 @@ from agreement.acuity.readings import AcuityData, CaseStatus
 from agreement.acuity.summary import leading_figures
 from agreement.kinds.acuity import acuity_files, complete, read
 from agreement.management.acuity_options import add_acuity_arguments, add_series_arguments, given_parameters
+from agreement.reports.endpoint_facts import marked_files
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
@@ -45,7 +46,9 @@ class Command(BaseCommand):
         files = acuity_files(inputs, price=price, rule=rule, seed=options["seed"])
         out: Path = options["out"]
         settings = {**chosen, "interval": rule.key, "seed": options["seed"], "input_digest": inputs.digest}
-        written = OutFolder(out, options["overwrite"]).write(files, {"settings": settings})
+        written = OutFolder(out, options["overwrite"]).write(
+            marked_files(files, by_rules=inputs.by_rules), {"settings": settings}
+        )
         self.stdout.write(leading_figures(files[0].rows, rule.in_words))
         self.stdout.write("\n".join(_counted(inputs.data)))
         self.stdout.write(f"Written to {out}: {written}")

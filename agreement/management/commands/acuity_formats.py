@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.acuity.measures import Price
 from agreement.kinds.acuity_formats import complete, formats_files, read
 from agreement.management.acuity_options import add_price_arguments, add_series_arguments, given_parameters
+from agreement.reports.endpoint_facts import marked_files
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
@@ -39,5 +40,7 @@ class Command(BaseCommand):
         if not files[0].rows:
             raise CommandError("no candidate has readings in both formats: nothing was written")
         settings = {**chosen, "interval": rule.key, "seed": options["seed"], "input_digest": inputs.digest}
-        written = OutFolder(options["out"], options["overwrite"]).write(files, {"settings": settings})
+        written = OutFolder(options["out"], options["overwrite"]).write(
+            marked_files(files, by_rules=inputs.by_rules), {"settings": settings}
+        )
         self.stdout.write(f"Written to {options['out']}: {written}")

@@ -9,12 +9,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.acuity.judge_inputs import run_of_judge
 from agreement.kinds.acuity_judge import complete, judge_files, read
+from agreement.reports.endpoint_facts import marked_files
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.management.interval_options import add_interval_arguments, rule_of
 from consilium.statistics.noninferiority import DEFAULT_MARGIN
 from consilium.statistics.triage_cost import RATIO
 from rubrics.management.lookups import benchmark_called
+from scoring.models import EndpointKind
 
 
 class Command(BaseCommand):
@@ -46,6 +48,8 @@ class Command(BaseCommand):
         files = judge_files(inputs, run, margin=chosen["margin"], ratio=chosen["ratio"], rule=rule)
         out: Path = options["out"]
         settings = {**chosen, "interval": rule.key, "input_digest": inputs.digest}
-        written = OutFolder(out, options["overwrite"]).write(files, {"settings": settings})
+        written = OutFolder(out, options["overwrite"]).write(
+            marked_files(files, by_rules=run.endpoint_kind == EndpointKind.RULES), {"settings": settings}
+        )
         self.stdout.write(f"{inputs.n_read:,} of {len(inputs.responses):,} responses were read by physicians")
         self.stdout.write(f"Written to {out}: {written}")

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.acuity.parameters import reference_set_of
 from agreement.kinds.acuity_uncertainty import complete, inputs_of, uncertainty_files
 from agreement.management.acuity_options import add_judge_argument
+from agreement.reports.endpoint_facts import marked_files
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
 from consilium.statistics.triage_cost import RATIO
@@ -48,7 +49,9 @@ class Command(BaseCommand):
         files = uncertainty_files(inputs.data, reference_set, ratio=chosen["ratio"], seed=options["seed"])
         out: Path = options["out"]
         settings = {**chosen, "seed": options["seed"], "input_digest": inputs.digest}
-        written = OutFolder(out, options["overwrite"]).write(files, {"settings": settings})
+        written = OutFolder(out, options["overwrite"]).write(
+            marked_files(files, by_rules=inputs.by_rules), {"settings": settings}
+        )
         n_panel = len(inputs.data.panel)
         self.stdout.write(f"{n_panel} {'case' if n_panel == 1 else 'cases'} with votes")
         self.stdout.write(f"Written to {out}: {written}")

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds.agreement import compute
+from agreement.reports.endpoint_facts import marked
 from agreement.reports.tables import Row
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
@@ -40,7 +41,7 @@ class Command(BaseCommand):
         rule = rule_of(options)
         benchmark = benchmark_called(options["benchmark"])
         try:
-            result = compute(benchmark, rater_a=raters[0], rater_b=raters[1], rule=rule)
+            result = marked(benchmark, compute(benchmark, rater_a=raters[0], rater_b=raters[1], rule=rule))
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]

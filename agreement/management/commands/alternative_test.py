@@ -15,6 +15,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agreement.judged import alternative as computing
 from agreement.kinds import alternative
 from agreement.label_files.reading import read_judge, read_labels
+from agreement.reports.endpoint_facts import marked
 from agreement.reports.tables import Row, Table, tables_for_files
 from consilium.core.errors import DomainError
 from consilium.core.out_folder import OutFolder, add_out_arguments
@@ -67,7 +68,8 @@ class Command(BaseCommand):
     def _of_benchmark(self, options: dict[str, Any]) -> tuple[Mapping[str, Table], list[str]]:
         benchmark = benchmark_called(options["benchmark"])
         given = {name: options[name] for name in ("judge", "group", "epsilon", "minimum")}
-        result = alternative.compute(benchmark, **alternative.complete(benchmark, given), rule=rule_of(options))
+        complete = alternative.complete(benchmark, given)
+        result = marked(benchmark, alternative.compute(benchmark, **complete, rule=rule_of(options)))
         return result.tables, result.notes
 
     def _of_files(self, options: dict[str, Any]) -> tuple[Mapping[str, Table], list[str]]:

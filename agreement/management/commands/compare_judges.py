@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agreement.kinds import comparison
+from agreement.reports.endpoint_facts import marked
 from agreement.reports.numbers import PValue
 from agreement.reports.tables import Row, tables_for_files
 from consilium.core.errors import DomainError
@@ -42,7 +43,7 @@ class Command(BaseCommand):
         given = {"reference": options["reference"], "judge_a": judges[0], "judge_b": judges[1]}
         try:
             complete = comparison.complete(benchmark, given)
-            result = comparison.compute(benchmark, **complete, rule=rule)
+            result = marked(benchmark, comparison.compute(benchmark, **complete, rule=rule))
         except DomainError as error:
             raise CommandError(str(error)) from None
         out: Path = options["out"]

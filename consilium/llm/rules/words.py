@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from consilium.core.phrases import Phrase
+from consilium.llm.rules.stems import LEFT_OUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +22,9 @@ RULES = (
     RuleText(
         Phrase("Word stems"),
         Phrase(
-            "The stems of a text are its words and numbers in small letters, each cut to 5 characters. Words that say "
-            "little, such as “the”, “with” or “patient”, are left out. Of Chinese characters in a row, each two "
-            "neighbours are a stem."
+            "The stems of a text are its words and numbers in small letters, each cut to 5 characters. Of Chinese "
+            "characters in a row, each two neighbours are a stem. These words are left out: %(words)s.",
+            words=", ".join(sorted(LEFT_OUT)),
         ),
     ),
     RuleText(
@@ -35,7 +36,7 @@ RULES = (
         ("",),
     ),
     RuleText(
-        Phrase("Coverage"),
+        Phrase("Point covered"),
         Phrase(
             "A point is covered fully if some criterion has at least a third of its stems, and partly from a fifth on. "
             "Named is the criterion with the most; of equals, the first."
@@ -59,7 +60,7 @@ RULES = (
         ("no_rubric",),
     ),
     RuleText(
-        Phrase("Near miss"),
+        Phrase("Reference with one error"),
         Phrase(
             "The first number of the reference is doubled. Words behind it are named as well, until the place occurs "
             "once in the reference. A number is skipped if it is zero or if no such place has at most 200 characters."

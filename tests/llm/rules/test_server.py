@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -87,6 +88,20 @@ def test_what_is_refused(address: str) -> None:
         "host": 403,
     }
     assert call(address, "GET", "/")[0] == 404  # without a page
+
+
+@pytest.mark.parametrize("host", ["rules.example.com", "localhost"])
+def test_a_body_that_nobody_reads_is_no_second_request(address: str, host: str) -> None:
+    inner = b"GET /v1/models HTTP/1.1\r\nHost: localhost:1\r\n\r\n"
+    path, method = ("/v1/chat/completions", "POST") if host != "localhost" else ("/v1/models", "GET")
+    head = f"{method} {path} HTTP/1.1\r\nHost: {host}:1\r\nContent-Length: {len(inner)}\r\n\r\n"
+    name, _, port = address.partition(":")
+    with socket.create_connection((name, int(port)), timeout=20) as connection:
+        connection.sendall(head.encode() + inner)
+        connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"Connection: close" in answer
 
 
 def fuzzed(draw: random.Random) -> bytes:

@@ -13,7 +13,7 @@ from consilium.core.errors import LineError
 from rubrics.bank.catalogue import CLUSTER, NEGATIVE, SECTIONS, BankQuery, applying, matching
 from rubrics.bank.consensus import FILE, consensus
 from rubrics.bank.files import as_csv, as_jsonl
-from rubrics.editor.drafting import DraftItem, read_items
+from rubrics.editor.draft_content import DraftItem, read_items
 from rubrics.parsing.bank import KEY, BankEntry, in_language, read_bank
 from rubrics.parsing.faults import Faults
 

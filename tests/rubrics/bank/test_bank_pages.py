@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 from rubrics.models import Bank, BankItem, Benchmark, Case, Rubric, RubricDraft
 from rubrics.services import give_authoring_role
 from rubrics.services.drafts import open_draft, save_draft

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 
 import pytest
 from django.utils import timezone
 
 from consilium.core.versioning import StaleSave
-from rubrics.editor.drafting import DraftItem, digest_of, read_items, unready
+from rubrics.editor.citation import Citation
+from rubrics.editor.draft_content import DraftItem, digest_for_review, digest_of, items_of, read_items, unready
 from rubrics.editor.rules import AuthoringRules, broken_rules
+from rubrics.models import Case
 from rubrics.services.drafts import open_draft, save_draft
 from tests import factories
 
@@ -26,6 +29,23 @@ from tests import factories
         ({"id": "a", "tags": "axis:accuracy"}, "tags"),
         ({"id": "a", "criterion": "1"}, "criterion"),
         ({"id": "a", "status": "published"}, "status"),
+        ({"id": "a", "suggestion": 5}, "suggestion"),
+        ({"id": "a", "suggestion": "x" * 17}, "suggestion"),
+        ({"id": "a", "citations": {}}, "citations"),
+        ({"id": "a", "citations": ["Passage1"]}, "citations"),
+        ({"id": "a", "citations": [{"passage": ""}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": "../x"}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": 1}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": "P", "page": 2}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": "P", "start": 0, "end": 9}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": "P", "quote": "dose", "start": 4}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": "P", "quote": "dose", "start": 4, "end": 1}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": "P", "quote": "dose", "start": True, "end": 4}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": "P", "quote": "dose", "start": -1, "end": 4}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": "P", "quote": " "}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": "P", "quote": "\x00"}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": "P", "quote": "x" * 2_001}]}, "citations"),
+        ({"id": "a", "citations": [{"passage": f"P{n}"} for n in range(21)]}, "citations"),
         ({"text": "no id"}, "id"),
         ("text", ""),
     ],
@@ -56,6 +76,39 @@ def test_rules_of_the_benchmark_name_the_criterion() -> None:
 def test_ids_of_the_browser_are_no_part_of_what_is_approved() -> None:
     assert digest_of([DraftItem("a", "x", 1)]) == digest_of([DraftItem("b", "x", 1)])
     assert digest_of([DraftItem("a", "x", 1)]) != digest_of([DraftItem("a", "x", 2)])
+
+
+# SHA-256 as the code before citations computed them.
+WITHOUT_CITATIONS = "436afb0b7f417b23f7e1ee23103b6a4e5a0723007f90170441657b0290216fee"
+WITHOUT_CITATIONS_FOR_REVIEW = "1f9c42b152af0fe6f63bf5623aac2eb57463259ce9847b4ad4f139f9b376e826"
+
+
+def test_citations_enter_the_digest_only_where_there_are_any() -> None:
+    first = DraftItem(
+        "a", "Names the dose of 15 mg/kg", 7, ("axis:accuracy", "level:example"), source="WHO 2023, p. 4",
+        element="the child’s weight", expectation="计算剂量", bank="consensus/x", criterion=3,
+    )  # fmt: skip
+    second = DraftItem("b", "Prescribes aspirin", -9)
+    conversation = [{"role": "user", "content": "My son has a fever"}]
+    case = Case(conversation=conversation, reference_answer="Give it by weight.")
+    assert digest_of([first, second]) == WITHOUT_CITATIONS
+    assert digest_for_review([first, second], case) == WITHOUT_CITATIONS_FOR_REVIEW
+    cited = replace(first, citations=(Citation("Passage1"),))
+    variants = [
+        cited,
+        replace(first, citations=(Citation("Passage2"),)),
+        replace(first, citations=(Citation("Passage1", 0, 5, "Doses"),)),
+        replace(first, suggestion="Passage1"),
+    ]
+    assert len({WITHOUT_CITATIONS, *(digest_of([item, second]) for item in variants)}) == 5
+
+
+def test_a_draft_without_citations_is_read_as_before() -> None:
+    row = {"id": "a", "text": "x", "points": 1, "tags": [], "source": "", "element": "", "expectation": "", "bank": ""}
+    assert items_of({"items": [{**row, "criterion": None}]}) == [DraftItem("a", "x", 1)]
+    whole, words = Citation("Passage1"), Citation("Passage1", 3, 8, "dose ")
+    item = DraftItem("a", "x", 1, citations=(whole, words), suggestion="S1")
+    assert items_of({"items": [item.as_json()]}) == [item] == read_items([item.as_json()]).items
 
 
 @pytest.mark.django_db

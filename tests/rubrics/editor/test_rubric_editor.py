@@ -127,17 +127,17 @@ def test_tables_and_what_criteria_rest_on(client: Any, benchmark: Benchmark, aut
     assert send(client, f"{place}/rubric/draft/", **save)[0] == 200
     lines = b"".join(client.get(f"{place}/rubric/table.csv").streaming_content).decode().splitlines()
     assert lines == [
-        "position,criterion,points,tags,source,element,expectation,bank",
-        "1,Names the dose,5,,WHO 2023,Weight,,",
-        "2,'=Asks,-2,,,,,",
+        "position,criterion,points,tags,source,element,expectation,bank,citations",
+        "1,Names the dose,5,,WHO 2023,Weight,,,",
+        "2,'=Asks,-2,,,,,,",
     ]
     assert client.get(f"{place}/rubric/table.xlsx").content.startswith(b"PK")
     assert client.get(f"{place}/rubric/table.pdf").status_code == 404
     page = client.get(f"{place}/traceability/").text
-    assert page.count('class="gap"') == 4
+    assert page.count('class="gap"') == 6  # neither criterion has a citation
     assert "WHO 2023" in page
     traced = b"".join(client.get(f"{place}/traceability.csv").streaming_content).decode().splitlines()
-    assert traced[1] == "1,Names the dose,5,WHO 2023,Weight,"
+    assert traced[1] == "1,Names the dose,5,WHO 2023,Weight," + 9 * ","
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 from rubrics.models import AuthoringRole, RubricDraft
 from rubrics.services.drafts import save_draft
 from tests import factories

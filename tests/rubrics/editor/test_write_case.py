@@ -14,7 +14,7 @@ from django.utils import timezone, translation
 from accounts.identity import opaque_name
 from accounts.models import User
 from rubrics.editor.case_content import unready_content
-from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.editor.privacy import open_findings
 from rubrics.editor.rules import AuthoringRules, rules_of
 from rubrics.models import AuthoringTime, Benchmark, Case, RevisionRequest

@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from consilium.core.errors import DomainError
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 from rubrics.models import Rubric, RubricDraft
 from rubrics.services import give_authoring_role, import_rubrics
 from rubrics.services.drafts import open_draft, save_draft

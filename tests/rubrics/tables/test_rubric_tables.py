@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 from rubrics.parsing.faults import Faults
 from rubrics.tables import (
     COLUMNS,
@@ -68,7 +68,7 @@ def test_a_table_gives_back_the_criteria_it_was_made_of(
 
 def test_no_cell_of_a_csv_is_a_formula() -> None:
     file = as_csv([DraftItem("a", "=1+1", 1, ("@x",), "+a", "-b", "＝c")]).decode()
-    assert file.splitlines()[1] == "1,'=1+1,1,'@x,'+a,'-b,'＝c,"
+    assert file.splitlines()[1] == "1,'=1+1,1,'@x,'+a,'-b,'＝c,,"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from django.utils import timezone
 
-from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.models import AuthoringRole, Case, Rubric
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import approve, send_to_review

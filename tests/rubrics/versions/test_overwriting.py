@@ -17,7 +17,7 @@ from annotation.writing.batches import create_writing_batch
 from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.errors import Conflict
 from rubrics.editor.case_content import CaseContent, Turn, content_of
-from rubrics.editor.drafting import DraftItem
+from rubrics.editor.draft_content import DraftItem
 from rubrics.models import AuthoringRole, Benchmark, Case, Rubric, RubricDraft
 from rubrics.services.case_editing import Frozen, create_case, save_case
 from rubrics.services.drafts import open_draft, save_draft

@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from accounts.models import Notification, User
 from annotation.models import Assignment, Decision
 from consilium.core.errors import Conflict, DomainError
-from rubrics.editor.drafting import DraftItem, items_of
+from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.models import AuthoringRole, Benchmark, Case, Criterion, RevisionRequest, Rubric
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import (

@@ -16,7 +16,7 @@ from accounts.models import User
 from annotation.models import Decision
 from annotation.regrading.lacking import lacking_in
 from annotation.selectors.ratings import group_ratings
-from rubrics.editor.drafting import items_of
+from rubrics.editor.draft_content import items_of
 from rubrics.models import AuthoringRole, Benchmark, Case, Criterion, Response, Rubric, RubricItem
 from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing_many import approve_many, send_many

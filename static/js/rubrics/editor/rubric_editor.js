@@ -7,6 +7,7 @@ import "./rubric_keys.js";
 import { element, find, targetWithin } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
 import { openBank } from "./rubric_bank.js";
+import { openCiting, uncite } from "./rubric_citing.js";
 import {
   add,
   addIdea,
@@ -51,6 +52,7 @@ const actions = {
   up: (id) => move(id, placeOf(id) - 1),
   down: (id) => move(id, placeOf(id) + 1),
   delete: remove,
+  cite: openCiting,
   more: (id) => toggleMore(rowOf(id)) && focus(id, "tag"),
 };
 
@@ -65,6 +67,7 @@ document.addEventListener("click", (event) => {
     actions[data.do](id);
   } else if (data.step) step(id, Number(data.step));
   else if (data.removeTag) dropTag(id, data.removeTag);
+  else if (data.removeCitation) uncite(id, Number(data.removeCitation));
   else if (data.fix) {
     const { fix } = remarksOf(id)[Number(data.fix)];
     if (fix) replaceBy(id, fix.texts);

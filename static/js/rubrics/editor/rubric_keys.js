@@ -2,6 +2,7 @@
 /* Keys of the rubric editor. What they do is in rubric_list.js. */
 import { element } from "../../core/page.js";
 import { openBank } from "./rubric_bank.js";
+import { openCiting } from "./rubric_citing.js";
 import {
   act,
   add,
@@ -223,7 +224,8 @@ function pageKey(event, target) {
   if (command && key === "s") {
     if (tagInput) takeTag(tagInput, idOf(tagInput));
     saving.save();
-  } else if (command && event.shiftKey && event.key === "Enter") element("send", HTMLElement).click();
+  } else if (event.altKey && !command && event.code === "KeyE") openCiting();
+  else if (command && event.shiftKey && event.key === "Enter") element("send", HTMLElement).click();
   else if (command && event.key === "/") element("keys", HTMLDialogElement).showModal();
   else if (command && (key === "y" || (key === "z" && event.shiftKey)) && isUndoable) redo();
   else if (command && key === "z" && !event.shiftKey && isUndoable) undo();

@@ -217,9 +217,7 @@ export function split(id, at) {
 export function replaceBy(id, texts) {
   const place = placeOf(id);
   const item = itemOf(id);
-  const others = texts
-    .slice(1)
-    .map((text) => newItem({ ...item, id: newItemId(), tags: [...item.tags], criterion: null, text }));
+  const others = texts.slice(1).map((text) => newItem({ ...copy([item])[0], id: newItemId(), criterion: null, text }));
   act((items) => items.splice(place, 1, { ...item, text: texts[0] }, ...others));
   focus(others.at(-1)?.id ?? id, "text", others.length ? 0 : texts[0].length);
 }
@@ -245,7 +243,7 @@ export function merge(id, next) {
 /** @param {string} id */
 export function duplicate(id) {
   const original = itemOf(id);
-  const item = { ...original, id: newItemId(), tags: [...original.tags], criterion: null };
+  const item = { ...copy([original])[0], id: newItemId(), criterion: null };
   act((items) => items.splice(placeOf(id) + 1, 0, item));
   focus(item.id, "text", item.text.length);
 }

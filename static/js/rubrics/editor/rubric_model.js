@@ -3,6 +3,15 @@
    restored to an earlier state. Nothing here uses the page. */
 
 /**
+ * A passage that a criterion rests on; the words of it, or no words where it is cited as a whole.
+ * @typedef {object} Citation
+ * @property {string} passage its public id
+ * @property {number | null} start in code points of its text
+ * @property {number | null} end
+ * @property {string} quote
+ */
+
+/**
  * One criterion, as the server stores it.
  * @typedef {object} Item
  * @property {string} id the browser's name for it, unique within the draft
@@ -13,6 +22,8 @@
  * @property {string} element of the case
  * @property {string} expectation
  * @property {string} bank the item of the bank that it was taken from, BANK/KEY
+ * @property {Citation[]} citations the passages that it rests on
+ * @property {string} suggestion the suggestion that it began as
  * @property {number | null} criterion the stored criterion that it came from
  */
 
@@ -23,7 +34,18 @@
  */
 
 /** @type {readonly (keyof Omit<Item, "id">)[]} */
-const FIELDS = ["text", "points", "tags", "source", "element", "expectation", "bank", "criterion"];
+const FIELDS = [
+  "text",
+  "points",
+  "tags",
+  "source",
+  "element",
+  "expectation",
+  "bank",
+  "citations",
+  "suggestion",
+  "criterion",
+];
 
 /** What the tag that gives an item's axis begins with. */
 export const AXIS = "axis:";
@@ -48,6 +70,8 @@ export function newItem(fields = {}) {
     element: "",
     expectation: "",
     bank: "",
+    citations: [],
+    suggestion: "",
     criterion: null,
     ...fields,
   };
@@ -58,7 +82,36 @@ export function newItem(fields = {}) {
  * @returns {Item[]}
  */
 export function copy(items) {
-  return items.map((item) => ({ ...item, tags: [...item.tags] }));
+  // An item that an older page kept in the browser has no citations.
+  return items.map((item) => ({
+    ...item,
+    tags: [...item.tags],
+    citations: [...(item.citations ?? [])],
+    suggestion: item.suggestion ?? "",
+  }));
+}
+
+/**
+ * The same for equal citations only.
+ * @param {Citation} citation
+ * @returns {string}
+ */
+export function citationKey({ passage, start, end, quote }) {
+  return JSON.stringify(quote ? [passage, start, end, quote] : [passage]);
+}
+
+/**
+ * Citations that both sides changed: what either added is there, what either removed is not.
+ * @param {Citation[]} base
+ * @param {Citation[]} mine
+ * @param {Citation[]} theirs
+ * @returns {Citation[]}
+ */
+export function mergeCitations(base, mine, theirs) {
+  const [before, own, other] = [base, mine, theirs].map((list) => new Set(list.map(citationKey)));
+  const kept = mine.filter((citation) => other.has(citationKey(citation)) || !before.has(citationKey(citation)));
+  const added = theirs.filter((citation) => !own.has(citationKey(citation)) && !before.has(citationKey(citation)));
+  return [...kept, ...added];
 }
 
 /**
@@ -67,6 +120,8 @@ export function copy(items) {
  * @param {keyof Item} field
  */
 function value(item, field) {
+  if (field === "citations") return (item.citations ?? []).map(citationKey).join("\n");
+  if (field === "suggestion") return item.suggestion ?? "";
   return field === "tags" ? item.tags.join("\n") : item[field];
 }
 
@@ -102,7 +157,7 @@ export function sameList(list, other) {
 /** @param {Item} item */
 export function isBlank(item) {
   const texts = [item.text, item.source, item.element, item.expectation];
-  return !texts.some((text) => text.trim()) && !item.points && !item.tags.length;
+  return !texts.some((text) => text.trim()) && !item.points && !item.tags.length && !item.citations.length;
 }
 
 /** @param {Item} item */
@@ -150,7 +205,9 @@ function mergeItem(base, mine, theirs) {
     const [before, own, other] = [base && value(base, field), value(mine, field), value(theirs, field)];
     if (own === other || other === before) continue;
     if (own === before) copyField(theirs, item, field);
-    else conflict = true;
+    else if (field === "citations") {
+      item.citations = mergeCitations(base?.citations ?? [], mine.citations ?? [], theirs.citations);
+    } else conflict = true;
   }
   return { item, conflict };
 }
@@ -245,6 +302,7 @@ export function back(target, reached, current) {
     else {
       const restored = { ...now };
       for (const field of FIELDS) if (value(after, field) !== value(item, field)) copyField(item, restored, field);
+      restored.citations = mergeCitations(after.citations, now.citations, item.citations);
       items.push(restored);
     }
   }
@@ -306,6 +364,8 @@ export function joined(first, second) {
     element: both(first.element, second.element),
     expectation: both(first.expectation, second.expectation),
     bank: first.bank || second.bank,
+    citations: mergeCitations([], first.citations, second.citations),
+    suggestion: first.suggestion || second.suggestion,
     criterion: first.text ? first.criterion : second.criterion,
   };
 }
@@ -324,7 +384,7 @@ export function setAxis(item, axis) {
 }
 
 /**
- * Criteria that replace a whole list: one whose text is already there stays the same criterion.
+ * Criteria that replace a whole list: one whose text is already there stays the same criterion, with its citations.
  * @param {Item[]} items what is there
  * @param {Item[]} replacements
  * @returns {Item[]}
@@ -335,6 +395,7 @@ export function replaceAll(items, replacements) {
     const place = left.findIndex((other) => other.text.trim() === item.text);
     if (place < 0) return item;
     const [old] = left.splice(place, 1);
-    return { ...item, id: old.id, text: old.text, criterion: old.criterion };
+    const citations = item.citations.length ? item.citations : old.citations;
+    return { ...item, id: old.id, text: old.text, citations, suggestion: old.suggestion, criterion: old.criterion };
   });
 }

@@ -5,6 +5,7 @@ import { element, findAll } from "../../core/page.js";
 import { token } from "../../core/server.js";
 import { soon } from "../../core/soon.js";
 import { toast } from "../../core/toast.js";
+import { learn } from "./rubric_cited.js";
 import { act, focus, insert } from "./rubric_list.js";
 import { newItem, replaceAll } from "./rubric_model.js";
 import { idOf, isTextField } from "./rubric_rows.js";
@@ -16,13 +17,14 @@ import { editor, findItem, state, words } from "./rubric_state.js";
  * @typedef {object} Table what the server understood
  * @property {string[]} columns what each column was taken for
  * @property {(Item & { line: number })[]} rows
+ * @property {import("./rubric_cited.js").Cited[]} cited what is shown of their citations
  * @property {Fault[]} faults
  * @property {number} fault_total
  */
 
 const READ_MS = 300;
 const MAX_SHOWN = 12;
-const COLUMNS = ["position", "criterion", "points", "tags", "source", "element", "expectation", "bank"];
+const COLUMNS = ["position", "criterion", "points", "tags", "source", "element", "expectation", "bank", "citations"];
 
 const dialog = element("paste", HTMLDialogElement);
 const text = element("paste-text", HTMLTextAreaElement);
@@ -79,7 +81,10 @@ async function readTable(columns) {
     if (request !== requests) return;
     if (answer.status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
     if (!answer.ok) throw new Error(String(answer.status));
-    show(await answer.json());
+    /** @type {Table} */
+    const answered = await answer.json();
+    learn(answered.cited);
+    show(answered);
     // What was pasted is understood: Enter takes it.
     if (target && !insertButton.disabled && document.activeElement === text && text.value === pastedText) {
       insertButton.focus();

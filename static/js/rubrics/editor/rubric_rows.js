@@ -2,6 +2,7 @@
 /* The rows of the rubric editor: made from a template and kept in step with the items. An item keeps its node for as
    long as it is in the list, so that the cursor stays where it is. */
 import { element, find, findAll } from "../../core/page.js";
+import { showCitations } from "./rubric_cited.js";
 import { AXIS, axisOf } from "./rubric_model.js";
 import { showPoints } from "./rubric_points.js";
 import { words } from "./rubric_state.js";
@@ -172,6 +173,7 @@ function fill(node, item, place) {
   node.classList.toggle("negative", item.points < 0);
   node.classList.toggle("no-points", !item.points && Boolean(item.text.trim()));
   showTags(node, item);
+  showCitations(find(node, "[data-cites]", HTMLElement), item.citations);
 }
 
 /** @param {Item[]} items */

@@ -7,7 +7,9 @@ import { showSaving } from "../../core/save_status.js";
 import { SaveStore } from "../../core/save_store.js";
 import { ask, save as post } from "../../core/server.js";
 import { toast } from "../../core/toast.js";
+import { hasUnknown, learn } from "./rubric_cited.js";
 import { applyAnswers, copy, merge, newItemId, sameList } from "./rubric_model.js";
+import { showRows } from "./rubric_rows.js";
 import { editor, start, words } from "./rubric_state.js";
 import { addUnsure, arrivedList, isLater, storagePrefix, unsavedEntries } from "./rubric_unsaved.js";
 
@@ -184,6 +186,15 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
     showAuthor("", "");
     if (isDirty()) put(WAIT_MS); // based on the list that is saved now
     showMissing(answer.missing);
+    if (hasUnknown(items())) learnCited();
+  }
+
+  /** What an earlier page cited without a connection is described by the server once it is saved. */
+  async function learnCited() {
+    const { status, body } = await ask("GET", url);
+    if (status !== 200 || !body?.cited?.length) return;
+    learn(body.cited);
+    showRows(items());
   }
 
   /**
@@ -206,6 +217,7 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
    * @param {Draft} draft
    */
   function settle(draft) {
+    learn(draft.cited);
     base = arrivedList(unsure, draft.items) ?? base;
     unsure = [];
     const merged = merge(base, items(), draft.items);
@@ -252,6 +264,7 @@ export function startSaving({ items, show, showMissing, askConflict, finish }) {
   async function catchUp() {
     const { status, body } = await ask("GET", url);
     if (status !== 200 || body?.status !== "draft" || !isLater(body, { draft: draftId, version })) return;
+    learn(body.cited);
     const merged = merge(base, items(), body.items);
     version = body.version;
     draftId = body.draft;

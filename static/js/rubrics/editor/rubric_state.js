@@ -12,6 +12,7 @@ import { copy } from "./rubric_model.js";
  * @property {number | null} draft its id; null before the first save
  * @property {number} version
  * @property {Item[]} items
+ * @property {import("./rubric_cited.js").Cited[]} cited what is shown of their citations
  * @property {string} saved_at
  * @property {string} saved_by the person's name
  * @property {Fault[]} missing before it can be sent to review

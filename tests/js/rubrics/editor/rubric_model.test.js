@@ -8,6 +8,7 @@ import {
   isBlank,
   joined,
   merge,
+  mergeCitations,
   newItem,
   newItemId,
   replaceAll,
@@ -33,6 +34,8 @@ test("a new item has an id of its own and nothing else", () => {
     element: "",
     expectation: "",
     bank: "",
+    citations: [],
+    suggestion: "",
     criterion: null,
   });
 });
@@ -187,4 +190,50 @@ test("in a list that replaces another, a criterion whose text was there stays th
   assert.deepEqual(ids(replaced), ["a", "y", "z"]);
   assert.deepEqual(replaced[0], item("a", " Names the dose ", { criterion: 4, points: 9 }));
   assert.equal(items.length, 2);
+});
+
+const whole = (passage) => ({ passage, start: null, end: null, quote: "" });
+const words = (passage, start, end, quote) => ({ passage, start, end, quote });
+
+test("items differ by their citations and suggestion", () => {
+  const cited = item("a", "one", { citations: [whole("P")] });
+  assert.ok(!same(cited, item("a", "one")));
+  assert.ok(!same(cited, item("a", "one", { citations: [words("P", 0, 3, "One")] })));
+  assert.ok(same(cited, item("b", "one", { citations: [{ ...whole("P"), start: undefined }] })));
+  assert.ok(!same(item("a", "one", { suggestion: "S" }), item("a", "one")));
+  assert.ok(!isBlank(item("a", "", { citations: [whole("P")] })));
+  // Kept by a page from before there were citations.
+  const { citations, suggestion, ...older } = item("a", "one");
+  assert.ok(same(older, item("a", "one")));
+  assert.deepEqual(copy([older]), [item("a", "one")]);
+});
+
+test("citations that two people add to one criterion are both kept, and removed ones stay away", () => {
+  const [p, q, r, s] = ["P", "Q", "R", "S"].map(whole);
+  assert.deepEqual(mergeCitations([p, q], [p, q, r], [q, s]), [q, r, s]);
+  assert.deepEqual(mergeCitations([], [p], [p]), [p]);
+  const merged = merge(
+    [item("a", "one", { citations: [p] })],
+    [item("a", "one", { citations: [p, r] })],
+    [item("a", "two", { citations: [s] })],
+  );
+  assert.deepEqual(merged.questions, []);
+  assert.deepEqual(merged.items, [item("a", "two", { citations: [r, s] })]);
+});
+
+test("undoing a citation leaves what somebody else cites meanwhile", () => {
+  const [p, q] = ["P", "Q"].map(whole);
+  const target = [item("a", "one")];
+  const reached = [item("a", "one", { citations: [p] })];
+  const current = [item("a", "one", { citations: [p, q] })];
+  assert.deepEqual(back(target, reached, current), [item("a", "one", { citations: [q] })]);
+});
+
+test("merging two criteria keeps the citations of both, replacing a list those of the same text", () => {
+  const [p, q] = ["P", "Q"].map(whole);
+  const first = item("a", "one", { citations: [p], suggestion: "S" });
+  assert.deepEqual(joined(first, item("b", "two", { citations: [p, q] })).citations, [p, q]);
+  const [replaced] = replaceAll([first], [item("t1", "one", { points: 3 })]);
+  assert.deepEqual([replaced.citations, replaced.suggestion, replaced.points], [[p], "S", 3]);
+  assert.deepEqual(replaceAll([first], [item("t1", "one", { citations: [q] })])[0].citations, [q]);
 });

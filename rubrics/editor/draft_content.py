@@ -9,13 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from consilium.core.errors import LineError
-from consilium.core.limits import MAX_CRITERION_LENGTH, MAX_TAG_LENGTH, MAX_TRACEABILITY_LENGTHS
+from consilium.core.limits import (
+    MAX_CRITERION_LENGTH,
+    MAX_PUBLIC_ID_LENGTH,
+    MAX_TAG_LENGTH,
+    MAX_TRACEABILITY_LENGTHS,
+)
+from rubrics.editor.citation import Citation, citation_rows, citations_of, read_citations
 from rubrics.lint.words import PLACEHOLDER
 from rubrics.models import Case, RubricItem
 
@@ -40,11 +46,14 @@ class DraftItem:
     element: str = ""  # the element of the case that it refers to
     expectation: str = ""  # what the criterion checks
     bank: str = ""  # BANK/KEY of the bank item it was taken from
+    citations: tuple[Citation, ...] = ()  # the passages it rests on
+    suggestion: str = ""  # the public id of the suggestion that it began as
     criterion: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         """As it is stored and sent to the browser."""
-        return {**asdict(self), "tags": list(self.tags)}
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**values, "tags": list(self.tags), "citations": citation_rows(self.citations)}
 
 
 @dataclass(slots=True)
@@ -55,7 +64,7 @@ class ItemsInput:
     faults: list[LineError] = field(default_factory=list)
 
 
-TEXTS = {"text": MAX_CRITERION_LENGTH, **MAX_TRACEABILITY_LENGTHS}
+TEXTS = {"text": MAX_CRITERION_LENGTH, **MAX_TRACEABILITY_LENGTHS, "suggestion": MAX_PUBLIC_ID_LENGTH}
 KEYS = frozenset(DraftItem.__dataclass_fields__)
 
 
@@ -125,6 +134,11 @@ def _item(element: Any, place: int, faults: list[LineError]) -> DraftItem | None
         faults.append(LineError(place, "tags", message % {"n": MAX_TAGS, "length": MAX_TAG_LENGTH}))
     else:
         values["tags"] = tuple(dict.fromkeys(tag.strip() for tag in tags))
+    citations = read_citations(element.get("citations", []))
+    if isinstance(citations, str):
+        faults.append(LineError(place, "citations", citations))
+    else:
+        values["citations"] = citations
     criterion = element.get("criterion")
     if criterion is not None and (isinstance(criterion, bool) or not isinstance(criterion, int) or criterion < 1):
         faults.append(LineError(place, "criterion", _("This must be the number of a criterion, or empty.")))
@@ -135,7 +149,10 @@ def _item(element: Any, place: int, faults: list[LineError]) -> DraftItem | None
 
 def items_of(content: Mapping[str, Any]) -> list[DraftItem]:
     """The items of a stored draft."""
-    return [DraftItem(**{**row, "tags": tuple(row["tags"])}) for row in content.get("items", [])]
+    return [
+        DraftItem(**{**row, "tags": tuple(row["tags"]), "citations": citations_of(row.get("citations", ()))})
+        for row in content.get("items", [])
+    ]
 
 
 def from_rubric(items: Sequence[RubricItem]) -> list[DraftItem]:
@@ -150,6 +167,8 @@ def from_rubric(items: Sequence[RubricItem]) -> list[DraftItem]:
             element=item.case_element,
             expectation=item.expectation,
             bank=item.bank_item,
+            citations=citations_of(item.citations),
+            suggestion=item.suggestion,
             criterion=item.criterion_id,
         )
         for item in items
@@ -157,11 +176,17 @@ def from_rubric(items: Sequence[RubricItem]) -> list[DraftItem]:
 
 
 def digest_of(items: Sequence[DraftItem]) -> str:
-    """SHA-256 of all that would be published; ids of the browser are no part of it."""
-    rows = [
-        [item.text, item.points, list(item.tags), item.source, item.element, item.expectation, item.bank]
-        for item in items
-    ]
+    """SHA-256 of all that would be published; ids of the browser are no part of it.
+
+    Citations and suggestion are a part only where there are any: reviews from before they existed stay valid.
+    """
+    rows: list[list[Any]] = []
+    for item in items:
+        row = [item.text, item.points, list(item.tags), item.source, item.element, item.expectation, item.bank]
+        later = {"citations": citation_rows(item.citations), "suggestion": item.suggestion}
+        if given := {name: value for name, value in later.items() if value}:
+            row.append(given)
+        rows.append(row)
     return hashlib.sha256(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
 
 

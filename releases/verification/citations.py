@@ -1,0 +1,99 @@
+"""Checks the citations of a release: they are those of the criteria, and hold no more words than licences let them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from releases.content.citations import CITATION_COLUMNS, DOCUMENT_COLUMNS
+from releases.verification.sources import Source, Unreadable
+from rubrics.tables.columns import bare, parted
+
+_MAX_CELL_LENGTH = 16 << 20
+_LOCATOR = re.compile(r"(?P<key>.+)@(?P<sha>[0-9a-f]{8})#(?:p\d+)?:(?P<start>\d+)-(?P<end>\d+)", re.DOTALL)
+Row = dict[str, str]
+
+
+def check_citations(source: Source) -> Iterator[str]:
+    """What is wrong with ``citations.csv`` and ``documents.csv``, a problem for each."""
+    names = set(source.names())
+    for name in ("citations.csv", "documents.csv", "rubrics.csv"):
+        if name not in names:
+            yield f"{name}: missing; citations.csv and documents.csv belong together"
+            return
+    try:
+        documents = {(row["document"], row["sha256"]): row for row in _rows(source, "documents.csv", DOCUMENT_COLUMNS)}
+        yield from _check_rows(source, documents)
+    except (Unreadable, csv.Error, UnicodeDecodeError, _WrongColumns) as error:
+        yield str(error)
+
+
+class _WrongColumns(Exception):
+    pass
+
+
+def _rows(source: Source, name: str, columns: tuple[str, ...]) -> Iterator[Row]:
+    """The rows of a table as texts; `_WrongColumns` where it has other columns."""
+    before = csv.field_size_limit(_MAX_CELL_LENGTH)
+    try:
+        with source.open(name) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
+            reader = csv.DictReader(iter(lambda: text.readline(_MAX_CELL_LENGTH), ""), strict=True)
+            missing = [column for column in columns if column not in (reader.fieldnames or ())]
+            if missing:
+                raise _WrongColumns(f"{name}: lacks the column {missing[0]}")
+            for row in reader:
+                yield {column: bare(row[column] or "") for column in columns}
+    finally:
+        csv.field_size_limit(before)
+
+
+def _check_rows(source: Source, documents: dict[tuple[str, str], Row]) -> Iterator[str]:
+    cited: set[tuple[str, str]] = set()
+    rows = _rows(source, "citations.csv", CITATION_COLUMNS)
+    for number, (row, expected) in enumerate(zip_longest(rows, _of_criteria(source)), start=1):
+        place = f"citations.csv, row {number}"
+        if row is None or expected is None or (row["case"], row["criterion"], row["locator"]) != expected:
+            yield f"{place}: not what the criteria in rubrics.csv cite, in their order"
+            return
+        if not row["document"]:  # of documents that were not there when it was packed
+            if any(row[name] for name in ("quote", "sha256", "text")):
+                yield f"{place}: words of no document"
+            continue
+        document = documents.get((row["document"], row["sha256"]))
+        cited.add((row["document"], row["sha256"]))
+        if document is None:
+            yield f"{place}: its document is not in documents.csv"
+            continue
+        yield from (f"{place}: {fault}" for fault in _faults(row, document))
+    for key, sha in documents.keys() - cited:
+        yield f"documents.csv: no criterion cites {key} ({sha[:8]})"
+
+
+def _of_criteria(source: Source) -> Iterator[tuple[str, str, str]]:
+    """Case, place and locator of each citation, as the table of criteria has them."""
+    for row in _rows(source, "rubrics.csv", ("case", "position", "citations")):
+        for locator in parted(row["citations"]):
+            yield row["case"], row["position"], locator
+
+
+def _faults(row: Row, document: Row) -> Iterator[str]:
+    locator = _LOCATOR.fullmatch(row["locator"])
+    if locator is None:
+        yield "not a locator"
+        return
+    if (locator["key"], locator["sha"]) != (row["document"], row["sha256"][:8]):
+        yield "the locator is of another document"
+    if row["quote"] and document["may_quote"] != "true":
+        yield "words of a document that may not be quoted"
+    if row["text"] and document["may_redistribute"] != "true":
+        yield "a passage of a document that may not be passed on"
+    length = int(locator["end"]) - int(locator["start"])
+    if row["quote"] and len(row["quote"]) != length:
+        yield "the words are not as long as their locator says"
+    if row["quote"] and row["text"] and row["quote"] not in row["text"]:
+        yield "the words do not stand in the passage"
+    if row["text"] and not row["quote"] and document["may_quote"] == "true" and len(row["text"]) != length:
+        yield "the passage is not as long as its locator says"

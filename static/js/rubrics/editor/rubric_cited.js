@@ -1,0 +1,76 @@
+// @ts-check
+/* What is shown of the citations of the list: the reference, where it leads, and whether the document is out of date.
+   The server gives it with a draft, and with each passage that it finds. */
+import { citationKey } from "./rubric_model.js";
+import { start, words } from "./rubric_state.js";
+
+/**
+ * @typedef {import("./rubric_model.js").Citation} Citation
+ * @typedef {Citation & { reference: string, address: string, words: string, marks: string[] }} Cited
+ */
+
+/** @type {Map<string, Cited>} */
+const known = new Map();
+
+/** @param {Cited[] | undefined} cited */
+export function learn(cited) {
+  for (const entry of cited ?? []) known.set(citationKey(entry), entry);
+}
+
+/**
+ * @param {import("./rubric_model.js").Item[]} items
+ * @returns {boolean} whether nothing is known of a citation in them
+ */
+export function hasUnknown(items) {
+  return items.some((item) => item.citations.some((citation) => !known.has(citationKey(citation))));
+}
+
+/**
+ * A citation as a chip, with a button that removes it.
+ * @param {Citation} citation
+ * @param {number} place among the citations of its item
+ * @returns {HTMLElement}
+ */
+function chip(citation, place) {
+  const cited = known.get(citationKey(citation));
+  const reference = cited?.reference ?? (citation.quote || words("passage"));
+  const box = document.createElement("span");
+  box.className = cited?.marks.length ? "cite is-dated" : "cite";
+  const name = document.createElement(cited ? "a" : "span");
+  name.textContent = reference;
+  if (cited && name instanceof HTMLAnchorElement) {
+    name.href = cited.address;
+    name.title = cited.words;
+    name.target = "_blank"; // what is being written stays open
+    name.rel = "noopener";
+  }
+  box.append(name);
+  for (const mark of cited?.marks ?? []) {
+    const badge = document.createElement("span");
+    badge.className = "cite-mark";
+    badge.textContent = mark;
+    box.append(badge);
+  }
+  const remove = document.createElement("button");
+  remove.type = "button";
+  remove.dataset.removeCitation = String(place);
+  remove.setAttribute("aria-label", words("uncite").replace("REFERENCE", reference));
+  remove.textContent = "×";
+  box.append(remove);
+  return box;
+}
+
+/**
+ * Show the citations of an item in its row.
+ * @param {HTMLElement} box
+ * @param {Citation[]} citations
+ */
+export function showCitations(box, citations) {
+  const shown = JSON.stringify(citations.map((citation) => known.get(citationKey(citation)) ?? citation));
+  if (box.dataset.shown === shown) return;
+  box.dataset.shown = shown;
+  box.hidden = citations.length === 0;
+  box.replaceChildren(...citations.map(chip));
+}
+
+learn(start.cited);

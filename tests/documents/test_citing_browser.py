@@ -1,0 +1,157 @@
+"""Citing a passage in a real browser, by keyboard alone, and through a lost connection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rubrics.models import AuthoringRole, RubricDraft
+from tests import factories
+from tests.axe import axe_violations
+from tests.documents.cited_documents import FEVER, add_document
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+REFERENCE = "Made-up college, Made-up guideline fever, 2023, p. 1"
+
+
+def stored() -> list[tuple[str, str, list[dict[str, Any]]]]:
+    draft = RubricDraft.objects.first()
+    items = draft.content["items"] if draft else []
+    return [(item["text"], item["source"], item["citations"]) for item in items]
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+
+
+def caret_of(page: Page) -> tuple[str, int]:
+    place: list[Any] = page.evaluate(
+        "[document.activeElement.closest('.item')?.querySelector('.n').textContent ?? '',"
+        " document.activeElement.selectionStart]"
+    )
+    return place[0], place[1]
+
+
+@pytest.fixture
+def opened(new_page: Callable[..., Page], watch: Any) -> tuple[Page, Any, Any]:
+    author = factories.UserFactory()
+    benchmark = factories.BenchmarkFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=author, role="author")
+    case = factories.CaseFactory(benchmark=benchmark, rubric=0)
+    passages = add_document(benchmark, licence="CC0-1.0")
+    page = new_page(author)
+    page.goto(f"/b/{benchmark.slug}/write/{case.public_id}/rubric/")
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    return page, case, passages
+
+
+def test_passages_and_words_are_cited_by_keyboard_and_lead_to_the_passage(opened: tuple[Page, Any, Any]) -> None:
+    page, case, (fever, _red_flags) = opened
+    keys, drawer = page.keyboard, page.locator("#beside-documents")
+    keys.press("Enter")
+    keys.insert_text("Gives paracetamol at 15 mg/kg every 4 hours")
+    keys.press("Home")
+    for _ in range(5):
+        keys.press("ArrowRight")
+    keys.press("Alt+e")
+    expect(drawer.locator("[data-query]")).to_have_value("Gives paracetamol at 15 mg/kg every 4 hours")
+    expect(drawer.locator("[data-query]")).to_be_focused()
+    expect(drawer.locator("[data-hit]").first).to_contain_text(REFERENCE)
+    assert axe_violations(page) == []
+    keys.press("Escape")
+    expect(drawer).to_be_hidden()
+    assert caret_of(page) == ("1", 5)
+
+    # Enter cites the first passage, and names it as the source.
+    keys.press("Alt+e")
+    expect(drawer.locator("[data-hit]").first).to_be_visible()
+    keys.press("Enter")
+    expect(drawer).to_be_hidden()
+    assert caret_of(page) == ("1", 5)
+    whole = {"passage": fever.public_id, "start": None, "end": None, "quote": ""}
+    saved(page)
+    assert stored() == [("Gives paracetamol at 15 mg/kg every 4 hours", REFERENCE, [whole])]
+
+    # Words are selected in the text of the passage, and cited with their places in characters.
+    keys.press("Alt+e")
+    expect(drawer.locator("[data-hit]").first).to_be_visible()
+    keys.press("ArrowDown")
+    expect(drawer.locator("[data-hit]").first).to_be_focused()
+    keys.press("Shift+Enter")
+    expect(drawer.locator("[data-status]")).to_contain_text("Select the words in the passage")
+    keys.press("Control+Home")
+    for _ in range(5):
+        keys.press("ArrowRight")
+    for _ in range(9):
+        keys.press("Shift+ArrowRight")
+    keys.press("Shift+Enter")
+    expect(page.locator("#items .cite")).to_have_count(2)
+    words = {"passage": fever.public_id, "start": 5, "end": 13, "quote": "15 mg/kg"}
+    assert FEVER[5:13] == "15 mg/kg"
+    saved(page)
+    wait_until(lambda: stored()[0][2] == [whole, words])
+
+    page.reload()
+    expect(page.locator("#items .cite a").nth(1)).to_have_attribute("href", re.compile(r"\?start=5&end=13$"))
+    assert axe_violations(page) == []
+    page.goto(f"/b/{case.benchmark.slug}/write/{case.public_id}/traceability/")
+    expect(page.locator(".citation blockquote").nth(1)).to_have_text("15 mg/kg")
+    assert axe_violations(page) == []
+    page.locator(".citation a").nth(1).click()
+    expect(page.locator("mark")).to_have_text("15 mg/kg")
+
+
+def test_a_citation_survives_a_lost_connection_and_is_removed_and_brought_back(
+    opened: tuple[Page, Any, Any], watch: Any
+) -> None:
+    page, _case, (fever, _red_flags) = opened
+    watch.allow("ERR_INTERNET_DISCONNECTED", "ERR_FAILED")
+    keys, drawer = page.keyboard, page.locator("#beside-documents")
+    keys.press("Enter")
+    keys.insert_text("Gives four doses in 24 hours")
+    saved(page)
+    keys.press("Alt+e")
+    expect(drawer.locator("[data-hit]").first).to_be_visible()
+    page.context.set_offline(True)
+    keys.press("Enter")
+    expect(page.locator("#items .cite")).to_have_count(1)
+    expect(page.locator("#saved")).to_have_text("Offline: kept in this browser")
+    # Without a connection nothing can be searched, and the drawer says so.
+    keys.press("Alt+e")
+    drawer.locator("[data-query]").fill("fever")
+    expect(drawer.locator("[data-status]")).to_contain_text("This could not be read")
+    keys.press("Escape")
+    assert stored()[0][2] == []
+    page.context.set_offline(False)
+    saved(page)
+    assert [citation["passage"] for citation in stored()[0][2]] == [fever.public_id]
+
+    page.get_by_role("button", name=f"Remove the citation of {REFERENCE}").click()
+    expect(page.locator("#items .cite")).to_have_count(0)
+    keys.press("Control+z")
+    expect(page.locator("#items .cite")).to_have_count(1)
+    saved(page)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_drawer_and_the_chips_fit_the_window(opened: tuple[Page, Any, Any], width: int) -> None:
+    page, _case, _passages = opened
+    page.set_viewport_size({"width": width, "height": 800})
+    page.locator("#first button").first.click()
+    page.keyboard.insert_text("Gives four doses in 24 hours")
+    row = page.locator("#items > .item").first
+    row.locator("summary").click()
+    row.locator("[data-menu] [data-do='cite']").click()
+    drawer = page.locator("#beside-documents")
+    expect(drawer.locator("[data-hit]").first).to_be_visible()
+    assert axe_violations(page) == []
+    assert page.evaluate("document.querySelector('#beside-documents').scrollWidth") <= width
+    drawer.locator("[data-cite='whole']").first.click()
+    expect(page.locator("#items .cite")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
