@@ -11,15 +11,15 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
 
-from consilium.llm.rules.completion import envelope
-from consilium.llm.rules.names import PREFIX
-from consilium.llm.rules.server import serving
+from consilium.llm.rules.completion import completion, envelope
+from consilium.llm.rules.names import MODEL, PREFIX
+from consilium.llm.rules.server import Complete, serving
 from demo.acuity import ASKED, LETTERS, N_MESSAGES, DemoReader, keyed_draw, place_of, text_of, urgency_of
 from demo.messages import CONDITION, advice_of, answer_text
 from rubrics.acuity.scales import FOUR
@@ -121,7 +121,20 @@ def rules_endpoint(seed: int) -> Iterator[str]:
     Meanwhile this process, and no other, may call it: whoever loads the demo allows that.
     """
     rules = Rules(seed)
-    with serving(rules.completion, (*rules.readers, JUDGE_MODEL)) as address:
+    with _allowed(rules.completion, (*rules.readers, JUDGE_MODEL)) as url:
+        yield url
+
+
+@contextmanager
+def stages_endpoint() -> Iterator[str]:
+    """The same for the rules that answer stages of requests, such as coverage."""
+    with _allowed(completion, (MODEL,)) as url:
+        yield url
+
+
+@contextmanager
+def _allowed(complete: Complete, models: Sequence[str]) -> Iterator[str]:
+    with serving(complete, models) as address:
         allowed = settings.JUDGE_ALLOWED_HOSTS
         settings.JUDGE_ALLOWED_HOSTS = [*allowed, address]
         try:

@@ -148,11 +148,9 @@ def methods(report: Report) -> list[str]:
         f"{'covers' if len(names) == 1 else 'cover'} is Clinical Intent Alignment (Chen et al. 2026), over "
         f"{counted(facts['n_points'], 'gold point')} of the set {facts['gold']['name']} on "
         f"{counted(facts['n_cases'], 'case')}.",
-        "Answers were given by fixed rules and not by a language model: these figures show how the tool works, and say "
-        "nothing about the sets."
-        if by_rules
-        else f"The model {facts['model']} said of each gold point whether a set covers it in full, in part or not at "
-        "all, and by which criteria; and likewise of each criterion of a set against the gold points.",
+        f"{'The rules' if by_rules else 'The model ' + facts['model']} said of each gold point whether a set covers it "
+        "in full, in part or not at all, and by which criteria; and likewise of each criterion of a set against the "
+        "gold points.",
         f"An answer that names no criterion, or one that is not there, was asked for again and is then invalid; "
         f"{facts['n_invalid']:,} invalid and {facts['n_missing']:,} missing answers count as not covered.",
         f"The model’s name is part of the name, the description or the file of {listed(overlap)}: it may have judged "

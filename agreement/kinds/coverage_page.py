@@ -35,7 +35,6 @@ def body(report: Report, sort: str) -> Context:
     several = len(facts["sets"]) > 1
     return {
         "facts": facts,
-        "by_rules": facts["endpoint_kind"] == "rules",
         "overlap": ", ".join(facts["names_its_judge"]),
         "coverage": _coverage(report),
         "controls": _controls(report),
@@ -309,10 +308,6 @@ def _uncovered(report: Report) -> PageTable:
 
 
 def figures(report: Report) -> Iterator[Figure]:
-    facts = report.result["facts"]
-    by_rules = facts["endpoint_kind"] == "rules"
-    x_title = _("CIA (answers by rules, not by a language model)") if by_rules else "CIA"
-    note = " " + _("The answers were given by rules, not by a language model.") if by_rules else ""
     intervals = _("Lines are 95% intervals over cases.")
     sets, controls = _everything(report, "coverage"), _everything(report, "coverage_controls")
     itself = [row for row in controls if row["control"] == "itself"]
@@ -326,9 +321,9 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "sets",
         _("CIA of each set, between the controls"),
-        _("The gold set against itself is above, the criteria for the next case are below.") + f" {intervals}{note}",
+        _("The gold set against itself is above, the criteria for the next case are below.") + f" {intervals}",
         "coverage",
-        _drawing(points, x_title, _("CIA of each set and each control, with 95% intervals.")),
+        _drawing(points, _("CIA of each set and each control, with 95% intervals.")),
     )
     rows = [row for row in table_of(report, "coverage").dicts() if row["slice"].startswith("axis:")]
     of_axes = [row for row in table_of(report, "coverage_controls").dicts() if row["slice"].startswith("axis:")]
@@ -342,9 +337,9 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "axes",
             _("CIA by axis"),
-            f"{intervals}{note}",
+            intervals,
             "coverage",
-            _drawing(points, x_title, _("CIA of each set by axis, with 95% intervals.")),
+            _drawing(points, _("CIA of each set by axis, with 95% intervals.")),
         )
 
 
@@ -356,8 +351,8 @@ def _point(label: str, row: Row, series: str) -> Point:
     return Point(label, row["cia"], row["cia_low"], row["cia_high"], series)
 
 
-def _drawing(points: list[Point], x_title: str, description: str) -> Any:
+def _drawing(points: list[Point], description: str) -> Any:
     def drawing(palette: Palette) -> object:
-        return points_and_whiskers(points, palette, x_title=x_title, description=description, domain=(0.0, 1.0))
+        return points_and_whiskers(points, palette, x_title="CIA", description=description, domain=(0.0, 1.0))
 
     return drawing

@@ -186,7 +186,7 @@ def test_a_trained_judge_has_a_finished_run_and_reports_wait_for_a_worker() -> N
     assert run.status == "finished"
     assert run.verdicts.count() == run.expected == 72 * 30
     assert set(Report.objects.values_list("status", flat=True)) == {"pending"}
-    assert Report.objects.values("kind").distinct().count() == 10
+    assert Report.objects.values("kind").distinct().count() == 11
 
 
 def test_the_judge_beats_its_baselines_on_the_candidate_that_it_never_saw() -> None:
@@ -254,7 +254,7 @@ def test_two_candidates_chose_levels_and_answered_as_to_a_patient() -> None:
     runs = PipelineRun.objects.filter(benchmark__slug="demo")
     assert set(runs.values_list("kind", "candidate__name", "status", "endpoint_kind")) == {
         (kind, name, "finished", "rules") for kind in ("classify", "responses") for name in ("Fennel-3B", "Ginger-XL")
-    }
+    } | {("coverage", None, "finished", "rules")}
     choices = AcuityReading.objects.filter(pipeline_run__kind="classify")
     assert Counter(choices.values_list("candidate__name", flat=True)) == {"Fennel-3B": 120, "Ginger-XL": 120}
     stated = choices.filter(state="level")

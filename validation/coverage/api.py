@@ -66,7 +66,7 @@ class CoverageRunSerializer(Plain):
 class QueueSerializer(Plain):
     """How many questions physicians have decided, and how many there are."""
 
-    made = serializers.IntegerField()
+    decided = serializers.IntegerField()
     total = serializers.IntegerField()
 
 
@@ -85,7 +85,7 @@ class CoverageRunDetailSerializer(CoverageRunSerializer):
     def get_decisions(self, run: CoverageRun) -> dict[str, int]:
         """As the page shows it."""
         counts = selectors.queue_counts([run.pk])[run.pk]
-        return {"made": counts.made, "total": counts.total}
+        return {"decided": counts.decided, "total": counts.total}
 
 
 class PointSerializer(Plain):

@@ -153,9 +153,9 @@ class CoverageInputs:
 
 
 def read_coverage(run: CoverageRun) -> CoverageInputs:
-    """The answers and decisions of a run; a fixed number of queries."""
+    """The answers and decisions of a run, on cases that count; a fixed number of queries."""
     config = coverage_config(run.config, may_call=False)
-    decisions = dict(CoverageDecision.objects.filter(run=run).made().values_list("step", "answer"))
+    decisions = dict(CoverageDecision.objects.filter(run=run).decided().values_list("step", "answer"))
     steps = run.steps.filter(state=PipelineStep.State.DONE).order_by()
     rows = steps.values_list(
         *("pk", "case__key", "stage", "key"),
@@ -164,20 +164,26 @@ def read_coverage(run: CoverageRun) -> CoverageInputs:
         KeyTextTransform("why", "output"),
     )
     # Physicians decide on answers that are missing as well, so decisions are read for steps in any state.
-    undone = run.steps.filter(coverage_decision__in=CoverageDecision.objects.filter(run=run).made())
+    undone = run.steps.filter(coverage_decision__in=CoverageDecision.objects.filter(run=run).decided())
     without = undone.exclude(state=PipelineStep.State.DONE).order_by().values_list("pk", "case__key", "stage", "key")
-    found: dict[str, dict[tuple[str, str], SetAnswer]] = defaultdict(dict)
+    by_case: dict[str, dict[tuple[str, str], SetAnswer]] = defaultdict(dict)
     for pk, case, stage, key, extent, by, why in rows.iterator(5000):
-        found[case][stage, key] = SetAnswer(EXTENT_OF[extent], tuple(by or ()), why or "", decisions.get(pk, ""))
+        by_case[case][stage, key] = SetAnswer(EXTENT_OF[extent], tuple(by or ()), why or "", decisions.get(pk, ""))
     for pk, case, stage, key in without:
-        found[case][stage, key] = SetAnswer(decision=decisions[pk])
+        by_case[case][stage, key] = SetAnswer(decision=decisions[pk])
     content = config.content
-    ordered = sorted(content.cases, key=lambda case: unicodedata.normalize("NFC", case.key))
+    excluded = set(
+        Case.with_stubs.filter(benchmark=run.benchmark_id, key__in=config.place_of)
+        .exclude(excluded_at=None)
+        .values_list("key", flat=True)
+    )
+    counting = [case for case in content.cases if case.key not in excluded]
+    ordered = sorted(counting, key=lambda case: unicodedata.normalize("NFC", case.key))
     gold = [GoldPoint(case.key, n, point) for case in ordered for n, point in enumerate(case.gold, start=1)]
 
     def answer(case: str, stage: str, series: str, number: int) -> SetAnswer:
         name = step_name(stage, series, number)
-        return found[case].get((name.stage, name.key), NO_ANSWER)
+        return by_case[case].get((name.stage, name.key), NO_ANSWER)
 
     answers = {series: [answer(own.case, FORWARD, series, own.number) for own in gold] for series in content.series}
     criteria = [
@@ -210,7 +216,7 @@ def _digest(
         digest.update(json.dumps(values, ensure_ascii=True, separators=(",", ":")).encode())
 
     add([config.gold.digest, [[own.name, own.digest] for own in config.sets]])
-    add([[case.key, sorted(tags[case.key])] for case in config.content.cases])
+    add([[case, sorted(own)] for case, own in sorted(tags.items())])
     for series, own in answers.items():
         add([series, [[int(each.extent), each.by, each.why, each.decision] for each in own]])
     add([[int(own.answer.extent), own.answer.by, own.answer.why, own.answer.decision] for own in criteria])

@@ -40,13 +40,13 @@ def reported_runs(benchmark: Benchmark, *, with_settings: bool = False) -> Query
 class QueueCounts:
     """How many decisions of a run are made, and how many there are."""
 
-    made: int
+    decided: int
     total: int
 
     @property
     def open(self) -> int:
         """How many are not made."""
-        return self.total - self.made
+        return self.total - self.decided
 
 
 def queue_counts(runs: list[int]) -> dict[int, QueueCounts]:
@@ -56,9 +56,9 @@ def queue_counts(runs: list[int]) -> dict[int, QueueCounts]:
         .filter(~Q(answer="") | Q(step__case__excluded_at=None))
         .order_by()
         .values_list("run")
-        .annotate(made=Count("pk", filter=~Q(answer="")), total=Count("pk"))
+        .annotate(decided=Count("pk", filter=~Q(answer="")), total=Count("pk"))
     )
-    counts = {run: QueueCounts(made, total) for run, made, total in rows}
+    counts = {run: QueueCounts(decided, total) for run, decided, total in rows}
     return {run: counts.get(run, QueueCounts(0, 0)) for run in runs}
 
 

@@ -92,8 +92,10 @@ def ask_physicians(*, run: CoverageRun, at: datetime) -> int:
     if run.replay:
         raise Conflict(_("Physicians decide on answers of a run, and not on those of its replay."))
     due = due_questions(run, coverage_config(run.config, may_call=False))
-    there = set(CoverageDecision.objects.filter(run=run).values_list("step", flat=True))
-    new = [CoverageDecision(run=run, step_id=pk, stage=stage, created_at=at) for pk, stage in due if pk not in there]
+    questioned = set(CoverageDecision.objects.filter(run=run).values_list("step", flat=True))
+    new = [
+        CoverageDecision(run=run, step_id=pk, stage=stage, created_at=at) for pk, stage in due if pk not in questioned
+    ]
     CoverageDecision.objects.bulk_create(new, batch_size=1000)
     return len(new)
 

@@ -75,7 +75,7 @@ def _controls(inputs: CoverageInputs, rule: IntervalRule, over: str, kind: str) 
 
 def _points(inputs: CoverageInputs) -> tuple[tuple[str, ...], list[Row]]:
     """A row for each gold point, as `coverage_file` reads it: its axis and sign make slices."""
-    taken = {*coverage_reading.COLUMNS, *coverage_reading.SLICES}
+    taken = {*coverage_reading.COLUMNS, *coverage_reading.SLICES, *coverage_reading.IGNORED}
     columns = [f"set {name}" if name in taken or name.casefold() == ALL else name for name in inputs.names]
     rows = [
         {

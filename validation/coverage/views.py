@@ -259,8 +259,12 @@ def queue(request: SignedInRequest, slug: str) -> HttpResponse:
     first = selectors.open_decisions(benchmark, request.user).first()
     if first is not None:
         return redirect("validation:coverage-decision", slug, first.public_id)
-    made = CoverageDecision.objects.made().filter(run__benchmark=benchmark, decided_by=request.user)
-    context = {"benchmark": benchmark, "n_made": made.count(), "last": made.order_by("-decided_at", "-pk").first()}
+    decided = CoverageDecision.objects.decided().filter(run__benchmark=benchmark, decided_by=request.user)
+    context = {
+        "benchmark": benchmark,
+        "n_made": decided.count(),
+        "last": decided.order_by("-decided_at", "-pk").first(),
+    }
     return render(request, "validation/coverage/queue.html", context)
 
 
@@ -285,15 +289,15 @@ def decision(request: SignedInRequest, slug: str, decision: str) -> HttpResponse
 
 def _decision_page(request: SignedInRequest, row: CoverageDecision, refused: DomainError | None) -> HttpResponse:
     question = selectors.question_of(row)
-    made = CoverageDecision.objects.made().filter(run=row.run_id, decided_by=request.user).exclude(pk=row.pk)
+    decided = CoverageDecision.objects.decided().filter(run=row.run_id, decided_by=request.user).exclude(pk=row.pk)
     if row.decided_at is not None:
-        made = made.filter(decided_at__lt=row.decided_at)
+        decided = decided.filter(decided_at__lt=row.decided_at)
     context = {
         "benchmark": row.run.benchmark,
         "question": question,
         "turns": turns_of(question.case),
         "counts": selectors.queue_counts([row.run_id])[row.run_id],
-        "earlier": made.order_by("-decided_at", "-pk").first(),
+        "earlier": decided.order_by("-decided_at", "-pk").first(),
         "refused": refused,
     }
     status = refused.status_code if refused else 200

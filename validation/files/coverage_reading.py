@@ -32,6 +32,7 @@ from validation.files.table_rows import (
 
 COLUMNS = ("case", "gold", "points")
 SLICES = ("axis", "sign", "tag")
+IGNORED = ("endpoint_kind",)  # of a table that a report has written
 EXTENTS = {"full": Extent.FULL, "partial": Extent.PARTIAL, "none": Extent.NONE, "invalid": Extent.INVALID}
 SIGNS = {"positive": 1, "negative": -1}
 
@@ -85,7 +86,7 @@ def read_coverage(path: Path) -> CoverageFile:
 
 def _sets(header: tuple[str, ...], faults: Faults) -> dict[str, str]:
     """The names of the sets by their columns."""
-    columns = [name for name in header if name not in (*COLUMNS, *SLICES)]
+    columns = [name for name in header if name not in (*COLUMNS, *SLICES, *IGNORED)]
     names = {column: unicodedata.normalize("NFC", column) for column in columns}
     if not columns:
         faults.add(1, "", Phrase("The header names no set: a column for each set comes after case, gold and points."))

@@ -61,7 +61,7 @@ class CoverageDecisionQuerySet(models.QuerySet["CoverageDecision"]):
         """Those that nobody has made yet, on cases that count."""
         return self.filter(answer="", step__case__excluded_at=None)
 
-    def made(self) -> Self:
+    def decided(self) -> Self:
         """Those that a physician has made."""
         return self.exclude(answer="")
 

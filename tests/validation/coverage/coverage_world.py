@@ -108,8 +108,8 @@ def worked_example(slug: str = "worked") -> CoverageWorld:
         gold[key] = [(f"Gold {key} {place}", 1, "accuracy") for place in range(len(points))]
         for place, letters in enumerate(points):
             for name, letter in zip("AB", letters, strict=True):
-                said = f"Set {name}: {WORDS[letter]}: Gold {key} {place};" if letter in WORDS else f"Other {place}"
-                measured[name].setdefault(key, []).append((said, 2, "accuracy"))
+                text = f"Set {name}: {WORDS[letter]}: Gold {key} {place};" if letter in WORDS else f"Other {place}"
+                measured[name].setdefault(key, []).append((text, 2, "accuracy"))
     return make_world(slug, {"gold": gold, **measured})
 
 
@@ -117,8 +117,8 @@ def matching(slug: str = "matching") -> CoverageWorld:
     """One case with eight gold points and ten drafted criteria."""
     gold = [(f"g{number}", points, "accuracy") for number, points in enumerate(MATCHING_POINTS, start=1)]
     drafted = []
-    for number, said in enumerate(MATCHING, start=1):
-        words = " ".join(f"{WORDS[each[0]]}: {each[1:]};" for each in said.split())
+    for number, text in enumerate(MATCHING, start=1):
+        words = " ".join(f"{WORDS[each[0]]}: {each[1:]};" for each in text.split())
         drafted.append((f"d{number} {words}".strip(), 1, "accuracy"))
     return make_world(slug, {"gold": {"only": gold}, "drafted": {"only": drafted}})
 

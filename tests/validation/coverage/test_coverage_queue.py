@@ -7,16 +7,17 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
+from consilium.core.errors import Conflict
 from tests.factories import ExpertGroupFactory, UserFactory, member
 from tests.scoring.conftest import Loopback
 from tests.validation.coverage.coverage_world import CoverageWorld, case_of, worked_example
-from validation.coverage.services import ask_physicians
+from validation.coverage.services import ask_physicians, decide
 from validation.models import CoverageDecision, CoverageRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
-def asked(loopback: Loopback) -> tuple[CoverageWorld, CoverageRun]:
+def with_questions(loopback: Loopback) -> tuple[CoverageWorld, CoverageRun]:
     """The worked example with its questions."""
     world = worked_example()
     run = world.run(loopback.url)
@@ -31,7 +32,7 @@ def signed_in(user: User) -> Client:
 
 
 def test_all_partly_all_invalid_and_a_share_of_the_rest_are_asked(loopback: Loopback) -> None:
-    _world, run = asked(loopback)
+    _world, run = with_questions(loopback)
     rows = CoverageDecision.objects.filter(run=run).select_related("step")
     of_points = [(own.step.key[0], own.step.output["extent"]) for own in rows if own.stage == "coverage"]
     # A: 17 full, 2 partly, 5 none, 1 invalid. B: 12 full, 3 partly, 10 none. A fifth of full and none, rounded up.
@@ -47,7 +48,7 @@ def test_all_partly_all_invalid_and_a_share_of_the_rest_are_asked(loopback: Loop
 
 
 def test_who_decides_sees_neither_set_nor_answer(loopback: Loopback) -> None:
-    world, run = asked(loopback)
+    world, run = with_questions(loopback)
     slug, (first, second) = world.benchmark.slug, world.physicians
     client = signed_in(first)
     assert "Coverage to decide" in client.get("/").content.decode()
@@ -62,13 +63,13 @@ def test_who_decides_sees_neither_set_nor_answer(loopback: Loopback) -> None:
     answer = "none" if "How far does the list cover this?" in page else "wrong"
     sent = client.post(begun["Location"], {"answer": answer})
     assert sent.status_code == 302 and sent["Location"] == f"/b/{slug}/rubric-coverage/decide/"
-    made = CoverageDecision.objects.get(decided_by=first)
-    assert made.answer == answer
+    decision = CoverageDecision.objects.get(decided_by=first)
+    assert decision.answer == answer
     # One's own may be changed; nobody else can see it or change it.
     other = "partly" if answer == "none" else "needed"
     assert client.post(begun["Location"], {"answer": other}).status_code == 302
-    made.refresh_from_db()
-    assert made.answer == other
+    decision.refresh_from_db()
+    assert decision.answer == other
     assert signed_in(second).get(begun["Location"]).status_code == 404
     assert signed_in(world.admin).get(f"/b/{slug}/rubric-coverage/decide/").status_code == 404
     assert signed_in(UserFactory()).get(f"/b/{slug}/rubric-coverage/decide/").status_code == 404
@@ -76,8 +77,8 @@ def test_who_decides_sees_neither_set_nor_answer(loopback: Loopback) -> None:
     assert signed_in(member(group)).get(f"/b/{slug}/rubric-coverage/decide/").status_code == 302
 
 
-def test_the_second_of_two_at_once_is_told(loopback: Loopback) -> None:
-    world, run = asked(loopback)
+def test_the_second_of_two_at_once_changes_nothing(loopback: Loopback) -> None:
+    world, run = with_questions(loopback)
     first, second = (signed_in(user) for user in world.physicians)
     row = CoverageDecision.objects.filter(run=run, stage="coverage").first()
     assert row is not None
@@ -92,8 +93,22 @@ def test_the_second_of_two_at_once_is_told(loopback: Loopback) -> None:
     assert (row.answer, row.decided_by) == ("full", world.physicians[0])
 
 
+def test_a_decision_that_another_has_made_meanwhile_stays(loopback: Loopback) -> None:
+    """Both had the question open; the row that the second read says that nobody has decided."""
+    world, run = with_questions(loopback)
+    first, second = world.physicians
+    row = CoverageDecision.objects.filter(run=run, stage="coverage_back").first()
+    assert row is not None
+    decide(decision=row, answer="needed", by=first, at=timezone.now())
+    assert row.answer == ""
+    with pytest.raises(Conflict, match="Somebody else has decided"):
+        decide(decision=row, answer="wrong", by=second, at=timezone.now())
+    row.refresh_from_db()
+    assert (row.answer, row.decided_by) == ("needed", first)
+
+
 def test_an_author_sees_a_case_once_nothing_about_it_waits(loopback: Loopback) -> None:
-    world, run = asked(loopback)
+    world, run = with_questions(loopback)
     case = case_of(world, "c4")
     address = f"/b/{world.benchmark.slug}/rubric-coverage/{run.public_id}/cases/{case.public_id}/"
     author, now = signed_in(world.physicians[0]), timezone.now()

@@ -14,6 +14,7 @@ from django.utils import timezone
 from agreement import services
 from agreement.models import Report
 from agreement.reports.stored import table_of
+from rubrics.models import Case
 from tests.scoring.conftest import Loopback
 from tests.validation.coverage.coverage_world import CoverageWorld, matching, worked_example
 from validation.coverage.services import ask_physicians, decide
@@ -92,12 +93,34 @@ def test_a_decision_makes_a_report_stale_and_puts_the_figure_right(loopback: Loo
     judge = table_of(after, "coverage_judge").dicts()[0]
     assert judge["agreement"] == pytest.approx(22 / 25, **EXACT)  # an invalid answer agrees with nothing
     assert judge["agreement_full"] == pytest.approx(23 / 25, **EXACT)
+    again = client.post(f"/b/{world.benchmark.slug}/validity/{after.public_id}/recompute")
+    second = Report.objects.get(recomputes=after)
+    assert again["Location"].endswith(f"/{second.public_id}/")
+    services.run(report_id=second.pk, clock=timezone.now)
+    for name in ("coverage", "coverage_powered", "uncovered"):
+        assert table_of(second, name).dicts() == table_of(after, name).dicts()
     methods = client.get(f"/b/{world.benchmark.slug}/validity/{after.public_id}/methods.txt").content.decode()
     assert "decided on 25 answers" in methods and "Angelopoulos" in methods
     assert "for A of the next case 0.000" in methods
 
 
-def test_few_cases_and_a_judge_named_by_a_set_are_said(loopback: Loopback, client: Client) -> None:
+def test_a_case_that_is_excluded_later_counts_no_more(loopback: Loopback, client: Client) -> None:
+    world = worked_example()
+    run = world.run(loopback.url)
+    before = report_on(world, run)
+    # Case c1 has three points; A covers two of them in full, B one.
+    Case.objects.filter(benchmark=world.benchmark, key="c1").update(
+        excluded_at=timezone.now(), exclusion_reason="It is there twice."
+    )
+    client.force_login(world.admin)
+    freshness = client.get(f"/b/{world.benchmark.slug}/validity/{before.public_id}/freshness").content.decode()
+    assert "<strong>Stale</strong>" in freshness
+    row = table_of(report_on(world, run), "coverage").dicts()[0]
+    assert (row["n_points"], row["n_cases"]) == (22, 11)
+    assert row["cia"] == pytest.approx(15 / 22, **EXACT)
+
+
+def test_few_cases_and_a_judge_named_by_a_set_are_named(loopback: Loopback, client: Client) -> None:
     world = matching()
     run = world.run(loopback.url, model="drafted")
     assert run.terms["names_its_judge"] == ["drafted"]

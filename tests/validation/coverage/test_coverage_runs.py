@@ -170,11 +170,11 @@ def test_a_replay_and_an_archive_give_the_same_figures_without_a_request(loopbac
     write_archive(run, file)
     PipelineRun.objects.filter(pk=run.pk).update(public_id="elsewhere")
     settings.JUDGE_ALLOWED_HOSTS = []
-    there = CoverageRun.objects.get(pk=read_archive(file, slug="elsewhere", by=None, at=timezone.now()).pk)
-    assert there.benchmark.slug == "elsewhere"
-    figures = read_coverage(there)
+    imported = CoverageRun.objects.get(pk=read_archive(file, slug="elsewhere", by=None, at=timezone.now()).pk)
+    assert imported.benchmark.slug == "elsewhere"
+    figures = read_coverage(imported)
     assert figures.answers == before.answers and figures.names == ["drafted"]
-    replayed = work(CoverageRun.objects.get(pk=replay_run(run=there, by=None, at=timezone.now()).pk))
+    replayed = work(CoverageRun.objects.get(pk=replay_run(run=imported, by=None, at=timezone.now()).pk))
     assert replayed.status == "finished"
     assert read_coverage(replayed).answers == before.answers
     assert loopback.requests() == n_requests
@@ -190,7 +190,7 @@ def test_the_endpoint_of_rules_is_named(loopback: Loopback, client: Client) -> N
     assert run.endpoint_kind == "rules"
     client.force_login(world.admin)
     page = client.get(f"/b/{world.benchmark.slug}/rubric-coverage/{run.public_id}/").content.decode()
-    assert "Answered by rules, not by a language model." in page
+    assert "Rules answered here, and no language model." in page
 
 
 @pytest.mark.slow
@@ -199,9 +199,9 @@ def test_the_database_holds_decisions_to_their_step_and_person(loopback: Loopbac
     run = world.run(loopback.url)
     first, second = world.physicians
     ask_physicians(run=run, at=timezone.now())
-    made = CoverageDecision.objects.filter(run=run, stage="coverage").first()
-    assert made is not None
-    decide(decision=made, answer="full", by=first, at=timezone.now())
+    decision = CoverageDecision.objects.filter(run=run, stage="coverage").first()
+    assert decision is not None
+    decide(decision=decision, answer="full", by=first, at=timezone.now())
     for change, reason in (
         ({"decided_by": second}, "stays with whoever made it"),
         ({"answer": ""}, "validation_coveragedecision_made"),
@@ -210,16 +210,16 @@ def test_the_database_holds_decisions_to_their_step_and_person(loopback: Loopbac
         ({"step": run.steps.order_by("pk").last()}, "Cannot update"),
     ):
         with pytest.raises((IntegrityError, ProgrammingError), match=reason), transaction.atomic():
-            CoverageDecision.objects.filter(pk=made.pk).update(**change)
+            CoverageDecision.objects.filter(pk=decision.pk).update(**change)
     with pytest.raises(ProgrammingError, match="Cannot delete"), transaction.atomic():
-        CoverageDecision.objects.filter(pk=made.pk).delete()
+        CoverageDecision.objects.filter(pk=decision.pk).delete()
     other = matching("other").run(loopback.url)
     with pytest.raises(IntegrityError, match="about a step of its run"), transaction.atomic():
         CoverageDecision.objects.create(
             run=run, step=other.steps.filter(stage="coverage").first(), stage="coverage", created_at=timezone.now()
         )
-    made.refresh_from_db()
-    assert (made.answer, made.decided_by) == ("full", first)
+    decision.refresh_from_db()
+    assert (decision.answer, decision.decided_by) == ("full", first)
 
 
 @pytest.mark.slow
@@ -238,9 +238,9 @@ def test_a_run_by_the_api(loopback: Loopback, client: Client) -> None:
     detail = client.get(f"{at}{run.public_id}/").json()
     assert (detail["status"], detail["progress"]["done"], detail["sets"]) == ("finished", 13, ["A"])
     assert client.get(at).json()["count"] == 1
-    asked = client.post(f"{at}{run.public_id}/ask/").json()
+    detail_after = client.post(f"{at}{run.public_id}/ask/").json()
     # One of the two strata of points each (one full, three none), and no criterion: A's is matched.
-    assert asked["decisions"] == {"made": 0, "total": 2}
+    assert detail_after["decisions"] == {"decided": 0, "total": 2}
     replayed = client.post(f"{at}{run.public_id}/replay/")
     assert replayed.status_code == 201 and replayed.json()["replay"]
 
