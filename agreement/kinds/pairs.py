@@ -201,13 +201,11 @@ def methods(report: Report) -> list[str]:
         f"{report.benchmark.title} (after Chen et al. 2026): a reference, and a candidate that differs from it in one "
         "place. Physicians, who did not see where a pair came from, confirmed that it holds exactly one error, that "
         "the error is dangerous, and that the reference has no other flaw; other pairs stand apart.",
-        "Answers were given by fixed rules and not by a language model: these figures show how the tool works, and say "
-        "nothing about the sets."
-        if facts["endpoint_kind"] == "rules"
-        else f"The model {facts['model']} was shown both texts side by side and said of each criterion whether each of "
-        f"them meets it, in {counted(facts['trials'], 'trial')} with the reference first and as many with it second, "
-        f"{_temperature(facts['temperature'])}. Totals were added up from the points of the criteria, and not by the "
-        "model.",
+        f"{'The rules' if facts['endpoint_kind'] == 'rules' else 'The model ' + facts['model']} saw both texts side by "
+        "side and said of each criterion whether each of them meets it, in "
+        f"{counted(facts['trials'], 'trial')} with the reference first and as many with it second, "
+        f"{_temperature(facts['temperature'])}. Totals were added up from the points of the criteria, and not by "
+        "whoever answered.",
         f"{rule}, and a pair by what more trials gave than each of the other two; else it is tied. "
         f"{counted(n_missing, 'trial')} without a usable answer {'was' if n_missing == 1 else 'were'} left out, and a "
         f"pair with fewer than {counted(facts['trials'], 'good trial')}, or with none in one of the orders, has no "

@@ -51,7 +51,6 @@ def body(report: Report, sort: str) -> Context:
     several = len(facts["names"]) > 1
     return {
         "facts": facts,
-        "by_rules": facts["endpoint_kind"] == "rules",
         "one_sided": [
             (set_label(name), SIDE_LABELS[side]) for name, side in facts["one_sided"].items() if side in SIDE_LABELS
         ],
@@ -177,12 +176,11 @@ def _comparisons(report: Report) -> PageTable:
             (_("First"), False),
             (_("Second"), False),
             (_("Pairs"), True),
-            (_("Won by the first alone"), True),
-            (_("Won by the second alone"), True),
+            (_("First alone"), True),
+            (_("Second alone"), True),
             (_("Difference in wins"), True),
             (_("p, over cases"), True),
             (_("p, exact"), True),
-            (_("p, mid-p"), True),
             (_("Difference in Δ, %"), True),
             (_("Difference in paired AUROC"), True),
         ],
@@ -195,13 +193,14 @@ def _comparisons(report: Report) -> PageTable:
                     _count(row["b"]),
                     _count(row["c"]),
                     number({**row, "difference_low": row["low"], "difference_high": row["high"]}, "difference").cell,
-                    *(_plain(row[name]) for name in ("p_clustered", "p_exact", "p_mid")),
+                    *(_plain(row[name]) for name in ("p_clustered", "p_exact")),
                     _cell(row, "difference_100"),
                     _cell(row, "difference_auroc"),
                 ]
                 for row in _everything(report, "pair_comparisons")
             ]
         },
+        remark=_("First alone, second alone: pairs that one of the two sets wins and the other does not."),
     )
 
 
@@ -386,9 +385,6 @@ def _never_decisive(report: Report) -> PageTable:
 
 def figures(report: Report) -> Iterator[Figure]:
     facts = report.result["facts"]
-    by_rules = facts["endpoint_kind"] == "rules"
-    footnote = " " + _("(answers by rules, not by a language model)") if by_rules else ""
-    note = " " + _("The answers were given by rules, not by a language model.") if by_rules else ""
     rows = [row for row in _everything(report, "pairs") if row["win"] is not None]
     if not rows:
         return
@@ -398,9 +394,9 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "outcomes",
         _("Wins, ties and losses of the reference"),
-        _("Shares of the confirmed dangerous pairs. A win: the set prefers the reference.") + note,
+        _("Shares of the confirmed dangerous pairs. A win: the set prefers the reference."),
         "pairs",
-        _shares(shares, _("Share of pairs") + footnote),
+        _shares(shares, _("Share of pairs")),
     )
     each = [
         row
@@ -428,9 +424,9 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "deltas",
             _("Δ of every pair, by kind of error"),
-            _("In percent of all points of the set for the case. A dot leads to its pair.") + note,
+            _("In percent of all points of the set for the case. A dot leads to its pair."),
             "each_pair",
-            _deltas(deltas, _("Δ, % of points") + footnote),
+            _deltas(deltas, _("Δ, % of points")),
         )
     scores = [row for row in _everything(report, "mutation") if row["score"] is not None]
     if scores:
@@ -438,9 +434,9 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "mutation",
             _("Mutation score of each set"),
-            _("The share of errors that some criterion notices. Lines are 95% intervals over cases.") + note,
+            _("The share of errors that some criterion notices. Lines are 95% intervals over cases."),
             "mutation",
-            _whiskers(points, _("Mutation score") + footnote),
+            _whiskers(points, _("Mutation score")),
         )
 
 

@@ -198,6 +198,7 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     if rests.trial_run:
         (judged,) = _counts(_PAIRS, given)
         yield _change("pairs_judged", judged, ngettext("%(n)s pair judged", "%(n)s pairs judged", judged))
+        yield from _label_changes(given)
         return
     added, changed = _counts(_DECISIONS, given)
     yield _change("decisions_changed", changed, ngettext("%(n)s decision changed", "%(n)s decisions changed", changed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -64,10 +65,14 @@ def stacked_shares(
         ),
         description="words:N",
     )
-    shown = base.mark_text(color=palette.ink, fontSize=11, aria=False).encode(
-        x=alt.X("middle:Q", title=x_title), text="shown:N"
-    )
-    chart = alt.layer(bars, shown).properties(
+    middle = next(iter(list(names.values())[1:2]), "")
+    on_colour = f"datum.part != {json.dumps(middle)}"
+
+    def shown(colour: str, which: str) -> Any:
+        text = base.transform_filter(which).mark_text(color=colour, fontSize=11, aria=False)
+        return text.encode(x=alt.X("middle:Q", title=x_title), text="shown:N")
+
+    chart = alt.layer(bars, shown(palette.ground, on_colour), shown(palette.ink, f"!({on_colour})")).properties(
         width=WIDTH * 0.85, height=max(2, len(rows)) * ROW, description=description
     )
     return chart.configure(**configuration(palette))

@@ -99,12 +99,7 @@ def resume_run(*, run: ClassificationRun, at: datetime, budget: Decimal | None =
 
     What another run has stored meanwhile is not asked for again.
     """
-    if budget is not None:
-        if not run.currency:
-            raise DomainError(_("A budget needs the prices of the model."))
-        ClassificationRun.objects.filter(pk=run.pk).exclude(status__in=ClassificationRun.LIVE).update(budget=budget)
-        run.refresh_from_db()
     same = readings_of_other_runs(run).filter(case=OuterRef("case"), sample=Cast(OuterRef("key"), IntegerField()))
     due = run.steps.filter(state__in=[PipelineStep.State.READY, PipelineStep.State.FAILED])
     due.filter(Exists(same)).update(state=PipelineStep.State.FAILED, error_kind=TAKEN, error="", call=None)
-    pipeline_runs.resume_run(run=run, at=at)
+    pipeline_runs.resume_run(run=run, at=at, budget=budget)

@@ -103,8 +103,13 @@ def may_resume(run: PipelineRun) -> bool:
 
 
 @transaction.atomic
-def resume_run(*, run: PipelineRun, at: datetime) -> None:
-    """Resume a run: request again what failed, and what was not requested yet."""
+def resume_run(*, run: PipelineRun, at: datetime, budget: Decimal | None = None) -> None:
+    """Resume a run: request again what failed, and what was not requested yet; with ``budget``, under another limit."""
+    if budget is not None:
+        if not run.currency:
+            raise DomainError(_("A budget needs the prices of the model."))
+        PipelineRun.objects.filter(pk=run.pk).exclude(status__in=PipelineRun.LIVE).update(budget=budget)
+        run.refresh_from_db()
     if run.imported:
         raise Conflict(_("This run was made elsewhere; it can be read and replayed, and not resumed."))
     kind = KINDS[run.kind]

@@ -163,8 +163,8 @@ def test_the_canaries_are_there_for_those_who_may_see_them(world: World) -> None
              if "admin" in endpoint.roles and not endpoint.framework)  # fmt: skip
     missing = {
         "candidate", "other candidate", "judge", "group B", "group B's batch", "label from elsewhere", "reading",
-        "forced choice", "framing", "reference set", "plan of acuity", "ruling", "document",
-        "rubric set", "coverage run", "near-miss pair",
+        "forced choice", "framing", "reference set", "plan of acuity", "ruling", "document", "rubric set",
+        "coverage run", "near-miss pair",
     }  # fmt: skip
     for url in pages:
         text = text_of(client.get(url))

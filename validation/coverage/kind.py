@@ -11,8 +11,6 @@ from typing import Any, Literal
 
 from consilium.llm.errors import ContentError
 from consilium.llm.structured import StructuredAnswer, parse_structured
-from rubrics.editor.privacy import cases_with_open_findings
-from rubrics.models import Case
 from scoring.models import PipelineRun
 from scoring.pipelines.kind import (
     Answer,
@@ -28,6 +26,7 @@ from scoring.pipelines.kind import (
 from validation.coverage.config import CoverageConfig, coverage_config
 from validation.coverage.content import Point, parsed
 from validation.coverage.prompts import coverage_messages
+from validation.gates import sendable_cases
 from validation.models.coverage import BACK, COVERAGE, FORWARD
 
 ENDPOINT = "model"
@@ -69,11 +68,7 @@ class CoverageKind(PipelineKind[CoverageConfig]):
 
     def materials(self, settings: CoverageConfig, run: PipelineRun, cases: Collection[int]) -> Mapping[int, Any]:
         """Key and conversation. A case is left out that was excluded meanwhile, or has an open privacy finding."""
-        rows = Case.objects.filter(pk__in=cases)
-        if not run.replay:  # what was answered once may be read again
-            rows = rows.included().exclude(pk__in=cases_with_open_findings(cases))
-        known = rows.filter(key__in=settings.place_of).values_list("pk", "key", "conversation")
-        return {pk: {"case": key, "conversation": conversation} for pk, key, conversation in known}
+        return sendable_cases(run, cases, settings.place_of)
 
     def input_of(self, settings: CoverageConfig, name: StepName, material: Any, done: Mapping[StepName, Output]) -> Any:
         """The conversation, the point and the list that it is held against."""

@@ -70,12 +70,7 @@ def create_run(
 @transaction.atomic
 def resume_run(*, run: CoverageRun, at: datetime, budget: Decimal | None = None) -> None:
     """Ask for what failed and what was not asked yet; with ``budget``, under another limit."""
-    if budget is not None:
-        if not run.currency:
-            raise DomainError(_("A budget needs the prices of the model."))
-        CoverageRun.objects.filter(pk=run.pk).exclude(status__in=CoverageRun.LIVE).update(budget=budget)
-        run.refresh_from_db()
-    pipeline_runs.resume_run(run=run, at=at)
+    pipeline_runs.resume_run(run=run, at=at, budget=budget)
 
 
 @transaction.atomic

@@ -12,8 +12,6 @@ from typing import Any, Literal
 
 from consilium.llm.errors import ContentError
 from consilium.llm.structured import StructuredAnswer, parse_structured
-from rubrics.editor.privacy import cases_with_open_findings
-from rubrics.models import Case
 from scoring.models import PipelineRun
 from scoring.pipelines.kind import (
     Answer,
@@ -27,6 +25,7 @@ from scoring.pipelines.kind import (
     StepRequest,
     register_kind,
 )
+from validation.gates import sendable_cases
 from validation.making.config import MakingConfig, making_config
 from validation.making.prompts import making_messages
 from validation.making.storing import store_pairs
@@ -79,11 +78,7 @@ class MakingKind(PipelineKind[MakingConfig]):
 
     def materials(self, settings: MakingConfig, run: PipelineRun, cases: Collection[int]) -> Mapping[int, Any]:
         """Key and conversation. A case is left out that was excluded meanwhile, or has an open privacy finding."""
-        rows = Case.objects.filter(pk__in=cases)
-        if not run.replay:  # what was answered once may be read again
-            rows = rows.included().exclude(pk__in=cases_with_open_findings(cases))
-        known = rows.filter(key__in=settings.place_of).values_list("pk", "key", "conversation")
-        return {pk: {"case": key, "conversation": conversation} for pk, key, conversation in known}
+        return sendable_cases(run, cases, settings.place_of)
 
     def input_of(self, settings: MakingConfig, name: StepName, material: Any, done: Mapping[StepName, Output]) -> Any:
         """The conversation, the reference, and the kind of error that is asked for first."""

@@ -48,5 +48,5 @@ def making_messages(
     ask = f"Make an error of the kind {kind} if the reference allows one; if not, of another kind."
     if number:
         ask += f" Others have made {number} of this reference before: do not take the first place that offers itself."
-    parts = [case_part(conversation), Fenced("REFERENCE", reference), ask]
+    parts: list[Fenced | str] = [case_part(conversation), Fenced("REFERENCE", reference), ask]
     return staged_messages(MAKING, _SYSTEM.format(kinds=listed), parts, nonce)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from rubrics.models import Case
 from scoring.models import PipelineStep
 from validation.coverage.content import Points
 from validation.files.pair_reading import STATED, PairsFile, TrialRow, pairs_of
@@ -151,16 +152,22 @@ def nfc(text: str) -> str:
 
 
 def read_trials(run: TrialRun) -> TrialInputs:
-    """The answers of a run, and the grades of its pairs as they are now; a fixed number of queries."""
+    """The answers of a run on cases that count, and the grades of its pairs as they are now; a fixed number of queries.
+
+    A pair that is not in this database keeps the grade that it had when the run began.
+    """
     config = trial_config(run.config, may_call=False)
-    every = [(case, place, pair) for case in config.content.cases for place, pair in enumerate(case.pairs)]
-    rows = NearMissPair.objects.filter(group__benchmark=run.benchmark_id, public_id__in=[row[2].id for row in every])
-    known = {pair.public_id: pair.grade_now for pair in rows.only("public_id", "grade", "disputed")}
+    rows = Case.with_stubs.filter(benchmark=run.benchmark_id, key__in=config.place_of).exclude(excluded_at=None)
+    excluded = set(rows.values_list("key", flat=True))
+    cases = [case for case in config.content.cases if case.key not in excluded]
+    every = [(case, place, pair) for case in cases for place, pair in enumerate(case.pairs)]
+    stored = NearMissPair.objects.filter(group__benchmark=run.benchmark_id, public_id__in=[row[2].id for row in every])
+    known = {pair.public_id: pair.grade_now for pair in stored.only("public_id", "grade", "disputed")}
     pairs = [TriedPair(case, place, pair, known.get(pair.id, pair.grade)) for case, place, pair in every]
     answers: dict[str, dict[Trial, Answer]] = defaultdict(dict)
     steps = run.steps.filter(state=PipelineStep.State.DONE).order_by()
     for case, key, output in steps.values_list("case__key", "key", "output").iterator(5000):
-        answers[case][Trial.of(key)] = _answer(output)
+        answers[case][Trial.of(key)] = _answer(output or {})
     return TrialInputs(run, config, pairs, answers, _digest(config, pairs, answers))
 
 
@@ -182,9 +189,18 @@ def _digest(config: TrialConfig, pairs: Iterable[TriedPair], answers: Mapping[st
         digest.update(json.dumps(values, ensure_ascii=True, separators=(",", ":")).encode())
 
     add([config.trials, config.no_rubric, [[own.name, own.digest] for own in config.sets]])
-    add([[own.key, own.tags] for own in config.cases])
     for own in pairs:
-        add([own.case.key, own.pair.key, own.pair.reference, own.pair.candidate, own.pair.kind, own.pair.axis])
+        add(
+            [
+                own.case.key,
+                own.case.tags,
+                own.pair.key,
+                own.pair.reference,
+                own.pair.candidate,
+                own.pair.kind,
+                own.pair.axis,
+            ]
+        )
         add(own.grade)
     for case in sorted(answers):
         for trial, answer in sorted(answers[case].items(), key=lambda row: row[0].step):

@@ -12,8 +12,6 @@ from typing import Any, Literal
 
 from consilium.llm.errors import ContentError
 from consilium.llm.structured import StructuredAnswer, parse_structured
-from rubrics.editor.privacy import cases_with_open_findings
-from rubrics.models import Case
 from scoring.models import PipelineRun
 from scoring.pipelines.kind import (
     Answer,
@@ -26,6 +24,7 @@ from scoring.pipelines.kind import (
     register_kind,
 )
 from validation.coverage.content import Point
+from validation.gates import sendable_cases
 from validation.models.trials import NO_RUBRIC, SIDE_BY_SIDE, TRIALS
 from validation.trials.config import TrialConfig, trial_config
 from validation.trials.content import MAX_SCORE, Trial
@@ -86,11 +85,7 @@ class TrialsKind(PipelineKind[TrialConfig]):
 
     def materials(self, settings: TrialConfig, run: PipelineRun, cases: Collection[int]) -> Mapping[int, Any]:
         """Key and conversation. A case is left out that was excluded meanwhile, or has an open privacy finding."""
-        rows = Case.objects.filter(pk__in=cases)
-        if not run.replay:  # what was answered once may be read again
-            rows = rows.included().exclude(pk__in=cases_with_open_findings(cases))
-        known = rows.filter(key__in=settings.place_of).values_list("pk", "key", "conversation")
-        return {pk: {"case": key, "conversation": conversation} for pk, key, conversation in known}
+        return sendable_cases(run, cases, settings.place_of)
 
     def input_of(self, settings: TrialConfig, name: StepName, material: Any, done: Mapping[StepName, Output]) -> Any:
         """The conversation, the two texts in their order, the criteria, and which of the trials this is."""

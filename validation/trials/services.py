@@ -67,9 +67,4 @@ def create_run(
 @transaction.atomic
 def resume_run(*, run: TrialRun, at: datetime, budget: Decimal | None = None) -> None:
     """Ask for what failed and what was not asked yet; with ``budget``, under another limit."""
-    if budget is not None:
-        if not run.currency:
-            raise DomainError(_("A budget needs the prices of the model."))
-        TrialRun.objects.filter(pk=run.pk).exclude(status__in=TrialRun.LIVE).update(budget=budget)
-        run.refresh_from_db()
-    pipeline_runs.resume_run(run=run, at=at)
+    pipeline_runs.resume_run(run=run, at=at, budget=budget)

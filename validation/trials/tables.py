@@ -237,7 +237,7 @@ class TrialTables:
             answered = [own for own in self.pairs_in_series[series] if own.n_good]
             pairs = Counter(own.own.case.key for own in answered)
             decisive = {(own.own.case.key, each.number) for own in answered for each in own.alone}
-            for case in self.inputs.config.content.cases:
+            for case in {own.own.case.key: own.own.case for own in answered}.values():
                 for number, point in enumerate(case.sets[int(series)], start=1):
                     if pairs[case.key] and (case.key, number) not in decisive:
                         yield {

@@ -54,7 +54,7 @@ def _page_words(run: TrialRun) -> dict[str, Any]:
 
 
 PAGES = RunPages(
-    name="pair-run",
+    name="trial",
     model=TrialRun,
     results=gettext_lazy("Trials"),
     runs_on=selectors.runs_on,
@@ -98,7 +98,7 @@ def pair_run_new(request: SignedInRequest, slug: str) -> HttpResponse:
             form.refuse(error)
             status = error.status_code
         else:
-            return redirect("validation:pair-run", slug, run.public_id)
+            return redirect("validation:trial-run", slug, run.public_id)
     return _form_page(request, benchmark, form, status)
 
 
@@ -190,7 +190,7 @@ def pair_run_replay(request: SignedInRequest, slug: str, public_id: str) -> Http
         again = pipeline_runs.replay_run(run=run, by=request.user, at=timezone.now())
     except DomainError as error:
         return PAGES.page(request, run, error)
-    return redirect("validation:pair-run", slug, again.public_id)
+    return redirect("validation:trial-run", slug, again.public_id)
 
 
 @require_safe

@@ -16,10 +16,13 @@ from validation.models import PairJudgement
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+    from tests.conftest import Watch
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_two_pairs_are_judged_with_keys_alone(new_page: Callable[..., Page]) -> None:
+def test_two_pairs_are_judged_with_keys_alone(new_page: Callable[..., Page], watch: Watch) -> None:
+    watch.allow("status of 422")
     pairs = [scripted("P1 5-3w | 5-3w"), scripted("P2 4-4s | 4-4s", "unit")]
     world = make_world("ward", pairs, {"A": {pair["case"]: NINE for pair in pairs}})
     page = new_page(user=world.physicians[0])

@@ -153,6 +153,7 @@ def test_a_model_makes_pairs(world: PairWorld, loopback: Loopback) -> None:
     assert "Criterion" not in sent
     text = page(client, f"pair-making/{run.public_id}/")
     assert "Its pairs" in text
+    assert run.public_id in page(client, "pair-making/")
     page(client, f"pair-making/{run.public_id}/progress")
     rows = b"".join(client.get(f"/b/ward/pair-making/{run.public_id}/pairs.csv").streaming_content).decode()  # type: ignore[attr-defined]
     assert rows.count("\n") == 3
@@ -201,6 +202,10 @@ def test_a_run_of_trials_from_form_to_report(loopback: Loopback) -> None:
     text = page(client, f"pair-runs/{run.public_id}/")
     assert "Replay" in text and "Trials by A" in text
     page(client, f"pair-runs/{run.public_id}/progress")
+    assert run.public_id in page(client, "pair-runs/")
+    assert client.post(f"/b/ward/pair-runs/{run.public_id}/resume").status_code == 422
+    again = client.post(f"/b/ward/pair-runs/{run.public_id}/replay")
+    assert again.status_code == 302 and run.public_id not in again["Location"]
     page(client, f"pair-runs/new/?from={run.public_id}")
     csv = b"".join(client.get(f"/b/ward/pair-runs/{run.public_id}/trials.csv").streaming_content).decode()  # type: ignore[attr-defined]
     assert csv.count("\n") == 43

@@ -1,0 +1,95 @@
+"""Reports on pairs: their files, when they are stale, and answers of the endpoint that follows rules."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from agreement import services
+from agreement.models import Report
+from agreement.reports.files import archive
+from agreement.reports.freshness import freshness_of
+from agreement.reports.methods import methods_of
+from agreement.reports.stored import table_of
+from consilium.llm.rules.completion import MODELS, completion
+from consilium.llm.rules.server import serving
+from tests.scoring.conftest import Loopback
+from tests.validation.pairs.pair_world import NINE, PairWorld, make_world, scripted, worked_example
+from validation.models import TrialRun
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def report_on(world: PairWorld, run: TrialRun, **parameters: Any) -> Report:
+    report = services.create_report(
+        benchmark=world.benchmark, kind="pairs", parameters={"run": run.public_id, **parameters}, at=timezone.now()
+    )
+    services.run(report_id=report.pk, clock=timezone.now)
+    report = Report.objects.get(pk=report.pk)
+    assert report.status == "done", report.error
+    return report
+
+
+def test_the_archive_has_every_table_and_figure_and_is_the_same_twice(loopback: Loopback) -> None:
+    world = worked_example("ward")
+    world.confirm_all()
+    report = report_on(world, world.run(loopback.url, config={"no_rubric": True}))
+    with archive(report) as first, archive(report) as second:
+        assert first.read() == second.read()
+        with zipfile.ZipFile(second) as file:
+            names = set(file.namelist())
+            methods = file.read("methods.txt").decode()
+    tables = (
+        "pairs", "pairs_apart", "pair_comparisons", "mutation", "unnoticed", "each_pair", "deciding",
+        "never_decisive", "answers", "trials",
+    )  # fmt: skip
+    assert {f"tables/{name}.csv" for name in tables} <= names
+    assert {
+        f"figures/{name}.{ending}" for name in ("outcomes", "deltas", "mutation") for ending in ("svg", "pdf")
+    } <= names
+    assert "7 near-miss pairs of 7 cases" in methods and "3 trials with the reference first" in methods
+    assert "McNemar" in methods and "Chen et al. 2026" in methods
+
+
+def test_a_judgement_makes_a_report_stale(loopback: Loopback) -> None:
+    pairs = [scripted("P1 5-3w | 5-3w"), scripted("P2 4-4s | 4-4s")]
+    world = make_world("ward", pairs, {"A": {pair["case"]: NINE for pair in pairs}})
+    world.judge("P1")
+    report = report_on(world, world.run(loopback.url, which="all", config={"trials": 1}))
+    assert freshness_of(report).fresh
+    world.judge("P2")
+    freshness = freshness_of(Report.objects.get(pk=report.pk))
+    assert freshness.fresh is False
+    assert [(change.what, change.n) for change in freshness.changes] == [("pairs_judged", 1)]
+    assert table_of(report, "pairs").dicts()[0]["n_pairs"] == 1
+
+
+def test_answers_by_rules_say_so_wherever_they_are_shown(settings: Any) -> None:
+    settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
+    reference = "Take 15 mg of this medicine per day and see a doctor within 24 hours."
+    criteria = [("Says to take 15 mg of the medicine per day.", 5, "accuracy")]
+    pairs = [
+        {"case": f"P{number}", "kind": "dose", "reference": reference, "candidate": reference.replace("15", "30")}
+        for number in range(3)
+    ]
+    world = make_world("ward", pairs, {"A": {pair["case"]: criteria for pair in pairs}})
+    world.confirm_all()
+    with serving(completion, MODELS) as address:
+        run = world.run(
+            f"http://{address}/v1", model="rules (no language model)", config={"trials": 1, "no_rubric": True}
+        )
+    assert (run.status, run.endpoint_kind) == ("finished", "rules")
+    report = report_on(world, run)
+    (own,) = [row for row in table_of(report, "pairs").dicts() if (row["set"], row["slice"]) == ("A", "all")]
+    assert (own["win"], own["mean_delta"], own["endpoint_kind"]) == (1, 5, "rules")
+    client = Client()
+    client.force_login(world.admin)
+    text = client.get(f"/b/ward/validity/{report.public_id}/").content.decode()
+    assert "Answered by rules, not by a language model." in text
+    assert "answers by rules" in text  # the footnote of a chart
+    assert "fixed rules and not by a language model" in methods_of(report).text
+    assert "Answered by rules" in client.get(f"/b/ward/pair-runs/{run.public_id}/").content.decode()
