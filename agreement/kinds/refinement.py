@@ -173,11 +173,7 @@ def methods(report: Report) -> list[str]:
         else "",
         f"Responses of {facts['base']} to {counted(facts['n_cases'], 'case')} of the benchmark "
         f"{report.benchmark.title} were refined (after Chen et al. 2026), guided by {listed(arms)}.",
-        "Plans and texts were made by fixed rules and not by a language model: these figures show how the tool works, "
-        "and say nothing about the sets."
-        if facts["endpoint_kind"] == "rules"
-        else f"The {'model' if len(facts['models']) == 1 else 'models'} {listed(facts['models'])} planned edits, and "
-        "then carried out the plan and nothing else.",
+        f"{_refiners(facts)} planned edits, and then carried out the plan and nothing else.",
         f"Base and refined texts were graded alike, criterion by criterion of the gold rubric, by "
         f"{rater_in_words(facts['rater'])}, who was not shown which is which.",
         f"The gold criteria of each case were split into halves by a draw with seed {facts['draw_seed']}: one half "
@@ -205,6 +201,12 @@ def methods(report: Report) -> list[str]:
         "code points and refinement.",
         f"Sets by SHA-256: {digests}." if digests else "",
     ]
+
+
+def _refiners(facts: Mapping[str, Any]) -> str:
+    if facts["endpoint_kind"] == "rules":
+        return "The rules"
+    return f"The {'model' if len(facts['models']) == 1 else 'models'} {listed(facts['models'])}"
 
 
 KIND = Kind(

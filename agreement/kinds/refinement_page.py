@@ -37,7 +37,6 @@ def body(report: Report, sort: str) -> Context:
     cases = table_of(report, "refinement_cases").dicts()
     return {
         "facts": facts,
-        "by_rules": facts["endpoint_kind"] == "rules",
         "judges": ", ".join(facts["refining_judges"]),
         "arms": [{**arm, "label": arm_label(arm["name"], facts)} for arm in facts["arms"]],
         "new_numbers": sum(row["new_numbers"] for row in cases),
@@ -271,9 +270,6 @@ def _refused(report: Report) -> PageTable:
 
 def figures(report: Report) -> Iterator[Figure]:
     facts = report.result["facts"]
-    by_rules = facts["endpoint_kind"] == "rules"
-    footnote = " " + _("(answers by rules, not by a language model)") if by_rules else ""
-    note = " " + _("The answers were given by rules, not by a language model.") if by_rules else ""
     names = [arm["name"] for arm in facts["arms"]][:MAX_ARMS]
     slopes = [
         ScoreSlope(
@@ -287,9 +283,9 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "cases",
         _("Every case before and after"),
-        _("Lines that fall have another colour. A dot leads to both texts, side by side.") + note,
+        _("Lines that fall have another colour. A dot leads to both texts, side by side."),
         "refinement_cases",
-        _slopes(slopes, _("Score") + footnote),
+        _slopes(slopes, _("Score")),
     )
     rows = [row for row in table_of(report, "refinement").dicts() if row["slice"].startswith(AXIS)]
     points = [
@@ -307,9 +303,9 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "axes",
             _("Gain by axis"),
-            _("In points of 100. Lines are 95% intervals over cases.") + note,
+            _("In points of 100. Lines are 95% intervals over cases."),
             "refinement",
-            _whiskers(points, _("Gain in points") + footnote),
+            _whiskers(points, _("Gain in points")),
         )
 
 
