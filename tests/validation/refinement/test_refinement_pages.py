@@ -14,6 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services as report_services
+from agreement.kinds import kind_of
 from agreement.models import Report
 from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_of
@@ -66,15 +67,15 @@ def test_report_page_api_and_command_have_the_figures_of_the_worked_example(
         "refinement", benchmark="shown", rater=f"run:{graded.public_id}", out=tmp_path / "out", stdout=StringIO()
     )
     client.force_login(world.admin)
-    address = f"/b/shown/agreement/{report.public_id}/"
+    address = f"/b/shown/validity/{report.public_id}/"
     page = client.get(address).content.decode()
     for words in ("54.5", "62.5", "+8.0", "9 / 1 / 2", "Rules answered here, and no language model", "0.147", "0.176"):
         assert words in page
-    file = client.get(f"{address}refinement.csv").content.decode()
+    file = b"".join(client.get(f"{address}tables/refinement.csv")).decode()  # type: ignore[call-overload]
     assert list(csv.DictReader(io.StringIO(file))) == rows(tmp_path, "refinement")
     api = client.get(f"/api/v1/benchmarks/shown/reports/{report.public_id}/").json()
     assert api["kind"] == "refinement"
-    methods = " ".join(methods_of(report))
+    methods = " ".join(methods_of(report).paragraphs)
     assert "no language model" in methods
     assert "not independent" not in methods
 
@@ -85,16 +86,14 @@ def test_a_judge_that_refined_is_named_first(rules: RuleEndpoint, client: Client
     graded = world.judged(run, lambda *_: True, config={"model": MODEL})
     report = report_on(world, run, graded)
     client.force_login(world.admin)
-    page = client.get(f"/b/own/agreement/{report.public_id}/").content.decode()
+    page = client.get(f"/b/own/validity/{report.public_id}/").content.decode()
     warning = "Grader graded texts that its own model planned or edited"
     assert warning in page
     assert page.index(warning) < page.index("Scores before and after")
-    assert "these gains are not independent" in " ".join(methods_of(report))
+    assert "these gains are not independent" in " ".join(methods_of(report).paragraphs)
 
 
 def test_a_report_is_stale_once_a_verdict_changes(rules: RuleEndpoint) -> None:
-    from agreement.kinds import kind_of
-
     world = make_world("stale", sets={"Guide": GUIDE})
     run = world.run(rules.url, "Guide")
     graded = world.judged(run, lambda *_: True)
