@@ -220,7 +220,10 @@ def refine_response(case: Case, secret: str) -> None:
             "endpoint": "http://127.0.0.1:1/v1", "model": f"{secret} model", "arms": [arm],
             "cases": [{"key": case.key, "base": base, "base_id": "none", "arms": [[["Names two days.", 5, ""]]]}],
         },
-        terms={"base": f"{secret} base", "arms": [arm], "model": f"{secret} model", "edit_model": f"{secret} model"},
+        terms={
+            "base": f"{secret} base", "arms": [{**arm, "taken_out": 0}], "model": f"{secret} model",
+            "edit_model": f"{secret} model",
+        },
     )  # fmt: skip
     edit = {"number": 1, "priority": "high", "action": "add", "find": None, "instruction": secret, "criteria": [1]}
     plan = {"status": [{"criterion": 1, "met": "no", "why": secret}], "edits": [edit], "must_not": []}

@@ -56,7 +56,7 @@ def test_batches(world: DerivedWorld) -> None:
     drawn = set(ResponseFilter(**fresh).responses(group).values_list("candidate__name", flat=True))
     assert drawn == {"alpha", "beta"}
     for named in ({"candidates": [world.derived.public_id]}, {"kinds": ["derived"]}):
-        rows = ResponseFilter(**fresh, **named).responses(group)  # type: ignore[arg-type]
+        rows = ResponseFilter(**fresh, **named).responses(group)
         assert set(rows.values_list("candidate__name", flat=True)) == {"alpha + set"}
     assert set(
         ResponseFilter(tags=["theme:even"], **fresh).responses(group).values_list("candidate__name", flat=True)
@@ -71,7 +71,7 @@ def test_runs_of_judges(world: DerivedWorld, levels: bool) -> None:
     benchmark = world.study.benchmark
 
     def size(**frame: object) -> int:
-        return frame_size(benchmark=benchmark, frame=RunFrame(**frame), levels=levels).responses  # type: ignore[arg-type]
+        return frame_size(benchmark=benchmark, frame=RunFrame(**frame), levels=levels).responses
 
     assert size() == 12
     assert size(candidates=("alpha", "alpha + set")) == 12
@@ -120,17 +120,17 @@ def test_releases(world: DerivedWorld) -> None:
     benchmark = world.study.benchmark
     released = {row["candidate"] for row in response_rows(benchmark, ReleaseOptions())}
     assert released == {"alpha", "beta"}
-    named = ReleaseOptions(candidates=["alpha + set"])  # type: ignore[arg-type]
+    named = ReleaseOptions(candidates=["alpha + set"])
     assert {row["candidate"] for row in response_rows(benchmark, named)} == {"alpha + set"}
     preview = preview_of(benchmark)
     assert preview.responses == 12
     assert ("alpha + set", 6) in preview.candidates  # so that it can be named
     # A physician who graded them, since a batch named them.
     second = make_study_group(world)
-    options = ReleaseOptions(raters=[f"group:{second}"])  # type: ignore[arg-type]
+    options = ReleaseOptions(raters=[f"group:{second}"])
     keys = set(Case.objects.filter(benchmark=benchmark).values_list("key", flat=True))
     assert not list(decision_rows(benchmark, options, keys, Counter()))
-    options = ReleaseOptions(raters=[f"group:{second}"], candidates=["alpha + set"])  # type: ignore[arg-type]
+    options = ReleaseOptions(raters=[f"group:{second}"], candidates=["alpha + set"])
     assert len(list(decision_rows(benchmark, options, keys, Counter()))) == 12
 
 

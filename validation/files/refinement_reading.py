@@ -95,6 +95,8 @@ def _row(fields: Fields, columns: tuple[str, ...]) -> _Row:
 
 
 def _arm(name: str, rows: list[_Row]) -> Arm:
-    columns = {column: with_missing([row.numbers[column] for row in rows]) for column in ("base", "refined", *LENGTHS)}
+    base, refined, length_base, length_refined = (
+        with_missing([row.numbers[column] for row in rows]) for column in ("base", "refined", *LENGTHS)
+    )
     slices = slice_masks([row.slices for row in rows], SLICES)
-    return Arm(name=name, cases=[row.case for row in rows], slices=slices, **columns)
+    return Arm(name, [row.case for row in rows], base, refined, length_base, length_refined, slices)

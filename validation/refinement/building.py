@@ -269,7 +269,7 @@ def size_of(built: Built) -> RefinementSize:
     """Count requests, and the bytes that they send; a plan is taken to be as long as half an answer may be."""
     config = built.config
     conversations = dict(Case.objects.filter(pk__in=built.case_ids).values_list("pk", "conversation"))
-    empty = {"edits": [], "must_not": []}
+    empty: dict[str, list[Any]] = {"edits": [], "must_not": []}
     nonce = "0" * 24
     own_bytes = {
         PLAN: len(body_of(plan_messages([], "", (), nonce=nonce), config.request_of(PLAN))),

@@ -280,7 +280,7 @@ def _outcomes(
     """The outcomes of bases and refined texts by the public ids of the responses."""
     wanted = {public_id for text in texts for public_id in (text.base_id, text.response) if public_id}
     public = dict(Response.objects.filter(public_id__in=wanted).values_list("pk", "public_id"))
-    chosen = np.isin(sheet.response_ids[sheet.response], list(public)) if len(sheet.response) else []
+    chosen = np.isin(sheet.response_ids[sheet.response], np.array(list(public), dtype=np.int64))
     outcomes: dict[str, dict[int, int]] = {}
     for place in np.flatnonzero(chosen).tolist():
         criterion = int(sheet.criterion_ids[sheet.criterion[place]])

@@ -33,7 +33,7 @@ def overlapping(guiding: Sequence[Row], gold: Sequence[Row]) -> list[bool]:
     rows = {row.criterion for row in gold if row.criterion is not None}
     texts = {row.point.text.strip() for row in gold}
     alike = similarities([row.point.text for row in (*guiding, *gold)])[: len(guiding), len(guiding) :]
-    near = np.asarray(alike >= ALIKE - 1e-6).any(axis=1).tolist()  # the matrix is of single precision
+    near: list[bool] = np.any(alike >= ALIKE - 1e-6, axis=1).tolist()  # the matrix is of single precision
     return [
         row.criterion in rows or row.point.text.strip() in texts or is_near
         for row, is_near in zip(guiding, near, strict=True)

@@ -48,7 +48,7 @@ def tables_of(inputs: RefinementInputs) -> dict[str, OutTable]:
 
 
 def dicts(table: OutTable) -> list[dict[str, Any]]:
-    return [dict(row) for row in table.rows]  # type: ignore[arg-type]
+    return [dict(row) for row in table.rows]
 
 
 def test_the_worked_example_and_the_file_of_its_cases(rules: RuleEndpoint, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_report_page_api_and_command_have_the_figures_of_the_worked_example(
     page = client.get(address).content.decode()
     for words in ("54.5", "62.5", "+8.0", "9 / 1 / 2", "Rules answered here, and no language model", "0.147", "0.176"):
         assert words in page
-    file = b"".join(client.get(f"{address}tables/refinement.csv")).decode()  # type: ignore[call-overload]
+    file = b"".join(client.get(f"{address}tables/refinement.csv")).decode()
     assert list(csv.DictReader(io.StringIO(file))) == rows(tmp_path, "refinement")
     api = client.get(f"/api/v1/benchmarks/shown/reports/{report.public_id}/").json()
     assert api["kind"] == "refinement"
@@ -135,7 +135,7 @@ def test_order_by_the_page_and_look_at_the_texts(rules: RuleEndpoint, client: Cl
     assert "<mark>750 mg</mark>" in case
     assert "<ins\n" in case
     texts = client.get(f"/b/page/refinement/{run.public_id}/texts.csv")
-    table = list(csv.DictReader(io.StringIO(b"".join(texts).decode())))  # type: ignore[call-overload]
+    table = list(csv.DictReader(io.StringIO(b"".join(texts).decode())))
     assert [row["new_numbers"] for row in table] == ["750 mg"] * 3
     assert {row["base"] for row in table} == {BASE_TEXT}
     judged = client.get("/b/page/judges/runs/new/?candidate=Base").content.decode()
