@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,10 +18,12 @@ class RuleEndpoint:
     def __init__(self) -> None:
         self.url = ""
         self.requests: list[Any] = []
+        self.latency = 0.0
 
     def answer(self, request: Any) -> Any:
         """What the rules answer."""
         self.requests.append(request)
+        time.sleep(self.latency)
         return completion(request)
 
     def stages(self) -> list[str]:
