@@ -51,12 +51,12 @@ _WORD = re.compile(
 
 def numbers_in(text: str) -> dict[str, str]:
     """The numbers of a text with their units: a form that compares equal, and the words that stand there."""
-    found: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for match in _NUMBER.finditer(text):
         unit = re.sub(r"\s", "", match[3]).casefold().removesuffix("s")
         for number in filter(None, (match[1], match[2])):
-            found.setdefault(f"{number.replace(',', '')} {unit}", match[0].strip())
-    return found
+            forms.setdefault(f"{number.replace(',', '')} {unit}", match[0].strip())
+    return forms
 
 
 def drugs_in(text: str) -> dict[str, str]:
@@ -101,9 +101,9 @@ def findings_of(base: str, plan: Mapping[str, Any], turns: Sequence[str], output
     return [*findings, {"kind": SIZE, **size}]
 
 
-def _new(found: Mapping[str, str], known: Mapping[str, str], kind: str) -> Iterator[tuple[str, str]]:
+def _new(forms: Mapping[str, str], known: Mapping[str, str], kind: str) -> Iterator[tuple[str, str]]:
     """What is not known. A number of the base that lost or gained its unit is not the same."""
-    return ((form, text) for form, text in found.items() if form not in known)
+    return ((form, text) for form, text in forms.items() if form not in known)
 
 
 def _strays(

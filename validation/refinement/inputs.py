@@ -278,8 +278,8 @@ def _outcomes(
     sheet: Sheet, texts: Iterable[Refined], criteria: Mapping[int, Graded], allowed: set[int]
 ) -> dict[str, dict[int, int]]:
     """The outcomes of bases and refined texts by the public ids of the responses."""
-    wanted = {public_id for text in texts for public_id in (text.base_id, text.response) if public_id}
-    public = dict(Response.objects.filter(public_id__in=wanted).values_list("pk", "public_id"))
+    graded_ids = {public_id for text in texts for public_id in (text.base_id, text.response) if public_id}
+    public = dict(Response.objects.filter(public_id__in=graded_ids).values_list("pk", "public_id"))
     chosen = np.isin(sheet.response_ids[sheet.response], np.array(list(public), dtype=np.int64))
     outcomes: dict[str, dict[int, int]] = {}
     for place in np.flatnonzero(chosen).tolist():

@@ -26,7 +26,7 @@ def store_refined(
     keys = dict(Case.objects.filter(pk__in={step.case for step in steps}).values_list("pk", "key"))
     ids = [case.base_id for case in settings.cases]
     bases = dict(Response.objects.filter(public_id__in=ids, case__in=keys).values_list("public_id", "pk"))
-    there = set(
+    existing = set(
         Response.objects.filter(candidate__in=candidates.values(), case__in=keys, setting=SETTING, sample=0)
         .values_list("case_id", "candidate_id")
     )  # fmt: skip
@@ -35,10 +35,10 @@ def store_refined(
     for step in steps:
         arm = settings.arms[int(step.name.key)]
         place = (step.case, candidates[arm.candidate])
-        if place in there:
+        if place in existing:
             faults[step.id] = StepFault(TAKEN, "a response was stored here meanwhile")
             continue
-        there.add(place)
+        existing.add(place)
         responses.append(
             Response(
                 case_id=step.case,

@@ -128,10 +128,10 @@ def test_answers_with_unknown_numbers_are_asked_again_and_fail(rules: RuleEndpoi
 def test_a_replay_asks_nobody_and_comes_to_the_same_bytes(rules: RuleEndpoint) -> None:
     world = make_world("replay", sets={"Guide": GUIDE})
     run = world.run(rules.url, "Guide", self_critique=True)
-    asked, stored = len(rules.requests), Response.objects.count()
+    n_requests, n_responses = len(rules.requests), Response.objects.count()
     again = work(replay_run(run=run, by=None, at=timezone.now()))
     assert again.status == "finished"
-    assert (len(rules.requests), Response.objects.count()) == (asked, stored)
+    assert (len(rules.requests), Response.objects.count()) == (n_requests, n_responses)
 
     def outputs(own: Any) -> bytes:
         steps = PipelineStep.objects.filter(run=own).order_by("case__key", "stage", "key")
