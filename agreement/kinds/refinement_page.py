@@ -20,7 +20,8 @@ from consilium.figures.score_slopes import ScoreSlope, score_slopes
 from consilium.figures.style import Palette
 from validation.files.table_rows import ALL
 
-SHOWN_ROWS = 50  # of a list; its file has all
+SHOWN_ROWS = 20  # of a list; its file has all
+SHOWN_OF_KIND = 10  # of what code finds, of each kind
 MAX_ARMS = 6  # of a figure
 AXIS = "axis:"
 KINDS = {
@@ -178,8 +179,8 @@ def _length(report: Report) -> PageTable:
             (_("Gain in points"), True),
             (_("Length ratio"), True),
             (_("Gain at equal length"), True),
-            (_("Correlation of length and score"), True),
-            (_("The same, case and before or after taken out"), True),
+            (_("Correlation with length"), True),
+            (_("Within cases"), True),
         ],
         {
             "": [
@@ -209,11 +210,15 @@ def _listed(report: Report, name: str) -> tuple[list[Row], str]:
 
 def _findings(report: Report) -> PageTable:
     facts = report.result["facts"]
-    rows, remark = _listed(report, "refinement_findings")
     groups: dict[str, list[list[str]]] = {}
-    for row in rows:
+    more = 0
+    for row in table_of(report, "refinement_findings").dicts():
         own = groups.setdefault(str(KINDS[row["kind"]]), [])
-        own.append([row["text"], str(ACTIONS[row["action"]]), arm_label(row["arm"], facts), row["case"]])
+        if len(own) < SHOWN_OF_KIND:
+            own.append([row["text"], str(ACTIONS[row["action"]]), arm_label(row["arm"], facts), row["case"]])
+        else:
+            more += 1
+    remark = _("%(n)s more are in the file.") % {"n": f"{more:,}"} if more else ""
     return PageTable(
         "refinement_findings",
         _("What nothing accounts for"),
