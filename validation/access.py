@@ -11,7 +11,16 @@ from accounts.models import User
 from annotation.models import Membership
 from rubrics.access import get_benchmark, is_author
 from rubrics.models import AuthoringRole, Benchmark, Case
-from validation.models import CoverageDecision, CoverageRun, MakingRun, NearMissPair, PairJudgement, RubricSet, TrialRun
+from validation.models import (
+    CoverageDecision,
+    CoverageRun,
+    MakingRun,
+    NearMissPair,
+    PairJudgement,
+    RefinementRun,
+    RubricSet,
+    TrialRun,
+)
 
 AnyUser = User | AnonymousUser
 
@@ -100,3 +109,19 @@ def get_trial_run(user: AnyUser, slug: str, public_id: str) -> TrialRun:
     """A run of trials on a benchmark that ``user`` runs."""
     runs = TrialRun.objects.filter(benchmark=get_benchmark(user, slug))
     return get_object_or_404(runs.select_related("benchmark", "created_by"), public_id=public_id)
+
+
+# Refinement --------------------------------------------------------------------------------------------------------
+
+
+def get_refinement_run(user: AnyUser, slug: str, public_id: str) -> RefinementRun:
+    """A run of refinement on a benchmark that ``user`` runs."""
+    runs = RefinementRun.objects.filter(benchmark=get_benchmark(user, slug))
+    return get_object_or_404(runs.select_related("benchmark", "created_by"), public_id=public_id)
+
+
+def get_refined_case(user: AnyUser, slug: str, public_id: str, case: str) -> tuple[RefinementRun, Case]:
+    """A case of a run of refinement on a benchmark that ``user`` runs."""
+    run = get_refinement_run(user, slug, public_id)
+    cases = Case.objects.filter(pk__in=run.steps.values("case"))
+    return run, get_object_or_404(cases, public_id=case)

@@ -8,4 +8,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("validation.pairs.api_urls")),
     path("", include("validation.making.api_urls")),
     path("", include("validation.trials.api_urls")),
+    path("", include("validation.refinement.api_urls")),
 ]

@@ -13,6 +13,7 @@ class ValidationConfig(AppConfig):
         from validation.making import kind as making_kind  # noqa: F401  # the same
         from validation.pairs.importing import OPTIONS as PAIR_OPTIONS
         from validation.pairs.importing import import_pairs
+        from validation.refinement import kind as refinement_kind  # noqa: F401  # the same
         from validation.sets.services import FILE_OPTIONS, import_rubric_set
         from validation.trials import kind as trials_kind  # noqa: F401  # the same
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from consilium.core import navigation
 
@@ -65,6 +66,13 @@ def register() -> None:
         roles=STAFF,
         order=66,
         also=("validation:making", "validation:pair-runs"),
+    )
+    navigation.register(
+        label=pgettext_lazy("of responses", "Refinement"),
+        view="validation:refinement",
+        section="results",
+        roles=STAFF,
+        order=67,
     )
     navigation.register_home_card(home_cards)
     navigation.register_home_card(pair_cards)

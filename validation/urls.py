@@ -9,4 +9,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("validation.pairs.urls")),
     path("", include("validation.making.urls")),
     path("", include("validation.trials.urls")),
+    path("", include("validation.refinement.urls")),
 ]

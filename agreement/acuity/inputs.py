@@ -222,14 +222,15 @@ def _asked_rules(keys: _Keys) -> bool:
     )
 
 
-def candidates_with_readings(reference_set: ReferenceSet, judge: str = "") -> list[str]:
+def candidates_with_readings(reference_set: ReferenceSet, judge: str = "", *, originals: bool = False) -> list[str]:
     """The names of the candidates that were asked about the cases of a set, or whose responses ``judge`` was to read,
-    in order.
+    in order. With ``originals`` derived candidates are left out.
     """
     cases = {pk for pk, *_reference in _references(reference_set)}
     keys = _joined(_read_keys(reference_set, run_on(reference_set, judge)), cases)
     ids = np.unique(keys.candidate).tolist()
-    return sorted(Candidate.objects.filter(pk__in=ids).values_list("name", flat=True))
+    candidates = Candidate.objects.filter(pk__in=ids)
+    return sorted((candidates.originals() if originals else candidates).values_list("name", flat=True))
 
 
 def missing_inputs(benchmark: Benchmark) -> str:

@@ -74,7 +74,7 @@ def chosen_candidates(reference_set: ReferenceSet, given: Any, judge: str) -> li
 
     Those whose responses ``judge`` has read are among them.
     """
-    known = candidates_with_readings(reference_set, judge)
+    known = candidates_with_readings(reference_set, judge, originals=given is None)
     if given is None:
         if not known:
             raise WrongParameters(

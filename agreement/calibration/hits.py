@@ -18,6 +18,7 @@ _POSITIVE = f"""
     JOIN rubrics_case c ON c.id = r.case_id
     JOIN rubrics_rubric u ON u.case_id = c.id AND u.track = 'gold' AND u.status = 'published'
     JOIN rubrics_rubricitem i ON i.rubric_id = u.id AND i.points > 0
+    JOIN rubrics_candidate d ON d.id = r.candidate_id AND d.kind <> 'derived'
     WHERE c.benchmark_id = %(benchmark)s
 """
 
@@ -48,7 +49,10 @@ class Hits:
 
 
 def positive_pairs(benchmark: Benchmark) -> Ratings:
-    """Every (response, criterion) pair of the current rubrics whose criterion has positive points."""
+    """Every (response, criterion) pair of the current rubrics whose criterion has positive points.
+
+    Responses of derived candidates are left out.
+    """
     return fetch_ratings(_POSITIVE, {"benchmark": benchmark.pk})
 
 

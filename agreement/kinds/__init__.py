@@ -16,6 +16,7 @@ from agreement.kinds import (
     items,
     pairs,
     powered,
+    refinement,
     scores,
 )
 from agreement.kinds.kind import Figure, Kind
@@ -40,6 +41,7 @@ KINDS: dict[str, Kind] = {
         acuity_judge.KIND,
         coverage.KIND,
         pairs.KIND,
+        refinement.KIND,
     )
 }
 

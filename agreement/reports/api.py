@@ -44,7 +44,8 @@ class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
     ``judge``, ``group`` (or all), ``epsilon``, ``minimum``; calibration ``group``, ``candidate``, ``include_aided``,
     ``judges``; scores ``rater``, ``k``, ``also`` (raters whose ranks are set beside), ``subsets`` (named slices);
     powered ``judge``, ``reference``, ``k``; acuity ``reference_set`` (its number), ``candidates``, ``ratio``,
-    ``gamma``, all of them optional; coverage ``run`` (of coverage), ``over`` (cases or points); pairs
+    ``gamma``, all of them optional; coverage ``run`` (of coverage), ``over`` (cases or points); refinement ``run`` (of
+    refinement), ``rater``; pairs
     ``run`` (of trials), ``decided_by`` (sign, margin or stated), ``margin``, ``self_consistency``.
     """
 

@@ -90,6 +90,7 @@ _SIZES: dict[str, str] = {
     Report.Kind.ACUITY_JUDGE: sentences.SIZES_OF_ACUITY,
     Report.Kind.COVERAGE: sentences.SIZES_OF_COVERAGE,
     Report.Kind.PAIRS: sentences.SIZES_OF_PAIRS,
+    Report.Kind.REFINEMENT: sentences.SIZES_OF_REFINEMENT,
 }
 # The figures that take account of chance where cases have few pairs, with their verb.
 _FEW_PAIRS: dict[str, str] = {

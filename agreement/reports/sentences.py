@@ -222,6 +222,7 @@ SIZES_OF_ACUITY = (
     "A case is as large as its readings that count in the measure. Shares lie between 0 and 1, QWK and alpha between "
     "−1 and 1, bias between the most levels down and up, and costs between 0 and the dearest error."
 )
+SIZES_OF_REFINEMENT = "The size of a case is 1: each has one response before and one after."
 SIZES_OF_PAIRS = (
     "A case is as large as its number of pairs with a decision. Shares lie between 0 and 1, and mean deltas between "
     "minus and plus the mean of all points together."

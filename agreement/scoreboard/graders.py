@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,9 +41,16 @@ class Marks:
     n_positive: NDArray[np.int64]
 
 
-def read_marks(benchmark: Benchmark, rater: Rater, k: int, rules: CountingRules = DEFAULT_RULES) -> Marks:
-    """Read a rater and score each response once."""
-    sheet = read_sheet(benchmark, rater)
+def read_marks(
+    benchmark: Benchmark,
+    rater: Rater,
+    k: int,
+    rules: CountingRules = DEFAULT_RULES,
+    *,
+    named: Collection[str] = (),
+) -> Marks:
+    """Read a rater and score each response once; of derived candidates only those that are ``named``."""
+    sheet = read_sheet(benchmark, rater, named=named)
     return marks_of(rater.label, sheet, k, rules)
 
 

@@ -79,8 +79,9 @@ def draw(*, benchmark: Benchmark, rule: str, rater: str, candidates: Iterable[st
         raise WrongParameters(_("A slice has at least one case."))
     resolved = resolve_rater(benchmark, rater)
     require_verdicts(resolved)
-    marks = read_marks(benchmark, resolved, 1)
-    chosen = _chosen(benchmark, marks, list(dict.fromkeys(candidates)))
+    candidates = list(dict.fromkeys(candidates))
+    marks = read_marks(benchmark, resolved, 1, named=candidates)
+    chosen = _chosen(benchmark, marks, candidates)
     keys = dict(Case.objects.filter(pk__in=marks.sheet.case_ids.tolist()).values_list("pk", "key"))
     of_case = [keys[pk] for pk in marks.sheet.case_ids.tolist()]
     scores = _by_case(marks, list(chosen.values()))

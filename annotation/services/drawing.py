@@ -76,6 +76,8 @@ class ResponseFilter:
             "case__key__in": self.cases,
         }
         queryset = queryset.filter(**{lookup: list(values) for lookup, values in lists.items() if values})
+        if not self.candidates and not self.kinds:
+            queryset = queryset.of_originals()
         if self.tags:
             queryset = queryset.filter(
                 Q(case__tags__overlap=list(self.tags)) | Q(case__label_tags__overlap=list(self.tags))

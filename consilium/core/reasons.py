@@ -174,6 +174,7 @@ class Reason(Enum):
     CONSTANT_VALUES = Phrase("constant values")
     CONSTANT_LENGTH_OR_SCORE = Phrase("constant length or score")
     NO_RESIDUAL_VARIANCE = Phrase("nothing varies once candidate and case are taken out")
+    NO_INTERVAL_AT_LENGTH = Phrase("no interval: a length that does not change may lie outside what was seen")
     DEGREES_OF_FREEDOM = Phrase("%(n)s degrees of freedom left after candidate and case")
     CORRELATION_UNITS = Phrase("a correlation needs at least %(n)s units")
     ALL_IN_TOP_K = Phrase("only %(n)s candidates: all are in the top %(k)s")

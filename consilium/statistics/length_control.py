@@ -59,6 +59,29 @@ def length_control(
     return LengthControl(first, second, residual_pearson(lengths, scores, candidate, case))
 
 
+def gain_at_equal_length(gains: ArrayLike, length_changes: ArrayLike) -> Figure:
+    """What is left of a gain at a length that does not change: one gain and one change of length for each case.
+
+    The coefficient of *refined* in the least-squares fit of score on case, length and refined, over two responses to
+    each case; that is the intercept of gain on change of length. n is the number of cases. It has no interval.
+    """
+    gain = np.asarray(gains, dtype=np.float64).ravel()
+    change = np.asarray(length_changes, dtype=np.float64).ravel()
+    n = len(gain)
+    if not n:
+        return Undefined(Reason.NO_SCORED_CASE())
+    if n < 3:
+        return Undefined(Reason.DEGREES_OF_FREEDOM(n=max(n - 2, 0)), n)
+    if not change.any():  # nothing to take out
+        return Estimate(float(gain.mean()), n, note=Reason.NO_INTERVAL_AT_LENGTH())
+    apart = change - change.mean()
+    spread = float(apart @ apart)
+    if spread <= NEGLIGIBLE * float(change @ change):
+        return Undefined(Reason.CONSTANT_LENGTH_OR_SCORE(), n)
+    slope = float(apart @ gain) / spread
+    return Estimate(float(gain.mean() - slope * change.mean()), n, note=Reason.NO_INTERVAL_AT_LENGTH())
+
+
 def residual_pearson(x: ArrayLike, y: ArrayLike, candidate: ArrayLike, case: ArrayLike) -> Figure:
     """Pearson correlation of the residuals of x and y after least squares on candidate and case dummies."""
     both = np.column_stack([np.asarray(x, dtype=np.float64).ravel(), np.asarray(y, dtype=np.float64).ravel()])

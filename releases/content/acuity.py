@@ -39,7 +39,16 @@ from releases.content.options import ReleaseOptions
 from rubrics.acuity.case_texts import conversation_text, text_digest
 from rubrics.acuity.schemes import How
 from rubrics.acuity.stored import scale_of
-from rubrics.models import AcuityDataset, AcuityImport, AcuityScale, Benchmark, Case, LabelScheme, SourceLabel
+from rubrics.models import (
+    AcuityDataset,
+    AcuityImport,
+    AcuityScale,
+    Benchmark,
+    Candidate,
+    Case,
+    LabelScheme,
+    SourceLabel,
+)
 from scoring.classification.kind import STAGE
 from scoring.models import AcuityReading, JudgeRun, JudgeRunItem, PipelineStep
 from scoring.models.classification import CLASSIFY
@@ -279,6 +288,8 @@ class _Content:
         rows = AcuityReading.objects.filter(scale__benchmark=self.benchmark)
         if self.options.candidates:
             rows = rows.filter(candidate__name__in=self.options.candidates)
+        else:
+            rows = rows.exclude(candidate__kind=Candidate.Kind.DERIVED)
         self.left_out["readings_on_excluded_cases"] += rows.filter(case__excluded_at__isnull=False).count()
         columns = (
             *("case__key", "candidate__name", "format", "sample", "level", "confidence", "state", "scale_id"),

@@ -20,7 +20,7 @@ from annotation.models import Batch, LabelAnswer, LabelQuestion, LabelTask
 from consilium.llm.acuity import LevelOption, PromptText, choice_prompt, judge_prompt, judge_prompt_hash
 from releases.content import acuity_files as files
 from releases.content.options import ReleaseOptions
-from rubrics.models import AcuityScale, Benchmark, Case, Response
+from rubrics.models import AcuityScale, Benchmark, Candidate, Case, Response
 from scoring.classification.due_choices import ASKED_BY
 from scoring.classification.kind import STAGE
 from scoring.models import AcuityReading, EndpointKind, JudgeRun, JudgeRunItem, PipelineRun, PipelineStep
@@ -61,7 +61,9 @@ class RunContent:
         return self.options.responses and case in self._passed_on
 
     def _of_candidates(self, path: str) -> Q:
-        return Q(**{f"{path}__name__in": self.options.candidates}) if self.options.candidates else Q()
+        if self.options.candidates:
+            return Q(**{f"{path}__name__in": self.options.candidates})
+        return ~Q(**{f"{path}__kind": Candidate.Kind.DERIVED})
 
     # Runs
 

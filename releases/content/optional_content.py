@@ -54,8 +54,14 @@ def responses_to_release(benchmark: Benchmark, options: ReleaseOptions) -> Query
     """Responses to the cases of the release, of the chosen candidates."""
     rows = Response.objects.filter(case__in=cases_to_release(benchmark))
     if options.candidates:
-        rows = rows.filter(candidate__name__in=options.candidates)
-    return rows
+        return rows.filter(candidate__name__in=options.candidates)
+    return rows.of_originals()
+
+
+def _left_out_candidates(benchmark: Benchmark, options: ReleaseOptions) -> set[str]:
+    """The names of the derived candidates that the options do not name."""
+    derived = Candidate.objects.filter(benchmark=benchmark, kind=Candidate.Kind.DERIVED)
+    return set(derived.exclude(name__in=options.candidates).values_list("name", flat=True))
 
 
 def response_rows(benchmark: Benchmark, options: ReleaseOptions) -> Iterator[dict[str, Any]]:
@@ -94,10 +100,13 @@ def decision_rows(
     benchmark: Benchmark, options: ReleaseOptions, cases: set[str], left_out: Counter[str]
 ) -> Iterator[dict[str, Any]]:
     """What the raters decided on criteria of the release, physicians under their pseudonyms."""
+    derived = _left_out_candidates(benchmark, options)
     for name in raters_of(benchmark, options):
         export = DecisionExport(benchmark, resolve_rater(benchmark, name))
         for row in export.rows():
-            if row["case"] not in cases or (options.candidates and row["candidate"] not in options.candidates):
+            if row["case"] not in cases or row["candidate"] in derived:
+                continue
+            if options.candidates and row["candidate"] not in options.candidates:
                 continue
             if not isinstance(row["criterion"], int):  # of an earlier version, not in the released one
                 left_out["decisions_on_earlier_criteria"] += 1

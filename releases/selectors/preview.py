@@ -58,7 +58,7 @@ def preview_of(benchmark: Benchmark) -> Preview:
         excluded=Case.objects.filter(benchmark=benchmark, excluded_at__isnull=False).count(),
         unpublished=included.exclude(pk__in=published).count(),
         with_reference_answer=cases.exclude(reference_answer="").count(),
-        responses=sum(counted.values()),
+        responses=responses.of_originals().count(),
         candidates=[(name, counted[pk]) for pk, name in names],
         raters=raters_of(benchmark, ReleaseOptions()),
         judges=sorted(set(graded.values_list("judge__name", flat=True))),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Self
+
 import pgtrigger
 from django.conf import settings
 from django.db import models
@@ -12,14 +15,27 @@ from consilium.core.limits import MAX_EXTERNAL_ID_LENGTH, MAX_KEY_LENGTH, MAX_SE
 from rubrics.models.benchmarks import Benchmark
 from rubrics.models.cases import Case
 
+DERIVED = "derived"
+
+
+class CandidateQuerySet(models.QuerySet["Candidate"]):
+    def originals(self) -> Self:
+        """Those that answered by themselves. Derived ones count nowhere unless they are named."""
+        return self.exclude(kind=DERIVED)
+
 
 class Candidate(models.Model):
-    """Who answered: a model, a physician, or the reference completions that came with the cases."""
+    """Who answered: a model, a physician, or the reference completions that came with the cases.
+
+    A *derived* candidate has responses that were made from those of another one. It is left out of batches, runs,
+    scores, calibrations, leaderboards and releases that do not name it.
+    """
 
     class Kind(models.TextChoices):
         MODEL = "model", _("Model")
         PHYSICIAN = "physician", _("Physician")
         REFERENCE = "reference", _("Reference")
+        DERIVED = DERIVED, _("Derived")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="candidates")
@@ -27,12 +43,20 @@ class Candidate(models.Model):
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices, default=Kind.MODEL)
     metadata = models.JSONField(default=dict, blank=True)
 
+    objects = CandidateQuerySet.as_manager()
+
     class Meta:
         ordering = ["name"]
         constraints = [models.UniqueConstraint(fields=["benchmark", "name"], name="rubrics_candidate_name_once")]
 
     def __str__(self) -> str:
         return self.name
+
+
+class ResponseQuerySet(models.QuerySet["Response"]):
+    def of_originals(self, named: Collection[str] = ()) -> Self:
+        """Those of candidates that answered by themselves, and of the derived ones with one of these names."""
+        return self.filter(~models.Q(candidate__kind=DERIVED) | models.Q(candidate__name__in=list(named)))
 
 
 class Response(models.Model):
@@ -57,6 +81,8 @@ class Response(models.Model):
     writing_mode = models.CharField(max_length=10, choices=WritingMode.choices, default=WritingMode.UNKNOWN, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ResponseQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]

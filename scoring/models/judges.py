@@ -82,14 +82,21 @@ class TrainedModel(models.Model):
         return f"Model of {self.judge}"
 
 
+HAS_DERIVED = "derived"  # key of the frame of a run over responses of derived candidates
+
+
 class JudgeRunQuerySet(models.QuerySet["JudgeRun"]):
     def graded(self) -> JudgeRunQuerySet:
         """Finished runs that graded unchanged responses, most recently finished first."""
         return self.finished(JudgeRun.Purpose.GRADE)
 
     def finished(self, purpose: JudgeRun.Purpose) -> JudgeRunQuerySet:
-        """Finished runs of one purpose, most recently finished first."""
-        return self.filter(status=JudgeRun.Status.FINISHED, purpose=purpose).order_by("-finished_at", "-pk")
+        """Finished runs of one purpose, most recently finished first.
+
+        Those over responses of derived candidates count under their own id alone, never under their judge's name.
+        """
+        rows = self.filter(status=JudgeRun.Status.FINISHED, purpose=purpose).exclude(frame__has_key=HAS_DERIVED)
+        return rows.order_by("-finished_at", "-pk")
 
 
 class JudgeRun(ReleasedRun):

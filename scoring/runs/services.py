@@ -31,6 +31,7 @@ from consilium.core.transitions import transition
 from rubrics.models import Benchmark, Candidate
 from rubrics.services.beginning import unfinished_or_new
 from scoring.models import Judge, JudgeRun, RunSlice
+from scoring.models.judges import HAS_DERIVED
 from scoring.susceptibility.injections import suite_hash
 from scoring.susceptibility.level_texts import level_suite_hash
 from scoring.work.claims import spent_by
@@ -53,7 +54,8 @@ class RunFrame:
     A run over criteria takes responses to cases with a published rubric; one that reads levels of care takes every
     response as to a patient (setting *chat*).
 
-    ``batch`` is a batch's public id; ``candidates`` are names and ``kinds`` kinds of candidates, empty for all.
+    ``batch`` is a batch's public id; ``candidates`` are names and ``kinds`` kinds of candidates, empty for all that
+    answered by themselves.
     ``sample``: how many of these responses are drawn by ``seed``; 0 for all.
     """
 
@@ -142,6 +144,8 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame, *, levels: bool = False) -
     if frame.kinds:
         where.append("d.kind = ANY(%(kinds)s)")
         params["kinds"] = list(frame.kinds)
+    if not (frame.batch or frame.candidates or frame.kinds):
+        where.append("d.kind <> 'derived'")
     drawn = ""
     if frame.sample:
         # Drawn by names and not by row ids, so that a seed draws the same responses in every database.
@@ -320,7 +324,9 @@ def create_run(
         raise DomainError(_("No response as to a patient (setting chat) matches this choice."))
     if not run.expected:
         raise DomainError(_("No response with a published rubric matches this choice."))
-    run.save(update_fields=["expected"])
+    if run.items.filter(response__candidate__kind=Candidate.Kind.DERIVED).exists():
+        run.frame |= {HAS_DERIVED: True}
+    run.save(update_fields=["expected", "frame"])
     enqueue_slices(run, at=at)
     return run
 

@@ -34,7 +34,8 @@ def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the form or begin the run; ``judge`` and ``batch`` fill in the form."""
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
-        initial = {name: request.GET.get(name, "") for name in ("judge", "batch")}
+        initial: dict[str, Any] = {name: request.GET.get(name, "") for name in ("judge", "batch")}
+        initial["candidates"] = request.GET.getlist("candidate")
         form = RunForm(benchmark=benchmark, user=request.user, also=initial["judge"], initial=initial)
         return render(request, NEW, {"benchmark": benchmark, "form": form})
     form = RunForm(request.POST, benchmark=benchmark, user=request.user, also=request.POST.get("judge", ""))

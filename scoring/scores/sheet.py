@@ -10,7 +10,7 @@ rubric score uses in place of the outcome.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,8 @@ _ITEMS = """
     JOIN rubrics_case c ON c.id = r.case_id
     JOIN rubrics_rubric u ON u.case_id = c.id AND u.track = 'gold' AND u.status = 'published'
     JOIN rubrics_rubricitem i ON i.rubric_id = u.id
-    WHERE c.benchmark_id = %(benchmark)s
+    JOIN rubrics_candidate d ON d.id = r.candidate_id
+    WHERE c.benchmark_id = %(benchmark)s AND (d.kind <> 'derived' OR d.name = ANY(%(named)s))
     ORDER BY r.id, i.criterion_id
 """
 _TAGS = f"""
@@ -97,10 +98,10 @@ def due_pairs(rater: Rater, within: Span | None = None) -> Ratings | None:
     return common
 
 
-def read_sheet(benchmark: Benchmark, rater: Rater) -> Sheet:
-    """The input of the scores of ``rater`` on ``benchmark``."""
+def read_sheet(benchmark: Benchmark, rater: Rater, *, named: Collection[str] = ()) -> Sheet:
+    """The input of the scores of ``rater`` on ``benchmark``; of derived candidates only those that are ``named``."""
     types = {"response": "int8", "case": "int8", "candidate": "int8", "sample": "int4", "criterion": "int8"}
-    items = copy_columns(_ITEMS, {"benchmark": benchmark.pk}, types={**types, "points": "int4"})
+    items = copy_columns(_ITEMS, {"benchmark": benchmark.pk, "named": list(named)}, types={**types, "points": "int4"})
     keys = (items["response"] << 31) | items["criterion"]
     ratings, due = rater.ratings(), due_pairs(rater)
     rated = ratings.keys()

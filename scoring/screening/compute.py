@@ -78,7 +78,7 @@ def score_cases(
     Raises `scoring.selectors.raters.NoRatings` if a run of the rater has no verdict.
     """
     require_verdicts(rater)
-    sheet = read_sheet(benchmark, rater)
+    sheet = read_sheet(benchmark, rater, named=candidates)
     grid = grid_of(sheet, [Slice(OVERALL)], DEFAULT_RULES)
     names = dict(Candidate.objects.filter(benchmark=benchmark, name__in=candidates).values_list("pk", "name"))
     published = RubricItem.objects.filter(rubric__status="published", rubric__track="gold")

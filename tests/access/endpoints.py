@@ -9,7 +9,7 @@ from typing import Any
 from agreement.reports.stored import table_of
 from annotation.models import WritingTask
 from tests.access.world import ROLES, World
-from validation.models import CoverageDecision, CoverageRun, MakingRun, NearMissPair, TrialRun
+from validation.models import CoverageDecision, CoverageRun, MakingRun, NearMissPair, RefinementRun, TrialRun
 
 Arguments = Callable[[World], dict[str, Any]]
 
@@ -758,6 +758,31 @@ ENDPOINTS |= {
     "api:api-pair-run-cancel": Endpoint(STAFF, a_trial_run, writes_only=True),
     "api:api-pair-run-resume": Endpoint(STAFF, a_trial_run, writes_only=True),
     "api:api-pair-run-replay": Endpoint(STAFF, a_trial_run, writes_only=True),
+}
+
+a_refinement_run = of(public_id=lambda world: RefinementRun.objects.get(benchmark=world.benchmark).public_id)
+a_refined_case = of(
+    public_id=lambda world: RefinementRun.objects.get(benchmark=world.benchmark).public_id,
+    case=lambda world: world.case.public_id,
+)
+ENDPOINTS |= {
+    "validation:refinement": Endpoint(STAFF, slug),
+    "validation:refinement-new": Endpoint(STAFF, slug),
+    "validation:refinement-size": Endpoint(STAFF, slug, writes_only=True),
+    "validation:refinement-run": Endpoint(STAFF, a_refinement_run),
+    "validation:refinement-progress": Endpoint(STAFF, a_refinement_run),
+    "validation:refinement-cancel": Endpoint(STAFF, a_refinement_run, writes_only=True),
+    "validation:refinement-resume": Endpoint(STAFF, a_refinement_run, writes_only=True),
+    "validation:refinement-replay": Endpoint(STAFF, a_refinement_run, writes_only=True),
+    "validation:refinement-csv": Endpoint(STAFF, a_refinement_run),
+    "validation:refinement-case": Endpoint(STAFF, a_refined_case),
+    "api:api-refinements": Endpoint(STAFF, slug),
+    "api:api-refinement-size": Endpoint(STAFF, slug, writes_only=True),
+    "api:api-refinement": Endpoint(STAFF, a_refinement_run),
+    "api:api-refinement-cancel": Endpoint(STAFF, a_refinement_run, writes_only=True),
+    "api:api-refinement-resume": Endpoint(STAFF, a_refinement_run, writes_only=True),
+    "api:api-refinement-replay": Endpoint(STAFF, a_refinement_run, writes_only=True),
+    "api:api-refinement-grade": Endpoint(STAFF, a_refinement_run, writes_only=True),
 }
 
 # Screening -------------------------------------------------------------------------------------------------------

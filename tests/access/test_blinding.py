@@ -164,7 +164,7 @@ def test_the_canaries_are_there_for_those_who_may_see_them(world: World) -> None
     missing = {
         "candidate", "other candidate", "judge", "group B", "group B's batch", "label from elsewhere", "reading",
         "forced choice", "framing", "reference set", "plan of acuity", "ruling", "document", "rubric set",
-        "coverage run", "near-miss pair",
+        "coverage run", "near-miss pair", "refinement",
     }  # fmt: skip
     for url in pages:
         text = text_of(client.get(url))

@@ -99,7 +99,7 @@ from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, Res
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
 from validation.coverage.services import ask_physicians
-from validation.models import CoverageRun, MakingRun, NearMissPair, PairGroup, TrialRun
+from validation.models import CoverageRun, MakingRun, NearMissPair, PairGroup, RefinementRun, TrialRun
 from validation.sets.frames import Frame
 from validation.sets.services import SetName, import_rubric_set, make_set
 
@@ -202,6 +202,34 @@ def make_pair(case: Case, secret: str) -> None:
         "met_candidate": [False],
     }  # fmt: skip
     PipelineStep.objects.create(run=run, case=case, stage="side_by_side", key="0.0.r.0", state="done", output=output)
+
+
+def refine_response(case: Case, secret: str) -> None:
+    """A run that refined a response. ``secret`` is in its set, its model, the plan and the refined text."""
+    arm = {
+        "name": f"{secret} set",
+        "kind": "set",
+        "candidate": f"{secret} candidate",
+        "upper_bound": False,
+        "overlaps": 0,
+    }
+    base = "Rest for two days."
+    run = RefinementRun.objects.create(
+        kind="refinement", benchmark=case.benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={
+            "endpoint": "http://127.0.0.1:1/v1", "model": f"{secret} model", "arms": [arm],
+            "cases": [{"key": case.key, "base": base, "base_id": "none", "arms": [[["Names two days.", 5, ""]]]}],
+        },
+        terms={
+            "base": f"{secret} base", "arms": [{**arm, "taken_out": 0}], "model": f"{secret} model",
+            "edit_model": f"{secret} model",
+        },
+    )  # fmt: skip
+    edit = {"number": 1, "priority": "high", "action": "add", "find": None, "instruction": secret, "criteria": [1]}
+    plan = {"status": [{"criterion": 1, "met": "no", "why": secret}], "edits": [edit], "must_not": []}
+    edited = {"edits_done": [1], "edits_refused": [], "text": f"{base} {secret}"}
+    for stage, output in (("plan", plan), ("edit", edited)):
+        PipelineStep.objects.create(run=run, case=case, stage=stage, key="0", state="done", output=output)
 
 
 def plan_acuity(benchmark: Benchmark, judge: str) -> None:
@@ -371,6 +399,7 @@ def build_world(suffix: str = "") -> World:
         "rubric set": f"zqrubricset{suffix}",
         "coverage run": f"zqcoverage{suffix}",
         "near-miss pair": f"zqpair{suffix}",
+        "refinement": f"zqrefined{suffix}",
         "document": f"zqdocument{suffix}",
         "judge": f"zqjudge{suffix}",
         "verdict": f"zqverdict{suffix}",
@@ -638,6 +667,7 @@ def build_world(suffix: str = "") -> World:
     freeze_criteria(cases[0], canaries["rubric set"])
     measure_coverage(cases[0], canaries["coverage run"])
     make_pair(cases[0], canaries["near-miss pair"])
+    refine_response(cases[0], canaries["refinement"])
     level_run = read_level(responses[0], f"{canaries['judge']} of levels", canaries["judge's reading"])
     sign_references(benchmark, canaries["reference set"])
     acuity_report = agreement_services.create_report(

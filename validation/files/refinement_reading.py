@@ -41,6 +41,8 @@ class Arm:
     length_base: NDArray[np.float64]
     length_refined: NDArray[np.float64]
     slices: dict[str, NDArray[np.bool_]]
+    # Numbers with units that nothing accounts for, in each refined text; None where the texts are not known.
+    new_numbers: NDArray[np.int64] | None = None
 
     @property
     def has_scores(self) -> NDArray[np.bool_]:
@@ -93,6 +95,8 @@ def _row(fields: Fields, columns: tuple[str, ...]) -> _Row:
 
 
 def _arm(name: str, rows: list[_Row]) -> Arm:
-    columns = {column: with_missing([row.numbers[column] for row in rows]) for column in ("base", "refined", *LENGTHS)}
+    base, refined, length_base, length_refined = (
+        with_missing([row.numbers[column] for row in rows]) for column in ("base", "refined", *LENGTHS)
+    )
     slices = slice_masks([row.slices for row in rows], SLICES)
-    return Arm(name=name, cases=[row.case for row in rows], slices=slices, **columns)
+    return Arm(name, [row.case for row in rows], base, refined, length_base, length_refined, slices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,20 @@ Row = dict[str, Any]
 
 
 def refinement_rows(
-    file: RefinementFile, *, rule: IntervalRule, seed: int, upper_bound: str = UPPER_BOUND
+    file: RefinementFile, *, rule: IntervalRule, seed: int, upper_bound: str = UPPER_BOUND, endpoint_kind: str = ""
 ) -> list[Row]:
     """Each arm in each slice; ``upper_bound`` names the arm that the others are held against."""
-    upper = next((arm for arm in file.arms if arm.name == upper_bound), None)
+    return arm_rows(file.arms, rule=rule, seed=seed, upper_bound=upper_bound, endpoint_kind=endpoint_kind)
+
+
+def arm_rows(
+    arms: Sequence[Arm], *, rule: IntervalRule, seed: int, upper_bound: str = UPPER_BOUND, endpoint_kind: str = ""
+) -> list[Row]:
+    """The same from arrays."""
+    upper = next((arm for arm in arms if arm.name == upper_bound), None)
     upper_gains = None if upper is None else _gains_by_case(upper)
     rows: list[Row] = []
-    for arm in file.arms:
+    for arm in arms:
         for name, own in arm.slices.items():
             scored = own & arm.has_scores
             bound = (
@@ -42,7 +50,8 @@ def refinement_rows(
                 else _of_upper_bound(arm, scored, upper_gains)
             )
             left_out = int((own & ~scored).sum())
-            rows.append({"arm": arm.name, "slice": name, **_cells(arm, scored, bound, left_out, rule, seed)})
+            cells = _cells(arm, scored, bound, left_out, rule, seed)
+            rows.append({"arm": arm.name, "slice": name, **cells, "endpoint_kind": endpoint_kind})
     return rows
 
 
@@ -71,12 +80,14 @@ def _cells(arm: Arm, scored: NDArray[np.bool_], bound: Figure, left_out: int, ru
     notes = [each_note_of(figures)]
     if lengths.defined and lengths.n < gain.n:
         notes.append(labelled("length_ratio", Reason.LENGTHS_OF_CASES(cases=lengths.n)))
-    notes += [labelled("new_numbers", Reason.NO_TEXTS_IN_FILE()), Reason.CASES_WITHOUT_SCORES.counted(left_out)]
+    if arm.new_numbers is None:
+        notes.append(labelled("new_numbers", Reason.NO_TEXTS_IN_FILE()))
+    notes.append(Reason.CASES_WITHOUT_SCORES.counted(left_out))
     return {
         **{name: getattr(gain, name) for name in ("n", "n_relative", "improved", "same", "worse")},
         **{name: figure.value for name, figure in figures.items()},
         "gain_low": gain.gain.low,
         "gain_high": gain.gain.high,
-        "endpoint_kind": "",
+        "new_numbers": None if arm.new_numbers is None else int(arm.new_numbers[scored].sum()),
         "note": joined(*notes),
     }

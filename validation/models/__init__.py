@@ -2,6 +2,7 @@
 
 from validation.models.coverage import CoverageDecision, CoverageRun
 from validation.models.pairs import ErrorKind, MakingRun, NearMissPair, PairGroup, PairJudgement
+from validation.models.refinement import RefinementRun
 from validation.models.rubric_sets import RubricSet, RubricSetItem, RubricSetMend
 from validation.models.trials import TrialRun
 
@@ -13,6 +14,7 @@ __all__ = [
     "NearMissPair",
     "PairGroup",
     "PairJudgement",
+    "RefinementRun",
     "RubricSet",
     "RubricSetItem",
     "RubricSetMend",

@@ -1,0 +1,1 @@
+"""Runs of refinement, their figures and pages."""

@@ -1,0 +1,308 @@
+"""Reads what the figures of a run of refinement rest on: its texts, and how a rater grades them, as arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consilium.statistics.outcomes import Outcome
+from consilium.statistics.relative_gain import FULL_SCORE
+from rubrics.models import Case, Response, Rubric, RubricItem
+from scoring.models import PipelineStep
+from scoring.scores.points import DEFAULT_RULES, score_responses
+from scoring.scores.sheet import Sheet, read_sheet
+from scoring.selectors.raters import Rater
+from validation.files.refinement_reading import Arm
+from validation.files.refinement_tables import UPPER_BOUND
+from validation.files.table_rows import ALL
+from validation.models import RefinementRun
+from validation.models.refinement import EDIT, PLAN
+from validation.refinement.checks import NEW_DRUG, NEW_NUMBER, SIZE, STRAY
+from validation.refinement.config import ArmConfig, RefinementConfig, refinement_config
+from validation.sets.content import AXIS_PREFIX, axis_of
+
+TAG_PREFIX = "tag:"
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A criterion of the gold rubric: who grades by it, and in which words."""
+
+    text: str
+    points: int
+    axis: str
+    position: int
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """A case in an arm. ``plan`` and ``edit`` are None where the model gave none; ids are public."""
+
+    arm: int
+    case: str
+    base: str
+    base_id: str
+    text: str | None
+    response: str
+    findings: list[dict[str, Any]]
+    plan: dict[str, Any] | None
+    edit: dict[str, Any] | None
+
+    def count(self, kind: str) -> int:
+        """How many findings of a kind its text has."""
+        return sum(finding["kind"] == kind for finding in self.findings)
+
+    @property
+    def size(self) -> dict[str, Any]:
+        """Changed share of words and length ratio; empty where there is no text."""
+        return next((finding for finding in self.findings if finding["kind"] == SIZE), {})
+
+
+@dataclass(frozen=True, eq=False)
+class Harm:
+    """A criterion that the base gained by and the refined text does not, or a penalty that it has brought."""
+
+    refined: Refined
+    criterion: Graded
+
+
+@dataclass(frozen=True, eq=False)
+class RefinementInputs:
+    """A run with its texts by arm and case, and the outcomes of the criteria that grade them.
+
+    ``outcomes`` has for each response, by its public id, the code of `Outcome` of each criterion id. ``lost``: criteria
+    of the grading half that the published rubrics no longer have.
+    """
+
+    run: RefinementRun
+    config: RefinementConfig
+    rater: Rater
+    texts: list[Refined]
+    criteria: Mapping[int, Graded]
+    outcomes: Mapping[str, Mapping[int, int]]
+    tags: Mapping[str, tuple[str, ...]]
+    lost: int
+    digest: str
+
+    @property
+    def endpoint_kind(self) -> str:
+        """Who refined: a model, or rules."""
+        return str(self.run.endpoint_kind)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the arms, as files have them."""
+        return [nfc(arm.name) for arm in self.config.arms]
+
+    @property
+    def upper_bound(self) -> str:
+        """The arm that the others are held against: that of the gold criteria, else the first labelled so."""
+        bounds = [nfc(arm.name) for arm in self.config.arms if arm.upper_bound]
+        return UPPER_BOUND if UPPER_BOUND in bounds or not bounds else bounds[0]
+
+    @property
+    def refining_judges(self) -> list[str]:
+        """The judges behind the rater whose model planned or edited: they would grade their own work."""
+        models = {model.casefold() for model in self.config.models}
+        names = []
+        for run in self.rater.runs:
+            model = str((run.snapshot.get("config") or {}).get("model") or "")
+            if model.casefold() in models:
+                names.append(run.judge.name)
+        return list(dict.fromkeys(names))
+
+    def own(self, arm: int) -> list[Refined]:
+        """The cases of an arm, sorted by name, as a file has them."""
+        return sorted((text for text in self.texts if text.arm == arm), key=lambda text: text.case)
+
+    # Scores ----------------------------------------------------------------------------------------------------------
+
+    def scores(self, responses: Iterable[str], axis: str | None = None) -> NDArray[np.float64]:
+        """The rubric score of each response times 100, of one axis where it is named; NaN where there is none."""
+        who, points, codes = [], [], []
+        ids = list(responses)
+        for place, response in enumerate(ids):
+            for criterion, code in self.outcomes.get(response, {}).items():
+                if axis is None or self.criteria[criterion].axis == axis:
+                    who.append(place)
+                    points.append(self.criteria[criterion].points)
+                    codes.append(code)
+        scores = score_responses(who, points, codes, len(ids), DEFAULT_RULES)
+        return np.where(scores.has_score, FULL_SCORE * scores.score, np.nan)
+
+    @cached_property
+    def axes(self) -> list[str]:
+        """The axes of the criteria that grade, sorted."""
+        return sorted({criterion.axis for criterion in self.criteria.values() if criterion.axis})
+
+    def arms(self, axis: str | None = None) -> list[Arm]:
+        """Scores before and after; by tag over all criteria, or over the criteria of one axis."""
+        return [self._arm(place, arm, axis) for place, arm in enumerate(self.config.arms)]
+
+    def _arm(self, place: int, arm: ArmConfig, axis: str | None) -> Arm:
+        own = self.own(place)
+        base = self.scores([text.base_id for text in own], axis)
+        refined = self.scores([text.response for text in own], axis)
+        slices = {ALL: np.ones(len(own), dtype=bool)}
+        if axis is not None:
+            # A case without such a criterion is not part of the slice, rather than a case without a score.
+            slices = {AXIS_PREFIX + axis: np.array([self._has_axis(text, axis) for text in own], dtype=bool)}
+        else:
+            for tag in sorted({tag for text in own for tag in self.tags.get(text.case, ())}):
+                inside = [tag in self.tags.get(text.case, ()) for text in own]
+                slices[TAG_PREFIX + tag] = np.array(inside, dtype=bool)
+        return Arm(
+            name=nfc(arm.name),
+            cases=[text.case for text in own],
+            base=base,
+            refined=refined,
+            length_base=np.array([float(len(text.base)) for text in own]),
+            length_refined=np.array([np.nan if text.text is None else float(len(text.text)) for text in own]),
+            slices=slices,
+            new_numbers=np.array([text.count(NEW_NUMBER) for text in own], dtype=np.int64),
+        )
+
+    def _has_axis(self, text: Refined, axis: str) -> bool:
+        own = self.outcomes.get(text.base_id, {})
+        return any(self.criteria[criterion].axis == axis and self.criteria[criterion].points > 0 for criterion in own)
+
+    def every_arm(self) -> list[Arm]:
+        """Each arm with all of its slices: everything and tags, then axes; the order of a table."""
+        by_axis = [self.arms(axis) for axis in self.axes]
+        rows: list[Arm] = []
+        for place, whole in enumerate(self.arms()):
+            rows += [whole, *(arms[place] for arms in by_axis)]
+        return rows
+
+    # Lists -----------------------------------------------------------------------------------------------------------
+
+    def harms(self) -> Iterator[Harm]:
+        """Criteria that were met before and are not after; of penalties, those that were not met and are."""
+        for text in self.texts:
+            before, after = self.outcomes.get(text.base_id, {}), self.outcomes.get(text.response, {})
+            for criterion in sorted(before, key=lambda pk: self.criteria[pk].position):
+                own = self.criteria[criterion]
+                good, bad = (Outcome.MET, Outcome.NOT_MET) if own.points > 0 else (Outcome.NOT_MET, Outcome.MET)
+                if before[criterion] == good and after.get(criterion) == bad:
+                    yield Harm(text, own)
+
+    def findings(self) -> Iterator[tuple[Refined, dict[str, Any]]]:
+        """What code finds in the refined texts, numbers first, then drugs, then strays."""
+        for kind in (NEW_NUMBER, NEW_DRUG, STRAY):
+            yield from ((text, finding) for text in self.texts for finding in text.findings if finding["kind"] == kind)
+
+
+def nfc(text: str) -> str:
+    """The text as files are read."""
+    return unicodedata.normalize("NFC", text)
+
+
+def read_refinement_run(run: RefinementRun, rater: Rater) -> RefinementInputs:
+    """Read the texts of a run, and how ``rater`` grades bases and refined texts by the published gold rubrics.
+
+    Where the gold criteria are split, only the half that does not guide grades.
+    """
+    config = refinement_config(run.config, may_call=False)
+    texts = _texts(run, config)
+    sheet = read_sheet(run.benchmark, rater, named=run.derived_names)
+    criteria, allowed, lost = _criteria(run, config)
+    outcomes = _outcomes(sheet, texts, criteria, allowed)
+    keys = [case.key for case in config.cases]
+    rows = Case.objects.filter(benchmark=run.benchmark, key__in=keys).values_list("key", "tags", "label_tags")
+    tags = {nfc(key): tuple(dict.fromkeys(map(nfc, (*own, *labels)))) for key, own, labels in rows}
+    inputs = RefinementInputs(run, config, rater, texts, criteria, outcomes, tags, lost, "")
+    return replace(inputs, digest=_digest(inputs))
+
+
+def _texts(run: RefinementRun, config: RefinementConfig) -> list[Refined]:
+    """In the order of arms, then of cases. Excluded cases are left out."""
+    counting = Case.objects.filter(benchmark=run.benchmark_id).included()
+    steps: dict[tuple[str, str, str], PipelineStep] = {}
+    for step in run.steps.filter(case__in=counting).select_related("case"):
+        steps[step.stage, step.key, step.case.key] = step
+    derived = Response.objects.filter(case__benchmark=run.benchmark_id, candidate__name__in=run.derived_names)
+    responses = {
+        (name, key): public_id
+        for name, key, public_id in derived.values_list("candidate__name", "case__key", "public_id")
+    }
+    rows = []
+    for number, arm in enumerate(config.arms):
+        for case in config.cases:
+            plan = steps.get((PLAN, str(number), case.key))
+            edit = steps.get((EDIT, str(number), case.key))
+            if plan is None or edit is None:
+                continue
+            rows.append(
+                Refined(
+                    arm=number,
+                    case=nfc(case.key),
+                    base=case.base,
+                    base_id=case.base_id,
+                    text=edit.output["text"] if edit.output else None,
+                    response=responses.get((arm.candidate, case.key), ""),
+                    findings=list(edit.findings or []),
+                    plan=plan.output,
+                    edit=edit.output,
+                )
+            )
+    return rows
+
+
+def _criteria(run: RefinementRun, config: RefinementConfig) -> tuple[dict[int, Graded], set[int], int]:
+    """The criteria of the published rubrics, those that grade, and how many that should are no longer there."""
+    current = Rubric.objects.current().filter(case__benchmark=run.benchmark_id)
+    items = RubricItem.objects.filter(rubric__in=current).order_by("rubric__case_id", "position")
+    columns = ("rubric__case__key", "criterion_id", "criterion__text", "points", "tags", "position")
+    half = {case.key: set(case.graded_by) for case in config.cases if case.graded_by is not None}
+    lacking = {(key, text) for key, texts in half.items() for text in texts}
+    graded, allowed = {}, set()
+    for key, criterion, text, points, tags, position in items.values_list(*columns):
+        if key not in config.place_of:
+            continue
+        graded[criterion] = Graded(text, points, nfc(axis_of(tags)), position)
+        if not config.split or text in half[key]:
+            allowed.add(criterion)
+            lacking.discard((key, text))
+    return {pk: own for pk, own in graded.items() if pk in allowed}, allowed, len(lacking)
+
+
+def _outcomes(
+    sheet: Sheet, texts: Iterable[Refined], criteria: Mapping[int, Graded], allowed: set[int]
+) -> dict[str, dict[int, int]]:
+    """The outcomes of bases and refined texts by the public ids of the responses."""
+    graded_ids = {public_id for text in texts for public_id in (text.base_id, text.response) if public_id}
+    public = dict(Response.objects.filter(public_id__in=graded_ids).values_list("pk", "public_id"))
+    chosen = np.isin(sheet.response_ids[sheet.response], np.array(list(public), dtype=np.int64))
+    outcomes: dict[str, dict[int, int]] = {}
+    for place in np.flatnonzero(chosen).tolist():
+        criterion = int(sheet.criterion_ids[sheet.criterion[place]])
+        if criterion in allowed and criterion in criteria:
+            response = public[int(sheet.response_ids[sheet.response[place]])]
+            outcomes.setdefault(response, {})[criterion] = int(sheet.answer[place])
+    return outcomes
+
+
+def _digest(inputs: RefinementInputs) -> str:
+    """Of all that figures and lists rest on; it depends on no id."""
+    graded = {
+        pk: [own.text, own.points, own.axis, own.position] for pk, own in inputs.criteria.items()
+    }  # fmt: skip
+
+    def outcomes(response: str) -> list[Any]:
+        own = inputs.outcomes.get(response, {})
+        return sorted([*graded[pk], code] for pk, code in own.items())
+
+    digest = hashlib.sha256()
+    digest.update(json.dumps([inputs.run.public_id, inputs.rater.label, sorted(inputs.tags.items())]).encode())
+    for text in inputs.texts:
+        row = [text.arm, text.case, text.base, text.text, text.findings, outcomes(text.base_id)]
+        digest.update(json.dumps([*row, outcomes(text.response)], ensure_ascii=False, sort_keys=True).encode())
+    return digest.hexdigest()
