@@ -226,3 +226,31 @@ def test_a_quotation_that_is_too_long_is_refused_at_once(opened: tuple[Page, Any
     expect(drawer.locator("[data-status]")).to_contain_text("A quotation has at most 2000 characters.")
     keys.press("Escape")
     expect(page.locator("#items .cite")).to_have_count(0)
+
+
+def test_enter_cites_nothing_that_another_language_was_asked_for(opened: tuple[Page, Any, Any]) -> None:
+    page, case, _passages = opened
+    add_document(case.benchmark, ["Give four doses of the made-up syrup."], key="syrup", language="en")
+    [chinese] = add_document(case.benchmark, ["four doses 每日四次"], key="doses", language="zh")
+    keys, drawer = page.keyboard, page.locator("#beside-documents")
+    keys.press("Enter")
+    keys.insert_text("four doses")
+    keys.press("Alt+e")
+    expect(drawer.locator("[data-hit]")).to_have_count(3)
+    # The answer for the other language waits, as on a slow network, until Enter has been pressed.
+    waiting: list[Any] = []
+    page.route(FIND, lambda route: waiting.append(route))
+    drawer.locator("select[name='language']").select_option("zh")
+    drawer.locator("[data-query]").focus()
+    keys.press("Enter")
+    wait_until(lambda: page.wait_for_timeout(20) is None and bool(waiting))
+    expect(drawer).to_be_visible()
+    expect(page.locator("#items .cite")).to_have_count(0)
+    for route in list(waiting):
+        route.continue_()
+    page.unroute(FIND)
+    expect(drawer.locator("[data-hit]")).to_have_count(1)
+    keys.press("Enter")
+    expect(page.locator("#items .cite")).to_have_count(1)
+    saved(page)
+    assert [citation["passage"] for citation in stored()[0][2]] == [chinese.public_id]
