@@ -105,12 +105,13 @@ def import_documents(
     passages = _write(collection, plan.new, by=by, at=at)
     if passages:
         passages_added(collection=collection, by=by, at=at)
-    plan.warnings += _left_behind(collection, plan.new, at)
+    editions = _look_for_citations(plan, at)
     return {
         "documents": {"created": len(plan.new), "unchanged": plan.counts["unchanged"]},
         "new editions": {"created": plan.counts["new editions"]},
         "passages": {"created": passages},
         "warnings": plan.warnings,
+        **({"editions": editions} if editions else {}),
     }
 
 
@@ -187,9 +188,10 @@ def _pages_without_text(document: ReadDocument) -> str:
     return message % {"key": document.key, "n": len(pages), "pages": listed}
 
 
-def _left_behind(collection: Collection, documents: Sequence[NewDocument], at: datetime) -> Iterator[str]:
-    """Look for the cited words of earlier editions; a warning for each new edition that lacks some."""
-    for new in documents:
+def _look_for_citations(plan: Plan, at: datetime) -> list[dict[str, str]]:
+    """Look for the cited words of earlier editions. Each new edition that lacks some is a warning, and in the list."""
+    editions = []
+    for new in plan.new:
         if new.supersedes is None:
             continue
         edition = Document.objects.select_related("collection").defer("text").get(supersedes=new.supersedes)
@@ -201,7 +203,9 @@ def _left_behind(collection: Collection, documents: Sequence[NewDocument], at: d
                 "“%(key)s”: %(n)d criteria rest on words that the new edition does not have.",
                 n,
             )
-            yield message % {"key": edition.key, "n": n}
+            plan.warnings.append(message % {"key": edition.key, "n": n})
+            editions.append({"key": edition.key, "public_id": edition.public_id})
+    return editions
 
 
 def _write(collection: Collection, documents: Sequence[NewDocument], *, by: User | None, at: datetime) -> int:
