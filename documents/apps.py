@@ -16,7 +16,7 @@ class DocumentsConfig(AppConfig):
         imports.register(
             "documents",
             services.import_documents,
-            options=OPTIONS,
+            options=(*OPTIONS, "collection_id"),  # which collection it was, whatever it is called later
             required=["collection"],
             page="documents:collections",
         )

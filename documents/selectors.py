@@ -137,9 +137,9 @@ def collections_of(benchmark: Benchmark) -> QuerySet[Collection]:
 
 
 def imports_into(collection: Collection) -> QuerySet[ImportJob]:
-    """The imports that named the collection, the newest first."""
+    """The imports into the collection, whatever it was called then, the newest first."""
     jobs = ImportJob.objects.filter(benchmark=collection.benchmark, kind=ImportJob.Kind.DOCUMENTS)
-    return jobs.filter(options__collection=collection.name).select_related("created_by")
+    return jobs.filter(options__collection_id=collection.public_id).select_related("created_by")
 
 
 def neighbours(passage: Passage) -> tuple[Passage | None, Passage | None]:

@@ -30,15 +30,14 @@ def create_collection(*, benchmark: Benchmark, terms: CollectionTerms, by: User 
 def change_collection(*, collection: Collection, terms: CollectionTerms) -> None:
     """Rename or describe a collection; `Conflict` if another one has that name.
 
-    Imports name their collection. Those that are not done follow it to its new name.
+    Imports that are not done show its new name.
     """
     lock_names(collection.benchmark)
     locked = Collection.objects.select_for_update(no_key=True).select_related("benchmark").get(pk=collection.pk)
-    old_name = locked.name
     _set_terms(locked, terms)
     locked.save(update_fields=["name", "description"])
     unfinished = ImportJob.objects.filter(
-        benchmark=locked.benchmark, kind=ImportJob.Kind.DOCUMENTS, options__collection=old_name
+        benchmark=locked.benchmark, kind=ImportJob.Kind.DOCUMENTS, options__collection_id=locked.public_id
     ).exclude(status=JobStatus.DONE)
     for job in unfinished.select_for_update(no_key=True):
         ImportJob.objects.filter(pk=job.pk).update(options={**job.options, "collection": locked.name})

@@ -24,7 +24,7 @@ from documents.models import Collection, Document, Passage
 from documents.search import passages_added
 from documents.services.collections import create_collection, lock_names
 from documents.services.described import describe, merged, stated_in
-from documents.services.reading import ReadDocument, read_file
+from documents.services.reading import ReadDocument, read_file, store_original
 from documents.services.terms import CollectionTerms, DocumentDetails, LicenceTerms
 from rubrics.imports.bulk import array_literal, check_references_at_once, chunks, copy_rows, reserve_ids
 from rubrics.imports.registry import Counts
@@ -105,12 +105,13 @@ def import_documents(
     passages = _write(collection, plan.new, by=by, at=at)
     if passages:
         passages_added(collection=collection, by=by, at=at)
-    plan.warnings += _left_behind(collection, plan.new, at)
+    editions = _look_for_citations(plan, at)
     return {
         "documents": {"created": len(plan.new), "unchanged": plan.counts["unchanged"]},
         "new editions": {"created": plan.counts["new editions"]},
         "passages": {"created": passages},
         "warnings": plan.warnings,
+        **({"editions": editions} if editions else {}),
     }
 
 
@@ -129,10 +130,11 @@ def _locked_collection(benchmark: Benchmark, options: Mapping[str, str], by: Use
     """The collection, locked: two imports at once would both supersede the same edition."""
     name = options.get("collection", "").strip()
     rows = Collection.objects.select_for_update(no_key=True).filter(benchmark=benchmark)
-    collection = rows.filter(name=name).first()
+    public_id = options.get("collection_id")  # of an upload; it stays what it is when the collection is renamed
+    collection = rows.filter(**({"public_id": public_id} if public_id else {"name": name})).first()
     if collection is not None:
         return collection
-    if not options.get("create_collection"):
+    if public_id or not options.get("create_collection"):
         raise DomainError(_("There is no collection “%(name)s” in this benchmark.") % {"name": name})
     lock_names(benchmark)
     terms = CollectionTerms(name=name)
@@ -186,9 +188,10 @@ def _pages_without_text(document: ReadDocument) -> str:
     return message % {"key": document.key, "n": len(pages), "pages": listed}
 
 
-def _left_behind(collection: Collection, documents: Sequence[NewDocument], at: datetime) -> Iterator[str]:
-    """Look for the cited words of earlier editions; a warning for each new edition that lacks some."""
-    for new in documents:
+def _look_for_citations(plan: Plan, at: datetime) -> list[dict[str, str]]:
+    """Look for the cited words of earlier editions. Each new edition that lacks some is a warning, and in the list."""
+    editions = []
+    for new in plan.new:
         if new.supersedes is None:
             continue
         edition = Document.objects.select_related("collection").defer("text").get(supersedes=new.supersedes)
@@ -200,16 +203,22 @@ def _left_behind(collection: Collection, documents: Sequence[NewDocument], at: d
                 "“%(key)s”: %(n)d criteria rest on words that the new edition does not have.",
                 n,
             )
-            yield message % {"key": edition.key, "n": n}
+            plan.warnings.append(message % {"key": edition.key, "n": n})
+            editions.append({"key": edition.key, "public_id": edition.public_id})
+    return editions
 
 
 def _write(collection: Collection, documents: Sequence[NewDocument], *, by: User | None, at: datetime) -> int:
     """Write the documents and their passages; the number of passages."""
     ids = reserve_ids(Document, len(documents))
+    files = [store_original(document.read) for document in documents]
     copy_rows(
         Document,
         DOCUMENT_COLUMNS,
-        (_row(pk, collection, document, by, at) for pk, document in zip(ids, documents, strict=True)),
+        (
+            _row(pk, collection, document, file, by, at)
+            for pk, document, file in zip(ids, documents, files, strict=True)
+        ),
     )
     passages = 0
     pairs = ((pk, place) for pk, document in zip(ids, documents, strict=True) for place in _places(document))
@@ -223,14 +232,16 @@ def _write(collection: Collection, documents: Sequence[NewDocument], *, by: User
     return passages
 
 
-def _row(pk: int, collection: Collection, document: NewDocument, by: User | None, at: datetime) -> tuple[Any, ...]:
+def _row(
+    pk: int, collection: Collection, document: NewDocument, file: str, by: User | None, at: datetime
+) -> tuple[Any, ...]:
     read, details, licence = document.read, document.details, document.licence
     return (
         *(pk, new_public_id(), collection.pk, read.key, document.edition, document.supersedes, details.title.strip()),
         *(details.publisher.strip(), details.kind, details.tier, details.url.strip(), details.version_label.strip()),
         *(details.published_on, details.review_by, array_literal(details.jurisdictions), details.language),
         *(details.audience or "", licence.licence.strip(), licence.may_send, licence.may_quote),
-        *(licence.may_redistribute, read.file, read.parsed.media_type if read.file else "", read.parsed.sha256),
+        *(licence.may_redistribute, file, read.parsed.media_type if file else "", read.parsed.sha256),
         *(read.parsed.text, read.parsed.pages, list(read.parsed.pages_without_text), by.pk if by else None, at),
     )
 

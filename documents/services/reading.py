@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from io import BytesIO
+from dataclasses import dataclass, replace
+from tempfile import SpooledTemporaryFile
 from typing import BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
@@ -29,6 +29,7 @@ from rubrics.parsing.faults import Faults
 URLS = "urls"  # a text file, one address a line
 FORMATS = (*FILE_FORMATS, URLS)
 MAX_ADDRESSES = 200
+KEPT_IN_MEMORY = 1 << 20
 # Endings under which originals are stored; the stored name is made of nothing else that a stranger chose.
 STORED_ENDINGS = {
     "application/pdf": ".pdf",
@@ -47,7 +48,7 @@ class ReadDocument:
     title: str
     line: int = 0  # of the file, from 1
     url: str = ""
-    file: str = ""  # the stored original
+    original: BinaryIO | None = None  # the file, where it is the document
 
 
 def read_file(
@@ -89,7 +90,8 @@ def _fetched(file: BinaryIO, faults: Faults, progress: Progress) -> Iterator[Rea
     for line, url in _addresses(file, faults):
         own = Faults()
         try:
-            content = BytesIO()
+            # Kept until all addresses are read, in files that have no name; only small ones stay in memory.
+            content = cast("BinaryIO", SpooledTemporaryFile(max_size=KEPT_IN_MEMORY))  # noqa: SIM115
             fetch_document(url, content, allowed_hosts=settings.DOCUMENT_ALLOWED_HOSTS)
             content.seek(0)
             for parsed in read_documents(content, own, file_name=urlsplit(url).path):
@@ -141,17 +143,21 @@ def _named(parsed: ParsedDocument, key: str, faults: Faults, *, line: int, url: 
 
 
 def _with_original(read: ReadDocument, file: BinaryIO) -> ReadDocument:
-    """The document with its stored original, where the file is the document.
+    """The document with its original, where the file is the document."""
+    return replace(read, original=file) if read.parsed.media_type in STORED_ENDINGS else read
+
+
+def store_original(read: ReadDocument) -> str:
+    """Store the original, once nothing is wrong with the import any more; its name, empty without one.
 
     The name is made of the digest: an import that is tried again finds the file there, and nothing is stored twice.
     """
-    ending = STORED_ENDINGS.get(read.parsed.media_type)
-    if ending is None:
-        return read
-    name = f"documents/{read.parsed.sha256}{ending}"
-    size = file.seek(0, 2)
-    file.seek(0)
+    if read.original is None:
+        return ""
+    name = f"documents/{read.parsed.sha256}{STORED_ENDINGS[read.parsed.media_type]}"
+    size = read.original.seek(0, 2)
+    read.original.seek(0)
     if not (default_storage.exists(name) and default_storage.size(name) == size):
         # What a killed worker left unfinished keeps the name; the whole file then gets another.
-        name = default_storage.save(name, File(file))
-    return ReadDocument(read.parsed, read.key, read.title, read.line, read.url, name)
+        name = default_storage.save(name, File(read.original))
+    return name

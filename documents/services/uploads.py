@@ -33,7 +33,7 @@ def upload_documents(
                 kind=ImportJob.Kind.DOCUMENTS,
                 file=file,
                 file_name=name,
-                options={**options, "collection": collection.name},
+                options={**options, "collection": collection.name, "collection_id": collection.public_id},
                 by=by,
             )
         )

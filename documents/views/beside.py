@@ -21,7 +21,7 @@ def panel(request: SignedInRequest, slug: str) -> HttpResponse:
     form = SearchForm(benchmark=benchmark)
     context = {
         "benchmark": benchmark,
-        "languages": form.fields["language"].choices,  # type: ignore[attr-defined]
+        "languages": list(form.fields["language"].choices),  # type: ignore[attr-defined]
         "has_documents": documents.exists(),
     }
     return render(request, "documents/beside/panel.html", context)

@@ -14,7 +14,8 @@ from rubrics.models import Benchmark, ImportJob
 # {"cases": {"created": 120, "unchanged": 0}, …, "warnings": ["3 responses name their author…"]}; an import that only
 # shows what it would do has {"previews": [{…}]}
 Counts = dict[str, Any]
-LISTS = ("warnings", "previews")  # what counts hold beside numbers
+# What counts hold beside numbers; ``editions`` are new editions of documents that lack words which criteria cite.
+LISTS = ("warnings", "previews", "editions")
 
 
 def merge_counts(first: Counts, other: Counts, file: str = "") -> Counts:
@@ -27,7 +28,9 @@ def merge_counts(first: Counts, other: Counts, file: str = "") -> Counts:
     before = f"{file}: " if file else ""
     warnings = [*first.get("warnings", []), *(f"{before}{warning}" for warning in other.get("warnings", []))]
     previews = [*first.get("previews", []), *other.get("previews", [])]
-    return merged | ({"warnings": warnings} if warnings else {}) | ({"previews": previews} if previews else {})
+    editions = [*first.get("editions", []), *other.get("editions", [])]
+    lists = {"warnings": warnings, "previews": previews, "editions": editions}
+    return merged | {name: rows for name, rows in lists.items() if rows}
 
 
 class Handler(Protocol):

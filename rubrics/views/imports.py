@@ -158,6 +158,7 @@ def _context(job: ImportJob) -> dict[str, object]:
         "counts": counts,
         "options": _options(job),
         "warnings": job.counts.get("warnings", []),
+        "editions": job.counts.get("editions", []),
         "is_preview": "preview" in job.options,
         "previews": job.counts.get("previews", []),
         "confirmed": job.repetition if job.counts.get("previews") else None,

@@ -76,7 +76,7 @@ def make_job(collection: Collection, content: bytes, file_name: str = "f.jsonl",
         kind="documents",
         file=ContentFile(content),
         file_name=file_name,
-        options={"collection": collection.name, **options},
+        options={"collection": collection.name, "collection_id": collection.public_id, **options},
         by=collection.benchmark.roles.first().user,
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.test import Client
 from playwright.sync_api import Page, expect
 
 from rubrics.models import AuthoringRole, RubricDraft
@@ -17,6 +18,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+FIND = "**/documents/find/**"
 REFERENCE = "Made-up college, Made-up guideline fever, 2023, p. 1"
 
 
@@ -154,3 +156,101 @@ def test_the_drawer_and_the_chips_fit_the_window(opened: tuple[Page, Any, Any], 
     drawer.locator("[data-cite='whole']").first.click()
     expect(page.locator("#items .cite")).to_have_count(1)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def save_criteria(case: Any, author: Any, *citations: list[dict[str, Any]]) -> None:
+    """A draft with a criterion for each list of citations."""
+    client = Client()
+    client.force_login(author)
+    items = [
+        {"id": f"c{number}", "text": f"Gives four doses in {number} hours", "points": 3, "citations": rows}
+        for number, rows in enumerate(citations, start=1)
+    ]
+    answer = client.put(
+        f"/api/v1/benchmarks/{case.benchmark.slug}/cases/{case.public_id}/draft/",
+        {"version": 0, "items": items},
+        content_type="application/json",
+    )
+    assert answer.status_code == 200, answer.content
+
+
+def test_more_citations_than_a_criterion_can_have_are_refused_at_once(opened: tuple[Page, Any, Any]) -> None:
+    page, case, (fever, _red_flags) = opened
+    author = AuthoringRole.objects.get().user
+    rows = [
+        {"passage": fever.public_id, "start": 0, "end": end, "quote": FEVER[:end]} for end in range(41, 60)
+    ]  # 19 different ones
+    save_criteria(case, author, rows, [{"passage": fever.public_id}, {**rows[0], "start": 5, "quote": FEVER[5:41]}])
+    page.reload()
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    keys, drawer, items = page.keyboard, page.locator("#beside-documents"), page.locator("#items > .item")
+    items.first.locator("textarea").first.focus()
+    keys.press("Alt+e")
+    expect(drawer.locator("[data-hit]").first).to_contain_text(REFERENCE)
+    keys.press("Enter")
+    expect(items.first.locator(".cite")).to_have_count(20)
+    saved(page)
+    keys.press("Alt+e")
+    expect(drawer.locator("[data-hit]").first).to_be_visible()
+    keys.press("ArrowDown")
+    keys.press("Tab")
+    keys.press("Control+a")
+    keys.press("Shift+Enter")
+    expect(drawer.locator("[data-status]")).to_have_text(
+        "A criterion has at most 20 citations. Remove one of them first."
+    )
+    keys.press("Escape")
+    expect(items.first.locator(".cite")).to_have_count(20)
+    # Two criteria that would have more together stay two.
+    items.first.locator("summary").click()
+    items.first.locator("[data-menu] [data-do='merge']").click()
+    expect(page.locator("#toasts")).to_contain_text("A criterion has at most 20 citations.")
+    expect(items).to_have_count(2)
+    items.nth(1).locator("textarea").first.press("x")
+    wait_until(lambda: "x" in stored()[1][0])
+    assert [len(citations) for _text, _source, citations in stored()] == [20, 2]
+
+
+def test_a_quotation_that_is_too_long_is_refused_at_once(opened: tuple[Page, Any, Any]) -> None:
+    page, case, _passages = opened
+    add_document(case.benchmark, ["Rehydration " + "slowly " * 300], key="rehydration", heading="Rehydration")
+    keys, drawer = page.keyboard, page.locator("#beside-documents")
+    keys.press("Enter")
+    keys.insert_text("Rehydration slowly")
+    keys.press("Alt+e")
+    expect(drawer.locator("[data-hit]").first).to_contain_text("rehydration")
+    keys.press("ArrowDown")
+    keys.press("Tab")
+    keys.press("Control+a")
+    keys.press("Shift+Enter")
+    expect(drawer.locator("[data-status]")).to_contain_text("A quotation has at most 2000 characters.")
+    keys.press("Escape")
+    expect(page.locator("#items .cite")).to_have_count(0)
+
+
+def test_enter_cites_nothing_that_another_language_was_asked_for(opened: tuple[Page, Any, Any]) -> None:
+    page, case, _passages = opened
+    add_document(case.benchmark, ["Give four doses of the made-up syrup."], key="syrup", language="en")
+    [chinese] = add_document(case.benchmark, ["four doses 每日四次"], key="doses", language="zh")
+    keys, drawer = page.keyboard, page.locator("#beside-documents")
+    keys.press("Enter")
+    keys.insert_text("four doses")
+    keys.press("Alt+e")
+    expect(drawer.locator("[data-hit]")).to_have_count(3)
+    # The answer for the other language waits, as on a slow network, until Enter has been pressed.
+    waiting: list[Any] = []
+    page.route(FIND, lambda route: waiting.append(route))
+    drawer.locator("select[name='language']").select_option("zh")
+    drawer.locator("[data-query]").focus()
+    keys.press("Enter")
+    wait_until(lambda: page.wait_for_timeout(20) is None and bool(waiting))
+    expect(drawer).to_be_visible()
+    expect(page.locator("#items .cite")).to_have_count(0)
+    for route in list(waiting):
+        route.continue_()
+    page.unroute(FIND)
+    expect(drawer.locator("[data-hit]")).to_have_count(1)
+    keys.press("Enter")
+    expect(page.locator("#items .cite")).to_have_count(1)
+    saved(page)
+    assert [citation["passage"] for citation in stored()[0][2]] == [chinese.public_id]

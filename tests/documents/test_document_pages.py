@@ -309,6 +309,30 @@ def test_imports_that_are_not_done_follow_a_collection_to_its_new_name(collectio
     assert "fever.txt" in page
 
 
+def test_imports_that_are_done_stay_with_the_collection_that_they_filled(collection: Collection) -> None:
+    client, address = signed_in(collection), f"{DOCUMENTS}collections/{collection.public_id}/"
+    upload(client, collection, "gout.txt")
+    job = ImportJob.objects.get()
+    assert work(job).status == "done"
+    client.post(f"{address}edit/", {"name": "Renamed"})
+    assert client.post(f"{DOCUMENTS}collections/", {"name": "Guidelines"}).status_code == 302
+    newer = Collection.objects.get(name="Guidelines")
+    assert "gout.txt" in words(client.get(address))
+    assert "gout.txt" not in words(client.get(f"{DOCUMENTS}collections/{newer.public_id}/"))
+    # The id is for the program alone.
+    assert collection.public_id not in words(client.get(f"/b/bench/imports/{job.public_id}/"))
+
+
+def test_an_upload_goes_where_it_was_sent_although_another_collection_has_the_name_by_now(
+    collection: Collection,
+) -> None:
+    waiting = make_job(collection, FEVER.encode(), "fever.txt")
+    Collection.objects.filter(pk=collection.pk).update(name="Renamed")
+    make_collection(collection.benchmark)
+    assert work(waiting).status == "done"
+    assert Document.objects.get().collection == collection
+
+
 def test_the_page_of_a_collection_says_how_its_index_is(collection: Collection) -> None:
     client, address = signed_in(collection), f"{DOCUMENTS}collections/{collection.public_id}/"
     assert "There is no index yet." in words(client.get(address))

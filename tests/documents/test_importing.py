@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 
 from consilium.core.errors import DomainError, ImportRefused
 from documents.models import Collection, Document, Passage
@@ -162,3 +163,13 @@ def test_one_key_for_several_documents_is_refused(collection: Collection) -> Non
 def test_an_import_that_is_tried_again_stores_the_original_once(collection: Collection, settings: Any) -> None:
     first, second = add_document(collection), add_document(collection, key="other")
     assert first.file.name == second.file.name == f"documents/{first.sha256}.txt"
+
+
+@pytest.mark.parametrize("options", [{"tier": "9"}, {"collection": "Nowhere"}])
+def test_a_refused_import_leaves_no_original(collection: Collection, options: dict[str, str]) -> None:
+    with pytest.raises(DomainError):
+        add(collection, FEVER, **options)
+    name = f"documents/{hashlib.sha256(FEVER.encode()).hexdigest()}.txt"
+    assert not default_storage.exists(name)
+    assert add_document(collection).file.name == name
+    assert default_storage.exists(name)

@@ -3,10 +3,11 @@
 from validation.models.coverage import CoverageDecision, CoverageRun
 from validation.models.pairs import ErrorKind, MakingRun, NearMissPair, PairGroup, PairJudgement
 from validation.models.refinement import RefinementRun
-from validation.models.rubric_sets import RubricSet, RubricSetItem, RubricSetMend
+from validation.models.rubric_sets import CaseInSets, RubricSet, RubricSetItem, RubricSetMend
 from validation.models.trials import TrialRun
 
 __all__ = [
+    "CaseInSets",
     "CoverageDecision",
     "CoverageRun",
     "ErrorKind",

@@ -194,6 +194,31 @@ class RubricSetItem(models.Model):
         return f"{self.position}. {self.text}"
 
 
+class CaseInSets(Case):
+    """A case as rubric sets hold it: by its key, which their digests rest on, in their benchmark.
+
+    A proxy, because the trigger knows tables that are a layer above the table of cases.
+    """
+
+    class Meta:
+        proxy = True
+        triggers = [
+            pgtrigger.Trigger(
+                name="named_in_sets",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.AnyChange("benchmark", "key"),
+                func="""
+                    IF EXISTS (SELECT 1 FROM validation_rubricsetitem i WHERE i.case_id = OLD.id) THEN
+                        RAISE EXCEPTION 'A case that a rubric set holds keeps its key and its benchmark'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'validation_case_in_sets';
+                    END IF;
+                    RETURN NEW;
+                """,
+            )
+        ]
+
+
 class RubricSetMend(models.Model):
     """What was changed in a criterion of a file, so that the set could hold it."""
 

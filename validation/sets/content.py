@@ -35,7 +35,16 @@ class Mend:
 
 def axis_of(tags: Iterable[str]) -> str:
     """The axis that tags name, the first if they name several; empty without one."""
-    return next((tag.removeprefix(AXIS_PREFIX) for tag in tags if tag.startswith(AXIS_PREFIX)), "")
+    axes = (axis_named(tag) for tag in tags if tag.startswith(AXIS_PREFIX))
+    return next((axis for axis in axes if axis), "")
+
+
+def axis_named(text: str) -> str:
+    """The axis itself, without the prefix and without blanks around it: as a set keeps it, and reads it back."""
+    axis = text.strip()
+    while axis.startswith(AXIS_PREFIX):
+        axis = axis.removeprefix(AXIS_PREFIX).strip()
+    return axis
 
 
 def digest_of(criteria_by_key: Mapping[str, Sequence[SetCriterion]]) -> str:

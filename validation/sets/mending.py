@@ -18,7 +18,7 @@ from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import kind
 from rubrics.tables.columns import Formula, plain_number
 from validation.models import RubricSetMend
-from validation.sets.content import AXIS_PREFIX, Mend, SetCriterion
+from validation.sets.content import Mend, SetCriterion, axis_named
 
 How = RubricSetMend.How
 MAX_SHOWN = 200
@@ -99,7 +99,7 @@ class Mender:
         return points
 
     def _axis(self, place: Place, text: str, values: list[Any]) -> str:
-        named = list(dict.fromkeys(_stripped(value) if isinstance(value, str) else shown(value) for value in values))
+        named = list(dict.fromkeys(axis_named(value) if isinstance(value, str) else shown(value) for value in values))
         named = [name for name in named if name]
         axis = named[0] if named else ""
         if all(isinstance(value, str) for value in values) and len(named) < 2 and (not axis or axis in self.axes):
@@ -138,10 +138,6 @@ def _number(value: Any) -> tuple[Decimal | None, Phrase | str | None]:
         limits = {"low": -MAX_POINTS, "high": MAX_POINTS}
         return number, Phrase("%(value)s is not between %(low)s and %(high)s.", value=str(value)[:24], **limits)
     return number, None
-
-
-def _stripped(axis: str) -> str:
-    return axis.strip().removeprefix(AXIS_PREFIX).strip()
 
 
 def _spelling(axis: str) -> str:

@@ -13,10 +13,11 @@ from django.core.paginator import Page, Paginator
 from django.db import connection
 from django.db.models import Count, FilteredRelation, Q, QuerySet
 
+from consilium.core.limits import MAX_AXIS_LENGTH
 from rubrics.editor.editing import AXES
 from rubrics.models import Benchmark, Case, Rubric, RubricItem
 from validation.models import RubricSet, RubricSetItem, RubricSetMend
-from validation.sets.content import SetCriterion, axis_of
+from validation.sets.content import SetCriterion, axis_named, axis_of
 from validation.sets.frames import Frame, FramedCase, Funnel, funnel_of
 
 GOLD = "gold"
@@ -27,7 +28,10 @@ MEND_TEXT = ("case", "field", "before", "after", "criterion")
 
 
 def known_axes(benchmark: Benchmark) -> list[str]:
-    """The axes of the benchmark: those that its published rubrics use, and those that the editor offers."""
+    """The axes of the benchmark: of its published rubrics, of its finished sets, and those that the editor offers.
+
+    A set that was exported can thus be read back, whatever has been published since.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -39,8 +43,10 @@ def known_axes(benchmark: Benchmark) -> list[str]:
             """,
             [benchmark.pk],
         )
-        used = [row[0] for row in cursor.fetchall()]
-    return sorted({*used, *AXES})
+        used = [axis_named(row[0]) for row in cursor.fetchall()]
+    items = RubricSetItem.objects.filter(rubric_set__in=RubricSet.objects.finished().filter(benchmark=benchmark))
+    kept = items.exclude(axis="").order_by().values_list("axis", flat=True).distinct()
+    return sorted({*(axis for axis in used if 0 < len(axis) <= MAX_AXIS_LENGTH), *kept, *AXES})
 
 
 def tracks(benchmark: Benchmark) -> list[str]:

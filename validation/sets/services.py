@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import Progress
-from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
+from consilium.core.limits import MAX_AXIS_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.imports.bulk import chunks, copy_rows
 from rubrics.imports.registry import Counts
@@ -75,11 +75,23 @@ def make_set(
         # A published rubric never changes, so the criteria are those of the rubrics that the frame looked at.
         by_rubric = selectors.criteria_of_rubrics([case.rubric for case in funnel.cases if case.rubric is not None])
         content = [(case, by_rubric[case.rubric]) for case in funnel.cases if case.rubric in by_rubric]
+        _check_axes(content)
         source = _Source(Origin.GOLD if track == selectors.GOLD else Origin.TRACK, track=track)
     else:
         content = [(case, generic_criteria(case.language)) for case in funnel.cases]
         source = _Source(Origin.GENERIC)
     return _store(benchmark, name, source, frame, funnel, content, by=by, at=at)
+
+
+def _check_axes(content: Sequence[tuple[FramedCase, Sequence[SetCriterion]]]) -> None:
+    """Refuse an axis that no set can hold: a tag of a rubric may be longer."""
+    for case, criteria in content:
+        for number, criterion in enumerate(criteria, start=1):
+            if len(criterion.axis) > MAX_AXIS_LENGTH:
+                raise DomainError(
+                    _("Case “%(case)s”, criterion %(number)d: the axis is longer than %(n)d characters.")
+                    % {"case": case.key, "number": number, "n": MAX_AXIS_LENGTH}
+                )
 
 
 def _store(

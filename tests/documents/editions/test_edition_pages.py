@@ -106,12 +106,16 @@ def test_the_api_says_the_same(collection: Collection, rubric: Rubric) -> None:
     assert answer.json()["requests"] == [RevisionRequest.objects.get().public_id]
 
 
-def test_the_import_warns_of_criteria_that_are_left_behind(collection: Collection, rubric: Rubric) -> None:
-    from tests.documents.library import AT
-
-    del AT
+def test_the_import_warns_of_criteria_that_are_left_behind_and_leads_to_them(
+    collection: Collection, rubric: Rubric
+) -> None:
     job = work(make_job(collection, f"# Arrival\n\n{ECG}\n", "chest.txt"))
     assert job.counts["warnings"] == ["“chest”: 1 criterion rests on words that the new edition does not have."]
+    client = signed_in(collection)
+    edition = Document.objects.get(edition=2)
+    page = client.get(f"/b/bench/imports/{job.public_id}/").content.decode()
+    assert f'href="{address(edition)}"' in page and "Criteria that cite “chest”" in page
+    assert "Criterion 2" in words(client.get(address(edition)))
 
 
 def test_a_first_edition_has_no_earlier_citations(collection: Collection, rubric: Rubric) -> None:

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from rubrics.models import Benchmark, ImportJob
+from rubrics.models import Benchmark, Case, ImportJob, Rubric, RubricItem
 from rubrics.services.import_jobs import run
 from tests.factories import UserFactory, publish_rubric
 from tests.validation.sets.conftest import Import, lines_of
@@ -136,6 +136,36 @@ def test_a_refused_file_leads_back_to_the_form(staff: Client) -> None:
     assert "There is no case “z” in this benchmark." in page
     assert f"{PAGE}new/?source=file" in page
     assert not RubricSet.objects.exists()
+
+
+def _publish_with_axis(case: Case, tag: str) -> Rubric:
+    rubric = Rubric.objects.create(case=case, track="second")
+    criterion = case.criteria.create(text="Asks for the age")
+    RubricItem.objects.create(rubric=rubric, criterion=criterion, position=1, points=1, tags=[tag])
+    rubric.status = Rubric.Status.PUBLISHED
+    rubric.save()
+    return rubric
+
+
+def test_an_axis_that_is_too_long_for_a_set_is_named(staff: Client, benchmark: Benchmark) -> None:
+    _publish_with_axis(benchmark.cases.get(key="b"), f"axis:{'x' * 201}")
+    answer = staff.post(f"{PAGE}new/", {"source": "track", "track": "second", "name": "Long"})
+    assert answer.status_code == 422
+    assert "Case “b”, criterion 1: the axis is longer than 200 characters." in text_of(answer)
+    assert not RubricSet.objects.exists()
+
+
+@pytest.mark.parametrize("tag", ["axis: bedside manner ", "axis:axis:bedside manner", f"axis:{'x' * 200}"])
+def test_a_set_reads_back_when_its_axis_is_in_no_published_rubric_any_more(
+    staff: Client, benchmark: Benchmark, import_set: Import, tag: str
+) -> None:
+    rubric = _publish_with_axis(benchmark.cases.get(key="b"), tag)
+    staff.post(f"{PAGE}new/", {"source": "track", "track": "second", "name": "Own"})
+    row = RubricSet.objects.get()
+    assert row.items.get().axis == tag.removeprefix("axis:").removeprefix("axis:").strip()
+    Rubric.objects.filter(pk=rubric.pk).update(status="superseded")
+    lines = _file(staff, f"{PAGE}{row.public_id}/items.jsonl")
+    assert import_set(lines.encode(), name="Back").digest == row.digest
 
 
 def _file(client: Client, address: str) -> str:

@@ -7,7 +7,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
 from rubrics.models import Benchmark, Case
-from tests.factories import CaseFactory
+from tests.factories import BenchmarkFactory, CaseFactory
 from tests.validation.sets.conftest import Import, lines_of
 from validation.models import RubricSet, RubricSetItem
 
@@ -160,3 +160,20 @@ def test_the_beginning_and_the_end_of_a_set_are_on_record(finished: RubricSet) -
     with connection.cursor() as cursor:
         cursor.execute("SELECT pgh_label, finished_at IS NULL FROM validation_rubricsetevent ORDER BY pgh_id")
         assert cursor.fetchall() == [("insert", True), ("update", False)]
+
+
+@pytest.mark.parametrize("changes", ["key = 'other'", "benchmark_id = %(benchmark)s"])
+def test_a_case_without_a_published_rubric_keeps_its_name_once_a_set_holds_it(
+    benchmark: Benchmark, import_set: Import, changes: str
+) -> None:
+    CaseFactory(benchmark=benchmark, key="draft", rubric=0)
+    free = CaseFactory(benchmark=benchmark, key="free", rubric=0)
+    import_set(lines_of({"case": "draft", "rubrics": [{"criterion": "One", "points": 1}]}))
+    statement = f"UPDATE rubrics_case SET {changes} WHERE key = %(case)s"
+    values = {"benchmark": BenchmarkFactory().pk}
+    with connection.cursor() as cursor:
+        with pytest.raises(IntegrityError, match="keeps its key and its benchmark"), transaction.atomic():
+            cursor.execute(statement, {**values, "case": "draft"})
+        cursor.execute(statement, {**values, "case": "free"})
+    free.refresh_from_db()
+    assert (free.key, free.benchmark_id) != ("free", benchmark.pk)

@@ -10,7 +10,7 @@ import { act, caret, focus } from "./rubric_list.js";
 import { citationKey } from "./rubric_model.js";
 import { quoteOf } from "./rubric_quotes.js";
 import { grow, idOf } from "./rubric_rows.js";
-import { findItem, itemOf, placeOf, state, words } from "./rubric_state.js";
+import { findItem, itemOf, limitOf, placeOf, state, words } from "./rubric_state.js";
 
 /**
  * @typedef {import("./rubric_model.js").Citation} Citation
@@ -32,7 +32,7 @@ let targetId = "";
 /** @type {Caret | null} */
 let origin = null; // where the cursor was
 let askedFor = ""; // the criterion's words that were searched with
-let answeredQuery = "";
+let answered = ""; // the query and the filters of which the passages are shown
 /** @type {Hit[]} */
 let hits = [];
 let requests = 0;
@@ -41,6 +41,17 @@ let requests = 0;
 const queryOf = (drawer) => find(drawer, "[data-query]", HTMLInputElement);
 /** @param {HTMLDialogElement} drawer */
 const rowsOf = (drawer) => findAll(drawer, "[data-hit]", HTMLElement);
+
+/**
+ * The query and the filters, as they are sent.
+ * @param {HTMLDialogElement} drawer
+ */
+function parametersOf(drawer) {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of new FormData(find(drawer, "form", HTMLFormElement)))
+    if (value) parameters.append(name, String(value));
+  return parameters.toString();
+}
 
 /** @param {string} text empty where there is nothing to say */
 function say(text) {
@@ -68,11 +79,11 @@ export async function openCiting(id = idOf(document.activeElement) || state.last
   if (about !== askedFor) {
     askedFor = about;
     query.value = about;
-    answeredQuery = "";
+    answered = "";
   }
   query.focus();
   query.select();
-  if (query.value.trim() && answeredQuery !== query.value) search();
+  if (query.value.trim() && answered !== parametersOf(dialog)) search();
 }
 
 /**
@@ -100,19 +111,16 @@ async function load(drawer) {
 
 async function search() {
   if (!dialog) return;
-  const query = queryOf(dialog);
-  const text = query.value;
+  const parameters = parametersOf(dialog);
   requests += 1;
   const request = requests;
-  if (!text.trim()) {
+  if (!queryOf(dialog).value.trim()) {
     show([]);
     say("");
     return;
   }
   say(words("searching"));
   const form = find(dialog, "form", HTMLFormElement);
-  const parameters = new URLSearchParams();
-  for (const [name, value] of new FormData(form)) if (value) parameters.append(name, String(value));
   const { status, body } = await ask("GET", `${form.dataset.findUrl}?${parameters}`);
   if (request !== requests) return;
   if (status === 401) document.dispatchEvent(new CustomEvent("consilium:signed-out"));
@@ -121,15 +129,15 @@ async function search() {
     say(body?.detail ?? words("unread")); // the index may be under construction
     return;
   }
-  answeredQuery = text;
+  answered = parameters;
   show(body.hits);
   say(hits.length ? "" : words("no_passage"));
 }
 
-/** @param {Hit[]} answered */
-function show(answered) {
+/** @param {Hit[]} passages */
+function show(passages) {
   if (!dialog) return;
-  hits = answered;
+  hits = passages;
   const template = find(dialog, "template[data-hit-row]", HTMLTemplateElement);
   const rows = hits.map((hit, place) => {
     const node = find(template.content, "[data-hit]", HTMLElement).cloneNode(true);
@@ -181,17 +189,27 @@ function cite(place, wordsOnly) {
     area.focus();
     return;
   }
+  if (quote && [...quote.quote].length > limitOf("maxQuote")) {
+    say(words("quote_too_long").replace("NUMBER", String(limitOf("maxQuote"))));
+    area.focus();
+    return;
+  }
   /** @type {Citation} */
   const citation = { passage: hit.passage, start: null, end: null, quote: "", ...quote };
+  const item = findItem(targetId);
+  const isCited = item?.citations.some((other) => citationKey(other) === citationKey(citation));
+  if (item && !isCited && item.citations.length >= limitOf("maxCitations")) {
+    say(words("citations_full").replace("NUMBER", String(limitOf("maxCitations"))));
+    return;
+  }
   const cited = { reference: hit.reference, address: addressOf(citation), words: citation.quote || hit.text };
   learn([{ ...citation, ...cited, marks: hit.marks }]);
   dialog.close();
-  if (!findItem(targetId)) {
+  if (!item) {
     toast(words("criterion_gone"), "warning");
     return;
   }
-  const item = itemOf(targetId);
-  if (item.citations.some((other) => citationKey(other) === citationKey(citation))) {
+  if (isCited) {
     toast(words("cited_already"));
     return;
   }
@@ -233,7 +251,7 @@ function drawerKey(event, drawer) {
     drawer.close(); // in a search field the browser would first empty it
   else if (event.key === "Enter" && isQuery) {
     // Before the answer is there, Enter asks for it.
-    if (queryOf(drawer).value === answeredQuery && hits.length) cite(0, false);
+    if (parametersOf(drawer) === answered && hits.length) cite(0, false);
     else search();
   } else if (event.key === "Enter" && place >= 0 && !isButton) cite(place, event.shiftKey);
   else if (event.key === "ArrowDown" && (isQuery || target === row)) goTo(drawer, place + 1);

@@ -10,7 +10,7 @@ import { inRange, showPoints, stepPoints, totalsOf } from "./rubric_points.js";
 import { lintSoon, remarksOf, showRemarks } from "./rubric_remarks.js";
 import { field, idOf, isTextField, list, row, rowOf, showRows } from "./rubric_rows.js";
 import { startSaving } from "./rubric_saving.js";
-import { announce, findItem, itemOf, placeOf, remember, start, state, words } from "./rubric_state.js";
+import { announce, findItem, itemOf, limitOf, placeOf, remember, start, state, words } from "./rubric_state.js";
 
 /**
  * @typedef {import("./rubric_model.js").Item} Item
@@ -233,6 +233,10 @@ export function merge(id, next) {
     return;
   }
   const item = joined(first, second);
+  if (item.citations.length > limitOf("maxCitations")) {
+    toast(words("citations_full").replace("NUMBER", String(limitOf("maxCitations"))), "warning");
+    return;
+  }
   act((items) => {
     items[placeOf(id)] = item;
     items.splice(placeOf(next), 1);

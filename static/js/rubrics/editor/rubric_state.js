@@ -31,6 +31,12 @@ export const words = wordsOf("rubric-words");
 /** @type {Draft & Settings} */
 export const start = JSON.parse(element("start", HTMLScriptElement).textContent ?? "");
 
+/**
+ * A limit that the server keeps as well: beyond it the draft cannot be saved.
+ * @param {"maxCitations" | "maxQuote"} name
+ */
+export const limitOf = (name) => Number(editor.dataset[name]);
+
 export const state = {
   items: copy(start.items),
   lastId: "", // the row in which the cursor was last
