@@ -24,7 +24,8 @@ _COLUMN_FILL = 0.5  # lines of a column of text fill at least this part of it
 _MIN_COLUMN_LINES = 4
 _MIN_COLUMN_WIDTH = 7  # of three columns or more
 _MIN_LINE_FILL = 0.7  # of its column, by the middle line of three columns or more
-_MIN_CONTINUED = 0.4  # of the lines of such a column go on in the next
+_MIN_LINE_FILL_WITHOUT_CASE = 0.9  # where no capital letters tell cells from lines that go on
+_MIN_CONTINUED = 0.3  # of the lines of such a column go on in the next
 _MAX_SHARED_ENDS = 0.5  # of the ends of its paragraphs; cells of a table end together
 _MAX_TABLE_FILL = 0.7
 _MAX_COLUMN_SHARE = 0.65  # of the width of a page; wider lines run across it
@@ -397,7 +398,9 @@ def _is_running_text(lines: list[Line]) -> bool:
     if len(lines) < _MIN_COLUMN_LINES:
         return False
     left, right = min(map(_left, lines)), max(map(_right, lines))
-    if median(_right(line) - _left(line) for line in lines) < _MIN_LINE_FILL * (right - left):
+    has_case = 2 * sum(_text(line)[0].lower() != _text(line)[0].upper() for line in lines) > len(lines)
+    least = _MIN_LINE_FILL if has_case else _MIN_LINE_FILL_WITHOUT_CASE
+    if median(map(_right, lines)) - left < least * (right - left):
         return False
     return len(lines) - 1 - len(_paragraph_ends(lines)) >= _MIN_CONTINUED * (len(lines) - 1)
 
@@ -411,7 +414,7 @@ def _paragraph_ends(lines: list[Line]) -> list[float]:
         text = _text(line)
         word = _FIRST_WORD.match(text)
         share = len(word[0]) / len(text) if word else 0.0
-        has_room = right - _right(above) > share * (_right(line) - _left(line)) + line[0].height
+        has_room = right - _right(above) > share * (_right(line) - _left(line)) + 0.5 * line[0].height
         is_apart = _top(line) - _top(above) > 1.3 * usual
         if has_room or is_apart or text[0].isupper() or text[0].isdigit() or _ITEM.match(text):
             ends.append(_top(line))
