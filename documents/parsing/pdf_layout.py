@@ -22,11 +22,13 @@ _WORD_GAP = 0.6  # a wider gap separates cells or columns
 _MIN_GUTTER = 0.5
 _COLUMN_FILL = 0.5  # lines of a column of text fill at least this part of it
 _MIN_COLUMN_LINES = 4
-_MIN_COLUMN_WIDTH = 7  # of three columns or more
-_MIN_LINE_FILL = 0.7  # of its column, by the middle line of three columns or more
-_MIN_LINE_FILL_WITHOUT_CASE = 0.9  # where no capital letters tell cells from lines that go on
-_MIN_CONTINUED = 0.3  # of the lines of such a column go on in the next
-_MAX_SHARED_ENDS = 0.5  # of the ends of its paragraphs; cells of a table end together
+_MIN_LINES_OF_SEVERAL = 8  # of each of three columns or more, as what follows
+_MIN_COLUMN_WIDTH = 7
+_MIN_LINE_FILL = 0.7  # the middle line reaches so far
+_MIN_LINE_FILL_WITHOUT_CASE = 0.93  # where no capital letters tell cells from lines that go on
+_MIN_CONTINUED = 0.5  # of the lines go on in the next
+_MAX_SHARED_ENDS = 0.5  # of the ends of paragraphs are in line; cells of a row end together
+_MAX_SHARED_GAPS = 0.6
 _MAX_TABLE_FILL = 0.7
 _MAX_COLUMN_SHARE = 0.65  # of the width of a page; wider lines run across it
 _HEADING_RATIO = 1.15
@@ -155,7 +157,7 @@ def page_blocks(
 def _regions(fragments: list[Fragment], depth: int = 0) -> Iterator[list[Fragment]]:
     """The parts of a page in reading order: what stands above columns, the columns from the left, what follows."""
     gutters = _gutters(fragments) if depth < 3 else []
-    if not gutters or (depth == 0 and _has_table(fragments)):
+    if not gutters or (depth == 0 and _has_table(fragments, len(gutters) > 1)):
         if depth == 0:
             for part, has_columns in _parts(fragments):
                 if has_columns:
@@ -218,7 +220,8 @@ def _parts(fragments: list[Fragment]) -> Iterator[tuple[list[Fragment], bool]]:
             behind.insert(0, run.pop())  # of what follows, not of the left column
         part = [fragment for band in run for fragment in band]
         gutters = _gutters(part)
-        if gutters and any(_has_columns_at(gutters[0], band) for band in run):
+        # A part is too little to tell three columns of text from a table whose cells are long.
+        if len(gutters) == 1 and any(_has_columns_at(gutters[0], band) for band in run):
             while all(fragment.right <= gutters[0] + 1 for fragment in run[0]):
                 rest += run.pop(0)  # say the short last line of what stands above
             part = [fragment for band in run for fragment in band]
@@ -233,11 +236,15 @@ def _parts(fragments: list[Fragment]) -> Iterator[tuple[list[Fragment], bool]]:
         yield rest, False
 
 
-def _has_table(fragments: list[Fragment]) -> bool:
-    """Whether rows of a table stand one below another, which white space between columns must not cut."""
+def _has_table(fragments: list[Fragment], has_several_columns: bool) -> bool:
+    """Whether rows of a table stand one below another, which white space between columns must not cut.
+
+    Where the whole page is several columns of running text, a band of it that is so too is no row.
+    """
     n_rows = 0
     for band in _bands(fragments):
-        n_rows = n_rows + len(lines_of(band)) if _is_row(band) else 0
+        is_row = _is_row(band) and not (has_several_columns and len(_gutters(band)) > 1)
+        n_rows = n_rows + len(lines_of(band)) if is_row else 0
         if n_rows >= 3:
             return True
     return False
@@ -298,9 +305,7 @@ def _is_row(band: list[Fragment]) -> bool:
         return False
     width = max(fragment.right for fragment in band) - min(fragment.left for fragment in band)
     filled = median(sum(cell.right - cell.left for cell in line) for line in lines)
-    if len(lines) < _MIN_COLUMN_LINES:
-        return True
-    return filled < _MAX_TABLE_FILL * width and len(_gutters(band)) < 2
+    return len(lines) < _MIN_COLUMN_LINES or filled < _MAX_TABLE_FILL * width
 
 
 def _has_columns_at(gutter: float, band: list[Fragment]) -> bool:
@@ -384,18 +389,40 @@ def _gutters_of_several(
     if len(gutters) < 2:
         return []
     columns = [lines_of(column) for column in _columns(narrow, gutters) if column]
-    if len(columns) > 2 and len(columns[-1]) < _MIN_COLUMN_LINES:
+    if len(columns) > 2 and len(columns[-1]) < _MIN_LINES_OF_SEVERAL:
         columns.pop()  # where the text ends
-    ends = [_paragraph_ends(lines) for lines in columns if _is_running_text(lines)]
-    if len(ends) < max(2, len(columns)):
+    if len(columns) < 2 or not all(map(_is_running_text, columns)):
         return []
+    return [] if _are_cells(columns, 0.3 * height) else gutters
+
+
+def _are_cells(columns: list[list[Line]], tolerance: float) -> bool:
+    """Whether paragraphs begin at the same heights in all columns, as the cells of a row do."""
+    tops = [[_top(line) for line in lines] for lines in columns]
+    ends = [_paragraph_ends(lines) for lines in columns]
     fewest, *others = sorted(ends, key=len)
-    n_shared = sum(all(any(abs(y - x) < 0.5 * height for x in column) for column in others) for y in fewest)
-    return [] if n_shared >= max(2, _MAX_SHARED_ENDS * len(fewest)) else gutters
+    n_shared = sum(all(_has_near(column, top, tolerance) for column in others) for top in fewest)
+    if n_shared >= max(2, _MAX_SHARED_ENDS * len(fewest)):
+        return True
+    n_gaps = n_shared = 0
+    for number in range(len(columns)):
+        other_tops, other_ends = (places[:number] + places[number + 1 :] for places in (tops, ends))
+        for top in _tops_below_gaps(columns[number]):
+            n_gaps += 1
+            n_shared += all(_has_near(column, top, tolerance) for column in other_tops) and any(
+                _has_near(column, top, tolerance) for column in other_ends
+            )
+    return n_shared >= max(2, _MAX_SHARED_GAPS * n_gaps)
+
+
+def _has_near(places: list[float], place: float, tolerance: float) -> bool:
+    """Whether one of the places, which ascend, is near."""
+    index = bisect(places, place - tolerance)
+    return index < len(places) and places[index] < place + tolerance
 
 
 def _is_running_text(lines: list[Line]) -> bool:
-    if len(lines) < _MIN_COLUMN_LINES:
+    if len(lines) < _MIN_LINES_OF_SEVERAL:
         return False
     left, right = min(map(_left, lines)), max(map(_right, lines))
     has_case = 2 * sum(_text(line)[0].lower() != _text(line)[0].upper() for line in lines) > len(lines)
@@ -408,17 +435,24 @@ def _is_running_text(lines: list[Line]) -> bool:
 def _paragraph_ends(lines: list[Line]) -> list[float]:
     """The tops of the lines of a column that seem to continue no line above them."""
     right = max(map(_right, lines))
-    usual = median(_top(line) - _top(above) for above, line in pairwise(lines))
+    below_gaps = set(_tops_below_gaps(lines))
     ends: list[float] = []
     for above, line in pairwise(lines):
         text = _text(line)
         word = _FIRST_WORD.match(text)
         share = len(word[0]) / len(text) if word else 0.0
         has_room = right - _right(above) > share * (_right(line) - _left(line)) + 0.5 * line[0].height
-        is_apart = _top(line) - _top(above) > 1.3 * usual
-        if has_room or is_apart or text[0].isupper() or text[0].isdigit() or _ITEM.match(text):
+        begins = text[0].isupper() or text[0].isdigit() or _ITEM.match(text) is not None
+        if has_room or begins or _top(line) in below_gaps:
             ends.append(_top(line))
     return ends
+
+
+def _tops_below_gaps(lines: list[Line]) -> list[float]:
+    """The tops of the lines of a column that stand further below the line above than most do."""
+    pitches = [_top(line) - _top(above) for above, line in pairwise(lines)]
+    usual = median(pitches)
+    return [_top(line) for line, pitch in zip(lines[1:], pitches, strict=True) if pitch > 1.3 * usual]
 
 
 Line = list[Fragment]
