@@ -22,6 +22,13 @@ _WORD_GAP = 0.6  # a wider gap separates cells or columns
 _MIN_GUTTER = 0.5
 _COLUMN_FILL = 0.5  # lines of a column of text fill at least this part of it
 _MIN_COLUMN_LINES = 4
+_MIN_LINES_OF_SEVERAL = 8  # of each of three columns or more, as what follows
+_MIN_COLUMN_WIDTH = 7
+_MIN_LINE_FILL = 0.7  # the middle line reaches so far
+_MIN_LINE_FILL_WITHOUT_CASE = 0.93  # where no capital letters tell cells from lines that go on
+_MIN_CONTINUED = 0.5  # of the lines go on in the next
+_MAX_SHARED_ENDS = 0.5  # of the ends of paragraphs are in line; cells of a row end together
+_MAX_SHARED_GAPS = 0.6
 _MAX_TABLE_FILL = 0.7
 _MAX_COLUMN_SHARE = 0.65  # of the width of a page; wider lines run across it
 _HEADING_RATIO = 1.15
@@ -30,6 +37,7 @@ _MAX_HEADING_CHARACTERS = 200
 _MAX_BOLD_SHARE = 0.3
 _ITEM = re.compile(r"(?:[•‣◦▪·●○■□–]|[-*o](?=\s)|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)](?=\s)|[①-⑳])")
 _LTR_RUN = re.compile(r"[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9][0-9A-Za-z\u0660-\u0669\u06f0-\u06f9.,:/%-]*")
+_FIRST_WORD = re.compile(r"[^\s\u2e80-\uffff]+|.{1,2}")  # of Chinese two characters, as a sign may not begin a line
 _RTL = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
 
@@ -148,8 +156,8 @@ def page_blocks(
 
 def _regions(fragments: list[Fragment], depth: int = 0) -> Iterator[list[Fragment]]:
     """The parts of a page in reading order: what stands above columns, the columns from the left, what follows."""
-    gutter = _gutter(fragments) if depth < 3 else None
-    if gutter is None or (depth == 0 and _has_table(fragments)):
+    gutters = _gutters(fragments) if depth < 3 else []
+    if not gutters or (depth == 0 and _has_table(fragments, len(gutters) > 1)):
         if depth == 0:
             for part, has_columns in _parts(fragments):
                 if has_columns:
@@ -159,30 +167,41 @@ def _regions(fragments: list[Fragment], depth: int = 0) -> Iterator[list[Fragmen
         elif fragments:
             yield fragments
         return
-    crossing = [fragment for fragment in fragments if fragment.left < gutter - 1 and fragment.right > gutter + 1]
+    crossing = [fragment for fragment in fragments if _crosses(fragment, gutters)]
     crossing.sort(key=lambda fragment: fragment.top)
     tops = [fragment.top for fragment in crossing]
     bands: dict[int, list[Fragment]] = {}
     for fragment in fragments:
-        if not (fragment.left < gutter - 1 and fragment.right > gutter + 1):
+        if not _crosses(fragment, gutters):
             bands.setdefault(bisect(tops, (fragment.top + fragment.bottom) / 2), []).append(fragment)
     above: list[Fragment] = []
     for number in range(len(crossing) + 1):
         if band := bands.get(number):
-            left = [fragment for fragment in band if (fragment.left + fragment.right) / 2 < gutter]
-            right = [fragment for fragment in band if (fragment.left + fragment.right) / 2 >= gutter]
-            if not _are_columns(left, right):
+            columns = [column for column in _columns(band, gutters) if column]
+            if len(columns) > 1 and len(columns[0]) < 2:
                 above += band  # say a table or a heading between lines of full width
             else:
                 if above:
                     yield above
                     above = []
-                yield from _regions(left, depth + 1)
-                yield from _regions(right, depth + 1)
+                for column in columns:
+                    yield from _regions(column, depth + 1)
         if number < len(crossing):
             above.append(crossing[number])
     if above:
         yield above
+
+
+def _crosses(fragment: Fragment, gutters: list[float]) -> bool:
+    return any(fragment.left < gutter - 1 and fragment.right > gutter + 1 for gutter in gutters)
+
+
+def _columns(fragments: list[Fragment], gutters: list[float]) -> list[list[Fragment]]:
+    """The fragments between the gutters, from the left."""
+    columns: list[list[Fragment]] = [[] for _ in range(len(gutters) + 1)]
+    for fragment in fragments:
+        columns[bisect(gutters, (fragment.left + fragment.right) / 2)].append(fragment)
+    return columns
 
 
 def _parts(fragments: list[Fragment]) -> Iterator[tuple[list[Fragment], bool]]:
@@ -200,9 +219,10 @@ def _parts(fragments: list[Fragment]) -> Iterator[tuple[list[Fragment], bool]]:
         while len(run) > 1 and _is_heading(run[-1], height):
             behind.insert(0, run.pop())  # of what follows, not of the left column
         part = [fragment for band in run for fragment in band]
-        gutter = _gutter(part)
-        if gutter is not None and any(_has_columns_at(gutter, band) for band in run):
-            while all(fragment.right <= gutter + 1 for fragment in run[0]):
+        gutters = _gutters(part)
+        # A part is too little to tell three columns of text from a table whose cells are long.
+        if len(gutters) == 1 and any(_has_columns_at(gutters[0], band) for band in run):
+            while all(fragment.right <= gutters[0] + 1 for fragment in run[0]):
                 rest += run.pop(0)  # say the short last line of what stands above
             part = [fragment for band in run for fragment in band]
             if rest:
@@ -216,11 +236,15 @@ def _parts(fragments: list[Fragment]) -> Iterator[tuple[list[Fragment], bool]]:
         yield rest, False
 
 
-def _has_table(fragments: list[Fragment]) -> bool:
-    """Whether rows of a table stand one below another, which white space between columns must not cut."""
+def _has_table(fragments: list[Fragment], has_several_columns: bool) -> bool:
+    """Whether rows of a table stand one below another, which white space between columns must not cut.
+
+    Where the whole page is several columns of running text, a band of it that is so too is no row.
+    """
     n_rows = 0
     for band in _bands(fragments):
-        n_rows = n_rows + len(lines_of(band)) if _is_row(band) else 0
+        is_row = _is_row(band) and not (has_several_columns and len(_gutters(band)) > 1)
+        n_rows = n_rows + len(lines_of(band)) if is_row else 0
         if n_rows >= 3:
             return True
     return False
@@ -294,25 +318,31 @@ def _is_heading(band: list[Fragment], height: float) -> bool:
     return all(fragment.is_bold or fragment.height > _HEADING_RATIO * height for fragment in band)
 
 
-def _are_columns(left: list[Fragment], right: list[Fragment]) -> bool:
-    return (len(left) >= 2 and len(right) >= 1) or not (left and right)
+def _gutters(fragments: list[Fragment]) -> list[float]:
+    """Where the white space between columns of text is; empty where there is one column, or a table.
 
-
-def _gutter(fragments: list[Fragment]) -> float | None:
-    """Where the white space between two columns of text is; None where there is one column, or a table."""
+    Two columns have one gutter: a column that has columns of its own is looked at again.
+    """
     if len(fragments) < 2 * _MIN_COLUMN_LINES:
-        return None
+        return []
     start, end = min(fragment.left for fragment in fragments), max(fragment.right for fragment in fragments)
     width = end - start
     height = median(fragment.height for fragment in fragments)
     if width < 20 * height or width > 20_000:
-        return None
+        return []
     narrow = [fragment for fragment in fragments if fragment.right - fragment.left < _MAX_COLUMN_SHARE * width]
+    middles = _free_middles(narrow, start, width, _MIN_GUTTER * height)
+    n_lines, best = max(((_lines_beside(narrow, x, start, end), -x) for x in middles), default=(0, 0.0))
+    return [-best] if n_lines else _gutters_of_several(narrow, middles, start, end, height)
+
+
+def _free_middles(narrow: list[Fragment], start: float, width: float, least: float) -> list[float]:
+    """The middles of the white spaces, at least so wide, that run down the page between narrow lines."""
     covered = [0] * (int(width) + 3)
     for fragment in narrow:
         covered[int(fragment.left - start)] += 1
         covered[int(fragment.right - start) + 1] -= 1
-    best: tuple[int, float] | None = None
+    middles: list[float] = []
     total = 0
     free_from: int | None = None
     allowed = len(narrow) // 50
@@ -322,13 +352,10 @@ def _gutter(fragments: list[Fragment]) -> float | None:
         if is_free and free_from is None:
             free_from = x
         elif not is_free and free_from is not None:
-            if x - free_from >= _MIN_GUTTER * height:
-                middle = start + (free_from + x) / 2
-                n = _lines_beside(narrow, middle, start, end)
-                if n and (best is None or n > best[0]):
-                    best = n, middle
+            if x - free_from >= least:
+                middles.append(start + (free_from + x) / 2)
             free_from = None
-    return best[1] if best else None
+    return middles
 
 
 def _lines_beside(fragments: list[Fragment], gutter: float, start: float, end: float) -> int:
@@ -345,6 +372,87 @@ def _lines_beside(fragments: list[Fragment], gutter: float, start: float, end: f
     heights = [max(cell.bottom for cell in side) - min(cell.top for cell in side) for side in (left, right)]
     shorter = min(heights)
     return min(len(left), len(right)) if lower - upper > 0.3 * shorter else 0
+
+
+def _gutters_of_several(
+    narrow: list[Fragment], middles: list[float], start: float, end: float, height: float
+) -> list[float]:
+    """The gutters of three columns of running text or more; empty where there are fewer, or a table.
+
+    In running text a line ends where the next word has no room, and paragraphs end at different heights in each
+    column. The cells of a table end before that, or all cells of a row end together.
+    """
+    gutters: list[float] = []
+    for middle in middles:
+        if min(middle - (gutters[-1] if gutters else start), end - middle) >= _MIN_COLUMN_WIDTH * height:
+            gutters.append(middle)  # others stand between list marks and their texts
+    if len(gutters) < 2:
+        return []
+    columns = [lines_of(column) for column in _columns(narrow, gutters) if column]
+    if len(columns) > 2 and len(columns[-1]) < _MIN_LINES_OF_SEVERAL:
+        columns.pop()  # where the text ends
+    if len(columns) < 2 or not all(map(_is_running_text, columns)):
+        return []
+    return [] if _are_cells(columns, 0.3 * height) else gutters
+
+
+def _are_cells(columns: list[list[Line]], tolerance: float) -> bool:
+    """Whether paragraphs begin at the same heights in all columns, as the cells of a row do."""
+    tops = [[_top(line) for line in lines] for lines in columns]
+    ends = [_paragraph_ends(lines) for lines in columns]
+    fewest, *others = sorted(ends, key=len)
+    n_shared = sum(all(_has_near(column, top, tolerance) for column in others) for top in fewest)
+    if n_shared >= max(2, _MAX_SHARED_ENDS * len(fewest)):
+        return True
+    n_gaps = n_shared = 0
+    for number in range(len(columns)):
+        other_tops, other_ends = (places[:number] + places[number + 1 :] for places in (tops, ends))
+        for top in _tops_below_gaps(columns[number]):
+            n_gaps += 1
+            n_shared += all(_has_near(column, top, tolerance) for column in other_tops) and any(
+                _has_near(column, top, tolerance) for column in other_ends
+            )
+    return n_shared >= max(2, _MAX_SHARED_GAPS * n_gaps)
+
+
+def _has_near(places: list[float], place: float, tolerance: float) -> bool:
+    """Whether one of the places, which ascend, is near."""
+    index = bisect(places, place - tolerance)
+    return index < len(places) and places[index] < place + tolerance
+
+
+def _is_running_text(lines: list[Line]) -> bool:
+    if len(lines) < _MIN_LINES_OF_SEVERAL:
+        return False
+    left, right = min(map(_left, lines)), max(map(_right, lines))
+    has_case = 2 * sum(_text(line)[0].lower() != _text(line)[0].upper() for line in lines) > len(lines)
+    least = _MIN_LINE_FILL if has_case else _MIN_LINE_FILL_WITHOUT_CASE
+    if median(map(_right, lines)) - left < least * (right - left):
+        return False
+    return len(lines) - 1 - len(_paragraph_ends(lines)) >= _MIN_CONTINUED * (len(lines) - 1)
+
+
+def _paragraph_ends(lines: list[Line]) -> list[float]:
+    """The tops of the lines of a column that seem to continue no line above them."""
+    right = max(map(_right, lines))
+    below_gaps = set(_tops_below_gaps(lines))
+    ends: list[float] = []
+    for above, line in pairwise(lines):
+        text = _text(line)
+        word = _FIRST_WORD.match(text)
+        share = len(word[0]) / len(text) if word else 0.0
+        has_room = right - _right(above) > share * (_right(line) - _left(line)) + 0.5 * line[0].height
+        begins = text[0].isupper() or text[0].isdigit() or _ITEM.match(text) is not None
+        if has_room or begins or _top(line) in below_gaps:
+            ends.append(_top(line))
+    return ends
+
+
+def _tops_below_gaps(lines: list[Line]) -> list[float]:
+    """The tops of the lines of a column that stand further below the line above than most do."""
+    pitches = [_top(line) - _top(above) for above, line in pairwise(lines)]
+    usual = median(pitches)
+    return [_top(line) for line, pitch in zip(lines[1:], pitches, strict=True) if pitch > 1.3 * usual]
 
 
 Line = list[Fragment]
@@ -490,6 +598,14 @@ def _overlap(first: Fragment, second: Fragment) -> float:
 
 def _top(line: Line) -> float:
     return min(cell.top for cell in line)
+
+
+def _left(line: Line) -> float:
+    return min(cell.left for cell in line)
+
+
+def _right(line: Line) -> float:
+    return max(cell.right for cell in line)
 
 
 def _bottom(line: Line) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable
 from dataclasses import replace
+from textwrap import wrap
 
 import pytest
 
@@ -65,6 +66,71 @@ def test_two_columns_are_read_one_after_the_other(order: str) -> None:
     lines = "\n".join(block.text for block in blocks).split("\n")
     assert lines[1:-1] == [*left, *right]
     assert lines[0].startswith("A title") and lines[-1].startswith("A closing")
+
+
+def running_text(n_columns: int, language: str) -> list[list[str]]:
+    """Made-up text in columns of 12 lines: lines end where the next word has no room, paragraphs at own heights."""
+    sentence, width = {
+        "en": (
+            "Take the made-up tablet with water and never with wine, since that makes its effects last longer. ",
+            27,
+        ),
+        "zh": ("每日服用两片虚构药物并多喝温水如有不适应立即停药并联系医生", 11),
+    }[language]
+    columns = []
+    for number in range(n_columns):
+        text = f"{sentence[3 * number :]}{sentence * 5}"
+        lines = [text[at : at + width] for at in range(0, 12 * width, width)] if language == "zh" else wrap(text, width)
+        lines[4 + number] = lines[4 + number][: width // 3]  # the end of a paragraph
+        columns.append(lines[:12])
+    return columns
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("n_columns", [3, 4])
+@pytest.mark.parametrize("pitch", [12, 16])
+def test_more_columns_are_read_one_after_the_other(n_columns: int, language: str, pitch: int) -> None:
+    columns = running_text(n_columns, language)
+    title = "A title over all of the columns of this made-up leaflet, as wide as its page"
+    page = Page().text(40, 800, title, 13)
+    for number, lines in enumerate(columns):
+        page.lines(40 + 530 / n_columns * number, 770, lines, 10, pitch)
+    blocks, _facts = read_pages(page)
+    assert "row" not in kinds(blocks)
+    lines = "\n".join(block.text for block in blocks).split("\n")
+    assert lines == [title, *(line.strip() for lines in columns for line in lines)]
+
+
+def test_a_table_as_wide_as_three_columns_of_text_keeps_its_rows() -> None:
+    rows = [("Drug and how it is given", "Dose for an adult patient", "What to look for then")]
+    rows += [
+        ("Fentamorph by the vein", "five milligrams an hour", "slow breathing and pulse"),
+        ("Nitrolan under the tongue", "one tablet, then another", "low pressure, headache"),
+        ("Mockacin by mouth", "two capsules at breakfast", "rash, fever, yellow skin"),
+        ("Fakolol by mouth", "half a tablet at night", "slow pulse, cold hands"),
+        ("Sedatrin by the muscle", "ten milligrams, only once", "sleepiness for a day"),
+        ("Placebol as an inhaler", "two puffs in an attack", "fast pulse, shaking hands"),
+        ("Inventacin by the vein", "one gram in half an hour", "rash, pain in the arm"),
+        ("Fabulin under the skin", "ten units before a meal", "hunger, sweating, tremor"),
+    ]
+    page = Page()
+    for number, row in enumerate(rows):
+        for x, cell in zip((40, 175, 310), row, strict=True):
+            page.text(x, 770 - 14 * number, cell)
+    blocks, _facts = read_pages(page)
+    assert [(block.kind, block.text) for block in blocks] == [("row", " | ".join(row)) for row in rows]
+
+
+def test_rows_with_cells_of_several_lines_as_wide_as_columns_of_text_are_kept() -> None:
+    page, y = Page(), 770
+    columns = running_text(3, "en")
+    for n_lines in ((2, 4, 3), (3, 2, 4), (4, 3, 2), (2, 3, 4), (3, 4, 2)):  # of the cells of each row
+        for number, n in enumerate(n_lines):
+            page.lines(40 + 177 * number, y, columns[number][:n], 10, 12)
+        y -= 12 * max(n_lines) + 3
+    blocks, _facts = read_pages(page)
+    assert blocks[0].kind == "row"
+    assert all(lines[0].strip() in blocks[0].text for lines in columns)
 
 
 @pytest.mark.parametrize("places", [(60, 180, 240, 420), (60, 180, 320, 440)], ids=["across", "in line"])
