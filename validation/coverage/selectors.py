@@ -26,9 +26,14 @@ def runs_on(benchmark: Benchmark) -> QuerySet[CoverageRun]:
     return CoverageRun.objects.filter(benchmark=benchmark).select_related("created_by").defer("config")
 
 
-def reported_runs(benchmark: Benchmark, *, with_settings: bool = False) -> QuerySet[CoverageRun]:
-    """The runs that a report may be about: those that have ended and brought an answer, and are no replay."""
-    runs = CoverageRun.objects.filter(benchmark=benchmark).exclude(status__in=PipelineRun.LIVE).filter(replay=False)
+def reported_runs(benchmark: Benchmark, *, with_settings: bool = False, replays: bool = False) -> QuerySet[CoverageRun]:
+    """The runs that a report may be about: those that have ended and brought an answer, and are no replay.
+
+    With ``replays`` they are there as well: a command may write their files, to compare them with those of their run.
+    """
+    runs = CoverageRun.objects.filter(benchmark=benchmark).exclude(status__in=PipelineRun.LIVE)
+    if not replays:
+        runs = runs.filter(replay=False)
     runs = runs.filter(steps__state=PipelineStep.State.DONE).distinct().order_by("-created_at", "-pk")
     return runs if with_settings else runs.defer("config")
 
