@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, F, Q, QuerySet, Value
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import MD5, Concat
 
 from accounts.models import User
@@ -34,7 +34,9 @@ def reported_runs(benchmark: Benchmark, *, with_settings: bool = False, replays:
     runs = CoverageRun.objects.filter(benchmark=benchmark).exclude(status__in=PipelineRun.LIVE)
     if not replays:
         runs = runs.filter(replay=False)
-    runs = runs.filter(steps__state=PipelineStep.State.DONE).distinct().order_by("-created_at", "-pk")
+    # A join with the steps would read the settings, which hold all texts, once for each of thousands.
+    answered = PipelineStep.objects.filter(run=OuterRef("pk"), state=PipelineStep.State.DONE)
+    runs = runs.filter(Exists(answered)).order_by("-created_at", "-pk")
     return runs if with_settings else runs.defer("config")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from rubrics.models import Benchmark
 from scoring.models import PipelineRun, PipelineStep
@@ -22,5 +22,7 @@ def reported_runs(benchmark: Benchmark, *, with_settings: bool = False, replays:
     runs = TrialRun.objects.filter(benchmark=benchmark).exclude(status__in=PipelineRun.LIVE)
     if not replays:
         runs = runs.filter(replay=False)
-    runs = runs.filter(steps__state=PipelineStep.State.DONE).distinct().order_by("-created_at", "-pk")
+    # A join with the steps would read the settings, which hold all texts, once for each of thousands.
+    answered = PipelineStep.objects.filter(run=OuterRef("pk"), state=PipelineStep.State.DONE)
+    runs = runs.filter(Exists(answered)).order_by("-created_at", "-pk")
     return runs if with_settings else runs.defer("config")
