@@ -34,22 +34,21 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.jobs import no_progress
-from consilium.llm.rules.names import MODEL
 from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, acuity, benchmark, documents
 from demo.acuity_runs import ask_about_messages
 from demo.cases import DemoCase, read_cases
 from demo.physician_work import PhysicianWork, Task
 from demo.responses import DemoResponse, case_row, compose_all
-from demo.rules_endpoint import stages_endpoint
 from demo.simulator import Simulator
 from demo.story import CLOSED_CASES, OPEN_CASES, Calendar, Ending, Place, endings, spread
+from demo.validity import measure_rubric_sets
 from documents import services as document_services
 from documents.models import Passage
 from documents.references import short_reference
 from documents.services.terms import CollectionTerms
 from rubrics import services as rubric_services
 from rubrics.editor.citation import Citation
-from rubrics.editor.draft_content import MAX_ITEMS, DraftItem, items_of
+from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.imports.bulk import refresh_statistics
 from rubrics.models import AcuityScale, AuthoringRole, Benchmark, BenchmarkRole, Candidate, Case, Response, Rubric
 from rubrics.models.cases import Difficulty
@@ -57,16 +56,10 @@ from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import approve, send_to_review
 from scoring.acuity.importing import import_acuity
 from scoring.judges import services as judge_services
-from scoring.models import PipelineRun, RunSlice, TrainedModel
-from scoring.pipelines.working import work_on_run as work_on_pipeline
+from scoring.models import RunSlice, TrainedModel
 from scoring.runs import services as run_services
 from scoring.trained.fitting import fit
 from scoring.work.slice import work_on_slice
-from validation.coverage.services import ask_physicians
-from validation.coverage.services import create_run as create_coverage_run
-from validation.models import RubricSet
-from validation.sets.frames import Frame, Range
-from validation.sets.services import SetName, make_set
 
 JUDGE = "Demo judge"
 HELD_OUT = "Dittany-L"
@@ -102,7 +95,7 @@ def load_demo(*, at: datetime) -> bool:
     refresh_statistics()
     ask_about_messages(demo, groups[0], people["researcher@example.org"], calendar)
     _judge(demo, people["researcher@example.org"], at)
-    _rubric_sets(demo, people["researcher@example.org"], at)
+    measure_rubric_sets(demo, by=people["researcher@example.org"], physician=people["author-1@example.org"], at=at)
     _reports(demo, people["researcher@example.org"], at)
     return True
 
@@ -484,39 +477,6 @@ def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
     run = run_services.create_run(benchmark=demo, judge=judge, frame=run_services.RunFrame(), by=researcher, at=at)
     for part in RunSlice.objects.filter(run=run).order_by("number"):
         work_on_slice(run.pk, part.number, clock=lambda: at)
-
-
-def _rubric_sets(demo: Benchmark, researcher: User, at: datetime) -> None:
-    """The criteria of the cases with a rubric, and the generic ones for the same cases."""
-    frame = Frame(criteria=Range(1, MAX_ITEMS))  # the messages of the panel have no rubric
-    gold, generic = (
-        make_set(
-            benchmark=demo,
-            name=SetName(name, "Made up, as everything in this benchmark."),
-            track=track,
-            frame=frame,
-            by=researcher,
-            at=at,
-        )
-        for name, track in (("Criteria of the cases (made up)", "gold"), ("Generic criteria (made up)", ""))
-    )
-    _coverage(gold, generic, researcher, at)
-
-
-def _coverage(gold: RubricSet, measured: RubricSet, researcher: User, at: datetime) -> None:
-    """A finished run that rules answered, with questions to physicians. No worker takes part in it."""
-    with stages_endpoint() as url:
-        config = {"endpoint": url, "model": MODEL, "concurrency": 16}
-        run = create_coverage_run(
-            benchmark=gold.benchmark, gold=gold, sets=[measured], config=config, by=researcher, at=at
-        )
-        while work_on_pipeline(run.pk, clock=lambda: at):
-            continue
-    run.refresh_from_db()
-    assert run.status == PipelineRun.Status.FINISHED, run.error
-    ask_physicians(run=run, at=at)
-    report = {"run": run.public_id}
-    create_report(benchmark=gold.benchmark, kind=Report.Kind.COVERAGE, parameters=report, by=researcher, at=at)
 
 
 def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:

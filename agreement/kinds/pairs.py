@@ -84,9 +84,9 @@ def run_title(run: TrialRun) -> str:
     }
 
 
-def run_called(benchmark: Benchmark, public_id: Any) -> TrialRun:
+def run_called(benchmark: Benchmark, public_id: Any, *, replays: bool = False) -> TrialRun:
     """The run that a report is about; `WrongParameters` where there is none with this id that has ended."""
-    runs = reported_runs(benchmark, with_settings=True)
+    runs = reported_runs(benchmark, with_settings=True, replays=replays)
     run = runs.filter(public_id=public_id).first() if isinstance(public_id, str) else None
     if run is None:
         raise WrongParameters(_("“run” names no run of trials that has ended."))

@@ -38,10 +38,10 @@ DECISION_LABELS = {
     "tie": pgettext_lazy("of a pair", "Tie"),
     "loss": pgettext_lazy("of a pair", "Loss"),
 }
-SIDE_LABELS = {
-    "first": gettext_lazy("the text that stands first"),
-    "second": gettext_lazy("the text that stands second"),
-    "same": gettext_lazy("neither"),
+ONE_SIDED = {
+    "first": gettext_lazy("nearly all answers prefer the text that stands first, whichever it is."),
+    "second": gettext_lazy("nearly all answers prefer the text that stands second, whichever it is."),
+    "same": gettext_lazy("nearly all answers call the two texts the same."),
 }
 MET_BY_LABELS = {"reference": gettext_lazy("the reference"), "candidate": gettext_lazy("the candidate")}
 
@@ -52,7 +52,7 @@ def body(report: Report, sort: str) -> Context:
     return {
         "facts": facts,
         "one_sided": [
-            (set_label(name), SIDE_LABELS[side]) for name, side in facts["one_sided"].items() if side in SIDE_LABELS
+            (set_label(name), ONE_SIDED[side]) for name, side in facts["one_sided"].items() if side in ONE_SIDED
         ],
         "pairs": _pairs(report),
         "auroc": _auroc(report),
@@ -222,7 +222,7 @@ def _answers(report: Report) -> PageTable:
                     set_label(row["set"]),
                     _count(row["n_trials"]),
                     _count(row["n_missing"]),
-                    *(_plain(row[f"share_{side}"]) for side in SIDE_LABELS),
+                    *(_plain(row[f"share_{side}"]) for side in ONE_SIDED),
                 ]
                 for row in table_of(report, "answers").dicts()
             ]

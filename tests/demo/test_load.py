@@ -46,7 +46,7 @@ from documents.models import Document
 from rubrics.models import Benchmark, Case, Framing, Response, Rubric, RubricItem
 from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, TrainedModel, Verdict
 from scoring.pipelines.cache import request_of
-from validation.models import RubricSet
+from validation.models import NearMissPair, RubricSet, TrialRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -197,7 +197,7 @@ def test_a_trained_judge_has_a_finished_run_and_reports_wait_for_a_worker() -> N
     assert run.status == "finished"
     assert run.verdicts.count() == run.expected == 72 * 30
     assert set(Report.objects.values_list("status", flat=True)) == {"pending"}
-    assert Report.objects.values("kind").distinct().count() == 11
+    assert Report.objects.values("kind").distinct().count() == 12
 
 
 def test_the_judge_beats_its_baselines_on_the_candidate_that_it_never_saw() -> None:
@@ -265,7 +265,7 @@ def test_two_candidates_chose_levels_and_answered_as_to_a_patient() -> None:
     runs = PipelineRun.objects.filter(benchmark__slug="demo")
     assert set(runs.values_list("kind", "candidate__name", "status", "endpoint_kind")) == {
         (kind, name, "finished", "rules") for kind in ("classify", "responses") for name in ("Fennel-3B", "Ginger-XL")
-    } | {("coverage", None, "finished", "rules")}
+    } | {(kind, None, "finished", "rules") for kind in ("coverage", "near_miss", "trials")}
     choices = AcuityReading.objects.filter(pipeline_run__kind="classify")
     assert Counter(choices.values_list("candidate__name", flat=True)) == {"Fennel-3B": 120, "Ginger-XL": 120}
     stated = choices.filter(state="level")
@@ -333,3 +333,21 @@ def test_two_rubric_sets_can_be_compared() -> None:
     sets = RubricSet.objects.finished().filter(benchmark__is_demo=True)
     assert set(sets.values_list("origin", "case_count", "item_count")) == {("gold", 12, 360), ("generic", 12, 72)}
     assert all("made up" in row.name for row in sets)
+
+
+def test_pairs_are_judged_tried_and_reported_as_made_by_rules() -> None:
+    pairs = NearMissPair.objects.filter(group__benchmark__slug="demo")
+    assert Counter(pairs.values_list("state", "grade")) == {
+        ("confirmed", "dangerous"): 9, ("confirmed", "minor"): 1, ("proposed", ""): 2,
+    }  # fmt: skip
+    run_of_trials = TrialRun.objects.get(benchmark__slug="demo")
+    # Ten pairs by two sets and without a rubric, once in each order.
+    assert (run_of_trials.status, run_of_trials.steps.count()) == ("finished", 10 * 3 * 2)
+    report = Report.objects.get(benchmark__slug="demo", kind="pairs")
+    run(report_id=report.pk, clock=timezone.now)
+    client = Client()
+    client.force_login(user("researcher"))
+    page = client.get(f"/b/demo/validity/{report.public_id}/").content.decode()
+    assert "Rules answered here, and no language model." in page
+    client.force_login(user("author-1"))
+    assert client.get("/b/demo/pairs/judge/").status_code == 302  # a pair waits

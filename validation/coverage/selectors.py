@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, F, Q, QuerySet, Value
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import MD5, Concat
 
 from accounts.models import User
@@ -26,10 +26,17 @@ def runs_on(benchmark: Benchmark) -> QuerySet[CoverageRun]:
     return CoverageRun.objects.filter(benchmark=benchmark).select_related("created_by").defer("config")
 
 
-def reported_runs(benchmark: Benchmark, *, with_settings: bool = False) -> QuerySet[CoverageRun]:
-    """The runs that a report may be about: those that have ended and brought an answer, and are no replay."""
-    runs = CoverageRun.objects.filter(benchmark=benchmark).exclude(status__in=PipelineRun.LIVE).filter(replay=False)
-    runs = runs.filter(steps__state=PipelineStep.State.DONE).distinct().order_by("-created_at", "-pk")
+def reported_runs(benchmark: Benchmark, *, with_settings: bool = False, replays: bool = False) -> QuerySet[CoverageRun]:
+    """The runs that a report may be about: those that have ended and brought an answer, and are no replay.
+
+    With ``replays`` they are there as well: a command may write their files, to compare them with those of their run.
+    """
+    runs = CoverageRun.objects.filter(benchmark=benchmark).exclude(status__in=PipelineRun.LIVE)
+    if not replays:
+        runs = runs.filter(replay=False)
+    # A join with the steps would read the settings, which hold all texts, once for each of thousands.
+    answered = PipelineStep.objects.filter(run=OuterRef("pk"), state=PipelineStep.State.DONE)
+    runs = runs.filter(Exists(answered)).order_by("-created_at", "-pk")
     return runs if with_settings else runs.defer("config")
 
 

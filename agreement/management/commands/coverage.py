@@ -40,7 +40,7 @@ class Command(BaseCommand):
         parser.add_argument("--against", default="", metavar="NAME", help="a second set on the same gold points")
         parser.add_argument("--judge", required=True, metavar="MODEL", help="the model that answers")
         parser.add_argument("--gold", default="", metavar="NAME", help="the gold set (default: that of the newest run)")
-        parser.add_argument("--run", default="", metavar="ID", help="this run and no other")
+        parser.add_argument("--run", default="", metavar="ID", help="this run and no other; it may be a replay")
         parser.add_argument("--endpoint", default="", metavar="URL", help="up to /v1: begin a run where there is none")
         parser.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
         parser.add_argument("--temperature", type=float)
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         names = [name for name in (options["set"], options["against"]) if name]
         try:
             run = self._run(benchmark, names, options)
-            inputs = read_coverage(run_called(benchmark, run.public_id))
+            inputs = read_coverage(run_called(benchmark, run.public_id, replays=True))
         except DomainError as error:
             raise CommandError(str(error)) from None
         rule, out = rule_of(options), Path(options["out"])
@@ -83,7 +83,7 @@ class Command(BaseCommand):
 
     def _run(self, benchmark: Benchmark, names: Sequence[str], options: dict[str, Any]) -> CoverageRun:
         """The newest run that fits, or a new one where an endpoint is given."""
-        for run in reported_runs(benchmark):
+        for run in reported_runs(benchmark, replays=bool(options["run"])):
             fits = run.model_name == options["judge"] and set(names) <= set(run.set_names)
             if fits and options["gold"] in ("", run.gold_name) and options["run"] in ("", run.public_id):
                 return run

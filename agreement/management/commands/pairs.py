@@ -43,7 +43,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--which", choices=Which.values, default=str(Which.CONFIRMED), help="which pairs of the groups"
         )
-        parser.add_argument("--run", default="", metavar="ID", help="this run and no other")
+        parser.add_argument("--run", default="", metavar="ID", help="this run and no other; it may be a replay")
         parser.add_argument(
             "--rule", choices=[str(rule) for rule in DecisionRule], default=str(DecisionRule.SIGN),
             help="what decides a trial (default sign)",
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         benchmark = benchmark_called(options["benchmark"])
         try:
             run = self._run(benchmark, options)
-            inputs = read_trials(run_called(benchmark, run.public_id))
+            inputs = read_trials(run_called(benchmark, run.public_id, replays=True))
         except DomainError as error:
             raise CommandError(str(error)) from None
         rule, out = rule_of(options), Path(options["out"])
@@ -94,7 +94,7 @@ class Command(BaseCommand):
 
     def _run(self, benchmark: Benchmark, options: dict[str, Any]) -> TrialRun:
         """The newest run that fits, or a new one where an endpoint is given."""
-        for run in reported_runs(benchmark):
+        for run in reported_runs(benchmark, replays=bool(options["run"])):
             if options["run"]:
                 if run.public_id == options["run"]:
                     return run

@@ -95,9 +95,13 @@ def test_a_replay_here_and_elsewhere_gives_the_same_bytes(
     assert member(archive_of(replayed), "outputs.jsonl") == member(archive_of(run), "outputs.jsonl")
     assert not NearMissPair.objects.filter(group__benchmark=Benchmark.objects.get(slug="empty")).exists()
     called("pairs", benchmark="empty", run=imported.public_id, out=str(tmp_path / "there"))
+    called("pairs", benchmark="empty", run=replayed.public_id, out=str(tmp_path / "again"))
     for name in ("pairs", "pairs_apart", "mutation", "unnoticed", "each_pair", "deciding", "answers", "trials"):
-        first, second = ((tmp_path / folder / f"{name}.csv").read_bytes() for folder in ("here", "there"))
-        assert first == second, name
+        first, *others = ((tmp_path / folder / f"{name}.csv").read_bytes() for folder in ("here", "there", "again"))
+        assert [first, first] == others, name
+    called("pairs", benchmark="empty", out=str(tmp_path / "named"))  # only who names a replay gets its files
+    settings_of = json.loads((tmp_path / "named" / "settings.json").read_text())
+    assert settings_of["run"] == imported.public_id
     assert loopback.requests() == n_requests
 
 
