@@ -676,9 +676,11 @@ ENDPOINTS |= {
 }
 
 DECIDERS = MEMBERS | AUTHORS
-a_coverage_run = of(public_id=lambda world: CoverageRun.objects.get(benchmark=world.benchmark).public_id)
+a_coverage_run = of(
+    public_id=lambda world: CoverageRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id
+)
 a_covered_case = of(
-    public_id=lambda world: CoverageRun.objects.get(benchmark=world.benchmark).public_id,
+    public_id=lambda world: CoverageRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id,
     case=lambda world: world.case.public_id,
 )
 
@@ -716,8 +718,8 @@ ENDPOINTS |= {
 }
 
 a_pair = of(public_id=lambda world: NearMissPair.objects.get(group__benchmark=world.benchmark).public_id)
-a_making_run = of(public_id=lambda world: MakingRun.objects.get(benchmark=world.benchmark).public_id)
-a_trial_run = of(public_id=lambda world: TrialRun.objects.get(benchmark=world.benchmark).public_id)
+a_making_run = of(public_id=lambda world: MakingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id)
+a_trial_run = of(public_id=lambda world: TrialRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id)
 ENDPOINTS |= {
     "validation:pairs": Endpoint(STAFF, slug),
     "validation:pair-new": Endpoint(STAFF, slug),
