@@ -67,8 +67,8 @@ def _coverage(gold: RubricSet, measured: RubricSet, config: dict[str, Any], comm
 
 def _pairs(sets: list[RubricSet], physician: User, config: dict[str, Any], common: dict[str, Any]) -> None:
     """Pairs of the reference answers, most of them judged; a finished run of trials, and a report on it."""
-    making_config = {**config, "kinds": [str(ErrorKind.DOSE), str(ErrorKind.NUMBER)]}
-    making = create_making_run(group=PAIRS, judgements_due=1, frame=CaseFrame(), config=making_config, **common)
+    settings = {**config, "kinds": [str(ErrorKind.DOSE), str(ErrorKind.NUMBER)]}
+    making = create_making_run(group=PAIRS, judgements_due=1, frame=CaseFrame(), config=settings, **common)
     _work(making, common["at"])
     pairs = list(NearMissPair.objects.filter(group__benchmark=common["benchmark"]).order_by("case__key"))
     for place, pair in enumerate(pairs[:-WAITING]):

@@ -63,7 +63,10 @@ def build(benchmark: Benchmark, gold: RubricSet, sets: Sequence[RubricSet], sett
     check_sets(benchmark, gold, sets)
     criteria = {own.pk: criteria_of(own) for own in (gold, *sets)}
     rows = Case.objects.filter(benchmark=benchmark, pk__in=criteria[gold.pk]).included().order_by("pk")
-    counting = dict(rows.values_list("pk", "key"))
+    counting: dict[int, str] = {}
+    tags: dict[int, list[str]] = {}
+    for pk, key, own_tags, label_tags in rows.values_list("pk", "key", "tags", "label_tags"):
+        counting[pk], tags[pk] = key, sorted({*own_tags, *label_tags})
     withheld = cases_with_open_findings(counting)
     case_ids = [pk for pk in counting if pk not in withheld]
     if not case_ids:
@@ -80,7 +83,12 @@ def build(benchmark: Benchmark, gold: RubricSet, sets: Sequence[RubricSet], sett
             "gold": set_config(gold),
             "sets": [set_config(own) for own in sets],
             "cases": [
-                {"key": counting[pk], "gold": stored(pk, gold), "sets": [stored(pk, own) for own in sets]}
+                {
+                    "key": counting[pk],
+                    "tags": tags[pk],
+                    "gold": stored(pk, gold),
+                    "sets": [stored(pk, own) for own in sets],
+                }
                 for pk in case_ids
             ],
         }

@@ -14,6 +14,7 @@ from consilium.core.limits import (
     MAX_CRITERION_LENGTH,
     MAX_KEY_LENGTH,
     MAX_RUBRIC_SET_NAME_LENGTH,
+    MAX_TAG_LENGTH,
 )
 from scoring.generation.config import PricedConfig
 from scoring.judges.config import StrictConfig, checked_config
@@ -44,9 +45,10 @@ class SetConfig(_KeptAsItIs):
 
 
 class CaseConfig(_KeptAsItIs):
-    """A case with its gold points, and its criteria in each measured set."""
+    """A case with its tags when the run began, its gold points, and its criteria in each measured set."""
 
     key: str = Field(min_length=1, max_length=MAX_KEY_LENGTH)
+    tags: list[Annotated[str, Field(max_length=MAX_TAG_LENGTH)]] = Field(default_factory=list)
     gold: Criteria = Field(min_length=1)
     sets: list[Criteria] = Field(min_length=1, max_length=MAX_SETS)
 

@@ -192,15 +192,9 @@ def read_coverage(run: CoverageRun) -> CoverageInputs:
         for place, own in enumerate(case.sets)
         for number, point in enumerate(own, start=1)
     ]
-    tags = _tags(run, [case.key for case in ordered])
+    # As they were when the run began, so that a replay elsewhere has the same slices.
+    tags = {case.key: frozenset(case.tags) for case in config.cases if case.key not in excluded}
     return CoverageInputs(run, config, gold, answers, criteria, tags, _digest(config, answers, criteria, tags))
-
-
-def _tags(run: CoverageRun, keys: Iterable[str]) -> dict[str, frozenset[str]]:
-    """The tags of each case."""
-    rows = Case.with_stubs.filter(benchmark=run.benchmark_id, key__in=list(keys))
-    known = {key: frozenset([*tags, *more]) for key, tags, more in rows.values_list("key", "tags", "label_tags")}
-    return {key: known.get(key, frozenset()) for key in keys}
 
 
 def _digest(

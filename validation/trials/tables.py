@@ -278,9 +278,10 @@ def _in_series(inputs: TrialInputs, own: TriedPair, series: str) -> _PairInSerie
     for number, point in enumerate(inputs.criteria(own, series), start=1):
         met = [answer.met[number - 1] for answer in good]
         counts = {"reference": met.count((True, False)), "candidate": met.count((False, True))}
-        n = sum(counts.values())
-        if 2 * n > len(good):
-            alone.append(Alone(number, point, max(counts, key=lambda side: counts[side]), n))
+        # The same text in most trials: what is met by whichever text stands first tells nothing apart.
+        side = max(counts, key=lambda side: counts[side])
+        if 2 * counts[side] > len(good):
+            alone.append(Alone(number, point, side, counts[side]))
     return _PairInSeries(own, len(trials), len(good), alone)
 
 

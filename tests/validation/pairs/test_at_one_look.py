@@ -64,6 +64,11 @@ def test_a_model_that_reads_nothing(settings: Any, model: str, words: str) -> No
     assert re.findall(r"<p>(A|no rubric): ([^<]*)</p>", screen) == [("A", words), ("no rubric", words)]
     assert NOTHING in screen
     assert "Rules answered here, and no language model." in screen
+    # No criterion tells the texts apart, though “always A” says that one text alone meets it in every trial.
+    (mutation,) = [row for row in table_of(report, "mutation").dicts() if row["slice"] == "all"]
+    assert (mutation["n_pairs"], mutation["noticed"], mutation["score"]) == (5, 0, 0)
+    assert len(table_of(report, "deciding").dicts()) == 0
+    assert len(table_of(report, "unnoticed").dicts()) == 5
     # Nothing is won: half of the trials have each text first.
     for row in table_of(report, "pairs").dicts():
         assert (row["win"], row["tie"], row["mean_delta"], row["auroc_paired"]) == (0, 1, 0, 0.5)
