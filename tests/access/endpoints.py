@@ -760,9 +760,11 @@ ENDPOINTS |= {
     "api:api-pair-run-replay": Endpoint(STAFF, a_trial_run, writes_only=True),
 }
 
-a_refinement_run = of(public_id=lambda world: RefinementRun.objects.get(benchmark=world.benchmark).public_id)
+a_refinement_run = of(
+    public_id=lambda world: RefinementRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id
+)
 a_refined_case = of(
-    public_id=lambda world: RefinementRun.objects.get(benchmark=world.benchmark).public_id,
+    public_id=lambda world: RefinementRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id,
     case=lambda world: world.case.public_id,
 )
 ENDPOINTS |= {

@@ -177,10 +177,16 @@ def save_criteria(case: Any, author: Any, *citations: list[dict[str, Any]]) -> N
 def test_more_citations_than_a_criterion_can_have_are_refused_at_once(opened: tuple[Page, Any, Any]) -> None:
     page, case, (fever, _red_flags) = opened
     author = AuthoringRole.objects.get().user
+    ends = [word.end() for word in re.finditer(r"[^\s;]+", FEVER)][7:-1]
     rows = [
-        {"passage": fever.public_id, "start": 0, "end": end, "quote": FEVER[:end]} for end in range(41, 60)
-    ]  # 19 different ones
-    save_criteria(case, author, rows, [{"passage": fever.public_id}, {**rows[0], "start": 5, "quote": FEVER[5:41]}])
+        {"passage": fever.public_id, "start": start, "end": end, "quote": FEVER[start:end]}
+        for start in (0, 5)
+        for end in ends
+    ][:19]
+    assert len(rows) == 19
+    save_criteria(
+        case, author, rows, [{"passage": fever.public_id}, {**rows[0], "start": 8, "quote": FEVER[8 : rows[0]["end"]]}]
+    )
     page.reload()
     expect(page.locator("#editor[data-ready]")).to_be_visible()
     keys, drawer, items = page.keyboard, page.locator("#beside-documents"), page.locator("#items > .item")

@@ -345,6 +345,7 @@ def test_every_kind_has_its_tasks(settings: Any) -> None:
         "scoring.tasks.judge_slice",
         "scoring.tasks.train_judge",
         "scoring.tasks.work_on_pipeline",
+        "documents.tasks.build_generation",
     }
 
 
