@@ -340,12 +340,12 @@ def test_every_kind_has_its_tasks(settings: Any) -> None:
     settings.CELERY_BEAT_SCHEDULE = {}
     assert {error.obj.task for error in jobs.check_kinds()} == {
         "agreement.tasks.run_report",
+        "documents.tasks.build_generation",
         "releases.tasks.run_release",
         "rubrics.tasks.run_import",
         "scoring.tasks.judge_slice",
         "scoring.tasks.train_judge",
         "scoring.tasks.work_on_pipeline",
-        "documents.tasks.build_generation",
     }
 
 
