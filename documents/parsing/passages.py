@@ -12,6 +12,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from consilium.core.phrases import Phrase
 from documents.parsing.blocks import Block, DocumentFacts
@@ -48,6 +49,7 @@ def size_of_text(text: str) -> int:
     return sum(_size_of_unit(match[0]) for match in _UNIT.finditer(text))
 
 
+@lru_cache(maxsize=1 << 16)  # the same words and characters recur
 def _size_of_unit(unit: str) -> int:
     if len(unit) == 1 and _HAN_CHARACTER.match(unit):
         return 1
@@ -257,6 +259,10 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 def _parts(sentence: str) -> Iterator[tuple[int, int, int | None, int]]:
     """A sentence in parts of at most `MIN_PASSAGE_SIZE`: start, end, level (None: that of the sentence), size."""
+    whole = size_of_text(sentence)
+    if whole <= MIN_PASSAGE_SIZE:
+        yield 0, len(sentence), None, whole
+        return
     start = 0
     level: int | None = None
     size = 0
