@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from scoring.classification.forms import BudgetForm, ClassificationForm
+from scoring.classification.forms import ClassificationForm
 from scoring.endpoint_forms import EndpointForm
-
-__all__ = ["BudgetForm", "RunForm"]
+from scoring.pipelines.forms import BudgetForm
 
 
 class RunForm(EndpointForm):
@@ -33,7 +32,7 @@ class RunForm(EndpointForm):
     price_in = ClassificationForm.base_fields["price_in"]
     price_out = ClassificationForm.base_fields["price_out"]
     currency = ClassificationForm.base_fields["currency"]
-    budget = ClassificationForm.base_fields["budget"]
+    budget = BudgetForm.base_fields["budget"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -17,7 +17,6 @@ from consilium.core.limits import MAX_SCALE_NAME_LENGTH
 from rubrics.access import get_benchmark
 from scoring.api.config_errors import config_errors
 from scoring.classification import runs, selectors
-from scoring.classification.forms import MIN_BUDGET
 from scoring.classification.runs import MAX_SAMPLES, SAMPLES
 from scoring.classification.views import PAGES
 from scoring.generation.due_responses import frame_of
@@ -30,6 +29,7 @@ from scoring.pipelines.api import (
     Plain,
     progress_body,
 )
+from scoring.pipelines.forms import MIN_BUDGET
 
 if TYPE_CHECKING:
     from accounts.models import User

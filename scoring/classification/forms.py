@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -14,8 +13,8 @@ from scoring.classification.config import ClassificationConfig, classification_c
 from scoring.classification.runs import MAX_SAMPLES, SAMPLES
 from scoring.generation.forms import NOT_SETTINGS, CandidateForm
 from scoring.generation.forms import initial_of as initial_of_decoding
+from scoring.pipelines.forms import BudgetForm
 
-MIN_BUDGET = Decimal("0.0001")
 ASKS = {
     "letter": _("One letter"),
     "schema": _("An object by a schema"),
@@ -65,15 +64,7 @@ class ClassificationForm(CandidateForm[ClassificationConfig]):
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     currency = forms.CharField(label=_("Currency"), max_length=3, initial=_default("currency"))
-    budget = forms.DecimalField(
-        label=_("Budget"),
-        required=False,
-        min_value=MIN_BUDGET,
-        max_digits=12,
-        decimal_places=4,
-        help_text=_("No request is sent that could pass it. It takes prices; empty: no limit."),
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
+    budget = BudgetForm.base_fields["budget"]
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, benchmark=benchmark, **kwargs)
@@ -116,9 +107,3 @@ class ClassificationForm(CandidateForm[ClassificationConfig]):
 def initial_of(values: dict[str, Any]) -> dict[str, Any]:
     """A run's settings as the form shows them."""
     return {**initial_of_decoding(values), "scale": str(values.get("scale", "")).split(" ")[0]}
-
-
-class BudgetForm(forms.Form):
-    """The budget with which a run is resumed; empty leaves it as it is."""
-
-    budget = ClassificationForm.base_fields["budget"]

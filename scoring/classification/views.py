@@ -17,9 +17,9 @@ from rubrics.models import Benchmark
 from scoring.acuity.selectors import newest_scale
 from scoring.classification import runs, selectors
 from scoring.classification.due_choices import ChoiceSize, n_stubs, size_of
-from scoring.classification.forms import BudgetForm, ClassificationForm, initial_of
+from scoring.classification.forms import ClassificationForm, initial_of
 from scoring.models import ClassificationRun
-from scoring.pipelines import runs as pipeline_runs
+from scoring.pipelines.forms import BudgetForm
 from scoring.pipelines.pages import RunPages, problems_of, steps_csv
 
 NEW = "scoring/classification/new.html"
@@ -131,19 +131,14 @@ def classification_progress(request: SignedInRequest, slug: str, public_id: str)
 @signed_in
 def classification_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Send no more requests; what was written stays."""
-    return PAGES.change(request, slug, public_id, lambda run, at: pipeline_runs.cancel_run(run=run, at=at))
+    return PAGES.cancel(request, slug, public_id)
 
 
 @require_POST
 @signed_in
 def classification_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Request what is due and what failed, with another budget where one is given."""
-    form = BudgetForm(request.POST)
-    if not form.is_valid():
-        run = PAGES.get(request.user, slug, public_id)
-        return PAGES.page(request, run, DomainError("; ".join(map(str, form.errors["budget"]))))
-    budget = form.cleaned_data["budget"]
-    return PAGES.change(request, slug, public_id, lambda run, at: runs.resume_run(run=run, at=at, budget=budget))
+    return PAGES.resume(request, slug, public_id, runs.resume_run)
 
 
 @require_safe

@@ -131,7 +131,7 @@ def generation_progress(request: SignedInRequest, slug: str, public_id: str) -> 
 @signed_in
 def generation_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Send no more requests; what was written stays."""
-    return PAGES.change(request, slug, public_id, lambda run, at: pipeline_runs.cancel_run(run=run, at=at))
+    return PAGES.cancel(request, slug, public_id)
 
 
 @require_POST

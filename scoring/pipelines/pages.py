@@ -23,7 +23,8 @@ from consilium.core.htmx import SignedInRequest
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark, Candidate, Case
 from scoring.models import PipelineRun
-from scoring.pipelines.runs import may_resume
+from scoring.pipelines.forms import BudgetForm
+from scoring.pipelines.runs import cancel_run, may_resume, replay_run
 from scoring.pipelines.selectors import Counts, counts_of, error_words, frame_words
 
 if TYPE_CHECKING:
@@ -145,6 +146,34 @@ class RunPages(Generic[RunT]):
         except DomainError as error:
             return self.page(request, self.get(request.user, slug, public_id), error)
         return redirect(f"{self.app}:{self.name}-run", slug, run.public_id)
+
+    def cancel(self, request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+        """Send no more requests of a run; what was written stays."""
+        return self.change(request, slug, public_id, lambda run, at: cancel_run(run=run, at=at))
+
+    def resume(
+        self, request: SignedInRequest, slug: str, public_id: str, resume_run: Callable[..., object]
+    ) -> HttpResponse:
+        """Request what is due and what failed, by the kind's own ``resume_run``; with a budget where one is posted."""
+        form = BudgetForm(request.POST)
+        if not form.is_valid():
+            refused = DomainError("; ".join(map(str, form.errors["budget"])))
+            return self.page(request, self.get(request.user, slug, public_id), refused)
+        budget = form.cleaned_data["budget"]
+
+        def change(run: RunT, at: datetime) -> None:
+            resume_run(run=run, at=at, budget=budget)
+
+        return self.change(request, slug, public_id, change)
+
+    def replay(self, request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+        """Do a run again from stored answers alone, and go to the new run."""
+        run = self.get(request.user, slug, public_id)
+        try:
+            again = replay_run(run=run, by=request.user, at=timezone.now())
+        except DomainError as error:
+            return self.page(request, run, error)
+        return redirect(f"{self.app}:{self.name}-run", slug, again.public_id)
 
     def _progress(self, run: RunT) -> Context:
         progress = self.progress_of(run, at=timezone.now())

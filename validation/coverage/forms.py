@@ -10,14 +10,14 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
-from scoring.classification.forms import BudgetForm, ClassificationForm
+from scoring.classification.forms import ClassificationForm
 from scoring.endpoint_forms import EndpointForm
+from scoring.pipelines.forms import BudgetForm
 from validation.coverage.building import Built, build
 from validation.coverage.config import SHARE, CoverageConfig
 from validation.models import RubricSet
 from validation.sets.selectors import rubric_sets
 
-__all__ = ["BudgetForm", "CoverageForm"]
 NOT_SETTINGS = ("gold", "sets", "budget")
 
 
@@ -59,7 +59,7 @@ class CoverageForm(EndpointForm):
     price_in = ClassificationForm.base_fields["price_in"]
     price_out = ClassificationForm.base_fields["price_out"]
     currency = ClassificationForm.base_fields["currency"]
-    budget = ClassificationForm.base_fields["budget"]
+    budget = BudgetForm.base_fields["budget"]
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -17,7 +17,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring.models import PipelineStep
-from scoring.pipelines import runs as pipeline_runs
+from scoring.pipelines.forms import BudgetForm
 from scoring.pipelines.pages import RunPages, problems_of, steps_csv
 from scoring.pipelines.selectors import STATUSES, step_progress
 from validation import access
@@ -25,7 +25,6 @@ from validation.making import selectors, services
 from validation.making.building import size_of
 from validation.making.forms import MakingForm
 from validation.models import MakingRun, PairGroup
-from validation.run_forms import BudgetForm
 
 NEW = "validation/making/new.html"
 CSV_COLUMNS = (
@@ -146,19 +145,14 @@ def making_progress(request: SignedInRequest, slug: str, public_id: str) -> Http
 @signed_in
 def making_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Send no more requests; what was written stays."""
-    return PAGES.change(request, slug, public_id, lambda run, at: pipeline_runs.cancel_run(run=run, at=at))
+    return PAGES.cancel(request, slug, public_id)
 
 
 @require_POST
 @signed_in
 def making_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Request what is due and what failed, with another budget where one is given."""
-    form = BudgetForm(request.POST)
-    if not form.is_valid():
-        run = PAGES.get(request.user, slug, public_id)
-        return PAGES.page(request, run, DomainError("; ".join(map(str, form.errors["budget"]))))
-    budget = form.cleaned_data["budget"]
-    return PAGES.change(request, slug, public_id, lambda run, at: services.resume_run(run=run, at=at, budget=budget))
+    return PAGES.resume(request, slug, public_id, services.resume_run)
 
 
 @require_safe

@@ -20,7 +20,7 @@ from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from rubrics.selectors.conversation import turns_of
 from scoring.models import PipelineRun, PipelineStep
-from scoring.pipelines import runs as pipeline_runs
+from scoring.pipelines.forms import BudgetForm
 from scoring.pipelines.pages import RunPages, problems_of, steps_csv
 from scoring.pipelines.selectors import STATUSES, step_progress
 from validation import access
@@ -31,7 +31,6 @@ from validation.refinement.building import FEW_CASES, Built, size_of
 from validation.refinement.checks import NEW_DRUG, NEW_NUMBER, SIZE, STRAY
 from validation.refinement.config import GOLD, HALF, SELF
 from validation.refinement.forms import RefinementOrderForm
-from validation.run_forms import BudgetForm
 
 NEW = "validation/refinement/new.html"
 CSV_COLUMNS = (
@@ -195,31 +194,21 @@ def refinement_progress(request: SignedInRequest, slug: str, public_id: str) -> 
 @signed_in
 def refinement_cancel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Send no more requests; what was written stays."""
-    return PAGES.change(request, slug, public_id, lambda run, at: pipeline_runs.cancel_run(run=run, at=at))
+    return PAGES.cancel(request, slug, public_id)
 
 
 @require_POST
 @signed_in
 def refinement_resume(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Request what is due and what failed, with another budget where one is given."""
-    form = BudgetForm(request.POST)
-    if not form.is_valid():
-        run = PAGES.get(request.user, slug, public_id)
-        return PAGES.page(request, run, DomainError("; ".join(map(str, form.errors["budget"]))))
-    budget = form.cleaned_data["budget"]
-    return PAGES.change(request, slug, public_id, lambda run, at: services.resume_run(run=run, at=at, budget=budget))
+    return PAGES.resume(request, slug, public_id, services.resume_run)
 
 
 @require_POST
 @signed_in
 def refinement_replay(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Do a run again from stored answers alone."""
-    run = PAGES.get(request.user, slug, public_id)
-    try:
-        again = pipeline_runs.replay_run(run=run, by=request.user, at=timezone.now())
-    except DomainError as error:
-        return PAGES.page(request, run, error)
-    return redirect("validation:refinement-run", slug, again.public_id)
+    return PAGES.replay(request, slug, public_id)
 
 
 @require_safe

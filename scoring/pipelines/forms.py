@@ -1,0 +1,24 @@
+"""The budget of a run, on forms."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+MIN_BUDGET = Decimal("0.0001")
+
+
+class BudgetForm(forms.Form):
+    """The budget of a run. Where a run is resumed, an empty one leaves it as it is."""
+
+    budget = forms.DecimalField(
+        label=_("Budget"),
+        required=False,
+        min_value=MIN_BUDGET,
+        max_digits=12,
+        decimal_places=4,
+        help_text=_("No request is sent that could pass it. It takes prices; empty: no limit."),
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
