@@ -23,6 +23,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture
+def file_of(answer: Any) -> str:
+    """The content of a file that is sent in pieces."""
+    return b"".join(answer.streaming_content).decode()
+
+
 def world(db: None) -> PairWorld:
     pairs = [scripted("P1 5-3w | 5-3w"), scripted("P2 4-4s | 4-4s", "unit")]
     return make_world(
@@ -157,7 +162,7 @@ def test_a_model_makes_pairs(world: PairWorld, loopback: Loopback) -> None:
     assert "Its pairs" in text
     assert run.public_id in page(client, "pair-making/")
     page(client, f"pair-making/{run.public_id}/progress")
-    rows = b"".join(client.get(f"/b/ward/pair-making/{run.public_id}/pairs.csv").streaming_content).decode()  # type: ignore[attr-defined]
+    rows = file_of(client.get(f"/b/ward/pair-making/{run.public_id}/pairs.csv"))
     assert rows.count("\n") == 3
     page(client, f"pair-making/new/?from={run.public_id}")
     api = client.get(f"/api/v1/benchmarks/ward/pair-making/{run.public_id}/").json()
@@ -209,7 +214,7 @@ def test_a_run_of_trials_from_form_to_report(loopback: Loopback) -> None:
     again = client.post(f"/b/ward/pair-runs/{run.public_id}/replay")
     assert again.status_code == 302 and run.public_id not in again["Location"]
     page(client, f"pair-runs/new/?from={run.public_id}")
-    csv = b"".join(client.get(f"/b/ward/pair-runs/{run.public_id}/trials.csv").streaming_content).decode()  # type: ignore[attr-defined]
+    csv = file_of(client.get(f"/b/ward/pair-runs/{run.public_id}/trials.csv"))
     assert csv.count("\n") == 43
     report = report_services.create_report(
         benchmark=world.benchmark, kind="pairs", parameters={"run": run.public_id}, at=timezone.now()
