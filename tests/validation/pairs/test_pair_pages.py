@@ -22,12 +22,12 @@ from validation.models import MakingRun, NearMissPair, PairJudgement, TrialRun
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
-@pytest.fixture
 def file_of(answer: Any) -> str:
     """The content of a file that is sent in pieces."""
     return b"".join(answer.streaming_content).decode()
 
 
+@pytest.fixture
 def world(db: None) -> PairWorld:
     pairs = [scripted("P1 5-3w | 5-3w"), scripted("P2 4-4s | 4-4s", "unit")]
     return make_world(
