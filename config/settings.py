@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "documents",
     "annotation",
     "scoring",
+    "drafting",
     "validation",
     "agreement",
     "releases",

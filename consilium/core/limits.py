@@ -23,6 +23,7 @@ MAX_SCALE_NAME_LENGTH = 60  # of scales of acuity and label schemes
 MAX_FRAMING_LENGTH = 10_000  # of the message around the description of a case
 MAX_DESCRIPTION_LENGTH = 5_000  # of a collection of documents, and of a rubric set
 MAX_RUBRIC_SET_NAME_LENGTH = 100
+MAX_RECIPE_NAME_LENGTH = 100  # of drafting
 MAX_PAIR_GROUP_NAME_LENGTH = 100  # of near-miss pairs
 MAX_PAIR_CHANGE_LENGTH = 2_000  # what was changed in the candidate of a pair
 

@@ -83,6 +83,17 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
+class LookUp:
+    """A step that looks something up here (`PipelineKind.look_up`): it asks no endpoint, and is done once.
+
+    ``query`` is an object of JSON values that says what is looked for. A replay takes the output of the run that it
+    replays, because what is found may change.
+    """
+
+    query: Output
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An endpoint's answer. ``fault`` is the kind of `ContentError` that the client raised, empty for a plain text.
 
@@ -155,8 +166,8 @@ class PipelineKind(ABC, Generic[SettingsT]):
         """The input of a step as JSON values, from the case's material and the outputs of the steps that it needs."""
 
     @abstractmethod
-    def request(self, settings: SettingsT, name: StepName, value: Any, nonce: str) -> StepRequest | Computed:
-        """The request for an input, or the output where no model is needed.
+    def request(self, settings: SettingsT, name: StepName, value: Any, nonce: str) -> StepRequest | Computed | LookUp:
+        """The request for an input, what is to be looked up, or the output where neither is needed.
 
         ``nonce`` is a code for fences around texts from outside. It depends on the input and the server's key alone.
         """
@@ -191,6 +202,15 @@ class PipelineKind(ABC, Generic[SettingsT]):
     def materials(self, settings: SettingsT, run: PipelineRun, cases: Collection[int]) -> Mapping[int, Any]:
         """What the inputs of these cases are made of, in a fixed number of queries; a case that is left out fails."""
         return dict(Case.objects.filter(pk__in=cases).values_list("pk", "conversation"))
+
+    def look_up(
+        self, settings: SettingsT, run: PipelineRun, queries: Mapping[int, Output], *, at: datetime
+    ) -> Mapping[int, Output]:
+        """The outputs of steps that look something up, by their ids; a step that is left out fails.
+
+        Not called in a replay.
+        """
+        raise NotImplementedError
 
     def keep(
         self, settings: SettingsT, run: PipelineRun, steps: Sequence[FinishedStep], *, at: datetime

@@ -12,7 +12,8 @@ from scoring.pipelines.kind import Answer, Output, StepName, StepRequest
 
 # Kinds of failure that are not an endpoint's.
 WITHHELD = "withheld"  # the kind gives no material for the case any more
-NOT_STORED = "not_stored"  # a replay lacks the answer
+NOT_STORED = "not_stored"  # a replay lacks the answer, or what was looked up
+NOT_FOUND = "not_found"  # nothing came of looking something up
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,7 +269,7 @@ def _requests(turn: PipelineTurn, dispatchers: Dispatchers, until: float) -> Ite
     while not turn.cancelled and time.monotonic() <= until:
         rows = next(ready)
         if rows:
-            pending, results = preparer.prepare(rows)
+            pending, results = preparer.prepare(rows, at=turn.clock())
             if results:
                 dispatchers.written(turn.take(results))
             if pending:

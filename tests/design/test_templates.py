@@ -57,7 +57,7 @@ def test_every_address_in_a_template_is_a_route() -> None:
 def test_one_module_alone_marks_text_as_safe() -> None:
     sources = [
         path
-        for app in ("accounts", "rubrics", "annotation", "scoring", "validation", "agreement", "consilium")
+        for app in ("accounts", "rubrics", "annotation", "scoring", "drafting", "validation", "agreement", "consilium")
         for path in (ROOT / app).rglob("*.py")
     ]
     assert {str(path.relative_to(ROOT)) for path in sources if "mark_safe(" in path.read_text()} == {

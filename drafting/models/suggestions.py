@@ -1,0 +1,143 @@
+"""Suggestions: criteria that a run drafted, each of which a physician takes, rewords or rejects."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import pgtrigger
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from consilium.core.audit import audited_fields
+from consilium.core.identifiers import new_public_id
+from consilium.core.limits import MAX_AXIS_LENGTH, MAX_REASON_LENGTH
+from rubrics.models import Case, Rubric
+from scoring.models import PipelineRun
+
+
+class RejectionReason(models.IntegerChoices):
+    """Why a suggestion was rejected; the number is the key that a physician presses."""
+
+    WRONG = 1, _("Wrong")
+    BESIDE_THE_CASE = 2, _("Beside the case")
+    DOUBLE = 3, _("Said twice")
+    NOT_GRADABLE = 4, _("Cannot be graded")
+    SOURCE_DOES_NOT_APPLY = 5, _("The source does not apply")
+    OTHER = 6, _("Another reason")
+
+
+class SuggestionQuerySet(models.QuerySet["Suggestion"]):
+    def taken(self) -> Self:
+        """Suggestions that a physician took, as they were or reworded."""
+        return self.filter(state__in=Suggestion.TAKEN)
+
+    def decided(self) -> Self:
+        """Suggestions that a physician decided on."""
+        return self.filter(state__in=Suggestion.DECIDED)
+
+
+@audited_fields("SuggestionEvent", "state", "decided_by", "reason", "put_aside")
+class Suggestion(models.Model):
+    """A drafted criterion. Only the decision on it changes; the state follows from the draft of the case's rubric."""
+
+    class State(models.TextChoices):
+        OPEN = "open", _("Open")
+        ACCEPTED = "accepted", _("Taken as it is")
+        EDITED = "edited", _("Taken and reworded")
+        REJECTED = "rejected", _("Rejected")
+        WITHDRAWN = "withdrawn", _("Withdrawn")  # by an admin, before anybody decided
+
+    TAKEN = (State.ACCEPTED, State.EDITED)
+    DECIDED = (State.ACCEPTED, State.EDITED, State.REJECTED)
+
+    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
+    # Found by the index of the constraint below, which begins with it.
+    run = models.ForeignKey(PipelineRun, on_delete=models.PROTECT, related_name="suggestions", db_index=False)
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="suggestions")
+    number = models.PositiveIntegerField()  # from 1, within run and case
+    text = models.TextField()
+    points = models.SmallIntegerField()
+    axis = models.CharField(max_length=MAX_AXIS_LENGTH)
+    tags = ArrayField(models.TextField(), default=list, blank=True)
+    language = models.CharField(max_length=10, blank=True)
+    why = models.TextField(blank=True)  # the model's reason
+    facts = ArrayField(models.PositiveIntegerField(), default=list, blank=True)  # `Fact.number` of run and case
+    needs = ArrayField(models.PositiveIntegerField(), default=list, blank=True)  # `Need.number` of run and case
+    # The passages of its usable facts, as `rubrics.editor.citation` writes them; empty: it rests on no source.
+    citations = models.JSONField(default=list, blank=True)
+    source = models.TextField(blank=True)  # the short reference of its first passage
+    findings = models.JSONField(default=list, blank=True)  # what code and audit found, the gravest first
+
+    # The decision.
+    state = models.CharField(max_length=9, choices=State.choices, default=State.OPEN)
+    put_aside = models.BooleanField(default=False)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True, blank=True)
+    reason = models.PositiveSmallIntegerField(choices=RejectionReason.choices, null=True, blank=True)
+    note = models.TextField(max_length=MAX_REASON_LENGTH, blank=True)
+    seconds_read = models.PositiveIntegerField(default=0)
+    # Once the rubric is published: the version, the criterion's text there, and the edit distance between both texts.
+    published_in = models.ForeignKey(Rubric, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    final_text = models.TextField(blank=True)
+    distance = models.FloatField(null=True, blank=True)  # `consilium.statistics.edit_distance`, from 0 to 1
+    created_at = models.DateTimeField()
+
+    objects = SuggestionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["run", "case", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "case", "number"], name="drafting_suggestion_once"),
+            models.CheckConstraint(
+                condition=Q(points__gte=-10, points__lte=10) & ~Q(points=0), name="drafting_suggestion_points"
+            ),
+            models.CheckConstraint(condition=Q(text__gt=""), name="drafting_suggestion_text"),
+            models.CheckConstraint(
+                condition=Q(state__in=["open", "withdrawn"], decided_by=None, decided_at=None)
+                | Q(state__in=["accepted", "edited", "rejected"], decided_by__isnull=False, decided_at__isnull=False),
+                name="drafting_suggestion_decision",
+            ),
+            models.CheckConstraint(condition=Q(reason=None) | Q(state="rejected"), name="drafting_suggestion_reason"),
+            models.CheckConstraint(
+                condition=Q(published_in=None, final_text="", distance=None)
+                | Q(state__in=["accepted", "edited"], published_in__isnull=False, distance__gte=0, distance__lte=1),
+                name="drafting_suggestion_published",
+            ),
+        ]
+        triggers = [
+            pgtrigger.Protect(
+                name="only_the_decision_changes",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.AnyChange(
+                    "public_id", "run", "case", "number", "text", "points", "axis", "tags", "language", "why", "facts",
+                    "needs", "citations", "source", "findings", "created_at",
+                ),
+            ),
+            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.case_id}, {self.number}"
+
+
+class SuggestionsOpened(models.Model):
+    """The moment at which an author first saw the suggestions for a case, and her own criteria until then."""
+
+    # Found by the index of the constraint below, which begins with it.
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="suggestions_opened", db_index=False)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    opened_at = models.DateTimeField()
+    own_criteria = models.JSONField(default=list)  # texts and points of the draft at that moment
+
+    class Meta:
+        ordering = ["case", "opened_at"]
+        constraints = [models.UniqueConstraint(fields=["case", "author"], name="drafting_opened_once")]
+        triggers = [pgtrigger.Protect(name="immutable", operation=pgtrigger.Update | pgtrigger.Delete)]
+
+    def __str__(self) -> str:
+        return f"{self.case_id}, {self.author_id}"
