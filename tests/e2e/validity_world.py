@@ -112,9 +112,9 @@ def make_set(admin: Page, name: str, source: str, file: Path | None = None) -> N
     expect(admin.get_by_role("link", name=name)).to_be_visible()
 
 
-def begin(admin: Page, endpoint: RuleEndpoint, shown: str) -> None:
+def begin(admin: Page, endpoint: RuleEndpoint, shown: str, *, model: str = MODEL) -> None:
     """Fill in the endpoint, see how many requests are to be made, and begin."""
-    fill(admin, endpoint=endpoint.url, model=MODEL, concurrency="16")
+    fill(admin, endpoint=endpoint.url, model=model, concurrency="16")
     expect(admin.locator("#size")).to_contain_text(shown)
     admin.get_by_role("button", name="Begin").click()
     expect(admin.get_by_role("link", name="New run with these settings")).to_be_visible(timeout=WAIT_MS)
