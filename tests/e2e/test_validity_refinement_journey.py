@@ -147,8 +147,8 @@ def check_report(tables: dict[str, Table], run: RefinementRun, graded: JudgeRun)
     assert gains[2] > gains[1] > gains[0] == 0
     assert len(pairs[0]) == N_CASES
     stored = PipelineStep.objects.filter(run=run, stage="edit").values_list("key", "findings")
-    found = Counter((ARMS[int(arm)], own["kind"]) for arm, each in stored for own in each if own["kind"] != "size")
-    assert found == Counter((own["arm"], own["kind"]) for own in tables["refinement_findings"])
+    counts = Counter((ARMS[int(arm)], own["kind"]) for arm, each in stored for own in each if own["kind"] != "size")
+    assert counts == Counter((own["arm"], own["kind"]) for own in tables["refinement_findings"])
 
 
 # Journeys ---------------------------------------------------------------------------------------------------------
@@ -184,9 +184,9 @@ def test_halves_of_real_criteria_guide_and_grade_and_are_replayed_elsewhere(
     replay = replayed_elsewhere(run, tmp_path)
     assert not Response.objects.filter(case__benchmark__slug="elsewhere").exists()
     grades = tmp_path / "here" / "refinement_grades.csv"
-    there = refinement_files("elsewhere", replay, tmp_path / "there", "--grades", str(grades))
+    elsewhere = refinement_files("elsewhere", replay, tmp_path / "there", "--grades", str(grades))
     assert len(before) == 7
-    assert differing(before, there) == []
+    assert differing(before, elsewhere) == []
     assert rule_endpoint.requests == n_requests
 
 

@@ -99,6 +99,8 @@ def _read(fields: Fields, grades: Grades, places: dict[tuple[str, int], int]) ->
         whole_number_in(fields, "criterion"),
     )
     grader = _grader(fields)
+    if not fields.sound:
+        return  # the file is refused once all of its rows were read
     number = places.setdefault((case, criterion.position), len(places))
     if grades.criteria.setdefault(number, criterion) != criterion:
         fields.fault("criterion", Phrase("This criterion has another text, axis or points in an earlier row."))
