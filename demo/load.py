@@ -56,7 +56,7 @@ from rubrics.services.drafts import open_draft, save_draft
 from rubrics.services.publishing import approve, send_to_review
 from scoring.acuity.importing import import_acuity
 from scoring.judges import services as judge_services
-from scoring.models import RunSlice, TrainedModel
+from scoring.models import Judge, RunSlice, TrainedModel
 from scoring.runs import services as run_services
 from scoring.trained.fitting import fit
 from scoring.work.slice import work_on_slice
@@ -94,8 +94,15 @@ def load_demo(*, at: datetime) -> bool:
     _panel(demo, people, groups[0], calendar)
     refresh_statistics()
     ask_about_messages(demo, groups[0], people["researcher@example.org"], calendar)
-    _judge(demo, people["researcher@example.org"], at)
-    measure_rubric_sets(demo, by=people["researcher@example.org"], physician=people["author-1@example.org"], at=at)
+    judge = _judge(demo, people["researcher@example.org"], at)
+    measure_rubric_sets(
+        demo,
+        base=HELD_OUT,
+        judge=judge,
+        by=people["researcher@example.org"],
+        physician=people["author-1@example.org"],
+        at=at,
+    )
     _reports(demo, people["researcher@example.org"], at)
     return True
 
@@ -464,7 +471,7 @@ def _begin_check(work: PhysicianWork, task: Task, checker: User, at: datetime) -
 # Judge and reports ----------------------------------------------------------------------------------------------------
 
 
-def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
+def _judge(demo: Benchmark, researcher: User, at: datetime) -> Judge:
     """A judge fitted on the first group's decisions, and its finished run over every response.
 
     Both are done here and not by a worker: the run needs the fitted judge, and the reports need the run.
@@ -477,6 +484,7 @@ def _judge(demo: Benchmark, researcher: User, at: datetime) -> None:
     run = run_services.create_run(benchmark=demo, judge=judge, frame=run_services.RunFrame(), by=researcher, at=at)
     for part in RunSlice.objects.filter(run=run).order_by("number"):
         work_on_slice(run.pk, part.number, clock=lambda: at)
+    return judge
 
 
 def _reports(demo: Benchmark, researcher: User, at: datetime) -> None:

@@ -1,4 +1,5 @@
-"""How good rubric sets of the demo are, by the endpoint that follows rules: a coverage run, pairs, and trials of them.
+"""How good rubric sets of the demo are, by the endpoint that follows rules: a coverage run, pairs and trials of them,
+and responses that were refined by one of the sets.
 
 No worker takes part in the runs: the endpoint is there for this moment alone.
 """
@@ -16,13 +17,18 @@ from demo.rules_endpoint import stages_endpoint
 from rubrics.editor.draft_content import MAX_ITEMS
 from rubrics.models import Benchmark
 from scoring.generation.due_responses import CaseFrame
-from scoring.models import PipelineRun
+from scoring.models import Judge, PipelineRun, RunSlice
 from scoring.pipelines.working import work_on_run
+from scoring.work.slice import work_on_slice
 from validation.coverage.services import ask_physicians
 from validation.coverage.services import create_run as create_coverage_run
 from validation.making.services import create_run as create_making_run
 from validation.models import ErrorKind, NearMissPair, PairGroup, RubricSet
-from validation.pairs.services import Answers, judge
+from validation.pairs.services import Answers
+from validation.pairs.services import judge as judge_pair
+from validation.refinement.building import Order
+from validation.refinement.services import create_run as create_refinement_run
+from validation.refinement.services import grade
 from validation.sets.frames import Frame, Range
 from validation.sets.services import SetName, make_set
 from validation.trials.building import Which
@@ -35,8 +41,11 @@ DANGEROUS = Answers(is_single=True, harm="dangerous", has_other_flaw=False, note
 MINOR = Answers(is_single=True, harm="minor", has_other_flaw=False, note="Made up.")
 
 
-def measure_rubric_sets(demo: Benchmark, *, by: User, physician: User, at: datetime) -> None:
-    """The criteria of the cases and generic ones for the same cases, in finished runs and reports."""
+def measure_rubric_sets(demo: Benchmark, *, base: str, judge: Judge, by: User, physician: User, at: datetime) -> None:
+    """The criteria of the cases and generic ones for the same cases, in finished runs and reports.
+
+    Responses of the candidate ``base`` are refined, and graded by ``judge``, which needs no endpoint.
+    """
     frame = Frame(criteria=Range(1, MAX_ITEMS))  # the messages of the panel have no rubric
     names = (("Criteria of the cases (made up)", "gold"), ("Generic criteria (made up)", ""))
     gold, generic = (
@@ -55,6 +64,7 @@ def measure_rubric_sets(demo: Benchmark, *, by: User, physician: User, at: datet
         common: dict[str, Any] = {"benchmark": demo, "by": by, "at": at}
         _coverage(gold, generic, config, common)
         _pairs([gold, generic], physician, config, common)
+        _refinement(base, generic, judge, config, common)
 
 
 def _coverage(gold: RubricSet, measured: RubricSet, config: dict[str, Any], common: dict[str, Any]) -> None:
@@ -72,7 +82,7 @@ def _pairs(sets: list[RubricSet], physician: User, config: dict[str, Any], commo
     _work(making, common["at"])
     pairs = list(NearMissPair.objects.filter(group__benchmark=common["benchmark"]).order_by("case__key"))
     for place, pair in enumerate(pairs[:-WAITING]):
-        judge(pair=pair, answers=MINOR if place == 0 else DANGEROUS, by=physician, at=common["at"])
+        judge_pair(pair=pair, answers=MINOR if place == 0 else DANGEROUS, by=physician, at=common["at"])
     group = PairGroup.objects.get(benchmark=common["benchmark"], name=PAIRS)
     run = create_trial_run(
         groups=[group],
@@ -83,6 +93,17 @@ def _pairs(sets: list[RubricSet], physician: User, config: dict[str, Any], commo
     )
     _work(run, common["at"])
     create_report(kind=Report.Kind.PAIRS, parameters={"run": run.public_id}, **common)
+
+
+def _refinement(base: str, guide: RubricSet, judge: Judge, config: dict[str, Any], common: dict[str, Any]) -> None:
+    """A finished run guided by a set and by all gold criteria, its grades, and a report on it."""
+    run = create_refinement_run(order=Order(candidate=base, sets=[guide], gold=True), config=config, **common)
+    _work(run, common["at"])
+    graded, _is_new = grade(run=run, judge=judge, by=common["by"], at=common["at"])
+    for part in RunSlice.objects.filter(run=graded).order_by("number"):
+        work_on_slice(graded.pk, part.number, clock=lambda: common["at"])
+    parameters = {"run": run.public_id, "rater": f"run:{graded.public_id}"}
+    create_report(kind=Report.Kind.REFINEMENT, parameters=parameters, **common)
 
 
 def _work(run: PipelineRun, at: datetime) -> None:

@@ -247,7 +247,7 @@ class RunForm(CommandForm):
     """Which judge judges which responses; the same fields serve to count the responses and to make the run."""
 
     commands = (RunTerms, RunFrame)
-    field_order = ("judge", "replicates", "batch", "candidates", "kinds", "sample", "seed", "budget")
+    field_order = ("judge", "replicates", "batch", "candidates", "kinds", "with_bases", "sample", "seed", "budget")
     judge = forms.ChoiceField(label=_("Judge"))
     batch = form_field(RunFrame, "batch", forms.ChoiceField)
     sample = form_field(RunFrame, "sample", min_value=1, max_value=1_000_000, required=False, initial=None)
@@ -256,6 +256,7 @@ class RunForm(CommandForm):
 
     def __init__(self, *args: Any, benchmark: Benchmark, user: User, also: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.benchmark = benchmark
         judges = judges_to_run(user, also=also)
         # A judge that reads levels is on a scale of its own benchmark.
         elsewhere = judges.exclude(benchmark=benchmark).filter(task=Judge.Task.ACUITY)
@@ -274,6 +275,11 @@ class RunForm(CommandForm):
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
+
+    @property
+    def has_derived(self) -> bool:
+        """Whether there are responses that were made from others."""
+        return Candidate.objects.filter(benchmark=self.benchmark, kind=Candidate.Kind.DERIVED).exists()
 
     @property
     def ready(self) -> bool:

@@ -39,7 +39,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("consilium")
 
 # Real data is not part of the checkout; where it is absent its tests do not exist, so none is skipped.
-OF_REAL_DATA = ["test_real_*.py", "**/test_real_*.py", "**/test_acuity_*journey.py"]
+OF_REAL_DATA = ["test_real_*.py", "**/test_real_*.py", "**/test_acuity_*journey.py", "**/test_validity_*journey.py"]
 collect_ignore_glob = [] if os.environ.get("CONSILIUM_REAL_DATA") else OF_REAL_DATA
 
 

@@ -29,7 +29,7 @@ from scoring.selectors.raters import resolve_rater
 from validation.files.table_rows import ALL
 from validation.models import RefinementRun
 from validation.refinement.building import FEW_CASES
-from validation.refinement.inputs import read_refinement_run
+from validation.refinement.graded_run import read_refinement_run
 from validation.refinement.selectors import grading_runs, reported_runs
 from validation.refinement.tables import refinement_files
 
@@ -64,9 +64,9 @@ def run_title(run: RefinementRun) -> str:
     }
 
 
-def run_called(benchmark: Benchmark, public_id: Any) -> RefinementRun:
+def run_called(benchmark: Benchmark, public_id: Any, *, replays: bool = False) -> RefinementRun:
     """The run that a report is about; `WrongParameters` where there is none with this id that has ended."""
-    runs = reported_runs(benchmark, with_settings=True)
+    runs = reported_runs(benchmark, with_settings=True, replays=replays)
     run = runs.filter(public_id=public_id).first() if isinstance(public_id, str) else None
     if run is None:
         raise WrongParameters(_("“run” names no run of refinement that has ended."))
@@ -93,9 +93,10 @@ def compute(
     progress: Progress = no_progress,
 ) -> Result:
     """The tables of the command ``refinement``; base and arms are those of the run."""
-    inputs = read_refinement_run(run_called(benchmark, run), resolve_rater(benchmark, rater))
+    grader = resolve_rater(benchmark, rater)
+    inputs = read_refinement_run(run_called(benchmark, run), grader)
     progress(0.2)
-    behind = raters_table(inputs.rater)
+    behind = raters_table(grader)
     tables = {**tables_of(refinement_files(inputs, rule=rule, seed=seed)), "raters": behind}
     everything = [row for row in tables["refinement"].dicts() if row["slice"] == ALL]
     cases = max((row["n"] for row in everything), default=0)
@@ -106,7 +107,8 @@ def compute(
         "models": inputs.config.models,
         "endpoint": inputs.config.endpoint,
         "endpoint_kind": inputs.endpoint_kind,
-        "rater": inputs.rater.label,
+        "refined_by": inputs.run.endpoint_kind,
+        "rater": inputs.grader.label,
         "raters": behind.dicts(),
         "arms": [
             {**arm.model_dump(), "taken_out": stored.get("taken_out", 0), "criteria": _n_criteria(inputs.config, place)}
@@ -204,7 +206,7 @@ def methods(report: Report) -> list[str]:
 
 
 def _refiners(facts: Mapping[str, Any]) -> str:
-    if facts["endpoint_kind"] == "rules":
+    if facts.get("refined_by", facts["endpoint_kind"]) == "rules":
         return "The rules"
     return f"The {'model' if len(facts['models']) == 1 else 'models'} {listed(facts['models'])}"
 

@@ -80,7 +80,7 @@ class RunFrameSerializer(StrictSerializer, CommandSerializer):
     """Which responses a run is over; what is empty leaves nothing out."""
 
     commands = (RunFrame,)
-    field_order = ("batch", "candidates", "kinds", "sample", "seed")
+    field_order = ("batch", "candidates", "kinds", "with_bases", "sample", "seed")
     sample = serializer_field(RunFrame, "sample", min_value=1, required=False, default=empty)
     seed = serializer_field(RunFrame, "seed", max_value=MAX_DRAW_SEED)
 

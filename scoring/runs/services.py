@@ -55,7 +55,7 @@ class RunFrame:
     response as to a patient (setting *chat*).
 
     ``batch`` is a batch's public id; ``candidates`` are names and ``kinds`` kinds of candidates, empty for all that
-    answered by themselves.
+    answered by themselves. ``with_bases``: with those, the responses that theirs were made from.
     ``sample``: how many of these responses are drawn by ``seed``; 0 for all.
     """
 
@@ -69,6 +69,14 @@ class RunFrame:
     ] = ""
     candidates: Annotated[tuple[str, ...], Field(description="Names."), Label(gettext_lazy("Candidates"))] = ()
     kinds: Annotated[tuple[Annotated[str, OneOf(Candidate.Kind)], ...], Label(gettext_lazy("Kind of candidate"))] = ()
+    with_bases: Annotated[
+        bool,
+        Field(description="Also the responses that those of these candidates were made from."),
+        Label(
+            gettext_lazy("Also the responses that these were made from"),
+            gettext_lazy("Of derived candidates: each refined response and its base, and no other."),
+        ),
+    ] = False
     sample: Annotated[
         int,
         Field(ge=0, description="Only so many, drawn by the seed."),
@@ -132,6 +140,7 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame, *, levels: bool = False) -
         """
         )
         params["batch"] = batch.pk
+    chosen: list[str] = []
     if frame.candidates:
         known = set(
             Candidate.objects.filter(benchmark=benchmark, name__in=frame.candidates).values_list("name", flat=True)
@@ -139,12 +148,17 @@ def _frame_sql(benchmark: Benchmark, frame: RunFrame, *, levels: bool = False) -
         unknown = [name for name in frame.candidates if name not in known]
         if unknown:
             raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": unknown[0]})
-        where.append("d.name = ANY(%(candidates)s)")
+        chosen.append("d.name = ANY(%(candidates)s)")
         params["candidates"] = list(frame.candidates)
     if frame.kinds:
-        where.append("d.kind = ANY(%(kinds)s)")
+        chosen.append("d.kind = ANY(%(kinds)s)")
         params["kinds"] = list(frame.kinds)
-    if not (frame.batch or frame.candidates or frame.kinds):
+    if chosen and frame.with_bases:
+        derived = "SELECT x.derived_from_id FROM rubrics_response x JOIN rubrics_candidate d ON d.id = x.candidate_id"
+        those = " AND ".join(["d.benchmark_id = %(benchmark)s", *chosen])
+        chosen = [f"({' AND '.join(chosen)} OR r.id IN ({derived} WHERE {those}))"]
+    where += chosen
+    if not (frame.batch or chosen):
         where.append("d.kind <> 'derived'")
     drawn = ""
     if frame.sample:

@@ -31,11 +31,12 @@ NEW = "scoring/runs/new.html"
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def new_run(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show the form or begin the run; ``judge`` and ``batch`` fill in the form."""
+    """Show the form or begin the run; ``judge``, ``batch``, ``candidate`` and ``with_bases`` fill in the form."""
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
         initial: dict[str, Any] = {name: request.GET.get(name, "") for name in ("judge", "batch")}
         initial["candidates"] = request.GET.getlist("candidate")
+        initial["with_bases"] = "with_bases" in request.GET
         form = RunForm(benchmark=benchmark, user=request.user, also=initial["judge"], initial=initial)
         return render(request, NEW, {"benchmark": benchmark, "form": form})
     form = RunForm(request.POST, benchmark=benchmark, user=request.user, also=request.POST.get("judge", ""))

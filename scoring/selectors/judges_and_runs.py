@@ -258,6 +258,7 @@ class FrameWords:
     batch: Batch | None
     candidates: tuple[str, ...]
     kinds: tuple[str, ...]
+    with_bases: bool
 
 
 def frame_words(run: JudgeRun) -> FrameWords:
@@ -271,6 +272,7 @@ def frame_words(run: JudgeRun) -> FrameWords:
         batch=batch,
         candidates=tuple(frame.get("candidates", ())),
         kinds=tuple(str(labels.get(kind, kind)) for kind in frame.get("kinds", ())),
+        with_bases=bool(frame.get("with_bases")),
     )
 
 

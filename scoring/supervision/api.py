@@ -27,6 +27,12 @@ class SupervisionSerializer(StrictSerializer, serializers.Serializer[Any]):
     held_out = serializers.ListField(
         child=serializers.CharField(max_length=MAX_KEY_LENGTH), max_length=100, default=list
     )
+    candidates = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_KEY_LENGTH),
+        max_length=100,
+        default=list,
+        help_text="Names; empty for all that answered by themselves.",
+    )
     prompt = serializers.ChoiceField(choices=sorted(TEMPLATES), default=PROMPT)
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
     dev_share = serializers.FloatField(min_value=0.01, max_value=0.99, default=DEV_SHARE)
@@ -51,7 +57,12 @@ def supervision(request: Request, slug: str) -> FileResponse:
     serializer.is_valid(raise_exception=True)
     payload = serializer.validated_data
     terms = SupervisionTerms(
-        payload["group"], tuple(payload["held_out"]), payload["prompt"], payload["seed"], payload["dev_share"]
+        group=payload["group"],
+        held_out=tuple(payload["held_out"]),
+        prompt=payload["prompt"],
+        seed=payload["seed"],
+        dev_share=payload["dev_share"],
+        candidates=tuple(payload["candidates"]),
     )
     archive = zipped_supervision(benchmark=benchmark, terms=terms)
     return FileResponse(archive, as_attachment=True, filename=f"{slug}-supervision.zip", content_type="application/zip")

@@ -64,13 +64,17 @@ _NOTES = """
 
 @dataclass(frozen=True, slots=True)
 class SupervisionTerms:
-    """What is to be written. Without ``held_out`` a quarter of the candidates is held out by the seed."""
+    """What is to be written. Without ``held_out`` a quarter of the candidates is held out by the seed.
+
+    ``candidates``: names of those whose responses are taken; empty for all that answered by themselves.
+    """
 
     group: str
     held_out: tuple[str, ...] = ()
     prompt: str = PROMPT
     seed: int = 0
     dev_share: float = DEV_SHARE
+    candidates: tuple[str, ...] = ()
 
 
 @dataclass
@@ -115,6 +119,7 @@ class _Source:
     ratings: Ratings
     candidate: NDArray[np.int64]  # of each pair, by its place in `names`
     names: list[str]
+    originals: set[str]  # the names of the candidates that answered by themselves
 
     def by(self, candidates: Collection[str]) -> NDArray[np.bool_]:
         """Which pairs are about responses of these candidates."""
@@ -123,6 +128,10 @@ class _Source:
     def decided(self) -> NDArray[np.bool_]:
         """Which pairs are met or not met."""
         return np.isin(self.ratings.outcome, [Outcome.MET, Outcome.NOT_MET])
+
+    def decided_names(self) -> set[str]:
+        """The candidates with such pairs."""
+        return {self.names[place] for place in np.unique(self.candidate[self.decided()]).tolist()}
 
 
 def export_supervision(
@@ -211,6 +220,7 @@ def _write(benchmark: Benchmark, terms: SupervisionTerms, template: Template, fo
             "decisions": int((source.by(split.held_out) & source.decided()).sum()),
         },
         "left_out": {word: left_out[code] for code, word in LEFT_OUT.items()},
+        "left_out_candidates": sorted(source.decided_names() - {*split.train, *split.dev, *split.held_out}),
         "software": f"consilium {VERSION}",
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
@@ -229,11 +239,14 @@ def _read_source(benchmark: Benchmark, group_name: str) -> _Source:
     if group is None:
         raise DomainError(_("There is no expert group “%(group)s” in this benchmark.") % {"group": group_name})
     ratings = checked_ratings(group, faulty_pairs(benchmark))
-    known = dict(Candidate.objects.filter(benchmark=benchmark).order_by("pk").values_list("pk", "name"))
+    rows = Candidate.objects.filter(benchmark=benchmark)
+    known = dict(rows.order_by("pk").values_list("pk", "name"))
+    originals = set(rows.originals().values_list("name", flat=True))
     given = Response.objects.filter(case__benchmark=benchmark).order_by("pk").values_list("pk", "candidate_id")
     response, by = np.fromiter(chain.from_iterable(given.iterator()), np.int64).reshape(-1, 2).T
     candidate = by[np.searchsorted(response, ratings.response)]
-    source = _Source(benchmark, group, ratings, np.searchsorted(list(known), candidate), list(known.values()))
+    place = np.searchsorted(list(known), candidate)
+    source = _Source(benchmark, group, ratings, place, list(known.values()), originals)
     if not source.decided().any():
         raise DomainError(
             _("“%(group)s” has no accepted decisions yet; there is nothing to learn from.") % {"group": group_name}
@@ -246,10 +259,10 @@ def _split(source: _Source, terms: SupervisionTerms) -> Split:
         raise DomainError(_("The share of candidates for dev lies between 0 and 1."))
     if terms.seed < 0:
         raise DomainError(_("A seed is a whole number from 0."))
-    unknown = sorted(set(terms.held_out) - set(source.names))
+    unknown = sorted({*terms.held_out, *terms.candidates} - set(source.names))
     if unknown:
         raise DomainError(_("There is no candidate “%(name)s” in this benchmark.") % {"name": unknown[0]})
-    candidates = {source.names[place] for place in np.unique(source.candidate[source.decided()]).tolist()}
+    candidates = source.decided_names() & (set(terms.candidates) or source.originals)
     rest = candidates - set(terms.held_out)
     if len(rest) < (2 if terms.held_out else 3):
         raise DomainError(

@@ -23,6 +23,12 @@ class SupervisionForm(forms.Form):
         initial=PROMPT,
         help_text=_("Serve the fine-tuned model to a chat judge with the same prompt."),
     )
+    candidates = forms.MultipleChoiceField(
+        label=_("Candidates"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None: all that answered by themselves."),
+    )
     held_out = forms.MultipleChoiceField(
         label=_("Held-out candidates"),
         required=False,
@@ -45,7 +51,9 @@ class SupervisionForm(forms.Form):
         answered = benchmark.candidates.filter(responses__isnull=False).distinct().order_by("name")
         self._offer("group", [(name, name) for name in groups])
         self._offer("prompt", [(name, translate(template.title)) for name, template in TEMPLATES.items()])
-        self._offer("held_out", [(name, name) for name in answered.values_list("name", flat=True)])
+        names = [(name, name) for name in answered.values_list("name", flat=True)]
+        self._offer("candidates", names)
+        self._offer("held_out", names)
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -62,4 +70,11 @@ class SupervisionForm(forms.Form):
     def terms(self) -> SupervisionTerms:
         """The choice, once the form is valid."""
         data = self.cleaned_data
-        return SupervisionTerms(data["group"], tuple(data["held_out"]), data["prompt"], data["seed"], data["dev_share"])
+        return SupervisionTerms(
+            group=data["group"],
+            held_out=tuple(data["held_out"]),
+            prompt=data["prompt"],
+            seed=data["seed"],
+            dev_share=data["dev_share"],
+            candidates=tuple(data["candidates"]),
+        )

@@ -46,7 +46,7 @@ from documents.models import Document
 from rubrics.models import Benchmark, Case, Framing, Response, Rubric, RubricItem
 from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, TrainedModel, Verdict
 from scoring.pipelines.cache import request_of
-from validation.models import NearMissPair, RubricSet, TrialRun
+from validation.models import NearMissPair, RefinementRun, RubricSet, TrialRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -83,6 +83,7 @@ def test_the_benchmark_is_there_and_marked_as_made_up() -> None:
     assert Counter(Response.objects.filter(case__in=cases).values_list("candidate__kind", flat=True)) == {
         "model": 48 + 80,
         "physician": 24,
+        "derived": 24,
     }
 
 
@@ -193,11 +194,11 @@ def test_the_groups_agree_about_as_well_as_physicians_do() -> None:
 
 def test_a_trained_judge_has_a_finished_run_and_reports_wait_for_a_worker() -> None:
     assert TrainedModel.objects.get().status == "done"
-    run = JudgeRun.objects.get(judge__name="Demo judge")
+    run = JudgeRun.objects.exclude(frame__has_key="derived").get(judge__name="Demo judge")
     assert run.status == "finished"
     assert run.verdicts.count() == run.expected == 72 * 30
     assert set(Report.objects.values_list("status", flat=True)) == {"pending"}
-    assert Report.objects.values("kind").distinct().count() == 12
+    assert Report.objects.values("kind").distinct().count() == 13
 
 
 def test_the_judge_beats_its_baselines_on_the_candidate_that_it_never_saw() -> None:
@@ -265,7 +266,7 @@ def test_two_candidates_chose_levels_and_answered_as_to_a_patient() -> None:
     runs = PipelineRun.objects.filter(benchmark__slug="demo")
     assert set(runs.values_list("kind", "candidate__name", "status", "endpoint_kind")) == {
         (kind, name, "finished", "rules") for kind in ("classify", "responses") for name in ("Fennel-3B", "Ginger-XL")
-    } | {(kind, None, "finished", "rules") for kind in ("coverage", "near_miss", "trials")}
+    } | {(kind, None, "finished", "rules") for kind in ("coverage", "near_miss", "trials", "refinement")}
     choices = AcuityReading.objects.filter(pipeline_run__kind="classify")
     assert Counter(choices.values_list("candidate__name", flat=True)) == {"Fennel-3B": 120, "Ginger-XL": 120}
     stated = choices.filter(state="level")
@@ -351,3 +352,25 @@ def test_pairs_are_judged_tried_and_reported_as_made_by_rules() -> None:
     assert "Rules answered here, and no language model." in page
     client.force_login(user("author-1"))
     assert client.get("/b/demo/pairs/judge/").status_code == 302  # a pair waits
+
+
+def test_responses_are_refined_graded_by_the_trained_judge_and_reported_as_made_by_rules() -> None:
+    refined = RefinementRun.objects.get(benchmark__slug="demo")
+    assert (refined.base_name, refined.arm_names) == ("Dittany-L", ["Generic criteria (made up)", "gold"])
+    texts = Response.objects.filter(candidate__name__in=refined.derived_names)
+    assert set(texts.values_list("derived_from__candidate__name", flat=True)) == {"Dittany-L"}
+    graded = JudgeRun.objects.get(frame__derived=True)
+    assert (graded.judge.kind, graded.status) == ("trained", "finished")
+    # Twelve bases, and two refined texts of each, by all criteria of their cases.
+    assert (graded.items.count(), graded.expected) == (12 + 24, 3 * 360)
+    report = Report.objects.get(benchmark__slug="demo", kind="refinement")
+    assert report.status == "pending"
+    run(report_id=report.pk, clock=timezone.now)
+    report.refresh_from_db()
+    facts = report.result["facts"]
+    assert (facts["endpoint_kind"], facts["refining_judges"], facts["n_texts"]) == ("rules", [], 24)
+    client = Client()
+    client.force_login(user("researcher"))
+    page = client.get(f"/b/demo/validity/{report.public_id}/").content.decode()
+    assert "Rules answered here, and no language model." in page
+    assert "Gold criteria (upper bound)" in page

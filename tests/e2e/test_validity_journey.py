@@ -6,197 +6,46 @@ up, and the pages say so. Expected figures are counted here from the stored answ
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
-import json
-import os
 import re
-import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from consilium.llm.rules.completion import MODELS, completion
-from consilium.llm.rules.server import serving
 from rubrics.models import Case, Response
-from scoring.models import PipelineRun
-from tests.factories import UserFactory
-from tests.processes import Worker
+from tests.e2e.validity_world import (
+    EXACT,
+    GENERIC,
+    GOLD,
+    HALF,
+    HOME,
+    MODEL,
+    PHYSICIANS,
+    SLUG,
+    NewPage,
+    RuleEndpoint,
+    Table,
+    begin,
+    command,
+    differing,
+    drawn,
+    files_of,
+    fill,
+    replayed_elsewhere,
+    report,
+    row,
+)
 from validation.models import CoverageDecision, CoverageRun, MakingRun, NearMissPair, PairJudgement, TrialRun
 
 pytestmark = pytest.mark.django_db(transaction=True)
-NewPage = Callable[..., Page]
-Table = list[dict[str, str]]
-DATA = Path(os.environ["CONSILIUM_REAL_DATA"]) / "healthbench_sample.jsonl"
-SLUG = "validity"
-HOME = f"/b/{SLUG}"
-MODEL = "rules (no language model)"
-GOLD, GENERIC, HALF = "Criteria of physicians", "Generic criteria", "Every second criterion"
-N_CRITERIA, N_GENERIC = 1413, 6 * 120
+N_CRITERIA = 1413
 N_REFERENCES, N_PAIRS = 60, 40  # 40 of the 60 drawn responses of physicians may be sent and hold a number
 BY_KEYS = 12  # questions that are decided in the browser
-PHYSICIANS = ("physician-1", "physician-2")
-BAND = "Rules answered here, and no language model."
-FOOTNOTE = "Answered by rules, not by a language model."
-WAIT_MS = 120_000
-EXACT: dict[str, Any] = {"rel": 0, "abs": 1e-9}
-
-
-@dataclass
-class RuleEndpoint:
-    """The endpoint that follows rules, and how many requests it had."""
-
-    url: str
-    requests: int = 0
-
-
-@pytest.fixture
-def rule_endpoint(settings: Any) -> Iterator[RuleEndpoint]:
-    """The endpoint on this machine, which the operator allows."""
-    settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
-    endpoint = RuleEndpoint("")
-
-    def counted(request: Mapping[str, Any]) -> Mapping[str, Any]:
-        endpoint.requests += 1
-        return completion(request)
-
-    with serving(counted, MODELS) as address:
-        endpoint.url = f"http://{address}/v1"
-        yield endpoint
-
-
-@pytest.fixture
-def worker(start_worker: Callable[..., Worker]) -> Iterator[Worker]:
-    """A worker that stops with the test, or it would take the tasks of those that follow."""
-    own = start_worker(concurrency=1, JUDGE_ALLOWED_HOSTS="127.0.0.1")
-    yield own
-    own.stop()
-
-
-def real_cases() -> list[dict[str, Any]]:
-    with DATA.open(encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-def axis_of(criterion: Mapping[str, Any]) -> str:
-    return next(tag.removeprefix("axis:") for tag in criterion["tags"] if tag.startswith("axis:"))
-
-
-def half_of_the_criteria(path: Path) -> Path:
-    """The first, third … criterion of each case, as a file of a set."""
-    with path.open("w", encoding="utf-8") as file:
-        for case in real_cases():
-            rubrics = [
-                {"criterion": own["criterion"], "points": own["points"], "axis": axis_of(own)}
-                for own in case["rubrics"][::2]
-            ]
-            file.write(json.dumps({"prompt_id": case["prompt_id"], "rubrics": rubrics}) + "\n")
-    return path
-
-
-def drawn(name: str, of: tuple[str, ...]) -> str:
-    """What a made-up physician says: always the same about the same."""
-    return of[hashlib.sha256(name.encode()).digest()[0] % len(of)]
-
-
-# By page ----------------------------------------------------------------------------------------------------------
-
-
-def fill(page: Page, **fields: str) -> None:
-    """Fill in fields by their names."""
-    for name, value in fields.items():
-        page.locator(f"#id_{name}").fill(value)
-
-
-def make_benchmark(admin: Page) -> None:
-    admin.goto("/benchmarks/new/")
-    admin.get_by_label("Title").fill("Validity")
-    admin.get_by_label("Short name").fill(SLUG)
-    admin.get_by_role("button", name=re.compile("Make|Create")).click()
-    admin.goto(f"{HOME}/imports/")
-    admin.locator("input[type=file]").set_input_files(DATA)
-    admin.get_by_role("button", name="Import", exact=True).click()
-    expect(admin.get_by_text("Done").first).to_be_visible(timeout=WAIT_MS)
-
-
-def make_physicians(admin: Page) -> None:
-    for name in PHYSICIANS:
-        admin.goto(f"{HOME}/people/authors/")
-        fill(admin, email=f"{name}@example.org", name=f"Dr. {name}")
-        admin.get_by_label("Role").select_option("author")
-        admin.get_by_role("button", name="Add", exact=True).click()
-        admin.goto(f"{HOME}/people/authors/")
-        expect(admin.get_by_text(f"{name}@example.org").first).to_be_visible()
-
-
-def make_set(admin: Page, name: str, source: str, file: Path | None = None) -> None:
-    admin.goto(f"{HOME}/rubric-sets/new/")
-    admin.get_by_label(source, exact=True).check()
-    if file is not None:
-        admin.locator("input[type=file]").set_input_files(file)
-    fill(admin, name=name)
-    admin.get_by_role("button", name="Make the set").click()
-    if file is not None:
-        expect(admin.get_by_text("Done").first).to_be_visible(timeout=WAIT_MS)
-    admin.goto(f"{HOME}/rubric-sets/")
-    expect(admin.get_by_role("link", name=name)).to_be_visible()
-
-
-def begin(admin: Page, endpoint: RuleEndpoint, shown: str) -> None:
-    """Fill in the endpoint, see how many requests are to be made, and begin."""
-    fill(admin, endpoint=endpoint.url, model=MODEL, concurrency="16")
-    expect(admin.locator("#size")).to_contain_text(shown)
-    admin.get_by_role("button", name="Begin").click()
-    expect(admin.get_by_role("link", name="New run with these settings")).to_be_visible(timeout=WAIT_MS)
-    expect(admin.locator("main")).to_contain_text(BAND)
-
-
-def rows_of(content: bytes) -> Table:
-    """The rows of a CSV."""
-    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
-
-
-def row(table: Table, **values: str) -> dict[str, str]:
-    (only,) = (own for own in table if values.items() <= own.items())
-    return only
-
-
-def report(admin: Page, kind: str, path: Path) -> dict[str, Table]:
-    """Compute a report; it says everywhere that rules answered. The tables of its ZIP, by name."""
-    admin.goto(f"{HOME}/validity/")
-    form = admin.locator("form").filter(has=admin.locator(f"[name=kind][value={kind}]"))
-    if not form.is_visible():
-        admin.locator("details.new-report").filter(has=form).locator("summary").first.click()
-    form.get_by_role("button", name="Compute").click()
-    files = admin.locator(".report-files")
-    expect(files).to_be_visible(timeout=WAIT_MS)
-    expect(admin.locator("main")).to_contain_text(BAND)
-    assert admin.locator("figure").count() > 0
-    for figure in admin.locator("figure").all():
-        expect(figure.locator("svg").first).to_contain_text(FOOTNOTE)
-    files.locator("summary").click()
-    with admin.expect_download() as download:
-        files.get_by_role("link", name="Everything (ZIP)").click()
-    download.value.save_as(path)
-    with zipfile.ZipFile(path) as archive:
-        contents = {name: archive.read(name) for name in archive.namelist()}
-    assert "is no language model" in contents["methods.txt"].decode()
-    drawings = [own.decode() for name, own in contents.items() if name.endswith(".svg")]
-    assert drawings and all(FOOTNOTE in own for own in drawings)
-    tables = {Path(name).stem: rows_of(own) for name, own in contents.items() if name.endswith(".csv")}
-    for name, table in tables.items():
-        assert {own["endpoint_kind"] for own in table} <= {"rules"}, name
-    return tables
 
 
 # Physicians -------------------------------------------------------------------------------------------------------
@@ -387,36 +236,6 @@ def check_pairs(tables: dict[str, Table]) -> None:
         assert row(tables["mutation"], set=names[series], slice="all")["noticed"] == str(noticed)
 
 
-# Elsewhere --------------------------------------------------------------------------------------------------------
-
-
-def command(*arguments: str) -> str:
-    out = io.StringIO()
-    call_command(*arguments, stdout=out)
-    return out.getvalue()
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
-
-
-def replayed_elsewhere(run: PipelineRun, folder: Path) -> str:
-    """The run by way of its file in an empty benchmark, and done again there; the id of the replay."""
-    path = folder / "run.zip"
-    command("export_run", run.public_id, "--out", str(path))
-    PipelineRun.objects.filter(pk=run.pk).update(public_id="of-before")  # elsewhere it is not known
-    imported = command("import_run", str(path), "--benchmark", "elsewhere").partition(":")[0]
-    replayed = command("replay_run", imported).partition(":")[0]
-    own = PipelineRun.objects.get(public_id=replayed)
-    assert (own.status, own.replay, own.calls, own.benchmark.slug) == ("finished", True, 0, "elsewhere")
-    return own.public_id
-
-
-def differing(first: dict[str, bytes], second: dict[str, bytes]) -> list[str]:
-    """The files that are not the same in both folders, byte for byte."""
-    return sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
-
-
 def coverage_files(slug: str, run: str, folder: Path) -> dict[str, bytes]:
     sets = ("--set", HALF, "--against", GENERIC, "--judge", MODEL)
     command("coverage", "--benchmark", slug, *sets, "--run", run, "--out", str(folder))
@@ -429,18 +248,6 @@ def pair_files(slug: str, run: str, folder: Path) -> dict[str, bytes]:
 
 
 # Journeys ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def admin(new_page: NewPage, worker: Worker, transactional_db: None, tmp_path: Path) -> Page:
-    """A page of the administrator, in whose benchmark are the cases, two physicians and three sets."""
-    page = new_page(UserFactory(is_staff=True))
-    make_benchmark(page)
-    make_physicians(page)
-    make_set(page, GOLD, "Published rubrics of a track")
-    make_set(page, GENERIC, "Generic criteria")
-    make_set(page, HALF, "A file", half_of_the_criteria(tmp_path / "half.jsonl"))
-    return page
 
 
 def test_coverage_of_real_cases_is_measured_and_replayed_elsewhere(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from agreement.calibration.inputs import newest_runs
 from agreement.scoreboard.subsets import draw
 from annotation.models import Assignment, Decision
 from annotation.services.drawing import ResponseFilter
+from consilium.core.errors import DomainError
 from releases.content.optional_content import decision_rows, response_rows
 from releases.content.options import ReleaseOptions
 from releases.selectors.preview import preview_of
@@ -23,6 +25,7 @@ from scoring.runs.services import RunFrame, create_run, frame_responses, frame_s
 from scoring.scores.scored import read_scored
 from scoring.screening.compute import score_cases
 from scoring.selectors.raters import resolve_rater
+from scoring.supervision.export import SupervisionTerms, export_supervision
 from tests.agreement.study import Study, coin, make_study
 from tests.factories import CandidateFactory, ExpertGroupFactory, JudgeFactory, ResponseFactory, make_batch
 
@@ -43,7 +46,7 @@ def world() -> DerivedWorld:
     derived = CandidateFactory(benchmark=study.benchmark, name="alpha + set", kind=Candidate.Kind.DERIVED)
     for case in Case.objects.filter(benchmark=study.benchmark):
         base = Response.objects.get(case=case, candidate__name="alpha")
-        ResponseFactory(case=case, candidate=derived, derived_from=base)
+        ResponseFactory(case=case, candidate=derived, derived_from=base, text=f"{base.text} refined")
     # The helper names no candidate, so the group is given what answered by itself.
     study.group("A", coin(1, "met", "not_met"))
     study.judge("echo", coin(2, "met", "not_met"))
@@ -76,6 +79,14 @@ def test_runs_of_judges(world: DerivedWorld, levels: bool) -> None:
     assert size() == 12
     assert size(candidates=("alpha", "alpha + set")) == 12
     assert size(candidates=("alpha + set",)) == size(kinds=("derived",)) == 6
+    # A refined response and its base, and no other response of alpha; nothing comes in addition to others.
+    base = Response.objects.filter(candidate__name="alpha").earliest("pk")
+    ResponseFactory(case=base.case, candidate=base.candidate, sample=1)
+    for named in ({"candidates": ("alpha + set",)}, {"kinds": ("derived",)}):
+        frame = RunFrame(with_bases=True, **named)
+        assert frame_size(benchmark=benchmark, frame=frame, levels=levels).responses == 12
+    assert size(with_bases=True) == size() == 13
+    assert size(candidates=("beta",), with_bases=True) == 6
     derived = set(Response.objects.filter(candidate=world.derived).values_list("pk", flat=True))
     assert not derived & set(frame_responses(benchmark=benchmark, frame=RunFrame()))
 
@@ -134,10 +145,37 @@ def test_releases(world: DerivedWorld) -> None:
     assert len(list(decision_rows(benchmark, options, keys, Counter()))) == 12
 
 
-def make_study_group(world: DerivedWorld) -> str:
-    """A group that was given the derived responses by name, and has graded them."""
+def test_supervision_for_a_fine_tune(world: DerivedWorld, tmp_path: Path) -> None:
+    group = make_study_group(world, "alpha", "beta", "alpha + set")
+    benchmark = world.study.benchmark
+
+    def taken(number: int, **terms: Any) -> set[str]:
+        terms = {"held_out": ("gamma",), **terms}
+        manifest = export_supervision(
+            benchmark=benchmark, terms=SupervisionTerms(group, **terms), out=tmp_path / str(number)
+        )
+        text = "".join(path.read_text() for path in (tmp_path / str(number)).glob("*.jsonl"))
+        names = {name for part in manifest["parts"].values() for name in part["candidates"]}
+        assert ("refined" in text) == ("alpha + set" in names)
+        assert set(manifest["left_out_candidates"]) | names == {"alpha", "beta", "alpha + set"}
+        return names
+
+    CandidateFactory(benchmark=benchmark, name="gamma")
+    assert taken(1) == {"alpha", "beta"}
+    assert taken(2, candidates=("beta", "alpha + set")) == {"beta", "alpha + set"}
+    with pytest.raises(DomainError, match="no candidate “delta”"):
+        taken(3, candidates=("alpha", "delta"))
+    # Without candidates to hold out, none that is derived is drawn.
+    with pytest.raises(DomainError, match="in all there are 2"):
+        taken(4, held_out=())
+
+
+def make_study_group(world: DerivedWorld, *names: str) -> str:
+    """A group that was given the derived responses by name, or those of other candidates, and has graded them."""
     group = ExpertGroupFactory(benchmark=world.study.benchmark, name="B", annotators=1)
-    batch = make_batch(group, by=world.study.admin, candidates=[world.derived.public_id])
+    named = Candidate.objects.filter(benchmark=world.study.benchmark, name__in=names or [world.derived.name])
+    public_ids = list(named.values_list("public_id", flat=True))
+    batch = make_batch(group, by=world.study.admin, candidates=public_ids)
     now = timezone.now()
     for assignment in Assignment.objects.filter(batch=batch):
         Decision.objects.bulk_create(

@@ -1,4 +1,4 @@
-"""Ten thousand mangled answers about coverage, trials and pairs each: none crashes a run, and none is coerced.
+"""Ten thousand mangled answers of each stage of validation: none crashes a run, and none is coerced.
 
 The oracle reads for itself: an answer counts only if plain JSON finds exactly the keys of the form, each once, with
 values of their types and with numbers of the list. Chance is seeded, so an answer that fails can be had again.
@@ -22,6 +22,9 @@ from validation.coverage import kind as coverage
 from validation.coverage.config import coverage_config
 from validation.making import kind as making
 from validation.making.config import making_config
+from validation.pairs.reading import MAX_TEXT_LENGTH
+from validation.refinement import kind as refinement
+from validation.refinement.config import refinement_config
 from validation.trials import kind as trials
 from validation.trials.config import trial_config
 
@@ -37,6 +40,7 @@ EXTENTS = ("full", "partly", "none")
 DECISIONS = ("A", "B", "same")
 KINDS = {"dose", "unit", "timing", "number", "drug", "contraindication", "urgency", "red_flag", "negation", "modality",
          "exception", "population"}  # fmt: skip
+PRIORITIES, ACTIONS, MET = ("high", "medium", "low"), ("add", "remove", "change"), ("yes", "partly", "no")
 ODD = (0, 4, -1, 1.0, 2.5, True, False, "1", None, [], [1], {}, 10**30, "full", "Full", "A ", "", "true")
 
 
@@ -116,6 +120,58 @@ def read_edit(text: str) -> dict[str, Any] | None:
     return {"candidate": REFERENCE.replace(find, replace)}
 
 
+def is_list_of(value: Any, *keys: str) -> bool:
+    """Whether it is a list of objects with exactly these keys."""
+    return type(value) is list and all(isinstance(own, dict) and own.keys() == set(keys) for own in value)
+
+
+def are_numbers(values: Any, known: tuple[int, ...]) -> bool:
+    """Whether it is a list of whole numbers of these."""
+    return type(values) is list and all(type(own) is int and own in known for own in values)
+
+
+def read_plan(text: str) -> dict[str, Any] | None:
+    value = plain_object(text, {"status", "edits", "must_not"})
+    if value is None or type(value["must_not"]) is not list or not all(map(is_text, value["must_not"])):
+        return None
+    if not is_list_of(value["status"], "criterion", "met", "why"):
+        return None
+    if any(not is_text(own["why"]) or own["met"] not in MET for own in value["status"]):
+        return None
+    numbers = [own["criterion"] for own in value["status"]]
+    if not are_numbers(numbers, (1, 2, 3)) or sorted(numbers) != [1, 2, 3]:
+        return None
+    if not is_list_of(value["edits"], "number", "priority", "action", "find", "instruction", "criteria"):
+        return None
+    for place, edit in enumerate(value["edits"], 1):
+        if type(edit["number"]) is not int or edit["number"] != place or not are_numbers(edit["criteria"], (1, 2, 3)):
+            return None
+        if edit["priority"] not in PRIORITIES or edit["action"] not in ACTIONS:
+            return None
+        if not is_text(edit["instruction"]) or not edit["instruction"].strip():
+            return None
+        find = edit["find"]
+        if find is None and edit["action"] == "add":
+            continue
+        if not is_text(find) or not find or find not in REFERENCE:
+            return None
+    return value if len(value["edits"]) <= 100 else None
+
+
+def read_refined(text: str) -> dict[str, Any] | None:
+    value = plain_object(text, {"edits_done", "edits_refused", "text"})
+    if value is None or not is_list_of(value["edits_refused"], "number", "why"):
+        return None
+    if not all(is_text(own["why"]) for own in value["edits_refused"]) or type(value["edits_done"]) is not list:
+        return None
+    numbers = [*value["edits_done"], *(own["number"] for own in value["edits_refused"])]
+    if not are_numbers(numbers, (1, 2, 3)) or sorted(numbers) != [1, 2, 3]:
+        return None
+    if not is_text(value["text"]) or not value["text"].strip() or len(value["text"]) > MAX_TEXT_LENGTH:
+        return None
+    return {**value, "edits_done": sorted(value["edits_done"])}
+
+
 def extents(draw: random.Random) -> Any:
     by = draw.choice(([1], [2, 3], [3, 3], [], [draw.choice(ODD)]))
     return {"extent": draw.choice((*EXTENTS, *EXTENTS, draw.choice(ODD))), "by": by, "why": "It names “5 mg”."}
@@ -140,6 +196,33 @@ def edited(draw: random.Random) -> Any:
     return {"kind": kind, "find": find, "replace": replace, "why": "Ten times as much."}
 
 
+def planned(draw: random.Random) -> Any:
+    status = [{"criterion": number, "met": draw.choice(MET), "why": "It names “5 mg”."} for number in (1, 2, 3)]
+    edits: list[dict[str, Any]] = []
+    for number in range(1, draw.choice((1, 2, 3, 4))):
+        action = draw.choice((*ACTIONS, "add"))
+        find = draw.choice(("5 mg", "once a day", "see a doctor") if action != "add" else (None, None, "lasts."))
+        words = draw.choice(("Name a doctor.", "Say that 5 mg is enough."))
+        edits.append({"number": number, "priority": draw.choice(PRIORITIES), "action": action, "find": find,
+                      "instruction": words, "criteria": draw.choice(([], [1], [2, 3], [3, 3]))})  # fmt: skip
+    if draw.random() < 0.15:
+        own = draw.choice([*status, *edits])
+        own[draw.choice(sorted(own))] = draw.choice(ODD)
+    draw.shuffle(status)
+    return {"status": status, "edits": edits, "must_not": draw.choice(([], ["Gives 10 mg."], ["x", draw.choice(ODD)]))}
+
+
+def refined(draw: random.Random) -> Any:
+    numbers: list[Any] = [1, 2, 3]
+    draw.shuffle(numbers)
+    place = draw.randrange(4)
+    refused = [{"number": number, "why": "It would be a new diagnosis."} for number in numbers[place:]]
+    done = numbers[:place]
+    if draw.random() < 0.15:
+        done.insert(0, draw.choice((1, *ODD)))
+    return {"edits_done": done, "edits_refused": refused, "text": draw.choice((REFERENCE, "服用 5 mg。", "x", " "))}
+
+
 COVERAGE = coverage_config(
     {**MODEL, "gold": SET, "sets": [SET], "cases": [{"key": "c", "gold": CRITERIA, "sets": [CRITERIA]}]}, may_call=False
 )
@@ -148,6 +231,14 @@ TRIALS = trial_config({**MODEL, "sets": [SET], "trials": 1, "no_rubric": True, "
 MAKING = making_config(
     {**MODEL, "kinds": ["dose"], "each": 1, "cases": [{"key": "c", "reference": REFERENCE}]}, may_call=False
 )
+ARM = {"name": "A", "kind": "set", "candidate": "c + A"}
+BASE = {"key": "c", "base": REFERENCE, "base_id": "r", "arms": [CRITERIA]}
+REFINEMENT = refinement_config({**MODEL, "arms": [ARM], "cases": [BASE]}, may_call=False)
+PLAN = {
+    "status": [],
+    "must_not": [],
+    "edits": [{"number": n, "find": None, "action": "add", "instruction": "Name a doctor."} for n in (1, 2, 3)],
+}
 Case = tuple[AnyKind, Any, StepName, Any, Callable[[random.Random], Any], Callable[[str], dict[str, Any] | None]]
 CASES: dict[str, Case] = {
     "coverage": (coverage.KIND, COVERAGE, StepName("coverage", "0.1"), {"criteria": CRITERIA}, extents, read_extent),
@@ -160,6 +251,14 @@ CASES: dict[str, Case] = {
         read_scores,
     ),
     "near_miss": (making.KIND, MAKING, StepName("near_miss", "0"), {"reference": REFERENCE}, edited, read_edit),
+    "plan": (
+        refinement.KIND, REFINEMENT, StepName("plan", "0"), {"base": REFERENCE, "criteria": CRITERIA}, planned,
+        read_plan,
+    ),
+    "edit": (
+        refinement.KIND, REFINEMENT, StepName("edit", "0"),
+        {"base": REFERENCE, "conversation": [], "plan": PLAN}, refined, read_refined,
+    ),
 }  # fmt: skip
 
 

@@ -116,7 +116,8 @@ def build(benchmark: Benchmark, order: Order, settings: Mapping[str, Any]) -> Bu
         raise DomainError(_nothing(ids, answered, graded, candidate.name))
     if any(len(bases[pk].text) > MAX_TEXT_LENGTH for pk in kept):
         raise DomainError(_("A response is longer than %(n)s characters.") % {"n": f"{MAX_TEXT_LENGTH:,}"})
-    keys = dict(Case.objects.filter(pk__in=kept).values_list("pk", "key"))
+    cases = {case.pk: case for case in Case.objects.filter(pk__in=kept).only("key", "tags", "label_tags")}
+    keys = {pk: case.key for pk, case in cases.items()}
     seed = int(settings.get("draw_seed") or 0)
     guide_half, grade_half = _split({pk: gold[pk] for pk in kept}, keys, seed) if order.split else ({}, {})
     arms: list[dict[str, Any]] = []
@@ -164,6 +165,7 @@ def build(benchmark: Benchmark, order: Order, settings: Mapping[str, Any]) -> Bu
                     "key": keys[pk],
                     "base": bases[pk].text,
                     "base_id": bases[pk].public_id,
+                    "tags": sorted({*cases[pk].tags, *cases[pk].label_tags}),
                     "arms": [stored(pk, rows) for rows in guidance],
                     "graded_by": [row.point.text for row in grade_half[pk]] if order.split else None,
                 }

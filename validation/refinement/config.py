@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from consilium.core.limits import MAX_KEY_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
+from consilium.core.limits import MAX_KEY_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH, MAX_TAG_LENGTH
 from consilium.llm.endpoint import Endpoint
 from scoring.generation.config import PricedConfig
 from scoring.judges.config import StrictConfig, checked_config
@@ -49,13 +49,14 @@ class ArmConfig(_KeptAsItIs):
 class CaseConfig(_KeptAsItIs):
     """A case: the base with the id of its response, the criteria of each arm, and those that grade.
 
-    An arm without criteria for the case has None. ``graded_by`` are the texts of the half of the gold criteria that
-    grades; None: all of them do.
+    ``tags`` are those of the case when the run began; earlier runs hold none. An arm without criteria for the case has
+    None. ``graded_by`` are the texts of the half of the gold criteria that grades; None: all of them do.
     """
 
     key: str = Field(min_length=1, max_length=MAX_KEY_LENGTH)
     base: Base
     base_id: str = Field(max_length=16)
+    tags: list[Annotated[str, Field(max_length=MAX_TAG_LENGTH)]] | None = None
     arms: list[Criteria | None] = Field(min_length=1, max_length=MAX_ARMS)
     graded_by: list[Text] | None = None
 

@@ -1,4 +1,4 @@
-"""Reads what the figures of a run of refinement rest on: its texts, and how a rater grades them, as arrays."""
+"""What the figures of a run of refinement rest on: its texts, and how somebody grades them, as arrays. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,27 +15,24 @@ from numpy.typing import NDArray
 
 from consilium.statistics.outcomes import Outcome
 from consilium.statistics.relative_gain import FULL_SCORE
-from rubrics.models import Case, Response, Rubric, RubricItem
-from scoring.models import PipelineStep
+from scoring.models import EndpointKind
 from scoring.scores.points import DEFAULT_RULES, score_responses
-from scoring.scores.sheet import Sheet, read_sheet
-from scoring.selectors.raters import Rater
 from validation.files.refinement_reading import Arm
 from validation.files.refinement_tables import UPPER_BOUND
 from validation.files.table_rows import ALL
 from validation.models import RefinementRun
-from validation.models.refinement import EDIT, PLAN
 from validation.refinement.checks import NEW_DRUG, NEW_NUMBER, SIZE, STRAY
-from validation.refinement.config import ArmConfig, RefinementConfig, refinement_config
-from validation.sets.content import AXIS_PREFIX, axis_of
+from validation.refinement.config import ArmConfig, RefinementConfig
+from validation.sets.content import AXIS_PREFIX
 
 TAG_PREFIX = "tag:"
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A criterion of the gold rubric: who grades by it, and in which words."""
+    """A criterion of the gold rubric that grades the responses to a case."""
 
+    case: str
     text: str
     points: int
     axis: str
@@ -74,6 +71,15 @@ class Harm:
     criterion: Graded
 
 
+@dataclass(frozen=True)
+class Grader:
+    """Who grades: the label of a rater, and the name and model of each judge behind it (none: physicians)."""
+
+    label: str
+    judges: tuple[tuple[str, str], ...] = ()
+    is_by_rules: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class RefinementInputs:
     """A run with its texts by arm and case, and the outcomes of the criteria that grade them.
@@ -84,18 +90,17 @@ class RefinementInputs:
 
     run: RefinementRun
     config: RefinementConfig
-    rater: Rater
+    grader: Grader
     texts: list[Refined]
     criteria: Mapping[int, Graded]
     outcomes: Mapping[str, Mapping[int, int]]
     tags: Mapping[str, tuple[str, ...]]
-    lost: int
-    digest: str
+    lost: int = 0
 
     @property
     def endpoint_kind(self) -> str:
-        """Who refined: a model, or rules."""
-        return str(self.run.endpoint_kind)
+        """What the figures rest on: rules, where they refined or graded, or a model."""
+        return str(EndpointKind.RULES if self.grader.is_by_rules else self.run.endpoint_kind)
 
     @cached_property
     def names(self) -> list[str]:
@@ -112,12 +117,23 @@ class RefinementInputs:
     def refining_judges(self) -> list[str]:
         """The judges behind the rater whose model planned or edited: they would grade their own work."""
         models = {model.casefold() for model in self.config.models}
-        names = []
-        for run in self.rater.runs:
-            model = str((run.snapshot.get("config") or {}).get("model") or "")
-            if model.casefold() in models:
-                names.append(run.judge.name)
-        return list(dict.fromkeys(names))
+        return list(dict.fromkeys(name for name, model in self.grader.judges if model.casefold() in models))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that figures and lists rest on; it depends on no id."""
+
+        def outcomes(response: str) -> list[Any]:
+            own = self.outcomes.get(response, {})
+            graded = ((self.criteria[pk], code) for pk, code in own.items())
+            return sorted([each.text, each.points, each.axis, each.position, code] for each, code in graded)
+
+        digest = hashlib.sha256()
+        digest.update(json.dumps([self.run.public_id, self.grader.label, sorted(self.tags.items())]).encode())
+        for text in self.texts:
+            row = [text.arm, text.case, text.base, text.text, text.findings, outcomes(text.base_id)]
+            digest.update(json.dumps([*row, outcomes(text.response)], ensure_ascii=False, sort_keys=True).encode())
+        return digest.hexdigest()
 
     def own(self, arm: int) -> list[Refined]:
         """The cases of an arm, sorted by name, as a file has them."""
@@ -203,106 +219,3 @@ class RefinementInputs:
 def nfc(text: str) -> str:
     """The text as files are read."""
     return unicodedata.normalize("NFC", text)
-
-
-def read_refinement_run(run: RefinementRun, rater: Rater) -> RefinementInputs:
-    """Read the texts of a run, and how ``rater`` grades bases and refined texts by the published gold rubrics.
-
-    Where the gold criteria are split, only the half that does not guide grades.
-    """
-    config = refinement_config(run.config, may_call=False)
-    texts = _texts(run, config)
-    sheet = read_sheet(run.benchmark, rater, named=run.derived_names)
-    criteria, allowed, lost = _criteria(run, config)
-    outcomes = _outcomes(sheet, texts, criteria, allowed)
-    keys = [case.key for case in config.cases]
-    rows = Case.objects.filter(benchmark=run.benchmark, key__in=keys).values_list("key", "tags", "label_tags")
-    tags = {nfc(key): tuple(dict.fromkeys(map(nfc, (*own, *labels)))) for key, own, labels in rows}
-    inputs = RefinementInputs(run, config, rater, texts, criteria, outcomes, tags, lost, "")
-    return replace(inputs, digest=_digest(inputs))
-
-
-def _texts(run: RefinementRun, config: RefinementConfig) -> list[Refined]:
-    """In the order of arms, then of cases. Excluded cases are left out."""
-    counting = Case.objects.filter(benchmark=run.benchmark_id).included()
-    steps: dict[tuple[str, str, str], PipelineStep] = {}
-    for step in run.steps.filter(case__in=counting).select_related("case"):
-        steps[step.stage, step.key, step.case.key] = step
-    derived = Response.objects.filter(case__benchmark=run.benchmark_id, candidate__name__in=run.derived_names)
-    responses = {
-        (name, key): public_id
-        for name, key, public_id in derived.values_list("candidate__name", "case__key", "public_id")
-    }
-    rows = []
-    for number, arm in enumerate(config.arms):
-        for case in config.cases:
-            plan = steps.get((PLAN, str(number), case.key))
-            edit = steps.get((EDIT, str(number), case.key))
-            if plan is None or edit is None:
-                continue
-            rows.append(
-                Refined(
-                    arm=number,
-                    case=nfc(case.key),
-                    base=case.base,
-                    base_id=case.base_id,
-                    text=edit.output["text"] if edit.output else None,
-                    response=responses.get((arm.candidate, case.key), ""),
-                    findings=list(edit.findings or []),
-                    plan=plan.output,
-                    edit=edit.output,
-                )
-            )
-    return rows
-
-
-def _criteria(run: RefinementRun, config: RefinementConfig) -> tuple[dict[int, Graded], set[int], int]:
-    """The criteria of the published rubrics, those that grade, and how many that should are no longer there."""
-    current = Rubric.objects.current().filter(case__benchmark=run.benchmark_id)
-    items = RubricItem.objects.filter(rubric__in=current).order_by("rubric__case_id", "position")
-    columns = ("rubric__case__key", "criterion_id", "criterion__text", "points", "tags", "position")
-    half = {case.key: set(case.graded_by) for case in config.cases if case.graded_by is not None}
-    lacking = {(key, text) for key, texts in half.items() for text in texts}
-    graded, allowed = {}, set()
-    for key, criterion, text, points, tags, position in items.values_list(*columns):
-        if key not in config.place_of:
-            continue
-        graded[criterion] = Graded(text, points, nfc(axis_of(tags)), position)
-        if not config.split or text in half[key]:
-            allowed.add(criterion)
-            lacking.discard((key, text))
-    return {pk: own for pk, own in graded.items() if pk in allowed}, allowed, len(lacking)
-
-
-def _outcomes(
-    sheet: Sheet, texts: Iterable[Refined], criteria: Mapping[int, Graded], allowed: set[int]
-) -> dict[str, dict[int, int]]:
-    """The outcomes of bases and refined texts by the public ids of the responses."""
-    graded_ids = {public_id for text in texts for public_id in (text.base_id, text.response) if public_id}
-    public = dict(Response.objects.filter(public_id__in=graded_ids).values_list("pk", "public_id"))
-    chosen = np.isin(sheet.response_ids[sheet.response], np.array(list(public), dtype=np.int64))
-    outcomes: dict[str, dict[int, int]] = {}
-    for place in np.flatnonzero(chosen).tolist():
-        criterion = int(sheet.criterion_ids[sheet.criterion[place]])
-        if criterion in allowed and criterion in criteria:
-            response = public[int(sheet.response_ids[sheet.response[place]])]
-            outcomes.setdefault(response, {})[criterion] = int(sheet.answer[place])
-    return outcomes
-
-
-def _digest(inputs: RefinementInputs) -> str:
-    """Of all that figures and lists rest on; it depends on no id."""
-    graded = {
-        pk: [own.text, own.points, own.axis, own.position] for pk, own in inputs.criteria.items()
-    }  # fmt: skip
-
-    def outcomes(response: str) -> list[Any]:
-        own = inputs.outcomes.get(response, {})
-        return sorted([*graded[pk], code] for pk, code in own.items())
-
-    digest = hashlib.sha256()
-    digest.update(json.dumps([inputs.run.public_id, inputs.rater.label, sorted(inputs.tags.items())]).encode())
-    for text in inputs.texts:
-        row = [text.arm, text.case, text.base, text.text, text.findings, outcomes(text.base_id)]
-        digest.update(json.dumps([*row, outcomes(text.response)], ensure_ascii=False, sort_keys=True).encode())
-    return digest.hexdigest()

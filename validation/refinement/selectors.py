@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from rubrics.models import Benchmark, Case
 from scoring.models import JudgeRun, PipelineRun, PipelineStep
@@ -22,12 +22,19 @@ def runs_on(benchmark: Benchmark) -> QuerySet[RefinementRun]:
     return RefinementRun.objects.filter(benchmark=benchmark).select_related("created_by").defer("config")
 
 
-def reported_runs(benchmark: Benchmark, *, with_settings: bool = False) -> QuerySet[RefinementRun]:
-    """The runs that a report may be about: those that have ended, brought a text, and are no replay."""
-    runs = RefinementRun.objects.filter(benchmark=benchmark, replay=False, imported=False)
-    runs = runs.exclude(status__in=PipelineRun.LIVE)
-    runs = runs.filter(steps__state=PipelineStep.State.DONE, steps__stage=EDIT).distinct()
-    runs = runs.order_by("-created_at", "-pk")
+def reported_runs(
+    benchmark: Benchmark, *, with_settings: bool = False, replays: bool = False
+) -> QuerySet[RefinementRun]:
+    """The runs that a report may be about: those that have ended, brought a text, and are no replay.
+
+    With ``replays`` those are there as well, and runs that were made elsewhere: grades from a file may be about them.
+    """
+    runs = RefinementRun.objects.filter(benchmark=benchmark).exclude(status__in=PipelineRun.LIVE)
+    if not replays:
+        runs = runs.filter(replay=False, imported=False)
+    # A join with the steps would read the settings, which hold all texts, once for each of them.
+    answered = PipelineStep.objects.filter(run=OuterRef("pk"), state=PipelineStep.State.DONE, stage=EDIT)
+    runs = runs.filter(Exists(answered)).order_by("-created_at", "-pk")
     return runs if with_settings else runs.defer("config")
 
 

@@ -104,5 +104,5 @@ def grade(*, run: RefinementRun, judge: Judge, by: User | None, at: datetime) ->
         raise Conflict(_("The run has not ended."))
     if run.replay or run.imported:
         raise Conflict(_("A replay stores no responses that could be graded."))
-    frame = judge_runs.RunFrame(candidates=(run.base_name, *run.derived_names))
+    frame = judge_runs.RunFrame(candidates=tuple(run.derived_names), with_bases=True)
     return judge_runs.start_run(benchmark=run.benchmark, judge=judge, frame=frame, by=by, at=at)

@@ -57,13 +57,16 @@ def arm_words(arm: Any) -> str:
 def _page_words(run: RefinementRun) -> dict[str, Any]:
     ended = run.status not in PipelineRun.LIVE
     may_grade = ended and not run.replay and not run.imported
+    cases = selectors.case_rows(run) if ended else []
     return {
         "budget_form": BudgetForm(),
         "settings": [(name, json.dumps(value)) for name, value in run.terms.get("settings", {}).items()],
         "arms": [{**arm, "words": arm_words(arm)} for arm in run.terms.get("arms", [])],
-        "cases": selectors.case_rows(run) if ended else [],
+        "cases": cases,
+        "new_numbers": sum(row.new_numbers for row in cases),
+        "cases_with_new": sum(row.new_numbers > 0 for row in cases),
         "graded": list(selectors.grading_runs(run)) if may_grade else [],
-        "grade_query": urlencode([("candidate", name) for name in (run.base_name, *run.derived_names)]),
+        "grade_query": urlencode([("with_bases", "on"), *(("candidate", name) for name in run.derived_names)]),
         "may_grade": may_grade,
     }
 

@@ -34,6 +34,13 @@ class Command(BaseCommand):
             metavar="CANDIDATE",
             help="candidates that appear in no file; else a quarter of them by the seed",
         )
+        parser.add_argument(
+            "--candidate",
+            action="append",
+            default=[],
+            metavar="CANDIDATE",
+            help="take the responses of these; may be repeated (default: all that answered by themselves)",
+        )
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="a folder to be made")
         parser.add_argument("--prompt", default=PROMPT, metavar="NAME", help=", ".join(sorted(TEMPLATES)))
         parser.add_argument("--seed", type=int, default=0)
@@ -50,6 +57,7 @@ class Command(BaseCommand):
             prompt=options["prompt"],
             seed=options["seed"],
             dev_share=options["dev_share"],
+            candidates=tuple(options["candidate"]),
         )
         try:
             manifest = export_supervision(
@@ -66,6 +74,8 @@ class Command(BaseCommand):
             )
         held = manifest["held_out"]
         self.stdout.write(f"held out: {', '.join(held['candidates'])} ({held['decisions']:,} decisions, in no file)")
+        if names := manifest["left_out_candidates"]:
+            self.stdout.write(f"candidates left out: {', '.join(names)}")
         left_out = ", ".join(f"{reason} {number:,}" for reason, number in manifest["left_out"].items())
         self.stdout.write(f"left out: {left_out}")
         self.stdout.write(f"prompt {manifest['prompt']['name']}, {manifest['prompt']['sha256']}")

@@ -49,6 +49,9 @@ class Command(BaseCommand):
         )
         parser.add_argument("--candidate", action="append", default=[], metavar="NAME", help="may be repeated")
         parser.add_argument("--kind", action="append", default=[], choices=Candidate.Kind.values)
+        parser.add_argument(
+            "--with-bases", action="store_true", help="also the responses that those of these candidates were made from"
+        )
         parser.add_argument("--batch", default="", metavar="ID", help="public id of a batch: only its responses")
         parser.add_argument("--replicates", type=int, default=1)
         parser.add_argument("--sample", type=int, metavar="N", help="only so many responses, drawn at random")
@@ -68,6 +71,7 @@ class Command(BaseCommand):
             batch=options["batch"],
             candidates=tuple(options["candidate"]),
             kinds=tuple(options["kind"]),
+            with_bases=options["with_bases"],
             sample=options["sample"] or 0,
             seed=options["seed"],
         )

@@ -26,7 +26,8 @@ from tests.validation.refinement.refinement_world import (
     worked_verdict,
 )
 from validation.models import RefinementRun
-from validation.refinement.inputs import RefinementInputs, read_refinement_run
+from validation.refinement.graded_run import read_refinement_run
+from validation.refinement.inputs import RefinementInputs
 from validation.refinement.tables import refinement_files
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]

@@ -128,7 +128,7 @@ def test_order_by_the_page_and_look_at_the_texts(rules: RuleEndpoint, client: Cl
     work(run)
     page = client.get(f"/b/page/refinement/{run.public_id}/").content.decode()
     assert "Refinement of Base" in page
-    assert "/b/page/judges/runs/new/?candidate=Base&amp;candidate=Base+%2B+Guide" in page
+    assert "/b/page/judges/runs/new/?with_bases=on&amp;candidate=Base+%2B+Guide" in page
     own = run.steps.first()
     assert own is not None
     case = client.get(f"/b/page/refinement/{run.public_id}/cases/{own.case.public_id}/").content.decode()
