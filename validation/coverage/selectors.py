@@ -69,6 +69,11 @@ def queue_counts(runs: list[int]) -> dict[int, QueueCounts]:
     return {run: counts.get(run, QueueCounts(0, 0)) for run in runs}
 
 
+def questions_about_points(run: CoverageRun) -> int:
+    """How many answers about gold points physicians were asked to decide on, on cases that count."""
+    return CoverageDecision.objects.filter(run=run, stage=FORWARD, step__case__excluded_at=None).count()
+
+
 def open_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet[CoverageDecision]:
     """What waits for a decision, in an order of the reader's own: two people seldom look at the same at once."""
     rows = CoverageDecision.objects.open().filter(run__benchmark=benchmark)
