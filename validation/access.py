@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 
 from accounts.models import User
 from annotation.models import Membership
-from rubrics.access import get_benchmark, is_author
+from rubrics.access import get_benchmark, is_author, may_see_grading_evidence
 from rubrics.models import AuthoringRole, Benchmark, Case
 from validation.models import (
     CoverageDecision,
@@ -75,9 +75,36 @@ def get_covered_case(user: AnyUser, slug: str, public_id: str, case: str) -> tup
             raise
         runs = CoverageRun.objects.filter(benchmark=benchmark).select_related("benchmark")
         run = get_object_or_404(runs, public_id=public_id)
-        if CoverageDecision.objects.filter(run__benchmark=benchmark, step__case__public_id=case, answer="").exists():
+        if _awaits_decision(benchmark, case):
             raise
     return run, get_object_or_404(Case.objects.filter(benchmark=run.benchmark_id), public_id=case)
+
+
+def _awaits_decision(benchmark: Benchmark, case: str) -> bool:
+    """Whether any question about coverage on a case, by its public id, is open."""
+    open_ones = CoverageDecision.objects.filter(run__benchmark=benchmark, step__case__public_id=case, answer="")
+    return open_ones.exists()
+
+
+def may_see_coverage_of(user: AnyUser, case: Case) -> bool:
+    """Whether the coverage of a case that ``user`` may write is shown to them: to authors as in `get_covered_case`."""
+    return _runs(user, case) or not _awaits_decision(case.benchmark, case.public_id)
+
+
+def may_see_trials_of(user: AnyUser, case: Case) -> bool:
+    """Whether trials on the pairs of a case that ``user`` may write are shown to them.
+
+    Those who run the benchmark see them. Authors do once no pair of the case waits for their judgement, and not while a
+    group of theirs grades: a reference may be a response that they are to grade.
+    """
+    if _runs(user, case):
+        return True
+    waiting = NearMissPair.objects.filter(case=case).open_to(user.pk)
+    return not waiting.exists() and may_see_grading_evidence(user, case.benchmark)
+
+
+def _runs(user: AnyUser, case: Case) -> bool:
+    return Benchmark.objects.run_by(user).filter(pk=case.benchmark_id).exists()
 
 
 # Near-miss pairs ---------------------------------------------------------------------------------------------------

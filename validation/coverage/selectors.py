@@ -15,7 +15,7 @@ from rubrics.models import Benchmark, Case
 from scoring.models import PipelineRun, PipelineStep
 from validation.access import decides_in
 from validation.coverage.config import CoverageConfig, coverage_config
-from validation.coverage.content import Point, step_name
+from validation.coverage.content import CaseContent, Point, step_name
 from validation.coverage.inputs import EXTENT_OF
 from validation.models import CoverageDecision, CoverageRun
 from validation.models.coverage import BACK, FORWARD
@@ -132,12 +132,13 @@ def step_name_of(step: PipelineStep) -> Any:
 
 @dataclass(frozen=True)
 class Answered:
-    """What is said of a point in one set."""
+    """What is said of a point in one set: by the model, and by a physician (``decided``, in words ``decision``)."""
 
     extent: str
     by: list[tuple[int, str]]
     why: str
     decision: str
+    decided: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,16 +155,15 @@ class CaseCoverage:
     """A case of a run: its gold points in each measured set, and the criteria of each set that no gold point has."""
 
     case: Case
-    names: list[str]
+    config: CoverageConfig
+    content: CaseContent
     points: list[CasePoint]
     unmatched: list[tuple[str, list[CasePoint]]]
 
-    def lacking(self) -> list[tuple[str, list[CasePoint]]]:
-        """The gold points that each set does not cover in full."""
-        return [
-            (name, [own for own in self.points if own.answers[place].extent != "full"])
-            for place, name in enumerate(self.names)
-        ]
+    @property
+    def names(self) -> list[str]:
+        """The names of the measured sets."""
+        return [own.name for own in self.config.sets]
 
 
 def case_coverage(run: CoverageRun, case: Case) -> CaseCoverage | None:
@@ -186,6 +186,7 @@ def case_coverage(run: CoverageRun, case: Case) -> CaseCoverage | None:
             by=[(n, criteria[n - 1].text) for n in output.get("by", []) if n <= len(criteria)],
             why=output.get("why", ""),
             decision=str(labels.get(decision.answer, "")) if decision else "",
+            decided=decision.answer if decision else "",
         )
 
     sets = range(len(config.sets))
@@ -200,7 +201,7 @@ def case_coverage(run: CoverageRun, case: Case) -> CaseCoverage | None:
             for n, point in enumerate(content.sets[own], start=1)
         ]
         unmatched.append((config.sets[own].name, [each for each in criteria if each.answers[0].extent != "full"]))
-    return CaseCoverage(case, [own.name for own in config.sets], points, unmatched)
+    return CaseCoverage(case, config, content, points, unmatched)
 
 
 @dataclass(frozen=True, slots=True)
