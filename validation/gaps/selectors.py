@@ -53,7 +53,7 @@ class Unnoticed:
     """What a run of trials says: errors that no criterion notices, and criteria that tell no pair apart.
 
     ``n_pairs``: confirmed dangerous pairs of the case with a decision, of which ``n_noticed`` are noticed. ``n_tried``:
-    pairs of any grade with an answer.
+    pairs of any grade with an answer. ``n_criteria``: how many criteria the rubric had.
     """
 
     run: TrialRun
@@ -62,6 +62,7 @@ class Unnoticed:
     n_noticed: int
     never_decisive: list[Row]
     n_tried: int
+    n_criteria: int
     has_changed: bool
 
 
@@ -159,12 +160,12 @@ def _comparison(
     lacking, n_unknown, n_not_missed = [], 0, 0
     for own in points:
         answer = own.answers[0]
-        found = answer.decided or answer.extent
-        if found in NOT_MISSED:
+        judged = answer.decided or answer.extent
+        if judged in NOT_MISSED:
             n_not_missed += 1
-        elif found in (*UNCOVERED, CoverageDecision.Answer.NEEDED):
+        elif judged in (*UNCOVERED, CoverageDecision.Answer.NEEDED):
             lacking.append(own)
-        elif found != CoverageDecision.Answer.FULL:
+        elif judged != CoverageDecision.Answer.FULL:
             n_unknown += 1
     return Uncovered(run, other, is_gold, lacking, n_points, n_unknown, n_not_missed, has_changed)
 
@@ -194,6 +195,7 @@ def _unnoticed(
                 n_noticed=sum(row["noticed"] for row in decided),
                 never_decisive=[row for row in tables.never_decisive() if row["set"] == name],
                 n_tried=len(tried),
+                n_criteria=len(content.sets[place]),
                 has_changed=_has_changed(content.sets[place], published),
             )
         )

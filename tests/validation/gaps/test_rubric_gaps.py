@@ -272,6 +272,7 @@ def test_errors_that_the_rubric_does_not_notice_and_criteria_that_never_decide(w
     assert "daily became weekly" in page and "p2 matters" in page
     assert "two became ten" not in page and "of another case" not in page
     never = page.split("Criteria that never decide")[1]
+    assert "1 of 2" in never and "On 2 pairs of this case none of these" in never
     assert OURS[1] in never and OURS[0] not in never
     assert f"/b/ward/pair-runs/{run.public_id}/" not in page  # a page of those who run the benchmark
     assert f"/b/ward/pair-runs/{run.public_id}/" in ward.page(ward.admin)
