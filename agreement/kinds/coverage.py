@@ -116,7 +116,7 @@ def compute(
         "n_points": len(inputs.gold),
         "n_invalid": extents.count(Extent.INVALID),
         "n_missing": extents.count(Extent.MISSING),
-        "n_asked": questions_about_points(inputs.run),
+        "n_questions": questions_about_points(inputs.run),
         "n_decided": sum(bool(own.decision) for place in range(len(sets)) for own in inputs.series_of(place)),
         "few_cases": inputs.file.n_cases < FEW_CASES,
         "headline": headline(everything[0], "cia"),
@@ -179,9 +179,9 @@ def methods(report: Report) -> list[str]:
 
 def _decided_words(facts: Mapping[str, Any]) -> str:
     """How many answers physicians decided on, up to what was put to them."""
-    decided, asked = facts["n_decided"], facts.get("n_asked", 0)
-    if decided < asked:
-        return f"{decided:,} of {counted(asked, 'answer')} that were put to them in random order: "
+    decided, n_questions = facts["n_decided"], facts.get("n_questions", 0)
+    if decided < n_questions:
+        return f"{decided:,} of {counted(n_questions, 'answer')} that were put to them in random order: "
     return f"{counted(decided, 'answer')}: "
 
 
