@@ -76,7 +76,7 @@ def questions_about_points(run: CoverageRun) -> int:
 
 def open_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet[CoverageDecision]:
     """What waits for a decision, in an order of the reader's own: two people seldom look at the same at once."""
-    rows = CoverageDecision.objects.open().filter(run__benchmark=benchmark)
+    rows = CoverageDecision.objects.open().but_on_own_drafts(user.pk).filter(run__benchmark=benchmark)
     own: QuerySet[CoverageDecision] = rows.annotate(place=MD5(Concat(F("public_id"), Value(f" {user.pk}")))).order_by(
         "run_id", "place"
     )
@@ -85,7 +85,8 @@ def open_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet
 
 def open_by_benchmark(user: User | AnonymousUser) -> list[tuple[Benchmark, int]]:
     """The benchmarks in which something waits for a decision of ``user``, and how much."""
-    waiting = CoverageDecision.objects.open().filter(run__benchmark__in=Benchmark.objects.filter(decides_in(user)))
+    waiting = CoverageDecision.objects.open().but_on_own_drafts(user.pk)
+    waiting = waiting.filter(run__benchmark__in=Benchmark.objects.filter(decides_in(user)))
     counts = dict(waiting.order_by().values_list("run__benchmark").annotate(n=Count("pk")))
     benchmarks = Benchmark.objects.filter(pk__in=counts).order_by("title") if counts else []
     return [(benchmark, counts[benchmark.pk]) for benchmark in benchmarks]
