@@ -147,6 +147,14 @@ def test_the_command_writes_what_the_report_has(loopback: Loopback, tmp_path: An
     for own, other in zip(written, stored, strict=True):
         assert float(own["cia"]) == pytest.approx(other["cia"], **EXACT)
     assert "0.680000" in out.getvalue()
+    # All 2 + 3 that are partly and the invalid one, and of the 17 + 5 and 12 + 10 others a fifth of each, rounded up.
+    names = {"benchmark": world.benchmark.slug, "set": "A", "judge": "ok", "out": tmp_path, "overwrite": True}
+    call_command("coverage", **names, ask_physicians=True, stdout=out)
+    questions = CoverageDecision.objects.filter(run=run)
+    assert questions.filter(stage="coverage").count() == 2 + 3 + 1 + 4 + 1 + 3 + 2
+    assert f"{questions.count()} more questions wait for physicians" in out.getvalue()
+    call_command("coverage", **names, ask_physicians=True, stdout=out)
+    assert "0 more questions wait for physicians" in out.getvalue()
 
 
 def test_methods_say_how_many_of_the_questions_are_decided(loopback: Loopback) -> None:
