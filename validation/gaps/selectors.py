@@ -82,7 +82,8 @@ class Gaps:
     @property
     def by_rules(self) -> bool:
         """Whether rules answered in any of the runs."""
-        return any(own.run.endpoint_kind == "rules" for own in (*self.coverage, *self.trials))
+        runs = [*(own.run for own in self.coverage), *(own.run for own in self.trials)]
+        return any(run.endpoint_kind == "rules" for run in runs)
 
 
 def gaps_of(case: Case, *, with_coverage: bool = True, with_pairs: bool = True) -> Gaps:
