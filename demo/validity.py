@@ -20,10 +20,11 @@ from scoring.generation.due_responses import CaseFrame
 from scoring.models import Judge, PipelineRun, RunSlice
 from scoring.pipelines.working import work_on_run
 from scoring.work.slice import work_on_slice
-from validation.coverage.services import ask_physicians
+from validation.coverage.services import ask_physicians, decide
 from validation.coverage.services import create_run as create_coverage_run
 from validation.making.services import create_run as create_making_run
-from validation.models import ErrorKind, NearMissPair, PairGroup, RubricSet
+from validation.models import CoverageDecision, ErrorKind, NearMissPair, PairGroup, RubricSet
+from validation.models.coverage import BACK
 from validation.pairs.services import Answers
 from validation.pairs.services import judge as judge_pair
 from validation.refinement.building import Order
@@ -36,6 +37,7 @@ from validation.trials.services import create_run as create_trial_run
 
 PAIRS = "Numbers (made up)"
 TRIALS = 1  # in each order: the endpoint always answers the same
+DECIDED = "demo-02-hypertension-kidney"  # a case whose author is writing a new version
 WAITING = 2  # pairs that nobody has judged, so that there is something to do
 DANGEROUS = Answers(is_single=True, harm="dangerous", has_other_flaw=False, note="Made up.")
 MINOR = Answers(is_single=True, harm="minor", has_other_flaw=False, note="Made up.")
@@ -62,16 +64,25 @@ def measure_rubric_sets(demo: Benchmark, *, base: str, judge: Judge, by: User, p
     with stages_endpoint() as url:
         config = {"endpoint": url, "model": MODEL, "concurrency": 16}
         common: dict[str, Any] = {"benchmark": demo, "by": by, "at": at}
-        _coverage(gold, generic, config, common)
+        _coverage(gold, generic, physician, config, common)
         _pairs([gold, generic], physician, config, common)
         _refinement(base, generic, judge, config, common)
 
 
-def _coverage(gold: RubricSet, measured: RubricSet, config: dict[str, Any], common: dict[str, Any]) -> None:
-    """A finished run with questions to physicians, and a report that waits for a worker."""
+def _coverage(
+    gold: RubricSet, measured: RubricSet, physician: User, config: dict[str, Any], common: dict[str, Any]
+) -> None:
+    """A finished run with questions to physicians, all those on one case decided, and a report that waits for a worker.
+
+    So the author of that case sees what her rubric lacks, and the others have something to do.
+    """
     run = create_coverage_run(gold=gold, sets=[measured], config=config, **common)
     _work(run, common["at"])
     ask_physicians(run=run, at=common["at"])
+    for question in CoverageDecision.objects.filter(run=run, step__case__key=DECIDED).order_by("pk"):
+        is_first = question.step.key == "0.1"
+        answer = ("needed" if is_first else "needless") if question.stage == BACK else question.step.output["extent"]
+        decide(decision=question, answer=answer, by=physician, at=common["at"])
     create_report(kind=Report.Kind.COVERAGE, parameters={"run": run.public_id}, **common)
 
 

@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404
 
 from accounts.models import User
 from annotation.models import Membership
-from rubrics.access import get_benchmark, is_author
-from rubrics.models import AuthoringRole, Benchmark, Case
+from rubrics.access import get_benchmark, is_author, may_see_grading_evidence
+from rubrics.models import AuthoringRole, Benchmark, Case, Rubric
 from validation.models import (
     CoverageDecision,
     CoverageRun,
@@ -58,15 +58,21 @@ def get_deciding_benchmark(user: AnyUser, slug: str) -> Benchmark:
 
 
 def get_coverage_decision(user: AnyUser, slug: str, public_id: str) -> CoverageDecision:
-    """A decision that nobody has made, or that ``user`` has made, on a case that counts."""
+    """A decision that nobody has made, or that ``user`` has made, on a case that counts.
+
+    Not on a case whose first rubric ``user`` is writing.
+    """
     rows = CoverageDecision.objects.filter(run__benchmark=get_deciding_benchmark(user, slug))
-    rows = rows.filter(Q(answer="") | Q(decided_by=user.pk), step__case__excluded_at=None)
+    rows = rows.but_on_own_drafts(user.pk).filter(Q(answer="") | Q(decided_by=user.pk), step__case__excluded_at=None)
     decision: CoverageDecision = get_object_or_404(rows.select_related("run__benchmark"), public_id=public_id)
     return decision
 
 
 def get_covered_case(user: AnyUser, slug: str, public_id: str, case: str) -> tuple[CoverageRun, Case]:
-    """A case of a run, for those who run the benchmark, and for authors once nothing about it waits for a decision."""
+    """A case of a run, for those who run the benchmark, and for authors once nothing about it waits for a decision.
+
+    Authors see none without a published rubric, which they may be about to write.
+    """
     try:
         run = get_coverage_run(user, slug, public_id)
     except Http404:
@@ -75,9 +81,37 @@ def get_covered_case(user: AnyUser, slug: str, public_id: str, case: str) -> tup
             raise
         runs = CoverageRun.objects.filter(benchmark=benchmark).select_related("benchmark")
         run = get_object_or_404(runs, public_id=public_id)
-        if CoverageDecision.objects.filter(run__benchmark=benchmark, step__case__public_id=case, answer="").exists():
+        published = Rubric.objects.current().filter(case__benchmark=benchmark, case__public_id=case)
+        if _awaits_decision(benchmark, case) or not published.exists():
             raise
     return run, get_object_or_404(Case.objects.filter(benchmark=run.benchmark_id), public_id=case)
+
+
+def _awaits_decision(benchmark: Benchmark, case: str) -> bool:
+    """Whether any question about coverage on a case, by its public id, is open."""
+    open_ones = CoverageDecision.objects.filter(run__benchmark=benchmark, step__case__public_id=case, answer="")
+    return open_ones.exists()
+
+
+def may_see_coverage_of(user: AnyUser, case: Case) -> bool:
+    """Whether the coverage of a case that ``user`` may write is shown to them: to authors as in `get_covered_case`."""
+    return _runs(user, case) or not _awaits_decision(case.benchmark, case.public_id)
+
+
+def may_see_trials_of(user: AnyUser, case: Case) -> bool:
+    """Whether trials on the pairs of a case that ``user`` may write are shown to them.
+
+    Those who run the benchmark see them. Authors do once no pair of the case waits for their judgement, and not while a
+    group of theirs grades: a reference may be a response that they are to grade.
+    """
+    if _runs(user, case):
+        return True
+    waiting = NearMissPair.objects.filter(case=case).open_to(user.pk)
+    return not waiting.exists() and may_see_grading_evidence(user, case.benchmark)
+
+
+def _runs(user: AnyUser, case: Case) -> bool:
+    return Benchmark.objects.run_by(user).filter(pk=case.benchmark_id).exists()
 
 
 # Near-miss pairs ---------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def home_cards(user: User) -> Iterator[navigation.HomeCard]:
             key=benchmark.slug,
             title=benchmark.title,
             url=url,
-            figures=[navigation.HomeFigure(_("Coverage to decide"), waiting, url)],
+            figures=[navigation.HomeFigure(_("Coverage to decide"), f"{waiting:,}", url)],
             action=(_("Decide on coverage"), url),
             made_up=benchmark.is_demo,
         )
@@ -43,7 +43,7 @@ def pair_cards(user: User) -> Iterator[navigation.HomeCard]:
             key=benchmark.slug,
             title=benchmark.title,
             url=url,
-            figures=[navigation.HomeFigure(_("Pairs to judge"), waiting, url)],
+            figures=[navigation.HomeFigure(_("Pairs to judge"), f"{waiting:,}", url)],
             action=(_("Judge pairs"), url),
             made_up=benchmark.is_demo,
         )

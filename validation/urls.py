@@ -10,4 +10,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("validation.making.urls")),
     path("", include("validation.trials.urls")),
     path("", include("validation.refinement.urls")),
+    path("", include("validation.gaps.urls")),
 ]

@@ -27,7 +27,7 @@ from consilium.statistics.jackknife import effective_cases
 from rubrics.models import Benchmark
 from validation.coverage.building import FEW_CASES
 from validation.coverage.inputs import read_coverage
-from validation.coverage.selectors import reported_runs
+from validation.coverage.selectors import questions_about_points, reported_runs
 from validation.coverage.tables import coverage_files
 from validation.files.coverage_tables import CASES, POINTS
 from validation.files.table_rows import ALL
@@ -116,6 +116,7 @@ def compute(
         "n_points": len(inputs.gold),
         "n_invalid": extents.count(Extent.INVALID),
         "n_missing": extents.count(Extent.MISSING),
+        "n_questions": questions_about_points(inputs.run),
         "n_decided": sum(bool(own.decision) for place in range(len(sets)) for own in inputs.series_of(place)),
         "few_cases": inputs.file.n_cases < FEW_CASES,
         "headline": headline(everything[0], "cia"),
@@ -161,9 +162,9 @@ def methods(report: Report) -> list[str]:
         f"CIA was {listed(shown)}."
         if shown
         else "",
-        f"Physicians, who saw neither the set nor the answer, decided on {facts['n_decided']:,} answers: all that were "
-        f"partly or invalid, and a share of {facts['share']:g} of the others, drawn at random. CIA put right by them "
-        "is prediction-powered (Angelopoulos et al. 2023); a decision weighs the inverse of the share of its stratum, "
+        f"Physicians, who saw neither the set nor the answer, decided on {_decided_words(facts)}all that were partly "
+        f"or invalid, and a share of {facts['share']:g} of the others, drawn at random. CIA put right by them is "
+        "prediction-powered (Angelopoulos et al. 2023); a decision weighs the inverse of the share of its stratum, "
         "the set and the model’s answer, that was decided on."
         if facts["n_decided"]
         else "No physician has decided on any of these answers yet.",
@@ -174,6 +175,14 @@ def methods(report: Report) -> list[str]:
         "Intervals are over gold points, which are not independent within a case." if facts["over"] == POINTS else "",
         f"Sets by SHA-256: {digests}.",
     ]
+
+
+def _decided_words(facts: Mapping[str, Any]) -> str:
+    """How many answers physicians decided on, up to what was put to them."""
+    decided, n_questions = facts["n_decided"], facts.get("n_questions", 0)
+    if decided < n_questions:
+        return f"{decided:,} of {counted(n_questions, 'answer')} that were put to them in random order: "
+    return f"{counted(decided, 'answer')}: "
 
 
 def _control_words(row: Mapping[str, Any]) -> str:

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
 from agreement.kinds.kind import Context, Figure
-from agreement.kinds.page_table import PageTable
+from agreement.kinds.page_table import PageTable, first_rows
 from agreement.models import Report
-from agreement.reports.numbers import Number, number
+from agreement.reports.numbers import Number, PValue, number
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from consilium.figures.charts import Point, points_and_whiskers
@@ -19,7 +19,6 @@ from consilium.figures.style import Palette
 from validation.files.table_rows import ALL
 from validation.models import CoverageDecision
 
-SHOWN_ROWS = 50  # of a list; its file has all
 MAX_SERIES = 6  # of a figure, each with a shape of its own
 EXTENT_LABELS = {
     "full": pgettext_lazy("coverage", "Full"),
@@ -229,7 +228,7 @@ def _comparisons(report: Report) -> PageTable:
                     _count(row["b"]),
                     _count(row["c"]),
                     number({**row, "difference_low": row["low"], "difference_high": row["high"]}, "difference").cell,
-                    *(_plain(row[name]) for name in ("p_clustered", "p_exact", "p_mid")),
+                    *(PValue.of(row, name).cell for name in ("p_clustered", "p_exact", "p_mid")),
                 ]
                 for row in rows
             ]
@@ -238,23 +237,23 @@ def _comparisons(report: Report) -> PageTable:
 
 
 def _by_axis(report: Report) -> PageTable:
+    """The sets in each slice, and below them the controls on the same gold points."""
     groups: dict[str, list[list[str]]] = {}
-    for row in table_of(report, "coverage").dicts():
-        if row["slice"] != ALL:
-            own = groups.setdefault(row["slice"], [])
-            own.append([row["set"], _count(row["n_points"]), _cell(row, "cia"), _plain(row["cia_partly"])])
+    for table, label in (("coverage", lambda row: row["set"]), ("coverage_controls", control_label)):
+        for row in table_of(report, table).dicts():
+            if row["slice"] != ALL:
+                own = groups.setdefault(row["slice"], [])
+                own.append([label(row), _count(row["n_points"]), _cell(row, "cia"), _plain(row["cia_partly"])])
     columns = [(_("Set"), False), (_("Gold points"), True), ("CIA", True), (_("At least partly"), True)]
     return PageTable("coverage", _("By axis, sign and tag"), columns, groups, empty=_("There are no slices."))
 
 
-def _listed(report: Report, name: str) -> tuple[list[Row], str]:
-    rows = table_of(report, name).dicts()
-    more = len(rows) - SHOWN_ROWS
-    return rows[:SHOWN_ROWS], _("%(n)s more are in the file.") % {"n": f"{more:,}"} if more > 0 else ""
-
-
 def _only_one(report: Report) -> PageTable:
-    rows, remark = _listed(report, "only_one")
+    def cells(row: Row) -> list[str]:
+        other = row["second"] if row["covered_by"] == row["first"] else row["first"]
+        return [row["text"], row["case"], f"{row['points']:+d}", row["covered_by"], other]
+
+    groups, remark = first_rows(table_of(report, "only_one").dicts(), cells)
     return PageTable(
         "only_one",
         _("Gold points that only one of two sets covers"),
@@ -265,29 +264,17 @@ def _only_one(report: Report) -> PageTable:
             (_("Covered by"), False),
             (_("Not by"), False),
         ],
-        {
-            "": [
-                [
-                    row["text"],
-                    row["case"],
-                    f"{row['points']:+d}",
-                    row["covered_by"],
-                    row["second"] if row["covered_by"] == row["first"] else row["first"],
-                ]
-                for row in rows
-            ]
-        },
+        groups,
         remark=remark,
         empty=_("Both cover the same gold points."),
     )
 
 
 def _uncovered(report: Report) -> PageTable:
-    rows, remark = _listed(report, "uncovered")
-    groups: dict[str, list[list[str]]] = {}
-    for row in rows:
-        extent = str(EXTENT_LABELS[row["extent"]])
-        groups.setdefault(row["set"], []).append([row["text"], row["case"], f"{row['points']:+d}", extent, row["why"]])
+    def cells(row: Row) -> list[str]:
+        return [row["text"], row["case"], f"{row['points']:+d}", str(EXTENT_LABELS[row["extent"]]), row["why"]]
+
+    groups, remark = first_rows(table_of(report, "uncovered").dicts(), cells, lambda row: row["set"])
     return PageTable(
         "uncovered",
         _("What each set does not cover"),
@@ -298,7 +285,7 @@ def _uncovered(report: Report) -> PageTable:
             (_("Covered"), False),
             (_("Why"), False),
         ],
-        groups or {"": []},
+        groups,
         remark=remark,
         empty=_("Every gold point is covered in full."),
     )

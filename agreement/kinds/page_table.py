@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from agreement.reports.tables import Row
+
+SHOWN_ROWS = 50  # of a list, or of each group of it; its file has all
 
 
 @dataclass(frozen=True)
@@ -27,3 +33,18 @@ class PageTable:
         numeric = [is_number for _label, is_number in self.columns]
         for heading, rows in self.groups.items():
             yield heading, [list(zip(row, numeric, strict=True)) for row in rows]
+
+
+def first_rows(
+    rows: Iterable[Row], cells: Callable[[Row], list[str]], heading: Callable[[Row], str] = lambda row: ""
+) -> tuple[dict[str, list[list[str]]], str]:
+    """The first `SHOWN_ROWS` rows below each heading, and a remark on how many more the file has."""
+    groups: dict[str, list[list[str]]] = {}
+    more = 0
+    for row in rows:
+        group = groups.setdefault(heading(row), [])
+        if len(group) < SHOWN_ROWS:
+            group.append(cells(row))
+        else:
+            more += 1
+    return groups or {"": []}, _("%(n)s more are in the file.") % {"n": f"{more:,}"} if more else ""

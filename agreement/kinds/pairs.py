@@ -142,7 +142,9 @@ def compute(
     progress(0.2)
     own = trial_tables(inputs, decided_by=decided_by, margin=margin, self_consistency=self_consistency, rule=rule)
     tables = tables_of(own.files())
+    names = list(inputs.series.values())
     everything = [row for row in tables["pairs"].dicts() if row["slice"] == ALL]
+    everything.sort(key=lambda row: names.index(row["set"]))  # the headline is that of the first set of the title
     cases = [pair.case.key for pair in inputs.pairs if pair.grade == DANGEROUS]
     sizes = np.array([[cases.count(case)] for case in dict.fromkeys(cases)], dtype=np.float64).reshape(-1, 1)
     facts = {
@@ -152,7 +154,7 @@ def compute(
         "endpoint_kind": inputs.endpoint_kind,
         "sets": [each.model_dump() for each in inputs.config.sets],
         "no_rubric": inputs.config.no_rubric,
-        "names": list(inputs.series.values()),
+        "names": names,
         "trials": inputs.config.trials,
         "temperature": inputs.config.temperature,
         "n_pairs": len(inputs.pairs),

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
 from agreement.kinds.kind import Context, Figure
-from agreement.kinds.page_table import PageTable
+from agreement.kinds.page_table import PageTable, first_rows
 from agreement.models import Report
-from agreement.reports.numbers import Number, number
+from agreement.reports.numbers import Number, PValue, number
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from consilium.figures.charts import Point, points_and_whiskers
@@ -23,7 +23,6 @@ from validation.files.table_rows import ALL
 from validation.models import ErrorKind
 from validation.trials.inputs import DANGEROUS, NO_RUBRIC_NAME
 
-SHOWN_ROWS = 50  # of a list; its file has all
 MAX_SERIES = 6  # of a figure, each with a colour of its own
 GRADE_LABELS = {
     "dangerous": pgettext_lazy("pair", "Dangerous"),
@@ -73,6 +72,16 @@ def set_label(name: str) -> str:
     return _("no rubric") if name == NO_RUBRIC_NAME else name
 
 
+def _leading(report: Report) -> list[Row]:
+    """The leading figures of each set, in the order of the run; its file is sorted by name."""
+    order = report.result["facts"]["names"]
+    return sorted(_everything(report, "pairs"), key=lambda row: order.index(row["set"]))
+
+
+def _set_of(row: Row) -> str:
+    return set_label(row["set"])
+
+
 def _everything(report: Report, name: str) -> list[Row]:
     return [row for row in table_of(report, name).dicts() if row["slice"] == ALL]
 
@@ -105,7 +114,7 @@ def _pairs(report: Report) -> PageTable:
             (_("Mean Δ, % of points"), True),
             (_("No decision"), True),
         ],
-        {"": [_pair_cells(row) for row in _everything(report, "pairs")]},
+        {"": [_pair_cells(row) for row in _leading(report)]},
         remark=_(
             "Δ is the total of the reference less that of the candidate. Sets with more points have larger Δ, so only "
             "Δ in percent of all points compares sets."
@@ -150,7 +159,7 @@ def _auroc(report: Report) -> PageTable:
                     _plain(row["position_effect"]),
                     _plain(row["order_consistent"]),
                 ]
-                for row in _everything(report, "pairs")
+                for row in _leading(report)
             ]
         },
         remark=_(
@@ -193,7 +202,7 @@ def _comparisons(report: Report) -> PageTable:
                     _count(row["b"]),
                     _count(row["c"]),
                     number({**row, "difference_low": row["low"], "difference_high": row["high"]}, "difference").cell,
-                    *(_plain(row[name]) for name in ("p_clustered", "p_exact")),
+                    *(PValue.of(row, name).cell for name in ("p_clustered", "p_exact")),
                     _cell(row, "difference_100"),
                     _cell(row, "difference_auroc"),
                 ]
@@ -262,12 +271,6 @@ def kind_label(value: str) -> str:
     return str(ErrorKind(value).label) if value in ErrorKind.values else value
 
 
-def _listed(report: Report, name: str) -> tuple[list[Row], str]:
-    rows = table_of(report, name).dicts()
-    more = len(rows) - SHOWN_ROWS
-    return rows[:SHOWN_ROWS], _("%(n)s more are in the file.") % {"n": f"{more:,}"} if more > 0 else ""
-
-
 def pair_url(report: Report, key: str) -> str:
     """The page of a pair; empty where it is not here, as for a run that was made elsewhere."""
     public_id = report.result["facts"]["pair_ids"].get(key, "")
@@ -279,16 +282,15 @@ def _pair_link(report: Report, key: str) -> str:
 
 
 def _unnoticed(report: Report) -> PageTable:
-    rows, remark = _listed(report, "unnoticed")
-    groups: dict[str, list[list[str]]] = {}
-    for row in rows:
-        cells = [_pair_link(report, row["pair"]), kind_label(row["kind"]), row["change"], row["why"]]
-        groups.setdefault(set_label(row["set"]), []).append(cells)
+    def cells(row: Row) -> list[str]:
+        return [_pair_link(report, row["pair"]), kind_label(row["kind"]), row["change"], row["why"]]
+
+    groups, remark = first_rows(table_of(report, "unnoticed").dicts(), cells, _set_of)
     return PageTable(
         "unnoticed",
         _("Errors that go unnoticed: criteria to write"),
         [(_("Pair"), False), (_("Kind of error"), False), (_("What was changed"), False), (_("Why it matters"), False)],
-        groups or {"": []},
+        groups,
         remark=remark,
         empty=_("Every set notices every error."),
     )
@@ -336,18 +338,17 @@ def _by_slice(report: Report) -> PageTable:
 
 def _deciding(report: Report) -> PageTable:
     rows = [row for row in table_of(report, "deciding").dicts() if row["grade"] == DANGEROUS]
-    more = len(rows) - SHOWN_ROWS
-    groups: dict[str, list[list[str]]] = {}
-    for row in rows[:SHOWN_ROWS]:
-        groups.setdefault(set_label(row["set"]), []).append(
-            [
-                _pair_link(report, row["pair"]),
-                row["text"],
-                f"{row['points']:+d}",
-                str(MET_BY_LABELS[row["met_by"]]),
-                f"{row['n_alone']} / {row['n_good']}",
-            ]
-        )
+
+    def cells(row: Row) -> list[str]:
+        return [
+            _pair_link(report, row["pair"]),
+            row["text"],
+            f"{row['points']:+d}",
+            str(MET_BY_LABELS[row["met_by"]]),
+            f"{row['n_alone']} / {row['n_good']}",
+        ]
+
+    groups, remark = first_rows(rows, cells, _set_of)
     return PageTable(
         "deciding",
         _("Criteria that decide"),
@@ -358,23 +359,22 @@ def _deciding(report: Report) -> PageTable:
             (_("Met by"), False),
             (_("Trials"), True),
         ],
-        groups or {"": []},
-        remark=_("%(n)s more are in the file.") % {"n": f"{more:,}"} if more > 0 else "",
+        groups,
+        remark=remark,
         empty=_("No criterion tells the texts of a pair apart."),
     )
 
 
 def _never_decisive(report: Report) -> PageTable:
-    rows, remark = _listed(report, "never_decisive")
-    groups: dict[str, list[list[str]]] = {}
-    for row in rows:
-        cells = [row["text"], row["case"], f"{row['points']:+d}", _count(row["n_pairs"])]
-        groups.setdefault(set_label(row["set"]), []).append(cells)
+    def cells(row: Row) -> list[str]:
+        return [row["text"], row["case"], f"{row['points']:+d}", _count(row["n_pairs"])]
+
+    groups, remark = first_rows(table_of(report, "never_decisive").dicts(), cells, _set_of)
     return PageTable(
         "never_decisive",
         _("Criteria that never decide"),
         [(_("Criterion"), False), (_("Case"), False), (pgettext("of a criterion", "Points"), True), (_("Pairs"), True)],
-        groups or {"": []},
+        groups,
         remark=remark,
         empty=_("Each criterion decides a pair."),
     )
@@ -385,7 +385,7 @@ def _never_decisive(report: Report) -> PageTable:
 
 def figures(report: Report) -> Iterator[Figure]:
     facts = report.result["facts"]
-    rows = [row for row in _everything(report, "pairs") if row["win"] is not None]
+    rows = [row for row in _leading(report) if row["win"] is not None]
     if not rows:
         return
     shares = [

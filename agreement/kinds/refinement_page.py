@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 from agreement.kinds.kind import Context, Figure
 from agreement.kinds.page_table import PageTable
 from agreement.models import Report
-from agreement.reports.numbers import Number, number
+from agreement.reports.numbers import PValue, number
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from consilium.figures.charts import Point, points_and_whiskers
@@ -110,7 +110,7 @@ def _gains(report: Report, rows: list[Row]) -> PageTable:
                     _plain(row["refined"], 1),
                     _points(row, "gain"),
                     f"{row['improved']:,} / {row['same']:,} / {row['worse']:,}",
-                    Number(row["p_sign_flip"]).shown or "–",
+                    PValue.of(row, "p_sign_flip").shown or "–",
                     _plain(row["length_ratio"], 2),
                     "–" if row["new_numbers"] is None else f"{row['new_numbers']:,}",
                 ]

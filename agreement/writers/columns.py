@@ -7,7 +7,7 @@ is empty or zero throughout and, where it would be too wide, what matters least;
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -73,12 +73,27 @@ _TO_ONE_PLACE = ("rubric_accuracy", "cacs_at_k", "mean_absolute_difference", "me
 _HEADINGS = {
     **{coefficient.key: coefficient.heading for coefficient in COEFFICIENTS},
     "advantage": "Average advantage ρ",
+    "auroc_paired": "Paired AUROC",
+    "auroc_pooled": "Pooled AUROC",
     "bound": "97.5% bound",
     "cacs": "CACS",
     "cacs_at_k": "CACS@k",
+    "chi2_clustered": "χ², over cases",
+    "chi2_edwards": "χ², Edwards",
+    "cia": "CIA",
+    "cia_judge": "CIA, model",
+    "cia_mean_of_cases": "CIA, mean over cases",
+    "cia_partly": "At least partly",
+    "cia_physicians": "CIA, physicians",
+    "cia_powered": "CIA, put right",
+    "cia_valid": "CIA, valid answers",
+    "cia_weighted": "CIA, weighted",
+    "f1": "F1",
     "hit_rate": "Hit rate",
     "kendall": "Kendall’s τ",
     "mean_absolute_difference": "Mean abs. diff.",
+    "mean_delta": "Mean Δ",
+    "mean_delta_100": "Mean Δ, %",
     "met_a": "Met, A",
     "met_b": "Met, B",
     "met_judge": "Met, judge",
@@ -95,9 +110,12 @@ _HEADINGS = {
     "p_adjusted": "p, adjusted",
     "p_clustered": "p, over cases",
     "p_clustered_adjusted": "p, over cases, adjusted",
+    "p_edwards": "p, Edwards",
     "p_exact": "p, exact",
     "p_mid": "p, mid-p",
+    "p_sign_flip": "p, sign-flip",
     "pass_at_k": "Pass@k",
+    "precision_sound": "Precision, sound extras",
     "rho_judge": "ρ, judge",
     "rho_physician": "ρ, physician",
     "rubric_accuracy": "Rubric Accuracy",
@@ -108,8 +126,15 @@ _HEADINGS = {
     "top5": "Top 5",
     "worst_at_k": "Worst-at-k",
 }
+# Pairs or points that one of two sets alone wins or covers, in tables of McNemar's test.
+_LETTERS = {"b": "First alone", "c": "Second alone"}
 # The heading of a difference, by a column that stands beside it.
 _DIFFERENCES = {"rho_judge": "Judge less physician", "mf1_a": "A less B", "bound": "Judge less ceiling"}
+# Columns with the ends of an interval that are not called like their figure.
+_ENDS = {"difference": ("low", "high"), "mean_delta": ("delta_low", "delta_high")}
+# Nothing is left of a test or of shares that add up to 1 where one of these is left out.
+_KEPT = ("b", "c", "tie", "loss", "auroc_pooled", "mean_delta_100")
+_DETAILS_OF_TESTS = ("chi2_clustered", "chi2_edwards", "p_edwards")
 REMARKS = "note"
 EFFECTIVE = "_effective"  # ends the column of the effective cases behind a figure
 _COUNTS = ("n", "n_pairs", "n_cases", "n_responses")  # the counts that matter most to a reader
@@ -124,8 +149,9 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
 
     Left out are remarks, the ends of intervals (they stand with their figure), effective cases, columns without any
     value, counts of what never happened, and worst-at-k where k is 1 throughout, since it is then the rubric score. If
-    there are more than `MAX_COLUMNS`, these are dropped in turn until the table fits: all counts but two; figures
-    without an interval beside others that have one; all ranks but the first.
+    there are more than `MAX_COLUMNS`, these are dropped in turn until the table fits: test statistics whose p-values
+    stay; all counts but two; figures without an interval beside others that have one; all ranks but the first. What is
+    in `_KEPT` stays.
     """
     place_of = {name: place for place, name in enumerate(table.columns)}
     seen = [_Seen() for _name in place_of]
@@ -133,17 +159,18 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
         for place, value in enumerate(row):
             seen[place].add(value)
     columns = []
+    ends = {end for figure in _ENDS if figure in place_of for end in _ends(figure, place_of)}
     for name, place in place_of.items():
         base = name.removesuffix("_low").removesuffix("_high")
         is_effective = name.removesuffix(EFFECTIVE) in place_of and name.endswith(EFFECTIVE)
-        if name == REMARKS or is_effective or (base != name and base in place_of):
+        if name == REMARKS or is_effective or (base != name and base in place_of) or name in ends:
             continue
         if name.startswith("worst_") and "worst_k" in place_of and seen[place_of["worst_k"]].largest <= 1:
             continue
-        low, high = place_of.get(f"{name}_low"), place_of.get(f"{name}_high")
+        low, high = (place_of.get(end) for end in _ends(name, place_of))
         is_text = name in table.text
         # A figure that is undefined or zero in every row is a finding; a count that is always zero is not.
-        if not seen[place].something and low is None and name not in _HEADINGS:
+        if not seen[place].something and low is None and name not in (*_HEADINGS, *_KEPT):
             continue
         columns.append(
             PrintedColumn(
@@ -160,6 +187,12 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
     return _narrowed(columns)
 
 
+def _ends(name: str, place_of: Mapping[str, int]) -> tuple[str, str]:
+    """The names of the columns that hold the ends of the interval of a figure."""
+    own = (f"{name}_low", f"{name}_high")
+    return own if own[0] in place_of else _ENDS.get(name, own)
+
+
 def _digits(name: str, seen: Sequence[_Seen]) -> int:
     if name.endswith("_rank") and all(column.all_whole for column in seen):
         return 0
@@ -168,17 +201,19 @@ def _digits(name: str, seen: Sequence[_Seen]) -> int:
 
 
 def _narrowed(columns: list[PrintedColumn]) -> list[PrintedColumn]:
-    counts = [column.place for column in sorted(columns, key=_rank_of_count) if column.is_count]
+    numbers = [column for column in columns if column.is_count and column.name not in _KEPT]
+    counts = [column.place for column in sorted(numbers, key=_rank_of_count)]
     ranks = [column.place for column in columns if column.name.endswith("_rank")]
     with_interval = any(column.low is not None for column in columns)
     droppable: list[Callable[[PrintedColumn], bool]] = [
+        lambda column: column.name in _DETAILS_OF_TESTS,
         lambda column: column.place in counts[2:],
         lambda column: with_interval and column.low is None and not (column.is_text or column.is_count or column.is_p),
         lambda column: column.place in ranks[1:],
     ]
     for drops in droppable:
         if len(columns) > MAX_COLUMNS:
-            columns = [column for column in columns if not drops(column)]
+            columns = [column for column in columns if column.name in _KEPT or not drops(column)]
     return columns
 
 
@@ -192,7 +227,7 @@ def _heading(name: str, beside: Iterable[str]) -> str:
     if name in _HEADINGS:
         return _HEADINGS[name]
     if len(name) == 1:
-        return name
+        return _LETTERS.get(name, name)
     known = max((key for key in _HEADINGS if name.startswith(f"{key}_")), key=len, default="")
     if known:
         return f"{_HEADINGS[known]} {name.removeprefix(known).strip('_').replace('_', ' ')}"

@@ -37,6 +37,8 @@ _ESCAPES = {
     "ρ": r"$\rho$",
     "ε": r"$\varepsilon$",
     "λ": r"$\lambda$",
+    "Δ": r"$\Delta$",
+    "χ²": r"$\chi^2$",
     "−": "$-$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",

@@ -707,6 +707,8 @@ ENDPOINTS |= {
     # Authors see a case too, once nothing about it waits for a decision (tests/validation/coverage).
     "validation:coverage-case": Endpoint(STAFF, a_covered_case),
     "agreement:validity": Endpoint(STAFF, slug),
+    # What waits for a decision or a judgement is hidden from authors (tests/validation/gaps).
+    "validation:rubric-gaps": Endpoint(WRITERS, a_case),
     "api:api-coverage-runs": Endpoint(STAFF, slug),
     "api:api-coverage-run": Endpoint(STAFF, a_coverage_run),
     "api:api-coverage-cancel": Endpoint(STAFF, a_coverage_run, writes_only=True),

@@ -142,11 +142,18 @@ def freeze_criteria(case: Case, text: str) -> None:
 
 
 def measure_coverage(case: Case, secret: str) -> None:
-    """A run that held two sets against each other, with questions to physicians about one point and one criterion.
+    """A run that held a copy of the gold track and another set against each other, with questions to physicians.
 
-    ``secret`` is in the names of the sets, that of the model, and what it answered.
+    The questions are about one point and one criterion. ``secret`` is in the names of the sets, that of the model, and
+    what it answered.
     """
-    sets = {name: {"name": f"{secret} {name}", "id": "none", "digest": "0" * 64} for name in ("gold", "drafted")}
+    own = make_set(
+        benchmark=case.benchmark, name=SetName(f"{secret} gold"), track="gold", frame=Frame(), by=None, at=AT
+    )
+    sets = {
+        "gold": {"name": own.name, "id": own.public_id, "digest": own.digest},
+        "drafted": {"name": f"{secret} drafted", "id": "none", "digest": "0" * 64},
+    }
     criteria = {"key": case.key, "gold": [["Asks since when.", 5, ""]], "sets": [[["Asks about the onset.", 3, ""]]]}
     run = CoverageRun.objects.create(
         kind="coverage", benchmark=case.benchmark, status="finished", created_at=AT, finished_at=AT,
@@ -163,7 +170,7 @@ def measure_coverage(case: Case, secret: str) -> None:
 
 
 def make_pair(case: Case, secret: str) -> None:
-    """A pair that waits for physicians, the run that made it, and a run of trials on it.
+    """A pair that waits for physicians, the run that made it, and a run of trials on it by a copy of the gold track.
 
     ``secret`` is in all that physicians who judge the pair must not see: its group, its key, why the error matters, the
     model that made it, and what was answered about it.
@@ -188,10 +195,11 @@ def make_pair(case: Case, secret: str) -> None:
         "id": pair.public_id, "key": pair.key, "kind": "timing", "axis": "", "reference": reference,
         "candidate": candidate, "change": pair.change, "why": pair.why, "grade": "open",
     }  # fmt: skip
+    digest = case.benchmark.rubric_sets.get(origin="gold").digest
     run = TrialRun.objects.create(
         kind="trials", benchmark=benchmark, status="finished", created_at=AT, finished_at=AT,
         config={
-            **endpoint, "trials": 1, "sets": [{"name": f"{secret} set", "id": "none", "digest": "0" * 64}],
+            **endpoint, "trials": 1, "sets": [{"name": f"{secret} set", "id": "none", "digest": digest}],
             "cases": [{"key": case.key, "tags": [], "pairs": [stored], "sets": [[["Names two days.", 5, ""]]]}],
         },
         terms={"sets": [f"{secret} set"], "model": endpoint["model"], "trials": 1, "pairs": 1},

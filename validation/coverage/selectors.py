@@ -15,7 +15,7 @@ from rubrics.models import Benchmark, Case
 from scoring.models import PipelineRun, PipelineStep
 from validation.access import decides_in
 from validation.coverage.config import CoverageConfig, coverage_config
-from validation.coverage.content import Point, step_name
+from validation.coverage.content import CaseContent, Point, step_name
 from validation.coverage.inputs import EXTENT_OF
 from validation.models import CoverageDecision, CoverageRun
 from validation.models.coverage import BACK, FORWARD
@@ -69,9 +69,14 @@ def queue_counts(runs: list[int]) -> dict[int, QueueCounts]:
     return {run: counts.get(run, QueueCounts(0, 0)) for run in runs}
 
 
+def questions_about_points(run: CoverageRun) -> int:
+    """How many answers about gold points physicians were asked to decide on, on cases that count."""
+    return CoverageDecision.objects.filter(run=run, stage=FORWARD, step__case__excluded_at=None).count()
+
+
 def open_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet[CoverageDecision]:
     """What waits for a decision, in an order of the reader's own: two people seldom look at the same at once."""
-    rows = CoverageDecision.objects.open().filter(run__benchmark=benchmark)
+    rows = CoverageDecision.objects.open().but_on_own_drafts(user.pk).filter(run__benchmark=benchmark)
     own: QuerySet[CoverageDecision] = rows.annotate(place=MD5(Concat(F("public_id"), Value(f" {user.pk}")))).order_by(
         "run_id", "place"
     )
@@ -80,7 +85,8 @@ def open_decisions(benchmark: Benchmark, user: User | AnonymousUser) -> QuerySet
 
 def open_by_benchmark(user: User | AnonymousUser) -> list[tuple[Benchmark, int]]:
     """The benchmarks in which something waits for a decision of ``user``, and how much."""
-    waiting = CoverageDecision.objects.open().filter(run__benchmark__in=Benchmark.objects.filter(decides_in(user)))
+    waiting = CoverageDecision.objects.open().but_on_own_drafts(user.pk)
+    waiting = waiting.filter(run__benchmark__in=Benchmark.objects.filter(decides_in(user)))
     counts = dict(waiting.order_by().values_list("run__benchmark").annotate(n=Count("pk")))
     benchmarks = Benchmark.objects.filter(pk__in=counts).order_by("title") if counts else []
     return [(benchmark, counts[benchmark.pk]) for benchmark in benchmarks]
@@ -127,12 +133,13 @@ def step_name_of(step: PipelineStep) -> Any:
 
 @dataclass(frozen=True)
 class Answered:
-    """What is said of a point in one set."""
+    """What is said of a point in one set: by the model, and by a physician (``decided``, in words ``decision``)."""
 
     extent: str
     by: list[tuple[int, str]]
     why: str
     decision: str
+    decided: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,16 +156,15 @@ class CaseCoverage:
     """A case of a run: its gold points in each measured set, and the criteria of each set that no gold point has."""
 
     case: Case
-    names: list[str]
+    config: CoverageConfig
+    content: CaseContent
     points: list[CasePoint]
     unmatched: list[tuple[str, list[CasePoint]]]
 
-    def lacking(self) -> list[tuple[str, list[CasePoint]]]:
-        """The gold points that each set does not cover in full."""
-        return [
-            (name, [own for own in self.points if own.answers[place].extent != "full"])
-            for place, name in enumerate(self.names)
-        ]
+    @property
+    def names(self) -> list[str]:
+        """The names of the measured sets."""
+        return [own.name for own in self.config.sets]
 
 
 def case_coverage(run: CoverageRun, case: Case) -> CaseCoverage | None:
@@ -181,6 +187,7 @@ def case_coverage(run: CoverageRun, case: Case) -> CaseCoverage | None:
             by=[(n, criteria[n - 1].text) for n in output.get("by", []) if n <= len(criteria)],
             why=output.get("why", ""),
             decision=str(labels.get(decision.answer, "")) if decision else "",
+            decided=decision.answer if decision else "",
         )
 
     sets = range(len(config.sets))
@@ -195,7 +202,7 @@ def case_coverage(run: CoverageRun, case: Case) -> CaseCoverage | None:
             for n, point in enumerate(content.sets[own], start=1)
         ]
         unmatched.append((config.sets[own].name, [each for each in criteria if each.answers[0].extent != "full"]))
-    return CaseCoverage(case, [own.name for own in config.sets], points, unmatched)
+    return CaseCoverage(case, config, content, points, unmatched)
 
 
 @dataclass(frozen=True, slots=True)

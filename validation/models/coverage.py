@@ -7,12 +7,13 @@ from typing import Any, ClassVar, Self
 import pgtrigger
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from consilium.core.audit import audited_in_bulk
 from consilium.core.identifiers import new_public_id
+from rubrics.models import Rubric, RubricContributor
 from scoring.models import PipelineRun, PipelineStep
 
 COVERAGE = "coverage"
@@ -60,6 +61,15 @@ class CoverageDecisionQuerySet(models.QuerySet["CoverageDecision"]):
     def open(self) -> Self:
         """Those that nobody has made yet, on cases that count."""
         return self.filter(answer="", step__case__excluded_at=None)
+
+    def but_on_own_drafts(self, user_id: int | None) -> Self:
+        """Without those on cases whose first rubric ``user_id`` is writing: a question shows what others wrote."""
+        case = OuterRef("step__case")
+        drafts = RubricContributor.objects.filter(
+            user=user_id, rubric__case=case, rubric__status__in=[Rubric.Status.DRAFT, Rubric.Status.IN_REVIEW]
+        )
+        published = Rubric.objects.current().filter(case=case)
+        return self.exclude(Exists(drafts) & ~Exists(published))
 
     def decided(self) -> Self:
         """Those that a physician has made."""

@@ -151,21 +151,24 @@ def nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def read_trials(run: TrialRun) -> TrialInputs:
+def read_trials(run: TrialRun, *, only: str | None = None) -> TrialInputs:
     """The answers of a run on cases that count, and the grades of its pairs as they are now; a fixed number of queries.
 
-    A pair that is not in this database keeps the grade that it had when the run began.
+    ``only`` is the key of the one case to read. A pair that is not in this database keeps the grade that it had when
+    the run began.
     """
     config = trial_config(run.config, may_call=False)
     rows = Case.with_stubs.filter(benchmark=run.benchmark_id, key__in=config.place_of).exclude(excluded_at=None)
     excluded = set(rows.values_list("key", flat=True))
-    cases = [case for case in config.content.cases if case.key not in excluded]
+    cases = [case for case in config.content.cases if case.key not in excluded and only in (None, case.key)]
     every = [(case, place, pair) for case in cases for place, pair in enumerate(case.pairs)]
     stored = NearMissPair.objects.filter(group__benchmark=run.benchmark_id, public_id__in=[row[2].id for row in every])
     known = {pair.public_id: pair.grade_now for pair in stored.only("public_id", "grade", "disputed")}
     pairs = [TriedPair(case, place, pair, known.get(pair.id, pair.grade)) for case, place, pair in every]
     answers: dict[str, dict[Trial, Answer]] = defaultdict(dict)
     steps = run.steps.filter(state=PipelineStep.State.DONE).order_by()
+    if only is not None:
+        steps = steps.filter(case__key=only)
     for case, key, output in steps.values_list("case__key", "key", "output").iterator(5000):
         answers[case][Trial.of(key)] = _answer(output or {})
     return TrialInputs(run, config, pairs, answers, _digest(config, pairs, answers))

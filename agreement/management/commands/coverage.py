@@ -1,4 +1,4 @@
-"""`coverage --benchmark S --set A [--against B] --judge MODEL [--gold G] [--endpoint URL] --out DIR`."""
+"""`coverage --benchmark S --set A [--against B] --judge M [--gold G] [--endpoint URL] [--ask-physicians] --out DIR`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rubrics.models import Benchmark
 from scoring.management.asking import wait_for
 from validation.coverage.inputs import read_coverage
 from validation.coverage.selectors import reported_runs
-from validation.coverage.services import create_run
+from validation.coverage.services import ask_physicians, create_run
 from validation.coverage.tables import coverage_files
 from validation.files.coverage_tables import CASES, COVERAGE_COLUMNS, POINTS
 from validation.management.printed_rows import printed_rows
@@ -48,6 +48,9 @@ class Command(BaseCommand):
         parser.add_argument("--concurrency", type=int)
         parser.add_argument("--rpm", dest="requests_per_minute", type=float, help="requests a minute at most")
         parser.add_argument("--timeout", dest="timeout_s", type=float, metavar="SECONDS")
+        parser.add_argument(
+            "--ask-physicians", action="store_true", help="add the questions to physicians that are due, as on the page"
+        )
         parser.add_argument("--over", choices=(CASES, POINTS), default=CASES, help="what intervals are over")
         add_out_arguments(parser)
         add_interval_arguments(parser)
@@ -57,6 +60,9 @@ class Command(BaseCommand):
         names = [name for name in (options["set"], options["against"]) if name]
         try:
             run = self._run(benchmark, names, options)
+            if options["ask_physicians"]:
+                n = ask_physicians(run=run, at=timezone.now())
+                self.stdout.write(f"{run.public_id}: {n:,} more questions wait for physicians")
             inputs = read_coverage(run_called(benchmark, run.public_id, replays=True))
         except DomainError as error:
             raise CommandError(str(error)) from None

@@ -178,3 +178,37 @@ def test_a_p_is_printed_in_wide_tables_and_never_as_0() -> None:
     printed = "".join(markdown.stream_markdown(table, caption="Two judges"))
     assert "p, exact" in printed and "0.042" in printed and "&lt; 0.001" in printed and "0.000" not in printed
     assert "| yes |" in "".join(markdown.stream_markdown(Table(columns[:7], [row[:7]], ("slice",)), caption=""))
+
+
+def test_a_comparison_of_two_sets_keeps_both_sides_of_the_test() -> None:
+    """McNemar's b without c tells nothing; the ends of the difference stand with it, statistics behind p go."""
+    columns = (
+        *("first", "second", "slice", "n", "b", "c", "difference", "low", "high", "chi2_clustered", "p_clustered"),
+        *("chi2_edwards", "p_edwards", "p_exact", "p_mid", "note"),
+    )
+    row = ["A", "B", "all", 25, 8, 0, 0.2, -0.05, 0.45, 2.5, 0.11, 1.4, 0.2, 0.0002, 0.14, ""]
+    text = "".join(markdown.stream_markdown(Table(columns, [row], ("first", "second", "slice", "note")), caption="t"))
+    headings = ("First", "Second", "Slice", "n", "First alone", "Second alone", "Difference")
+    assert text.split("\n")[2:5:2] == [
+        f"| {' | '.join(headings)} | p, over cases | p, exact | p, mid-p |",
+        "| A | B | All | 25 | 8 | 0 | 0.200 \\[−0.050, 0.450\\] | 0.110 | &lt; 0.001 | 0.140 |",
+    ]
+
+
+def test_wins_are_printed_with_ties_losses_and_both_aurocs() -> None:
+    columns = (
+        *("set", "rule", "n_pairs", "win", "tie", "loss", "win_low", "win_high", "mean_delta", "delta_low"),
+        *("delta_high", "mean_delta_100", "auroc_paired", "auroc_paired_low", "auroc_paired_high", "auroc_pooled"),
+        *("auroc_self", "position_effect", "order_consistent", "n_undecided", "endpoint_kind", "note"),
+    )
+    row = [
+        *("A", "sign", 7, 2 / 7, 5 / 7, 0.0, 0.1, 0.6, 19 / 21, -1.0, 2.8, 10.0, 0.64, 0.4, 0.8, 0.61),
+        *(None, 1.0, 0.6, 0, "model", ""),
+    ]
+    table = Table(columns, [row], ("set", "rule", "endpoint_kind", "note"))
+    heading, _rule, cells = "".join(markdown.stream_markdown(table, caption="t")).split("\n")[2:5]
+    printed = dict(zip(*(line.strip("| ").split(" | ") for line in (heading, cells)), strict=True))
+    assert (printed["Win"], printed["Tie"], printed["Loss"]) == ("0.286 \\[0.100, 0.600\\]", "0.714", "0.000")
+    assert printed["Mean Δ"] == "0.905 \\[−1.000, 2.800\\]"
+    assert (printed["Paired AUROC"], printed["Pooled AUROC"]) == ("0.640 \\[0.400, 0.800\\]", "0.610")
+    assert latex.escaped("Mean Δ, χ²") == r"Mean $\Delta$, $\chi^2$"

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
 from consilium.core.errors import Conflict
+from rubrics.editor.draft_content import DraftItem
+from rubrics.models import Rubric
+from rubrics.services.drafts import save_first
 from tests.factories import ExpertGroupFactory, UserFactory, member
 from tests.scoring.conftest import Loopback
 from tests.validation.coverage.coverage_world import CoverageWorld, case_of, worked_example
+from validation.coverage.selectors import open_by_benchmark, open_decisions
 from validation.coverage.services import ask_physicians, decide
 from validation.models import CoverageDecision, CoverageRun
 
@@ -124,3 +130,35 @@ def test_an_author_sees_a_case_once_nothing_about_it_waits(loopback: Loopback) -
     assert signed_in(world.admin).get(address).status_code == 200
     group = ExpertGroupFactory(benchmark=world.benchmark)
     assert signed_in(member(group)).get(address).status_code == 404
+
+
+def test_nobody_is_asked_about_a_case_whose_first_rubric_they_are_writing(loopback: Loopback) -> None:
+    """The question shows what others wrote for the case."""
+    world, run = with_questions(loopback)
+    writer, other = world.physicians
+    case = case_of(world, "c2")
+    questions = CoverageDecision.objects.filter(run=run, step__case=case)
+    assert questions.exists()
+    Rubric.objects.filter(case=case).update(status="superseded")  # none is published any more
+    save_first(
+        case=case,
+        items=[DraftItem(id="a", text="Of my own.", points=1)],
+        client_id=uuid.uuid4(),
+        by=writer,
+        at=timezone.now(),
+    )
+    slug = world.benchmark.slug
+    for question in questions:
+        address = f"/b/{slug}/rubric-coverage/decide/{question.public_id}/"
+        assert signed_in(writer).get(address).status_code == 404
+        assert signed_in(other).get(address).status_code == 200
+    assert not open_decisions(world.benchmark, writer).filter(step__case=case).exists()
+    counts = [{own.pk: n for own, n in open_by_benchmark(user)}[world.benchmark.pk] for user in (other, writer)]
+    assert counts[0] - counts[1] == questions.count()
+    # Nor do they see what the run found about it, once others have decided.
+    for question in questions:
+        answer = question.OF_CRITERIA[0] if question.stage == "coverage_back" else question.OF_POINTS[0]
+        decide(decision=question, answer=answer, by=other, at=timezone.now())
+    covered = f"/b/{slug}/rubric-coverage/{run.public_id}/cases/{case.public_id}/"
+    assert signed_in(writer).get(covered).status_code == 404
+    assert signed_in(world.admin).get(covered).status_code == 200

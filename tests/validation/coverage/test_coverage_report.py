@@ -12,7 +12,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services
+from agreement.kinds import coverage_page
 from agreement.models import Report
+from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_of
 from rubrics.models import Case
 from tests.scoring.conftest import Loopback
@@ -46,6 +48,8 @@ def test_the_worked_example_by_page_api_and_file(loopback: Loopback, client: Cli
     page = client.get(f"/b/{slug}/validity/{report.public_id}/").content.decode()
     assert "0.680" in page and "0.480" in page
     assert "Gold c1 2" in page  # what a set does not cover
+    by_axis = page.split("axis:accuracy")[1].split("sign:")[0]
+    assert all(f">{name}<" in by_axis for name in ("A", "B", "gold against itself", "B of the next case"))
     assert "rules, not by a language model" not in page
     at = f"/api/v1/benchmarks/{slug}/reports/{report.public_id}"
     body = client.get(f"{at}/tables/coverage/").json()
@@ -143,3 +147,57 @@ def test_the_command_writes_what_the_report_has(loopback: Loopback, tmp_path: An
     for own, other in zip(written, stored, strict=True):
         assert float(own["cia"]) == pytest.approx(other["cia"], **EXACT)
     assert "0.680000" in out.getvalue()
+    # All 2 + 3 that are partly and the invalid one, and of the 17 + 5 and 12 + 10 others a fifth of each, rounded up.
+    names = {"benchmark": world.benchmark.slug, "set": "A", "judge": "ok", "out": tmp_path, "overwrite": True}
+    call_command("coverage", **names, ask_physicians=True, stdout=out)
+    questions = CoverageDecision.objects.filter(run=run)
+    assert questions.filter(stage="coverage").count() == 2 + 3 + 1 + 4 + 1 + 3 + 2
+    assert f"{questions.count()} more questions wait for physicians" in out.getvalue()
+    call_command("coverage", **names, ask_physicians=True, stdout=out)
+    assert "0 more questions wait for physicians" in out.getvalue()
+
+
+def test_methods_say_how_many_of_the_questions_are_decided(loopback: Loopback) -> None:
+    world = worked_example()
+    run = world.run(loopback.url, "A", config={"share": 1.0})
+    ask_physicians(run=run, at=timezone.now())
+    questions = list(CoverageDecision.objects.filter(run=run, stage="coverage").order_by("pk"))
+    decide(decision=questions[0], answer="none", by=world.physicians[0], at=timezone.now())
+    assert "decided on 1 of 25 answers that were put to them in random order: all" in _methods(world, run)
+    for question in questions[1:]:
+        decide(decision=question, answer="none", by=world.physicians[0], at=timezone.now())
+    assert "decided on 25 answers: all that were partly or invalid" in _methods(world, run)
+
+
+def _methods(world: CoverageWorld, run: CoverageRun) -> str:
+    return methods_of(report_on(world, run)).text
+
+
+def test_each_set_has_rows_in_the_list_of_what_it_lacks_and_p_is_never_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = {"case": "c", "points": 1, "extent": "none", "why": ""}
+    lacking = [{**point, "set": name, "text": f"{name}{number}"} for name in "AB" for number in range(60)]
+    compared = {
+        "first": "A",
+        "second": "B",
+        "slice": "all",
+        "b": 90,
+        "c": 0,
+        "difference": 0.5,
+        "low": 0.4,
+        "high": 0.6,
+    }
+    tests = {"p_clustered": 1e-9, "p_exact": 0.0004, "p_mid": None, "note": "p_mid: no reason"}
+    tables = {"uncovered": lacking, "comparisons": [{**compared, **tests}]}
+    monkeypatch.setattr(coverage_page, "table_of", lambda report, name: _Rows(tables[name]))
+    table = coverage_page._uncovered(Report())
+    assert {name: len(rows) for name, rows in table.groups.items()} == {"A": 50, "B": 50}
+    assert "20" in table.remark
+    (row,) = coverage_page._comparisons(Report()).groups[""]
+    assert row[5:7] == ["&lt; 0.001", "&lt; 0.001"] and "undefined" in row[7]
+
+
+class _Rows:
+    """A stored table."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.dicts = lambda: rows

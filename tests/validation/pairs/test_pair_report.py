@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agreement import services
+from agreement.kinds.pairs_page import body
 from agreement.models import Report
 from agreement.reports.endpoint_facts import footnote
 from agreement.reports.files import archive, figure_bytes
@@ -54,6 +55,10 @@ def test_the_archive_has_every_table_and_figure_and_is_the_same_twice(loopback: 
     } <= names
     assert "7 near-miss pairs of 7 cases" in methods and "3 trials with the reference first" in methods
     assert "McNemar" in methods and "Chen et al. 2026" in methods
+    # The list of reports shows the figure of the set that the title names first, not that of no rubric.
+    assert report.result["facts"]["headline"]["value"] == pytest.approx(2 / 7)
+    first, second = (row[0] for row in body(report, "")["pairs"].groups[""])
+    assert (first, second) == ("A", "no rubric")
 
 
 def test_a_judgement_makes_a_report_stale(loopback: Loopback) -> None:
