@@ -1,4 +1,4 @@
-"""A process that works on every live run of steps until it is killed; `test_pipeline_kills` starts it."""
+"""A process that works on every live run of steps until it is killed; `killed_runs` starts it."""
 
 from __future__ import annotations
 
