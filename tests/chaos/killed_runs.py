@@ -36,6 +36,7 @@ from tests.waiting import wait_until
 
 LATENCY, STANDBY, CONCURRENCY = (0.05 if FULL else 0.1), 3, 4
 MIN_WORKERS = STANDBY - 1 if FULL else 1  # below it, another one is started
+WITHIN_S = 300 if FULL else 60
 AMPLE = Decimal(1000)
 # Of an answer of `bench/loopback_judge.py`, which counts 20 tokens; at most as much again for each of five.
 PRICED: dict[str, Any] = {"price_out": 1000.0, "price_in": 0.0, "currency": "USD", "max_tokens": 100}
@@ -91,7 +92,9 @@ def work_and_kill(workers: Workers, run: PipelineRun, kills: int, rng: random.Ra
         run.refresh_from_db()
         return run.status not in PipelineRun.LIVE
 
-    wait_until(lambda: EndpointCall.objects.filter(run=run).exists() or is_over(), within_s=60, message="it begins")
+    wait_until(
+        lambda: EndpointCall.objects.filter(run=run).exists() or is_over(), within_s=WITHIN_S, message="it begins"
+    )
     while kills and not is_over():
         time.sleep(rng.uniform(0, 2 * LATENCY))
         if workers.kill_holder(run):
@@ -102,10 +105,10 @@ def work_and_kill(workers: Workers, run: PipelineRun, kills: int, rng: random.Ra
             # As a rule of five starts without an answer, a run must get on between two kills.
             wait_until(
                 lambda calls=calls: EndpointCall.objects.filter(run=run).count() > calls or is_over(),
-                within_s=60,
+                within_s=WITHIN_S,
                 message="another worker goes on",
             )
-    wait_until(is_over, within_s=120, message="the run ends")
+    wait_until(is_over, within_s=2 * WITHIN_S, message="the run ends")
 
 
 @dataclass
