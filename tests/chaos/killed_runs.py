@@ -12,13 +12,16 @@ budget that does not, and which goes on with more. It checks what holds for ever
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from django.db import connection
@@ -47,21 +50,32 @@ class Workers:
     """Processes that work on runs; the one that holds a run's lock can be killed."""
 
     def __init__(self, environment: dict[str, str], count: int) -> None:
-        self.environment = environment
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.processes: dict[str, int] = {}
         self.started = self.kills = 0
+        self.origin = subprocess.Popen(
+            [sys.executable, "-m", "tests.chaos.pipeline_worker"],
+            cwd=ROOT,
+            env={**environment, "JUDGE_ALLOWED_HOSTS": "127.0.0.1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         for _ in range(count):
             self.start()
 
     def start(self) -> None:
+        assert self.origin.stdin and self.origin.stdout
         name = f"steps-{self.started}"
         self.started += 1
-        self.processes[name] = subprocess.Popen(
-            [sys.executable, "-m", "tests.chaos.pipeline_worker"],
-            cwd=ROOT,
-            env={**self.environment, "JUDGE_ALLOWED_HOSTS": "127.0.0.1", "PGAPPNAME": name},
-            stdout=subprocess.DEVNULL,
-        )
+        self.origin.stdin.write(f"{name}\n")
+        self.origin.stdin.flush()
+        self.processes[name] = int(self.origin.stdout.readline())
+
+    def kill(self, name: str) -> None:
+        """Kill a process, and wait until it is gone."""
+        pid = self.processes.pop(name)
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not Path(f"/proc/{pid}").exists(), within_s=60, message="the process is gone")
 
     def kill_holder(self, run: PipelineRun) -> bool:
         """Kill the process that works on the run; False where none does at the moment."""
@@ -73,16 +87,18 @@ class Workers:
             )
             names = [name for (name,) in cursor.fetchall() if name in self.processes]
         for name in names:
-            process = self.processes.pop(name)
-            process.kill()
-            process.wait()
+            self.kill(name)
             self.kills += 1
         return bool(names)
 
     def end(self) -> None:
-        for process in self.processes.values():
-            process.kill()
-            process.wait()
+        """End all of them; twice is once."""
+        for name in list(self.processes):
+            self.kill(name)
+        assert self.origin.stdin and self.origin.stdout
+        self.origin.stdin.close()
+        self.origin.wait(60)
+        self.origin.stdout.close()
 
 
 def work_and_kill(workers: Workers, run: PipelineRun, kills: int, rng: random.Random) -> None:
