@@ -81,7 +81,8 @@ def _coverage(
     ask_physicians(run=run, at=common["at"])
     for question in CoverageDecision.objects.filter(run=run, step__case__key=DECIDED).order_by("pk"):
         is_first = question.step.key == "0.1"
-        answer = ("needed" if is_first else "needless") if question.stage == BACK else question.step.output["extent"]
+        extent = str((question.step.output or {})["extent"])
+        answer = ("needed" if is_first else "needless") if question.stage == BACK else extent
         decide(decision=question, answer=answer, by=physician, at=common["at"])
     create_report(kind=Report.Kind.COVERAGE, parameters={"run": run.public_id}, **common)
 
