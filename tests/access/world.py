@@ -101,7 +101,8 @@ from tests.waiting import wait_until
 from validation.coverage.services import ask_physicians
 from validation.models import CoverageRun, MakingRun, NearMissPair, PairGroup, RefinementRun, TrialRun
 from validation.sets.frames import Frame
-from validation.sets.services import SetName, import_rubric_set, make_set
+from validation.sets.services import import_rubric_set, make_set
+from validation.sets.storing import SetName
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

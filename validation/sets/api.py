@@ -24,6 +24,7 @@ from validation.access import get_rubric_set
 from validation.models import RubricSet, RubricSetMend
 from validation.sets import comparison, selectors, services
 from validation.sets.frames import MAX_LANGUAGE_LENGTH, MAX_TAGS, Frame, frame_of
+from validation.sets.storing import SetName
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -164,7 +165,7 @@ def rubric_sets(request: Request, slug: str) -> Response:
     payload = valid(NewRubricSetSerializer(data=request.data))
     row = services.make_set(
         benchmark=benchmark,
-        name=services.SetName(payload["name"], payload["description"]),
+        name=SetName(payload["name"], payload["description"]),
         track=_track_of(payload),
         frame=_frame_of(payload),
         by=cast("User", request.user),

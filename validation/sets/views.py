@@ -22,6 +22,7 @@ from validation.sets import comparison, selectors, services
 from validation.sets.forms import FrameForm, PairForm, RubricSetForm, SourceChoice
 from validation.sets.frames import steps_of
 from validation.sets.generic import generic_criteria
+from validation.sets.storing import SetName
 
 SHOWN_KEYS = 20  # of cases that one of two sets lacks
 
@@ -74,7 +75,7 @@ def _make(request: SignedInRequest, benchmark: Benchmark, form: RubricSetForm) -
         return redirect("rubrics:import", benchmark.slug, job.public_id)
     rubric_set = services.make_set(
         benchmark=benchmark,
-        name=services.SetName(values["name"], values["description"]),
+        name=SetName(values["name"], values["description"]),
         track=form.track_to_copy(),
         frame=form.frame(),
         by=request.user,
