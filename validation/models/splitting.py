@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, Self
 
 import pgtrigger
 from django.conf import settings
@@ -17,10 +17,16 @@ SPLITTING = "splitting"
 SPLIT_POINTS = "split_points"  # the stage of such a run
 
 
+class SplittingRunQuerySet(models.QuerySet["SplittingRun"]):
+    def correctable(self) -> Self:
+        """Those whose points may be corrected and frozen: they have ended, and are no replay."""
+        return self.filter(replay=False).exclude(status__in=PipelineRun.LIVE)
+
+
 class SplittingRunManager(models.Manager["SplittingRun"]):
-    def get_queryset(self) -> models.QuerySet[SplittingRun]:
+    def get_queryset(self) -> SplittingRunQuerySet:
         """The runs of this kind, with replays and those that were made elsewhere."""
-        return super().get_queryset().filter(kind=SPLITTING)
+        return SplittingRunQuerySet(self.model, using=self._db).filter(kind=SPLITTING)
 
 
 class SplittingRun(PipelineRun):
@@ -30,7 +36,7 @@ class SplittingRun(PipelineRun):
     model, so that a list of runs need not load them.
     """
 
-    objects: ClassVar[SplittingRunManager] = SplittingRunManager()
+    objects: Any = SplittingRunManager()
 
     class Meta:
         proxy = True

@@ -10,8 +10,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import User
-from rubrics.models import Benchmark, Case
-from scoring.models import PipelineRun, PipelineStep
+from rubrics.models import AuthoringRole, Benchmark, Case
+from scoring.models import PipelineStep
 from validation.coverage.content import Point, Points
 from validation.models import PointsCorrection, RubricSet, SplittingRun
 from validation.splitting.config import splitting_config
@@ -24,11 +24,6 @@ TEXT_COLUMNS = ("case", "text", "axis", "criterion_text", "state", "fault", "cor
 def runs_on(benchmark: Benchmark) -> QuerySet[SplittingRun]:
     """The runs of a benchmark, the newest first, without their settings, which hold all criteria."""
     return SplittingRun.objects.filter(benchmark=benchmark).select_related("created_by").defer("config")
-
-
-def correctable_runs(benchmark: Benchmark) -> QuerySet[SplittingRun]:
-    """The runs whose points may be corrected, the newest first: they have ended, and are no replay."""
-    return runs_on(benchmark).filter(replay=False).exclude(status__in=PipelineRun.LIVE)
 
 
 def sets_of(run: SplittingRun) -> QuerySet[RubricSet]:
@@ -137,7 +132,12 @@ def point_rows(cases: list[CasePoints]) -> Iterator[tuple[Any, ...]]:
             )
 
 
-def benchmarks_to_correct(user: User | AnonymousUser) -> list[Benchmark]:
-    """The benchmarks that ``user`` is an author of and that have points to correct."""
-    runs = SplittingRun.objects.filter(benchmark=OuterRef("pk"), replay=False).exclude(status__in=PipelineRun.LIVE)
-    return list(Benchmark.objects.written_by(user).filter(Exists(runs)).order_by("title"))
+def runs_to_correct(user: User | AnonymousUser) -> list[tuple[SplittingRun, int]]:
+    """The newest run of each benchmark that ``user`` is an author of, and its number of cases, until it is frozen."""
+    authors = AuthoringRole.objects.filter(
+        user=user.pk, active=True, role=AuthoringRole.Role.AUTHOR, benchmark=OuterRef("benchmark")
+    )
+    rows = SplittingRun.objects.all().correctable().filter(Exists(authors)).order_by("benchmark", "-created_at", "-pk")
+    frozen = Exists(RubricSet.objects.filter(split_run=OuterRef("pk")))
+    newest = rows.annotate(is_frozen=frozen).distinct("benchmark").select_related("benchmark").defer("config")
+    return [(run, int(run.terms.get("cases", 0))) for run in newest if not run.is_frozen]

@@ -62,6 +62,7 @@ def create_run(
             "model": built.config.model,
             "endpoint": built.config.endpoint,
             "settings": {name: value for name, value in built.config.parameters(0).items() if name != "model"},
+            "cases": len(built.case_ids),
             "criteria": sum(len(own) for own in built.config.criteria.values()),
             "withheld": built.with_findings,
         },
