@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from consilium.core.out_folder import OutTable
+from consilium.core.phrases import joined, parts_of
 from consilium.statistics.intent_alignment import Extent
 from consilium.statistics.intervals import IntervalRule
 from validation.coverage import judged_tables
@@ -89,7 +90,16 @@ def _by_criterion(inputs: CoverageInputs, rule: IntervalRule, over: str, kind: s
     if not inputs.is_split:
         return []
     rows = coverage_rows(inputs.criterion_file(), rule=rule, over=over, endpoint_kind=kind)
-    given = [{"n_criteria": row["n_points"], **row} for row in rows]
+    # Precision is not asked here: it has the criteria of the measured sets, not those of the gold set.
+    others = ", ".join(BACKWARD)
+    given = [
+        {
+            **row,
+            "n_criteria": row["n_points"],
+            "note": joined(*(part for part in parts_of(row["note"]) if getattr(part, "label", "") != others)),
+        }
+        for row in rows
+    ]
     return [OutTable("coverage_by_criterion", BY_CRITERION_COLUMNS, given, TEXT_COLUMNS)]
 
 
