@@ -241,7 +241,7 @@ def test_a_coverage_report_says_how_its_gold_set_was_split(client: Client, rules
     assert rows[f"axis:{AXIS}"]["n_criteria"] == 3
     assert "the file does not hold" not in (rows["all"]["note"] or "")
     client.force_login(world.admin)
-    shown = client.get(f"/b/ward/reports/{report.public_id}/").content.decode()
+    shown = client.get(f"/b/ward/validity/{report.public_id}/").content.decode()
     assert "The gold set is split: 9 points from 4 criteria of gold, 2 cases." in shown
     assert "0 cases were not split." in shown
     assert "It was split by rules, and by no language model." in shown
