@@ -137,7 +137,9 @@ def runs_to_correct(user: User | AnonymousUser) -> list[tuple[SplittingRun, int]
     authors = AuthoringRole.objects.filter(
         user=user.pk, active=True, role=AuthoringRole.Role.AUTHOR, benchmark=OuterRef("benchmark")
     )
-    rows = SplittingRun.objects.all().correctable().filter(Exists(authors)).order_by("benchmark_id", "-created_at", "-pk")
+    rows = (
+        SplittingRun.objects.all().correctable().filter(Exists(authors)).order_by("benchmark_id", "-created_at", "-pk")
+    )
     frozen = Exists(RubricSet.objects.filter(split_run=OuterRef("pk")))
     newest = rows.annotate(is_frozen=frozen).distinct("benchmark_id").select_related("benchmark").defer("config")
     return [(run, int(run.terms.get("cases", 0))) for run in newest if not run.is_frozen]

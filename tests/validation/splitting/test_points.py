@@ -195,10 +195,10 @@ def split_set(world: CoverageWorld, run: SplittingRun, rows: list[dict[str, obje
 def test_the_database_holds_what_a_split_set_promises() -> None:
     world = splitting_world()
     run = answered_run(world)
-    one, two = world.sets["gold"].items.filter(case__key="a").order_by("position")
+    first, second = world.sets["gold"].items.filter(case__key="a").order_by("position")
     of_b = world.sets["gold"].items.filter(case__key="b")[0]
     foreign = world.sets["A"].items.filter(case__key="a").get()
-    good = [{"points": 7, "axis": AXIS, "source_item": one}, {"points": -4, "axis": AXIS, "source_item": two}]
+    good = [{"points": 7, "axis": AXIS, "source_item": first}, {"points": -4, "axis": AXIS, "source_item": second}]
     bad: list[list[dict[str, object]]] = [
         good[:1],  # a criterion is lost
         [{**good[0], "points": 6}, good[1]],

@@ -41,22 +41,22 @@ def test_points_are_edited_added_moved_and_removed(new_page: Callable[..., Page]
     url = f"/b/ward/point-splitting/{run.public_id}/points/{case_of(world, 'a').public_id}/"
     page = new_page(user=world.physicians[0])
     page.goto(url)
-    one, two = page.locator("[data-criterion='1']"), page.locator("[data-criterion='2']")
-    expect(one.locator("textarea")).to_have_count(3)
-    expect(two.locator("[data-remove]")).to_be_disabled()  # the last one of its criterion
-    one.locator("textarea").first.fill("Names the dose in mg")
+    first, second = page.locator("[data-criterion='1']"), page.locator("[data-criterion='2']")
+    expect(first.locator("textarea")).to_have_count(3)
+    expect(second.locator("[data-remove]")).to_be_disabled()  # the last one of its criterion
+    first.locator("textarea").first.fill("Names the dose in mg")
     wait_for_points(
         (1, "Names the dose in mg"), (1, "names the interval."), (1, "Advises a check after a week."), (2, "Guesses.")
     )
     expect(page.locator("#saving")).to_have_text("Saved")
-    two.locator("[data-add]").click()
+    second.locator("[data-add]").click()
     expect(page.locator("#saving")).to_have_text("A point has no text: not saved yet")
-    two.locator("textarea").last.fill("Guesses the dose")
-    one.locator("[data-remove]").nth(1).click()
+    second.locator("textarea").last.fill("Guesses the dose")
+    first.locator("[data-remove]").nth(1).click()
     wait_for_points(
         (1, "Names the dose in mg"), (1, "Advises a check after a week."), (2, "Guesses."), (2, "Guesses the dose")
     )
-    one.locator("[data-move]").last.select_option("2")
+    first.locator("[data-move]").last.select_option("2")
     moved = [
         (1, "Names the dose in mg"),
         (2, "Guesses."),
@@ -64,12 +64,12 @@ def test_points_are_edited_added_moved_and_removed(new_page: Callable[..., Page]
         (2, "Advises a check after a week."),
     ]
     wait_for_points(*moved)
-    one.locator("[data-move]").select_option("2")  # the last one stays
-    expect(one.locator("[data-move]")).to_have_value("1")
+    first.locator("[data-move]").select_option("2")  # the last one stays
+    expect(first.locator("[data-move]")).to_have_value("1")
 
     expect(page.locator("#saving")).to_have_text("Saved")
     page.context.set_offline(True)
-    one.locator("textarea").fill("kept in this browser")
+    first.locator("textarea").fill("kept in this browser")
     expect(page.locator("#saving")).to_contain_text("No connection")
     page.close(run_before_unload=False)
     page = page.context.new_page()

@@ -155,9 +155,9 @@ def test_a_run_that_is_resumed_asks_only_for_what_failed(rules: RuleEndpoint) ->
 def test_a_replay_asks_nobody_and_an_archive_replays_elsewhere_to_the_same(rules: RuleEndpoint) -> None:
     world = splitting_world()
     run = split(world, rules.url)
-    asked = len(rules.requests)
+    n_requests = len(rules.requests)
     replay = work(replay_run(run=run, by=None, at=timezone.now()))
-    assert (replay.status, len(rules.requests)) == ("finished", asked)
+    assert (replay.status, len(rules.requests)) == ("finished", n_requests)
     assert {key: texts_of(own) for key, own in by_key(replay).items()} == SPLIT
     with pytest.raises(DomainError, match="not of its replay"):
         freeze(run=replay, name=SetName("points"), by=None, at=timezone.now())
@@ -168,7 +168,7 @@ def test_a_replay_asks_nobody_and_an_archive_replays_elsewhere_to_the_same(rules
     imported = SplittingRun.objects.get(pk=read_archive(archive, slug="elsewhere", by=None, at=timezone.now()).pk)
     assert {key: texts_of(own) for key, own in by_key(imported).items()} == SPLIT
     again = work(replay_run(run=imported, by=None, at=timezone.now()))
-    assert (again.status, len(rules.requests)) == ("finished", asked)
+    assert (again.status, len(rules.requests)) == ("finished", n_requests)
     assert {key: texts_of(own) for key, own in by_key(again).items()} == SPLIT
     assert EndpointCall.objects.filter(run=again).count() == 0
     with pytest.raises(DomainError, match="not in this benchmark"):
