@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import pgtrigger
 from django.conf import settings
@@ -36,7 +36,7 @@ class SplittingRun(PipelineRun):
     model, so that a list of runs need not load them.
     """
 
-    objects: Any = SplittingRunManager()
+    objects: ClassVar[Any] = SplittingRunManager()
 
     class Meta:
         proxy = True

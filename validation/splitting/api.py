@@ -137,7 +137,7 @@ class CasePointsSerializer(Plain):
 class NewPointsSerializer(StrictSerializer, Plain):
     """All points of a case, with the version that was read; where another one is stored the answer is 409."""
 
-    points = GoldPointSerializer(many=True, allow_empty=False, max_length=MAX_POINTS)
+    points = serializers.ListField(child=GoldPointSerializer(), allow_empty=False, max_length=MAX_POINTS)
     version = serializers.IntegerField(min_value=0)
 
 

@@ -51,6 +51,9 @@ def test_a_set_is_made_listed_and_read(staff: Client) -> None:
         "cases": 1,
         "items": 4,
         "mends": 0,
+        "split_of": None,
+        "unsplit": 0,
+        "corrected": 0,
         "created_at": body["created_at"],
     }
     assert staff.get(SETS).json()["results"] == [body]
