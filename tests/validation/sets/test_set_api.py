@@ -61,7 +61,14 @@ def test_a_set_is_made_listed_and_read(staff: Client) -> None:
     items = staff.get(f"{SETS}{row.public_id}/items/?limit=2").json()
     assert items["count"] == 4
     assert items["results"] == [
-        {"case": "c", "position": place, "criterion": f"Criterion {place} of c", "points": 4, "axis": "accuracy"}
+        {
+            "case": "c",
+            "position": place,
+            "criterion": f"Criterion {place} of c",
+            "points": 4,
+            "axis": "accuracy",
+            "of_criterion": None,
+        }
         for place in (1, 2)
     ]
     assert staff.get(f"{SETS}{row.public_id}/mends/").json()["results"] == []
