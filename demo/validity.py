@@ -31,7 +31,8 @@ from validation.refinement.building import Order
 from validation.refinement.services import create_run as create_refinement_run
 from validation.refinement.services import grade
 from validation.sets.frames import Frame, Range
-from validation.sets.services import SetName, make_set
+from validation.sets.services import make_set
+from validation.sets.storing import SetName
 from validation.trials.building import Which
 from validation.trials.services import create_run as create_trial_run
 

@@ -25,6 +25,8 @@ from validation.making.config import making_config
 from validation.pairs.reading import MAX_TEXT_LENGTH
 from validation.refinement import kind as refinement
 from validation.refinement.config import refinement_config
+from validation.splitting import kind as splitting
+from validation.splitting.config import splitting_config
 from validation.trials import kind as trials
 from validation.trials.config import trial_config
 
@@ -172,6 +174,22 @@ def read_refined(text: str) -> dict[str, Any] | None:
     return {**value, "edits_done": sorted(value["edits_done"])}
 
 
+def read_points(text: str) -> dict[str, Any] | None:
+    value = plain_object(text, {"points"})
+    if value is None or type(value["points"]) is not list:
+        return None
+    points = []
+    for point in value["points"]:
+        if not isinstance(point, dict) or point.keys() != {"text", "criterion"} or not is_text(point["text"]):
+            return None
+        if type(point["criterion"]) is not int or not point["text"].strip():
+            return None
+        points.append([point["criterion"], point["text"].strip()])
+    if {number for number, _text in points} != {1, 2, 3}:
+        return None
+    return {"points": sorted(points, key=lambda point: point[0])}
+
+
 def extents(draw: random.Random) -> Any:
     by = draw.choice(([1], [2, 3], [3, 3], [], [draw.choice(ODD)]))
     return {"extent": draw.choice((*EXTENTS, *EXTENTS, draw.choice(ODD))), "by": by, "why": "It names “5 mg”."}
@@ -223,6 +241,14 @@ def refined(draw: random.Random) -> Any:
     return {"edits_done": done, "edits_refused": refused, "text": draw.choice((REFERENCE, "服用 5 mg。", "x", " "))}
 
 
+def pointed(draw: random.Random) -> Any:
+    points = [{"text": f"Point {n}.", "criterion": 1 + n % 3} for n in range(draw.choice((2, 3, 4, 5)))]
+    draw.shuffle(points)
+    if draw.random() < 0.3:
+        points[0][draw.choice(("text", "criterion"))] = draw.choice(ODD)
+    return {"points": points}
+
+
 COVERAGE = coverage_config(
     {**MODEL, "gold": SET, "sets": [SET], "cases": [{"key": "c", "gold": CRITERIA, "sets": [CRITERIA]}]}, may_call=False
 )
@@ -239,6 +265,7 @@ PLAN = {
     "must_not": [],
     "edits": [{"number": n, "find": None, "action": "add", "instruction": "Name a doctor."} for n in (1, 2, 3)],
 }
+SPLITTING = splitting_config({**MODEL, "gold": SET, "cases": [{"key": "c", "criteria": CRITERIA}]}, may_call=False)
 Case = tuple[AnyKind, Any, StepName, Any, Callable[[random.Random], Any], Callable[[str], dict[str, Any] | None]]
 CASES: dict[str, Case] = {
     "coverage": (coverage.KIND, COVERAGE, StepName("coverage", "0.1"), {"criteria": CRITERIA}, extents, read_extent),
@@ -258,6 +285,9 @@ CASES: dict[str, Case] = {
     "edit": (
         refinement.KIND, REFINEMENT, StepName("edit", "0"),
         {"base": REFERENCE, "conversation": [], "plan": PLAN}, refined, read_refined,
+    ),
+    "split_points": (
+        splitting.KIND, SPLITTING, StepName("split_points"), {"criteria": CRITERIA}, pointed, read_points,
     ),
 }  # fmt: skip
 
@@ -283,6 +313,10 @@ def test_ten_thousand_answers(stage: str) -> None:
         elif stage == "coverage":
             assert result.state == "done" and result.output is not None, (number, text[:500])
             assert (result.output["extent"], result.output["by"]) == ("invalid", []), (number, text[:500])
+        elif stage == "split_points":
+            assert result.state == "done" and result.output is not None, (number, text[:500])
+            assert result.output["fault"], (number, text[:500])
+            assert result.output["points"] == [[n, own[0]] for n, own in enumerate(CRITERIA, 1)]
         else:
             assert (result.state, result.output) == ("failed", None), (number, text[:500])
             assert result.error_kind and len(result.error) <= 1000
