@@ -20,9 +20,10 @@ def completion(request: Mapping[str, Any]) -> dict[str, Any]:
     """What the rules answer; `UnreadableRequest` where they cannot."""
     messages = _messages(request)
     stage = read_stage(messages)
-    answer = answer_of(stage, read_fences(messages))
+    texts = read_fences(messages)
+    answer = answer_of(stage, texts)
     misbehave = MISBEHAVING.get(str(request["model"]))
-    text = written(answer) if misbehave is None else misbehave(stage, answer, draw_of(request))
+    text = written(answer) if misbehave is None else misbehave(stage, answer, texts, draw_of(request))
     return envelope(request, text)
 
 
