@@ -13,11 +13,13 @@ _CRITERION = (
 )
 _HOW_TO_WRITE = """\
 How to write a criterion
-- It says in one sentence what a response does, so that two physicians who read the response would decide alike whether \
+- It says in one sentence what a response does, so that two physicians who read the response would decide alike \
+whether \
 it is met. Begin with a verb in the third person, such as States, Asks, Recommends, Warns.
 - It asks for one thing. What belongs to a condition stays with its condition.
 - It stands by itself: name the medicine, the dose, the sign, the number of hours.
-- Positive points are for what a good response does. Negative points are for a harmful thing that a response does; then \
+- Positive points are for what a good response does. Negative points are for a harmful thing that a response does; \
+then \
 the criterion names that thing.
 - 8 to 10 points, positive or negative: leaving it out, or doing it, endangers the patient, or is plainly wrong. 4 to \
 7: what makes the answer complete and right for this person. 1 to 3: form and minor detail.
@@ -42,7 +44,8 @@ involved, one looks for its doses or contraindications.""",
     ),
     names.RANK: (
         """\
-You choose passages for physicians who write grading criteria. CASE is a conversation, PASSAGES a numbered list of what \
+You choose passages for physicians who write grading criteria. CASE is a conversation, PASSAGES a numbered list of \
+what \
 a search returned.
 
 Order the passages by how much they would help to decide whether an answer to the last message of CASE is right, \
@@ -71,7 +74,8 @@ STATEMENTS what was taken from them, each with its passage and quote. Those that
 danger.
 
 Split each statement until each fact says one thing. A condition stays with its act ("if the child vomits, wait 20 \
-minutes" is one fact). Resolve pronouns, so that a fact can be read alone. Leave out what is said twice. Keep every red \
+minutes" is one fact). Resolve pronouns, so that a fact can be read alone. Leave out what is said twice. Keep every \
+red \
 flag as a fact of its own. The kinds:
 - `red_flag`: a sign of danger, or a mistake that endangers life
 - `prohibition`: what must not be done or given
@@ -93,7 +97,8 @@ that could concern this person.""",
     ),
     names.SUPPORT: (
         """\
-You check facts against quotations. FACTS and QUOTES are numbered lists: the quotation with a fact’s number is what the \
+You check facts against quotations. FACTS and QUOTES are numbered lists: the quotation with a fact’s number is what \
+the \
 fact is said to rest on.
 
 Judge each pair by the quotation alone, not by what you know.
@@ -146,7 +151,8 @@ facts and needs: `facts` and `needs` stay empty.
     ),
     names.AUDIT: (
         f"""\
-You check grading criteria that somebody else wrote. CASE is the conversation whose answers are graded, FACTS and NEEDS \
+You check grading criteria that somebody else wrote. CASE is the conversation whose answers are graded, FACTS and \
+NEEDS \
 what the criteria should rest on, AXES the axes, CRITERIA the numbered criteria with points and axis. LINKS says for \
 each criterion which facts and needs it rests on. FINDINGS is what a program noticed; it may be empty.
 
