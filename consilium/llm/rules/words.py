@@ -121,9 +121,10 @@ RULES = (
         Phrase("Criteria"),
         Phrase(
             "Each fact and each need becomes a criterion in a fixed phrase, the gravest first and at most 15. The "
-            "points follow from the kind: 9 for a red flag, −9 for a prohibition, and fewer for the others. Without "
-            "passages the criteria come from the needs alone. The audit adds criteria for facts and needs that have "
-            "none, up to 20 in all, and finds nothing else."
+            "points follow from the kind: 9 for a red flag, −9 for a prohibition, and fewer for the others. Without a "
+            "prohibition, giving a dose without asking the last missing question has −8. Without passages the criteria "
+            "come from the needs alone. The audit adds criteria for facts and needs that have none, up to 20 in all, "
+            "and finds nothing else. The instructions may allow fewer criteria."
         ),
         ("synthesis", "direct", "audit"),
     ),

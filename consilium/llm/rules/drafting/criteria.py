@@ -10,10 +10,12 @@ from typing import Any
 from consilium.llm.rules.drafting.needs import needs as read_needs
 from consilium.llm.rules.drafting.sentences import CRITERIA, WHEN_TO_SEEK_CARE, WHY
 from consilium.llm.rules.drafting.texts import language_of, one_line, read_conversation
+from consilium.llm.rules.names import INSTRUCTIONS
 from consilium.llm.staged import read_numbered
 
 MAX_FIRST = 15  # criteria of the synthesis
 MAX_ALL = 20  # with those that the audit adds
+_MAX_STATED = re.compile(r"at most ([0-9]{1,3}) criteria|最多 ?([0-9]{1,3}) ?条")
 # By kind, the gravest first. Red flags and prohibitions have 8 to 10 in size.
 POINTS: Mapping[str, int] = {
     "prohibition": -9,
@@ -56,7 +58,7 @@ class _Subject:
 
 
 def synthesis(texts: Mapping[str, str]) -> dict[str, Any]:
-    """A criterion for each fact and need, the gravest first, and at most 15.
+    """A criterion for each fact and need, the gravest first, and at most 15, or as many as the instructions allow.
 
     Without a prohibition, the last question that was not answered becomes what must not be left out before a dose.
     """
@@ -67,7 +69,11 @@ def synthesis(texts: Mapping[str, str]) -> dict[str, Any]:
         last = asked[-1]
         subjects = [subject for subject in subjects if subject is not last]
         subjects.insert(0, _Subject("not_asked", last.text, needs=last.needs))
-    return {"criteria": [_criterion(subject, language, axes) for subject in _by_weight(subjects)[:MAX_FIRST]]}
+    return {
+        "criteria": [
+            _criterion(subject, language, axes) for subject in _by_weight(subjects)[: _at_most(texts, MAX_FIRST)]
+        ]
+    }
 
 
 def direct(texts: Mapping[str, str]) -> dict[str, Any]:
@@ -86,7 +92,11 @@ def direct(texts: Mapping[str, str]) -> dict[str, Any]:
         **_criterion(_Subject("red_flag", ""), language, axes),
         "text": WHEN_TO_SEEK_CARE[language],
     }
-    return {"criteria": [seek_care, *(_criterion(subject, language, axes) for subject in subjects)][:MAX_FIRST]}
+    return {
+        "criteria": [seek_care, *(_criterion(subject, language, axes) for subject in subjects)][
+            : _at_most(texts, MAX_FIRST)
+        ]
+    }
 
 
 def audit(texts: Mapping[str, str]) -> dict[str, Any]:
@@ -99,7 +109,7 @@ def audit(texts: Mapping[str, str]) -> dict[str, Any]:
         for subject in _subjects(texts)
         if not (facts.issuperset(subject.facts) and needs.issuperset(subject.needs))
     ]
-    room = max(0, MAX_ALL - len(read_numbered(texts["CRITERIA"])))
+    room = max(0, _at_most(texts, MAX_ALL) - len(read_numbered(texts["CRITERIA"])))
     language, axes = _language(texts), _axes(texts)
     return {
         "add": [_criterion(subject, language, axes) for subject in _by_weight(subjects)[:room]],
@@ -160,6 +170,12 @@ def _axis(kind: str, axes: Sequence[str]) -> str:
 
 def _axes(texts: Mapping[str, str]) -> list[str]:
     return [item.text for item in read_numbered(texts["AXES"])]
+
+
+def _at_most(texts: Mapping[str, str], most: int) -> int:
+    """How many criteria there may be: what the instructions say, if that is less."""
+    match = _MAX_STATED.search(texts.get(INSTRUCTIONS, ""))
+    return min(most, int(match[1] or match[2])) if match else most
 
 
 def _language(texts: Mapping[str, str]) -> str:
