@@ -4,3 +4,6 @@ from django.apps import AppConfig
 class DraftingConfig(AppConfig):
     name = "drafting"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from drafting.runs import kind  # noqa: F401  # registers itself as a kind of run

@@ -17,6 +17,7 @@ from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import Progress
 from consilium.core.limits import MAX_AXIS_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
 from consilium.core.phrases import Phrase
+from rubrics.generic import generic_criteria
 from rubrics.imports.bulk import chunks, copy_rows
 from rubrics.imports.registry import Counts
 from rubrics.models import Benchmark, Case
@@ -25,7 +26,6 @@ from validation.models import RubricSet, RubricSetItem, RubricSetMend
 from validation.sets import selectors
 from validation.sets.content import Mend, SetCriterion, digest_of
 from validation.sets.frames import Frame, FramedCase, Funnel, frame_of, funnel_of
-from validation.sets.generic import generic_criteria
 from validation.sets.reading import SetRow, read_set_file
 
 Origin = RubricSet.Origin
@@ -78,9 +78,13 @@ def make_set(
         _check_axes(content)
         source = _Source(Origin.GOLD if track == selectors.GOLD else Origin.TRACK, track=track)
     else:
-        content = [(case, generic_criteria(case.language)) for case in funnel.cases]
+        content = [(case, _generic(case.language)) for case in funnel.cases]
         source = _Source(Origin.GENERIC)
     return _store(benchmark, name, source, frame, funnel, content, by=by, at=at)
+
+
+def _generic(language: str) -> list[SetCriterion]:
+    return [SetCriterion(each.text, each.points, each.axis) for each in generic_criteria(language)]
 
 
 def _check_axes(content: Sequence[tuple[FramedCase, Sequence[SetCriterion]]]) -> None:
