@@ -65,18 +65,21 @@ class DraftingWorld:
             "pauses": 0,
         }
 
-    def begin(self, url: str, **recipe: Any) -> PipelineRun:
-        """A run over all cases."""
-        config = self.config(url, **recipe)
+    def begin(self, config: dict[str, Any]) -> PipelineRun:
+        """A run over all cases with these settings."""
         ids = [case.pk for case in self.cases]
         return create_run(
             kind=KIND, benchmark=self.benchmark, config=config, cases=ids, by=None, at=timezone.now(),
             terms={"recipe": "full", "version": 1},
         )  # fmt: skip
 
-    def run(self, url: str, **recipe: Any) -> DraftingRun:
+    def run_config(self, config: dict[str, Any]) -> DraftingRun:
         """The same, worked to its end."""
-        return DraftingRun.objects.get(pk=work(self.begin(url, **recipe)).pk)
+        return DraftingRun.objects.get(pk=work(self.begin(config)).pk)
+
+    def run(self, url: str, **recipe: Any) -> DraftingRun:
+        """A run with the settings of `config`, worked to its end."""
+        return self.run_config(self.config(url, **recipe))
 
     def passages(self) -> dict[str, Passage]:
         """The passages by their first heading."""
