@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,18 +14,12 @@ from consilium.llm.rules.completion import MODELS, completion
 from consilium.llm.rules.names import MODEL
 from consilium.llm.rules.server import serving
 from drafting.models import DraftingRun
-from drafting.recipes.content import RecipeContent, recipe_content
-from drafting.runs.config import drafting_config
-from drafting.runs.kind import KIND
-from rubrics.models import Benchmark, Case
 from scoring.models import PipelineRun
-from scoring.pipelines.runs import create_run, replay_run
-from scoring.pipelines.working import work_on_run
-from tests.documents.library import add, lines, make_collection
+from scoring.pipelines.runs import replay_run
+from tests.documents.library import make_collection
+from tests.drafting.drafting_world import DraftingWorld, import_document
 from tests.factories import BenchmarkFactory, CaseFactory
-
-AXES = ["accuracy", "communication_quality", "completeness", "context_awareness", "instruction_following"]
-QUICK = {"attempts": 2, "first_wait_s": 0.01, "longest_wait_s": 0.02, "timeout_s": 30.0, "concurrency": 4}
+from tests.scoring.pipelines.verdict_chain import work
 
 # Every sentence shares a stem with the question, but for the last one.
 FEVER_TEXT = (
@@ -55,90 +49,57 @@ QUESTIONS = {
 }
 
 
-def document(key: str, text: str, heading: str = "Fever", **more: Any) -> dict[str, Any]:
-    """A line of JSONL with a document of one passage."""
-    return {
-        "key": key, "title": f"Invented guideline: {key}", "publisher": "College of Invented Medicine",
-        "kind": "guideline", "tier": 1, "language": "en", "version_label": "1", "published_on": "2024-01-01",
-        "headings": [heading], "text": text, "licence": "CC0-1.0", "may_send": True, "may_quote": True, **more,
-    }  # fmt: skip
-
-
 # What no model may lose, by the key of the case.
 GRAVE = {ENGLISH_CASE: (*PROHIBITIONS, *RED_FLAGS), CHINESE_CASE: (CHINESE_PROHIBITION, CHINESE_RED_FLAG)}
-DOCUMENTS = (
-    document("child-fever", FEVER_TEXT),
-    document("fever-warnings", " ".join(PROHIBITIONS)),
-    document("fever-signs", " ".join([*RED_FLAGS, "Snow falls early here."])),
-    document("child-fever-zh", CHINESE_TEXT, "发烧", language="zh"),
-)
+DOCUMENTS = {
+    "child-fever": (FEVER_TEXT, "en"),
+    "fever-warnings": (" ".join(PROHIBITIONS), "en"),
+    "fever-signs": (" ".join([*RED_FLAGS, "Snow falls early here."]), "en"),
+    "child-fever-zh": (CHINESE_TEXT, "zh"),
+}
 
 
 @dataclass
-class RuleWorld:
-    """A benchmark, and the address of the endpoint."""
+class RuleWorld(DraftingWorld):
+    """The world, and the address of the endpoint."""
 
-    benchmark: Benchmark
-    url: str
+    url: str = ""
 
-    def add_documents(self, *rows: dict[str, Any]) -> None:
-        """Import documents into its collection."""
-        for row in rows:
-            add(self.benchmark.collections.get(), lines(row), f"{row['key']}.jsonl")
+    def add_document(self, key: str, text: str, language: str = "en") -> None:
+        """Import a document of one passage."""
+        title = f"Invented guideline: {key}"
+        import_document(self.collection, key, [{"headings": ["Fever"], "text": text}], title=title, language=language)
 
-    def recipe(self, model: str = MODEL, *, others: str = "", max_tokens: int = 4096, **content: Any) -> RecipeContent:
-        """A recipe whose stages ask ``model``; those that name the model *checker* ask ``others``, if that is given.
+    def draft(self, model: str = MODEL, *, others: str = "", max_tokens: int = 4096, **recipe: Any) -> DraftingRun:
+        """A run over both cases, worked to its end.
 
-        ``content`` replaces parts of the recipe.
+        Its stages ask ``model``; those that name the model *checker* ask ``others``, if that is given. ``recipe``
+        replaces parts of the recipe.
         """
-        asked = {"endpoint": self.url, "model": model, "max_tokens": max_tokens, **QUICK}
-        models = {**dict.fromkeys(("strong", "fast"), asked), "checker": {**asked, "model": others or model}}
-        return recipe_content({"models": models, **content})
+        asked = {"endpoint": self.url, "model": model, "max_tokens": max_tokens, "attempts": 1}
+        models = {"strong": asked, "fast": asked, "checker": {**asked, "model": others or model}}
+        return self.run(self.url, models=models, **recipe)
 
-    def run(self, model: str = MODEL, **recipe: Any) -> DraftingRun:
-        """A run over both cases, worked to its end; the recipe is that of `recipe`."""
-        content = self.recipe(model, **recipe)
-        config = drafting_config(
-            {
-                "recipe": {
-                    "name": "Full", "version": 1, "sha256": content.digest, "content": content.model_dump(mode="json"),
-                },
-                "axes": AXES,
-                "cases": [{"key": key, "language": language} for key, (language, _text) in QUESTIONS.items()],
-            }
-        )  # fmt: skip
-        run = create_run(
-            kind=KIND, benchmark=self.benchmark, config=config.model_dump(mode="json"),
-            terms={"recipe": "Full", "version": 1, "models": [model]},
-            cases=Case.objects.filter(benchmark=self.benchmark).order_by("key").values_list("pk", flat=True),
-            by=None, at=timezone.now(),
-        )  # fmt: skip
-        return work(run)
-
-    def replay(self, run: DraftingRun) -> DraftingRun:
+    def replay(self, run: PipelineRun) -> DraftingRun:
         """The same run again, without a request."""
-        return work(replay_run(run=run, by=None, at=timezone.now()))
-
-
-def work(run: PipelineRun) -> DraftingRun:
-    """What a worker does, until the run needs none."""
-    while work_on_run(run.pk, clock=timezone.now):
-        pass
-    return DraftingRun.objects.get(pk=run.pk)
+        again = work(replay_run(run=run, by=None, at=timezone.now()))
+        return DraftingRun.objects.get(pk=again.pk)
 
 
 @contextmanager
 def rule_world() -> Iterator[RuleWorld]:
     """The world, with its endpoint on a free port."""
     benchmark = BenchmarkFactory(slug="rules")
-    make_collection(benchmark)
-    for key, (language, text) in QUESTIONS.items():
+    cases = [
         CaseFactory(
             benchmark=benchmark, key=key, rubric=0, language=language, conversation=[{"role": "user", "content": text}]
         )
-    with serving(completion, MODELS) as address, override_settings(JUDGE_ALLOWED_HOSTS=["127.0.0.1"]):
-        world = RuleWorld(benchmark, f"http://{address}/v1")
-        world.add_documents(*DOCUMENTS)
+        for key, (language, text) in QUESTIONS.items()
+    ]
+    with serving(completion, MODELS) as address, override_settings(JUDGE_ALLOWED_HOSTS=[address]):
+        world = RuleWorld(benchmark, make_collection(benchmark), cases, f"http://{address}/v1")
+        for key, (text, language) in DOCUMENTS.items():
+            world.add_document(key, text, language)
         yield world
 
 
@@ -148,6 +109,6 @@ def outputs(run: PipelineRun, stage: str) -> dict[str, Any]:
     return dict(steps)
 
 
-def results(run: PipelineRun) -> Mapping[str, Any]:
+def results(run: PipelineRun) -> dict[str, Any]:
     """The results of a run, by the key of the case."""
     return outputs(run, "result")

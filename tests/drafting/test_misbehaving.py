@@ -26,7 +26,6 @@ from tests.drafting.rule_world import (
     PROHIBITIONS,
     RED_FLAGS,
     RuleWorld,
-    document,
     outputs,
     results,
     rule_world,
@@ -41,8 +40,8 @@ WITHOUT_CHECKS = {"stages": {"relevance": {"on": False}, "audit": {"on": False}}
 
 @pytest.fixture
 def world(db: None) -> Iterator[RuleWorld]:
-    with rule_world() as made:
-        yield made
+    with rule_world() as built:
+        yield built
 
 
 def codes(suggestion: Suggestion) -> set[str]:
@@ -123,7 +122,7 @@ def check_lost(run: DraftingRun, suggestions: list[Suggestion]) -> None:
 
 
 def test_the_model_that_keeps_the_rules_leaves_nothing_to_find(world: RuleWorld) -> None:
-    run = world.run()
+    run = world.draft()
     assert (run.status, run.error, run.endpoint_kind) == ("finished", "", "rules")
     suggestions = check_all(run)
     assert all(each.findings == [] for each in suggestions)
@@ -138,7 +137,7 @@ def test_the_model_that_keeps_the_rules_leaves_nothing_to_find(world: RuleWorld)
 
 @pytest.mark.parametrize("content", [{}, WITHOUT_FACTS], ids=["full", "without facts"])
 def test_invented_quotations_rest_under_no_suggestion(world: RuleWorld, content: dict[str, Any]) -> None:
-    run = world.run("rules-invented-quote", **content)
+    run = world.draft("rules-invented-quote", **content)
     assert run.status == "finished"
     check_lost(run, check_all(run))
     absent = Fact.objects.filter(run=run, quote_state="absent")
@@ -152,14 +151,14 @@ def test_invented_quotations_rest_under_no_suggestion(world: RuleWorld, content:
 
 
 def test_wrong_numbers_rest_under_no_suggestion_or_are_marked(world: RuleWorld) -> None:
-    run = world.run("rules-wrong-number")
+    run = world.draft("rules-wrong-number")
     assert run.status == "finished"
     suggestions = check_all(run)
     check_lost(run, suggestions)
     wrong = Fact.objects.filter(run=run, numbers_agree=False, quote_state="exact")
     assert wrong.exists() and not wrong.filter(is_usable=True).exists()
     assert any("numbers_differ" in problems(each) for each in suggestions)
-    alone = world.run(others="rules-wrong-number", stages={SYNTHESIS: {"model": "checker"}})
+    alone = world.draft(others="rules-wrong-number", stages={SYNTHESIS: {"model": "checker"}})
     assert all(fact.is_usable for fact in Fact.objects.filter(run=alone))
     marked = [each for each in check_all(alone) if "numbers_differ" in problems(each)]
     assert {each.case.key for each in marked} == set(CASES)
@@ -168,13 +167,13 @@ def test_wrong_numbers_rest_under_no_suggestion_or_are_marked(world: RuleWorld) 
 
 
 def test_a_fact_that_does_not_exist_fails_the_case(world: RuleWorld) -> None:
-    run = world.run("rules-unknown-fact")
+    run = world.draft("rules-unknown-fact")
     assert run.status == "incomplete" and "failed" in run.error
     failed = run.steps.filter(state="failed")
     assert set(failed.values_list("stage", "error_kind")) == {(SYNTHESIS, "wrong_numbers")}
     assert all("there is no fact 10" in error for error in failed.values_list("error", flat=True))
     assert not Suggestion.objects.filter(run=run).exists()
-    audited = world.run(others="rules-unknown-fact", stages={AUDIT: {"model": "checker"}})
+    audited = world.draft(others="rules-unknown-fact", stages={AUDIT: {"model": "checker"}})
     check_all(audited)
 
 
@@ -182,7 +181,7 @@ def test_a_fact_that_does_not_exist_fails_the_case(world: RuleWorld) -> None:
     "content", [{}, WITHOUT_FACTS, WITHOUT_CHECKS], ids=["full", "without facts", "without checks"]
 )
 def test_dropped_red_flags_are_named(world: RuleWorld, content: dict[str, Any]) -> None:
-    run = world.run("rules-drops-red-flag", **content)
+    run = world.draft("rules-drops-red-flag", **content)
     assert run.status == "finished"
     suggestions = check_all(run)
     for key in CASES:
@@ -199,7 +198,7 @@ def test_dropped_red_flags_are_named(world: RuleWorld, content: dict[str, Any]) 
 
 
 def test_an_audit_takes_no_red_flag_out(world: RuleWorld) -> None:
-    run = world.run(others="rules-drops-red-flag", stages={AUDIT: {"model": "checker"}})
+    run = world.draft(others="rules-drops-red-flag", stages={AUDIT: {"model": "checker"}})
     suggestions = check_all(run)
     assert all(lost(run, key, suggestions) == set() for key in CASES)
     refused = [each for each in suggestions if "operation_refused" in codes(each)]
@@ -211,7 +210,7 @@ def test_an_audit_takes_no_red_flag_out(world: RuleWorld) -> None:
 
 @pytest.mark.parametrize("content", [{}, WITHOUT_FACTS], ids=["full", "without facts"])
 def test_merged_red_flags_are_marked(world: RuleWorld, content: dict[str, Any]) -> None:
-    run = world.run("rules-merges-red-flags", **content)
+    run = world.draft("rules-merges-red-flags", **content)
     assert run.status == "finished"
     suggestions = check_all(run)
     check_lost(run, suggestions)
@@ -227,7 +226,7 @@ def test_merged_red_flags_are_marked(world: RuleWorld, content: dict[str, Any]) 
 
 
 def test_an_audit_merges_no_red_flags(world: RuleWorld) -> None:
-    run = world.run(others="rules-merges-red-flags", stages={AUDIT: {"model": "checker"}})
+    run = world.draft(others="rules-merges-red-flags", stages={AUDIT: {"model": "checker"}})
     suggestions = check_all(run)
     assert not any(problems(each) for each in suggestions)
     assert all(lost(run, key, suggestions) == set() for key in CASES)
@@ -245,8 +244,8 @@ WORDINGS = {
 
 @pytest.mark.parametrize("wording", WORDINGS)
 def test_obeyed_instructions_are_marked(world: RuleWorld, wording: str) -> None:
-    world.add_documents(document("fever-order", WORDINGS[wording]))
-    run = world.run("rules-obeys")
+    world.add_document("fever-order", WORDINGS[wording])
+    run = world.draft("rules-obeys")
     assert run.status == "finished"
     suggestions = check_all(run)
     check_lost(run, suggestions)
@@ -263,13 +262,13 @@ def test_obeyed_instructions_are_marked(world: RuleWorld, wording: str) -> None:
 
 
 def test_instructions_that_are_not_obeyed_are_marked_as_well(world: RuleWorld) -> None:
-    world.add_documents(document("fever-order", ORDER_TEXT))
-    suggestions = check_all(world.run())
+    world.add_document("fever-order", ORDER_TEXT)
+    suggestions = check_all(world.draft())
     assert all("instruction" in codes(each) for each in suggestions if each.case.key == ENGLISH_CASE)
 
 
 def test_prose_around_an_object_is_no_answer(world: RuleWorld) -> None:
-    run = world.run("rules-prose")
+    run = world.draft("rules-prose")
     assert run.status == "incomplete"
     assert set(run.steps.filter(state="failed").values_list("error_kind", flat=True)) == {"not_json"}
     assert not Suggestion.objects.filter(run=run).exists()
@@ -278,7 +277,7 @@ def test_prose_around_an_object_is_no_answer(world: RuleWorld) -> None:
 @pytest.mark.parametrize("stage", ASKING)
 def test_broken_answers_of_one_stage_fail_their_case_or_are_sound(world: RuleWorld, stage: str) -> None:
     form = "direct" if stage == "direct" else "evidence"
-    run = world.run(
+    run = world.draft(
         others="rules-fuzz", stages={"support": {"model": "strong"}, stage: {"model": "checker"}}, form=form
     )
     assert run.status in ("finished", "incomplete")
@@ -290,17 +289,17 @@ def test_broken_answers_of_one_stage_fail_their_case_or_are_sound(world: RuleWor
 
 def test_no_model_ends_a_run_with_an_error(world: RuleWorld) -> None:
     for model in MODELS:
-        run = world.run(model, form="direct")
+        run = world.draft(model, form="direct")
         assert run.status in ("finished", "incomplete"), model
         check_all(run)
 
 
 def test_a_run_made_twice_has_the_same_outputs(world: RuleWorld) -> None:
-    first = world.run(max_tokens=4000)
+    first = world.draft(max_tokens=4000)
     # Other settings are other requests, so all are sent again.
-    second = world.run(max_tokens=4001)
+    second = world.draft(max_tokens=4001)
     assert first.calls == second.calls > 0
-    third = world.run(max_tokens=4000)
+    third = world.draft(max_tokens=4000)
     assert third.calls == 0  # from the store
     replayed = world.replay(first)
     assert replayed.calls == 0 and replayed.status == "finished"
