@@ -38,7 +38,8 @@ STAGE_WORDS: Mapping[str, StageWords] = {
         _("Takes statements, red flags and conflicts from the passages, each with a quotation."),
     ),
     names.FACTS: StageWords(
-        pgettext_lazy("stage of drafting", "Facts"), _("Splits the statements into single facts, each with a quotation.")
+        pgettext_lazy("stage of drafting", "Facts"),
+        _("Splits the statements into single facts, each with a quotation."),
     ),
     names.RELEVANCE: StageWords(
         pgettext_lazy("stage of drafting", "Relevance"),
