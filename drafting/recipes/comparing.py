@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from drafting.recipes.content import STAGES_OF, RecipeContent
 from drafting.recipes.forms import ROLE_TITLES
 from drafting.recipes.shipped import ROLES
-from drafting.recipes.texts import LANGUAGE_NAMES, LANGUAGES, prompt_of
+from drafting.recipes.texts import LANGUAGE_NAMES, LANGUAGES, TAGS, prompt_of
 from drafting.stage_words import stage_title
 from rubrics.versions.diff import DiffSpan, word_marks
 
@@ -42,6 +42,11 @@ class PartChange:
     title: str
     lines: tuple[TextLine, ...]
     language: str = ""
+
+    @property
+    def tag(self) -> str:
+        """The language of a text, as a page names it; empty for settings."""
+        return TAGS.get(self.language, "")
 
     @property
     def n_changed(self) -> int:

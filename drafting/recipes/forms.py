@@ -59,10 +59,9 @@ class BeginForm(EndpointForm):
             )
 
     @property
-    def roles(self) -> list[tuple[forms.BoundField, str]]:
-        """The fields of the models, each with the shipped recipes that ask it."""
-        asking = {role: [recipe.name for recipe in SHIPPED.values() if role in recipe.roles] for role in ROLES}
-        return [(self[role], " ".join(asking[role])) for role in ROLES]
+    def roles(self) -> list[forms.BoundField]:
+        """The fields of the models."""
+        return [self[role] for role in ROLES]
 
     def clean(self) -> dict[str, Any]:
         """Check endpoint and models where the recipe asks any."""

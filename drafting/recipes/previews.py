@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from consilium.llm.prompts import nonce_of, turns_text
 from consilium.llm.staged import NumberedItem, numbered
 from drafting.recipes.content import STAGES_OF, Form, Prompt, RecipeLimits
-from drafting.recipes.texts import TextFault, faults_of, stage_texts
+from drafting.recipes.texts import TAGS, TextFault, faults_of, stage_texts
 from drafting.runs.building import axes_of
 from drafting.stage_words import stage_title
 from drafting.stages.prompts import PLACES, stage_messages
@@ -39,6 +39,11 @@ class StagePreview:
     def title(self) -> str:
         """What pages call the stage."""
         return stage_title(self.stage)
+
+    @property
+    def language_tag(self) -> str:
+        """The language of the texts, as a page names it."""
+        return TAGS[self.language]
 
 
 def cases_to_show(benchmark: Benchmark) -> list[Case]:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.utils.translation import gettext_lazy as _
 
 from drafting.models import DraftingRecipe, DraftingTerms
-from drafting.recipes.content import RecipeContent, recipe_content
+from drafting.recipes.content import STAGES_OF, RecipeContent, recipe_content
+from drafting.stage_words import stage_title
 from rubrics.models import Benchmark
+
+FORM_TITLES = {
+    "evidence": _("Passages of documents"),
+    "direct": _("One request without documents"),
+    "generic": _("Six criteria for every case"),
+}
 
 
 def newest_recipes(benchmark: Benchmark) -> QuerySet[DraftingRecipe]:
@@ -25,6 +34,11 @@ def versions_of(benchmark: Benchmark, name: str) -> QuerySet[DraftingRecipe]:
     """The versions of a recipe, the newest first."""
     rows = DraftingRecipe.objects.filter(benchmark=benchmark, name=name)
     return rows.select_related("created_by").order_by("-version")
+
+
+def all_versions(benchmark: Benchmark) -> QuerySet[DraftingRecipe]:
+    """Every version of every recipe of a benchmark: by name, the newest first."""
+    return DraftingRecipe.objects.filter(benchmark=benchmark).order_by("name", "-version")
 
 
 def recipe_called(benchmark: Benchmark, name: str, version: int | None = None) -> DraftingRecipe | None:
@@ -44,12 +58,30 @@ def terms_of(benchmark: Benchmark) -> DraftingTerms:
     return terms or DraftingTerms(benchmark=benchmark)
 
 
+def terms_values(benchmark: Benchmark) -> dict[str, Any]:
+    """The terms of a benchmark as their form and the API have them; ``recipe`` is an id, or empty."""
+    terms = terms_of(benchmark)
+    recipe = terms.recipe.public_id if terms.recipe else ""
+    return {"own_first": terms.own_first, "reviewers_see": terms.reviewers_see, "recipe": recipe}
+
+
 @dataclass(frozen=True, slots=True)
 class RecipeRow:
     """A recipe in the list, with what its newest version holds."""
 
     recipe: DraftingRecipe
     content: RecipeContent
+
+    @property
+    def form_title(self) -> str:
+        """Where its criteria come from."""
+        return str(FORM_TITLES[self.content.form])
+
+    @property
+    def left_out(self) -> list[str]:
+        """The stages that it leaves out."""
+        stages = STAGES_OF[self.content.form] if self.content.form == "evidence" else ()
+        return [stage_title(name) for name in stages if not self.content.has(name)]
 
     @property
     def models(self) -> list[str]:

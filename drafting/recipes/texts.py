@@ -17,6 +17,7 @@ from scoring.judges.config import InvalidConfig
 LANGUAGES: tuple[PromptLanguage, ...] = get_args(PromptLanguage)
 _BRACES = re.compile(r"\{\{([^{}]*)\}\}")
 _NAME = re.compile(r"[A-Za-z_]*")
+TAGS = {"en": "en", "zh": "zh-Hans"}
 LANGUAGE_NAMES = {"en": gettext_lazy("English"), "zh": gettext_lazy("Chinese")}
 
 
