@@ -76,9 +76,12 @@ class RuleWorld(DraftingWorld):
         Its stages ask ``model``; those that name the model *checker* ask ``others``, if that is given. ``recipe``
         replaces parts of the recipe.
         """
+        return self.run(self.url, models=self.models(model, others=others, max_tokens=max_tokens), **recipe)
+
+    def models(self, model: str, *, others: str = "", max_tokens: int = 4096) -> dict[str, Any]:
+        """The models of a recipe."""
         asked = {"endpoint": self.url, "model": model, "max_tokens": max_tokens, "attempts": 1}
-        models = {"strong": asked, "fast": asked, "checker": {**asked, "model": others or model}}
-        return self.run(self.url, models=models, **recipe)
+        return {"strong": asked, "fast": asked, "checker": {**asked, "model": others or model}}
 
     def replay(self, run: PipelineRun) -> DraftingRun:
         """The same run again, without a request."""
