@@ -113,7 +113,7 @@ RULES = (
         Phrase(
             "The asker’s sentences with a question mark are asked for, at most 3. Age, pregnancy, duration, medicines "
             "and allergies are missing if no word of a list names them; pregnancy counts as named if the conversation "
-            "speaks of a man or a boy. An asker who uses two words of a list is a professional."
+            "speaks of a man, a boy or a child. An asker who uses two words of a list is a professional."
         ),
         ("needs",),
     ),
