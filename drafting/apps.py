@@ -6,7 +6,4 @@ class DraftingConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the links of the top bar."""
-        from drafting import navigation
-
-        navigation.register()
+        from drafting.runs import kind  # noqa: F401  # registers itself as a kind of run
