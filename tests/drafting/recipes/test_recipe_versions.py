@@ -126,6 +126,13 @@ def test_the_shipped_recipes_are_those_of_the_ablations(save: Save) -> None:
         assert {stage for stage in ASKING if stored.has(stage)} == due
 
 
+def test_a_stage_that_names_no_model_asks_its_own(save: Save) -> None:
+    stored = selectors.content_of(save(content(stages={"rank": {"on": True}, "facts": {"on": True}})))
+    assert {name: stored.stage(name).model for name in ("rank", "support", "facts")} == {
+        "rank": "fast", "support": "checker", "facts": "strong",
+    }  # fmt: skip
+
+
 def test_the_generic_recipe_needs_no_model(save: Save) -> None:
     assert save(content("generic")).content["models"] == {}
 
