@@ -100,9 +100,20 @@ from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, Res
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
 from validation.coverage.services import ask_physicians
-from validation.models import CoverageRun, MakingRun, NearMissPair, PairGroup, RefinementRun, TrialRun
+from validation.models import (
+    CoverageRun,
+    MakingRun,
+    NearMissPair,
+    PairGroup,
+    PointsCorrection,
+    RefinementRun,
+    SplittingRun,
+    TrialRun,
+)
 from validation.sets.frames import Frame
-from validation.sets.services import SetName, import_rubric_set, make_set
+from validation.sets.services import import_rubric_set, make_set
+from validation.sets.storing import SetName
+from validation.splitting.services import freeze
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -155,6 +166,28 @@ def write_recipe(benchmark: Benchmark, secret: str) -> None:
             benchmark=benchmark, name=f"{secret} recipe", version=version, content=content, sha256="0" * 64,
             created_at=AT,
         )  # fmt: skip
+
+
+def split_criteria(case: Case, admin: User) -> None:
+    """A run that split the generic criteria of a case, points that an admin corrected, and the set they became.
+
+    The names of the set, of the model and of the admin are what authors must not see; the criteria they may.
+    """
+    source = case.benchmark.rubric_sets.get(origin="generic")
+    criteria = [[item.text, item.points, item.axis] for item in source.items.filter(case=case).order_by("position")]
+    points = [[number, text] for number, (text, *_rest) in enumerate(criteria, 1)]
+    run = SplittingRun.objects.create(
+        kind="splitting", benchmark=case.benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={
+            "endpoint": "http://127.0.0.1:1/v1", "model": source.name,
+            "gold": {"name": source.name, "id": source.public_id, "digest": source.digest},
+            "cases": [{"key": case.key, "criteria": criteria}],
+        },
+        terms={"gold": source.name, "gold_id": source.public_id, "model": source.name, "cases": 1},
+    )  # fmt: skip
+    PipelineStep.objects.create(run=run, case=case, stage="split_points", state="done", output={"points": points})
+    PointsCorrection.objects.create(run=run, case=case, points=points, version=1, saved_by=admin, saved_at=AT)
+    freeze(run=run, name=SetName(f"{source.name} split"), by=admin, at=AT)
 
 
 def measure_coverage(case: Case, secret: str) -> None:
@@ -683,6 +716,7 @@ def build_world(suffix: str = "") -> World:
     make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
     freeze_criteria(cases[0], canaries["rubric set"])
     write_recipe(benchmark, canaries["recipe"])
+    split_criteria(cases[0], users["admin"])
     measure_coverage(cases[0], canaries["coverage run"])
     make_pair(cases[0], canaries["near-miss pair"])
     refine_response(cases[0], canaries["refinement"])

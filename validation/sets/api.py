@@ -24,6 +24,7 @@ from validation.access import get_rubric_set
 from validation.models import RubricSet, RubricSetMend
 from validation.sets import comparison, selectors, services
 from validation.sets.frames import MAX_LANGUAGE_LENGTH, MAX_TAGS, Frame, frame_of
+from validation.sets.storing import SetName
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -84,14 +85,22 @@ class RubricSetSerializer(Plain):
     cases = serializers.IntegerField(source="case_count")
     items = serializers.IntegerField(source="item_count")
     mends = serializers.IntegerField(source="mend_count")
+    split_of = serializers.CharField(
+        source="source.public_id",
+        allow_null=True,
+        help_text="The set whose criteria its items are points of.",
+    )
+    unsplit = serializers.IntegerField(source="unsplit_count", help_text="Cases whose criteria stayed as they are.")
+    corrected = serializers.IntegerField(source="corrected_count", help_text="Cases whose points an author corrected.")
     created_at = serializers.DateTimeField()
 
 
 class RubricSetItemSerializer(Plain):
-    """A criterion of a case in a set."""
+    """A criterion of a case in a set; in a split set a point, with the position of its criterion in the source."""
 
     case = serializers.CharField(source="case.key")
     position = serializers.IntegerField()
+    of_criterion = serializers.IntegerField(source="source_item.position", allow_null=True)
     criterion = serializers.CharField(source="text")
     points = serializers.IntegerField()
     axis = serializers.CharField()
@@ -164,7 +173,7 @@ def rubric_sets(request: Request, slug: str) -> Response:
     payload = valid(NewRubricSetSerializer(data=request.data))
     row = services.make_set(
         benchmark=benchmark,
-        name=services.SetName(payload["name"], payload["description"]),
+        name=SetName(payload["name"], payload["description"]),
         track=_track_of(payload),
         frame=_frame_of(payload),
         by=cast("User", request.user),

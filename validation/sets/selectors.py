@@ -23,6 +23,8 @@ from validation.sets.frames import Frame, FramedCase, Funnel, funnel_of
 GOLD = "gold"
 CASES_PER_PAGE = 10
 ITEM_COLUMNS = ("case", "position", "criterion", "points", "axis")
+POINT_COLUMNS = ("case", "point", "text", "points", "axis", "criterion", "criterion_text")
+POINT_TEXT = ("case", "text", "axis", "criterion_text")
 MEND_COLUMNS = ("line", "case", "number", "field", "how", "before", "after", "criterion")
 MEND_TEXT = ("case", "field", "before", "after", "criterion")
 
@@ -115,12 +117,14 @@ def criteria_of_rubrics(rubrics: list[int]) -> dict[int, list[SetCriterion]]:
 
 def rubric_sets(benchmark: Benchmark) -> QuerySet[RubricSet]:
     """The sets of a benchmark, the newest first."""
-    return RubricSet.objects.finished().filter(benchmark=benchmark).select_related("created_by")
+    return RubricSet.objects.finished().filter(benchmark=benchmark).select_related("created_by", "source")
 
 
 def items_of(rubric_set: RubricSet) -> QuerySet[RubricSetItem]:
-    """The items of a set with their cases, in the order of import of the cases."""
+    """The items of a set with their cases, and of points their criteria, in the order of import of the cases."""
     rows = RubricSetItem.objects.filter(rubric_set=rubric_set).select_related("case")
+    if rubric_set.source_id:
+        rows = rows.select_related("source_item")
     return rows.defer("case__conversation", "case__reference_answer", "case__metadata").order_by("case_id", "position")
 
 
@@ -157,6 +161,19 @@ def item_rows(rubric_set: RubricSet) -> Iterator[tuple[Any, ...]]:
     """The items as rows of `ITEM_COLUMNS`."""
     columns = ("case__key", "position", "text", "points", "axis")
     yield from items_of(rubric_set).values_list(*columns).iterator(chunk_size=2000)
+
+
+def point_rows(rubric_set: RubricSet) -> Iterator[tuple[Any, ...]]:
+    """The points of a split set, each with its criterion in the source, as rows of `POINT_COLUMNS`."""
+    columns = ("case__key", "position", "text", "points", "axis", "source_item__position", "source_item__text")
+    yield from items_of(rubric_set).values_list(*columns).iterator(chunk_size=2000)
+
+
+def criterion_count(rubric_set: RubricSet) -> int:
+    """How many criteria of its source the points of a split set belong to."""
+    return (
+        RubricSetItem.objects.filter(rubric_set=rubric_set).aggregate(n=Count("source_item", distinct=True))["n"] or 0
+    )
 
 
 def mend_rows(rubric_set: RubricSet) -> Iterator[tuple[Any, ...]]:

@@ -36,6 +36,15 @@ RULES = (
         ("",),
     ),
     RuleText(
+        Phrase("Criterion split"),
+        Phrase(
+            "A criterion is cut at each semicolon, and after a full stop, exclamation or question mark with white "
+            "space and a capital letter behind it. In Chinese it is cut after 。, ！ and ？ as well. Each piece is a "
+            "point."
+        ),
+        ("split_points",),
+    ),
+    RuleText(
         Phrase("Point covered"),
         Phrase(
             "A point is covered fully if some criterion has at least a third of its stems, and partly from a fifth on. "

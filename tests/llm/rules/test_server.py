@@ -130,7 +130,7 @@ def fuzzed(draw: random.Random) -> bytes:
         if draw.random() < 0.7:
             texts[name] = draw.choice(["", "1. dose 5 mg", "1. [+5] dose\n2. [-3, x] 疼痛", "1. x\n3. y"])
     stage = draw.choice(
-        ["coverage", "coverage_back", "near_miss", "side_by_side", "no_rubric", "plan", "edit", "other"]
+        ["coverage", "coverage_back", "split_points", "near_miss", "side_by_side", "no_rubric", "plan", "edit", "other"]
     )
     parts = [Fenced(name, text) for name, text in texts.items()]
     body: dict[str, Any] = {

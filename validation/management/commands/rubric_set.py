@@ -68,6 +68,7 @@ class Command(BaseCommand):
         from consilium.core.jobs import no_progress
         from validation.sets import services
         from validation.sets.frames import frame_of
+        from validation.sets.storing import SetName
 
         at = timezone.now()
         conditions = {name: options[name] for name in ("criteria", "axes", "language")}
@@ -87,7 +88,7 @@ class Command(BaseCommand):
                 return ["This set is there already; nothing was changed."]
             return list(counts["warnings"])
         frame = frame_of(**conditions, tags=options["tag"])
-        name = services.SetName(options["name"], options["description"])
+        name = SetName(options["name"], options["description"])
         track = options["track"] or ""
         if not track and not options["generic"]:
             raise CommandError("--track is empty.")
