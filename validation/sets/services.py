@@ -16,6 +16,7 @@ from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import Progress
 from consilium.core.limits import MAX_AXIS_LENGTH
 from consilium.core.phrases import Phrase
+from rubrics.generic import generic_criteria
 from rubrics.imports.bulk import chunks
 from rubrics.imports.registry import Counts
 from rubrics.models import Benchmark, Case
@@ -24,7 +25,6 @@ from validation.models import RubricSet
 from validation.sets import selectors
 from validation.sets.content import SetCriterion, digest_of
 from validation.sets.frames import Frame, FramedCase, frame_of, funnel_of
-from validation.sets.generic import generic_criteria
 from validation.sets.reading import SetRow, read_set_file
 from validation.sets.storing import SetName, Source, store_set, taken
 
@@ -51,9 +51,13 @@ def make_set(
         _check_axes(content)
         source = Source(Origin.GOLD if track == selectors.GOLD else Origin.TRACK, track=track)
     else:
-        content = [(case, generic_criteria(case.language)) for case in funnel.cases]
+        content = [(case, _generic(case.language)) for case in funnel.cases]
         source = Source(Origin.GENERIC)
     return store_set(benchmark, name, source, frame, funnel, content, by=by, at=at)
+
+
+def _generic(language: str) -> list[SetCriterion]:
+    return [SetCriterion(each.text, each.points, each.axis) for each in generic_criteria(language)]
 
 
 def _check_axes(content: Sequence[tuple[FramedCase, Sequence[SetCriterion]]]) -> None:

@@ -13,6 +13,7 @@ from consilium.core.csvfile import stream_csv
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from rubrics.access import get_benchmark
+from rubrics.generic import generic_criteria
 from rubrics.models import Benchmark, ImportJob
 from rubrics.services import create_import
 from rubrics.tables import csv_of
@@ -21,7 +22,6 @@ from validation.models import RubricSet
 from validation.sets import comparison, selectors, services
 from validation.sets.forms import FrameForm, PairForm, RubricSetForm, SourceChoice
 from validation.sets.frames import steps_of
-from validation.sets.generic import generic_criteria
 from validation.sets.storing import SetName
 
 SHOWN_KEYS = 20  # of cases that one of two sets lacks

@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 
 from consilium.core.errors import Conflict, DomainError
+from rubrics.generic import generic_criteria
 from rubrics.models import Benchmark, Rubric, RubricItem
 from tests.factories import CaseFactory, publish_rubric
 from validation.models import RubricSet
 from validation.sets.frames import frame_of
-from validation.sets.generic import generic_criteria
 from validation.sets.selectors import funnel
 from validation.sets.services import make_set
 from validation.sets.storing import SetName

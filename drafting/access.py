@@ -1,0 +1,95 @@
+"""Recipes, runs of drafting, cases of runs and suggestions, fetched for a user; forbidden and missing look the same."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Exists, OuterRef
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+
+from accounts.models import User
+from drafting.models import DraftingRecipe, DraftingRun, DraftingTerms, Suggestion, SuggestionsOpened
+from rubrics.access import get_benchmark, get_written_benchmark, is_author
+from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Case
+
+AnyUser = User | AnonymousUser
+
+
+# Recipes -----------------------------------------------------------------------------------------------------------
+
+
+def get_recipe(user: AnyUser, slug: str, public_id: str) -> DraftingRecipe:
+    """A version of a recipe of a benchmark that ``user`` runs."""
+    rows = DraftingRecipe.objects.filter(benchmark=get_benchmark(user, slug))
+    return get_object_or_404(rows.select_related("benchmark", "created_by"), public_id=public_id)
+
+
+# Runs --------------------------------------------------------------------------------------------------------------
+
+
+def may_order(user: AnyUser, benchmark: Benchmark) -> bool:
+    """Whether ``user`` may order drafts for any cases by any recipe: those who run the benchmark."""
+    return BenchmarkRole.objects.filter(benchmark=benchmark.pk, user=user.pk, active=True).exists()
+
+
+def may_ask_for_draft(user: AnyUser, benchmark: Benchmark) -> bool:
+    """Whether ``user`` may ask for a draft for one case by a button: an author, where there is a recipe for authors."""
+    terms = DraftingTerms.objects.filter(benchmark=benchmark.pk, recipe__isnull=False)
+    return terms.exists() and is_author(user, benchmark)
+
+
+def get_drafting_run(user: AnyUser, slug: str, public_id: str) -> DraftingRun:
+    """A run of drafting on a benchmark that ``user`` runs."""
+    runs = DraftingRun.objects.filter(benchmark=get_benchmark(user, slug))
+    return get_object_or_404(runs.select_related("benchmark", "created_by"), public_id=public_id)
+
+
+def get_drafted_case(user: AnyUser, slug: str, public_id: str, case: str) -> tuple[DraftingRun, Case]:
+    """A case of a run, for those who run the benchmark, and for authors to whom its suggestions have opened.
+
+    An author who has not opened them must not see them: their own list comes first, and reviewers decide without them.
+    """
+    benchmark = get_written_benchmark(user, slug)
+    runs = DraftingRun.objects.filter(benchmark=benchmark).select_related("benchmark", "created_by")
+    run = get_object_or_404(runs, public_id=public_id)
+    cases = Case.objects.filter(benchmark=benchmark.pk, pk__in=run.steps.values("case"))
+    if not may_order(user, benchmark):
+        cases = cases.filter(Exists(SuggestionsOpened.objects.filter(case=OuterRef("pk"), author=user.pk)))
+    row: Case = get_object_or_404(cases, public_id=case)
+    row.benchmark = benchmark
+    return run, row
+
+
+# Suggestions -------------------------------------------------------------------------------------------------------
+
+
+def decides_on_suggestions(user: AnyUser, benchmark: Benchmark) -> bool:
+    """Whether ``user`` may decide on suggestions: an author. Running the benchmark is not enough."""
+    return is_author(user, benchmark)
+
+
+def get_deciding_benchmark(user: AnyUser, slug: str) -> Benchmark:
+    """A benchmark on whose suggestions ``user`` may decide."""
+    authors = AuthoringRole.objects.filter(
+        benchmark=OuterRef("pk"), user=user.pk, role=AuthoringRole.Role.AUTHOR, active=True
+    )
+    return get_object_or_404(Benchmark.objects.filter(Exists(authors)), slug=slug)
+
+
+def get_case_to_decide(user: AnyUser, slug: str, public_id: str) -> Case:
+    """A case on whose suggestions ``user`` may decide, whether they have opened or not."""
+    benchmark = get_deciding_benchmark(user, slug)
+    case = get_object_or_404(Case.objects.filter(benchmark=benchmark), public_id=public_id)
+    case.benchmark = benchmark
+    return case
+
+
+def get_suggestion(user: AnyUser, slug: str, public_id: str) -> Suggestion:
+    """A suggestion for a case on which ``user`` may decide, once its suggestions have opened to this author."""
+    benchmark = get_deciding_benchmark(user, slug)
+    rows = Suggestion.objects.filter(case__benchmark=benchmark).select_related("case", "run")
+    suggestion = get_object_or_404(rows, public_id=public_id)
+    if not SuggestionsOpened.objects.filter(case=suggestion.case_id, author=user.pk).exists():
+        raise Http404
+    suggestion.case.benchmark = benchmark
+    return suggestion
