@@ -29,7 +29,9 @@ AnyUser = User | AnonymousUser
 def get_rubric_set(user: AnyUser, slug: str, public_id: str) -> RubricSet:
     """A set of a benchmark that ``user`` runs."""
     sets = RubricSet.objects.finished().filter(benchmark=get_benchmark(user, slug))
-    return get_object_or_404(sets.select_related("benchmark", "created_by", "source", "split_run"), public_id=public_id)
+    return get_object_or_404(
+        sets.select_related("benchmark", "created_by", "source", "split_run", "drafting_run"), public_id=public_id
+    )
 
 
 # Coverage ----------------------------------------------------------------------------------------------------------

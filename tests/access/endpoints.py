@@ -8,6 +8,7 @@ from typing import Any
 
 from agreement.reports.stored import table_of
 from annotation.models import WritingTask
+from drafting.models import DraftingRun
 from tests.access.world import ROLES, World
 from validation.models import (
     CoverageDecision,
@@ -672,6 +673,37 @@ ENDPOINTS |= {
     "api:api-recipe": Endpoint(STAFF, a_recipe),
     "api:api-recipe-versions": Endpoint(STAFF, a_recipe),
     "api:api-drafting-terms": Endpoint(ADMIN, slug),
+}
+
+a_drafting_run = of(
+    public_id=lambda world: DraftingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id
+)
+a_drafted_case = of(
+    public_id=lambda world: DraftingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id,
+    case=lambda world: world.case.public_id,
+)
+a_drafting_table = of(
+    public_id=lambda world: DraftingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id,
+    table=lambda _world: "ledger",
+)
+ENDPOINTS |= {
+    "drafting:drafting": Endpoint(STAFF, slug),
+    "drafting:drafting-new": Endpoint(STAFF, slug),
+    "drafting:drafting-size": Endpoint(STAFF, slug, writes_only=True),
+    "drafting:drafting-run": Endpoint(STAFF, a_drafting_run),
+    "drafting:drafting-progress": Endpoint(STAFF, a_drafting_run),
+    "drafting:drafting-cancel": Endpoint(STAFF, a_drafting_run, writes_only=True),
+    "drafting:drafting-resume": Endpoint(STAFF, a_drafting_run, writes_only=True),
+    "drafting:drafting-replay": Endpoint(STAFF, a_drafting_run, writes_only=True),
+    "drafting:drafting-csv": Endpoint(STAFF, a_drafting_run),
+    "drafting:drafting-table": Endpoint(STAFF, a_drafting_table),
+    "drafting:drafting-cases": Endpoint(STAFF, a_drafting_run),
+    "drafting:drafting-case": Endpoint(WRITERS, a_drafted_case),
+    "api:api-drafting-runs": Endpoint(STAFF, slug),
+    "api:api-drafting-run": Endpoint(STAFF, a_drafting_run),
+    "api:api-drafting-run-cancel": Endpoint(STAFF, a_drafting_run, writes_only=True),
+    "api:api-drafting-run-resume": Endpoint(STAFF, a_drafting_run, writes_only=True),
+    "api:api-drafting-run-case": Endpoint(STAFF, a_drafted_case),
 }
 
 # Validation ------------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.jobs import no_progress
 from documents.models import Collection, Document, Passage
 from documents.services import import_documents
-from drafting.models import DraftingRecipe
+from drafting.models import DraftingRecipe, DraftingRun, SuggestionsOpened
 from releases.models import Release
 from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
@@ -166,6 +166,34 @@ def write_recipe(benchmark: Benchmark, secret: str) -> None:
             benchmark=benchmark, name=f"{secret} recipe", version=version, content=content, sha256="0" * 64,
             created_at=AT,
         )  # fmt: skip
+
+
+def draft_criteria(case: Case, secret: str, author: User) -> None:
+    """A run that drafted a criterion for a case, to whose suggestions the author has come.
+
+    ``secret`` is in the recipe, the model and the criterion.
+    """
+    text = {"system": secret, "user": "{{case}} {{axes}}"}
+    content = {
+        "form": "direct",
+        "models": {"strong": {"endpoint": "http://127.0.0.1:1/v1", "model": secret}},
+        "stages": {"direct": {"prompts": {"en": text}}, "audit": {"on": False}},
+    }
+    run = DraftingRun.objects.create(
+        kind="drafting", benchmark=case.benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={
+            "recipe": {"name": secret, "version": 1, "sha256": "0" * 64, "content": content},
+            "axes": ["accuracy"], "cases": [{"key": case.key}],
+        },
+        terms={"recipe": secret, "version": 1, "form": "direct", "models": [secret], "cases": 1},
+    )  # fmt: skip
+    criterion = {
+        "number": 1, "text": f"{secret} is named", "points": 5, "axis": "accuracy", "facts": [], "needs": [],
+        "why": "", "findings": [], "citations": [], "source": "",
+    }  # fmt: skip
+    result = {"criteria": [criterion], "facts": [], "needs": [], "ledger": [], "findings": []}
+    PipelineStep.objects.create(run=run, case=case, stage="result", state="done", output=result)
+    SuggestionsOpened.objects.create(case=case, author=author, opened_at=AT)
 
 
 def split_criteria(case: Case, admin: User) -> None:
@@ -455,6 +483,7 @@ def build_world(suffix: str = "") -> World:
         "framing": f"zqframing{suffix}",
         "rubric set": f"zqrubricset{suffix}",
         "recipe": f"zqrecipe{suffix}",
+        "drafting run": f"zqdrafted{suffix}",
         "coverage run": f"zqcoverage{suffix}",
         "near-miss pair": f"zqpair{suffix}",
         "refinement": f"zqrefined{suffix}",
@@ -724,6 +753,7 @@ def build_world(suffix: str = "") -> World:
     make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
     freeze_criteria(cases[0], canaries["rubric set"])
     write_recipe(benchmark, canaries["recipe"])
+    draft_criteria(cases[0], canaries["drafting run"], author)
     split_criteria(cases[0], users["admin"])
     measure_coverage(cases[0], canaries["coverage run"])
     make_pair(cases[0], canaries["near-miss pair"])

@@ -78,6 +78,7 @@ class RubricSet(models.Model):
         FILE = "file", _("File")
         GENERIC = "generic", _("Generic criteria")
         SPLIT = "split", _("Criteria of a set, split")
+        DRAFTING = "drafting", _("Drafting run")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     # Found by the index of the constraint below, which begins with it.
@@ -94,6 +95,8 @@ class RubricSet(models.Model):
     split_run = models.ForeignKey(PipelineRun, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     unsplit_count = models.PositiveIntegerField(default=0)
     corrected_count = models.PositiveIntegerField(default=0)
+    # Of a drafted set: the run that drafted its criteria, whatever physicians decided on them.
+    drafting_run = models.ForeignKey(PipelineRun, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     # Which cases it was to hold, and how many each condition left: as `validation.sets.frames` writes it.
     frame = models.JSONField(default=dict)
     digest = models.CharField(max_length=64)  # SHA-256 of its items, as `validation.sets.content` computes it
@@ -119,13 +122,18 @@ class RubricSet(models.Model):
             models.CheckConstraint(
                 condition=Q(origin="gold", track="gold")
                 | (Q(origin="track") & ~Q(track__in=["", "gold"]))
-                | Q(origin__in=["file", "generic", "split"], track=""),
+                | Q(origin__in=["file", "generic", "split", "drafting"], track=""),
                 name="validation_set_track_of_origin",
             ),
             models.CheckConstraint(
                 condition=Q(origin="split", source__isnull=False, split_run__isnull=False)
                 | ~Q(origin="split") & Q(source=None, split_run=None, unsplit_count=0, corrected_count=0),
                 name="validation_set_split_of_origin",
+            ),
+            models.CheckConstraint(
+                condition=Q(origin="drafting", drafting_run__isnull=False)
+                | ~Q(origin="drafting") & Q(drafting_run=None),
+                name="validation_set_run_of_origin",
             ),
             models.CheckConstraint(
                 condition=Q(case_count__gte=F("unsplit_count") + F("corrected_count")),
@@ -166,6 +174,13 @@ class RubricSet(models.Model):
                        OR mends <> NEW.mend_count THEN
                         RAISE EXCEPTION 'The rows of a rubric set are not those that it announces'
                             USING ERRCODE = 'check_violation', CONSTRAINT = 'validation_set_whole';
+                    END IF;
+                    IF NEW.drafting_run_id IS NOT NULL AND NOT EXISTS (
+                        SELECT 1 FROM scoring_pipelinerun r WHERE r.id = NEW.drafting_run_id
+                            AND r.kind = 'drafting' AND r.benchmark_id = NEW.benchmark_id
+                    ) THEN
+                        RAISE EXCEPTION 'Drafted criteria are those of a run of drafting on the benchmark'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'validation_set_drafted';
                     END IF;
                     -- Each point keeps case, points and axis of a criterion of the source, and no criterion is lost.
                     SELECT count(*) INTO strays FROM validation_rubricsetitem i

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -14,6 +14,8 @@ from django.db import connection
 from django.db.models import Count, FilteredRelation, Q, QuerySet
 
 from consilium.core.limits import MAX_AXIS_LENGTH
+from drafting.models import DraftingRun
+from drafting.runs.selectors import drafted_outputs, runs_on
 from rubrics.editor.editing import AXES
 from rubrics.models import Benchmark, Case, Rubric, RubricItem
 from validation.models import RubricSet, RubricSetItem, RubricSetMend
@@ -94,11 +96,33 @@ def framed_cases(benchmark: Benchmark, frame: Frame, *, track: str = "") -> list
     ]
 
 
-def funnel(benchmark: Benchmark, frame: Frame, *, track: str = "") -> Funnel:
-    """The funnel of a frame: with ``track`` over cases with a published rubric there, else over all that count."""
+def funnel(benchmark: Benchmark, frame: Frame, *, track: str = "", run: DraftingRun | None = None) -> Funnel:
+    """The funnel of a frame: with ``track`` over cases with a published rubric there, else over all that count.
+
+    With ``run`` over the cases for which that run drafted criteria.
+    """
     cases = framed_cases(benchmark, frame, track=track)
-    source = ("track", track, lambda case: case.rubric is not None) if track else None
+    source: tuple[str, str, Callable[[FramedCase], bool]] | None = None
+    if run is not None:
+        drafted = {case for case, output in drafted_outputs(run) if output["criteria"]}
+        source = ("run", str(run), lambda case: case.pk in drafted)
+    elif track:
+        source = ("track", track, lambda case: case.rubric is not None)
     return funnel_of(frame, cases, source=source)
+
+
+def drafting_runs(benchmark: Benchmark) -> QuerySet[DraftingRun]:
+    """The runs of drafting that have ended, the newest first."""
+    return runs_on(benchmark).exclude(status__in=DraftingRun.LIVE)
+
+
+def drafted_criteria(run: DraftingRun) -> dict[int, list[SetCriterion]]:
+    """The criteria that a run drafted, in their order, by case; a case for which it drafted none is missing."""
+    return {
+        case: [SetCriterion(row["text"], row["points"], axis_named(row["axis"])) for row in output["criteria"]]
+        for case, output in drafted_outputs(run)
+        if output["criteria"]
+    }
 
 
 def criteria_of_rubrics(rubrics: list[int]) -> dict[int, list[SetCriterion]]:
@@ -117,7 +141,9 @@ def criteria_of_rubrics(rubrics: list[int]) -> dict[int, list[SetCriterion]]:
 
 def rubric_sets(benchmark: Benchmark) -> QuerySet[RubricSet]:
     """The sets of a benchmark, the newest first."""
-    return RubricSet.objects.finished().filter(benchmark=benchmark).select_related("created_by", "source")
+    return (
+        RubricSet.objects.finished().filter(benchmark=benchmark).select_related("created_by", "source", "drafting_run")
+    )
 
 
 def items_of(rubric_set: RubricSet) -> QuerySet[RubricSetItem]:

@@ -16,6 +16,7 @@ from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import Progress
 from consilium.core.limits import MAX_AXIS_LENGTH
 from consilium.core.phrases import Phrase
+from drafting.models import DraftingRun
 from rubrics.generic import generic_criteria
 from rubrics.imports.bulk import chunks
 from rubrics.imports.registry import Counts
@@ -36,15 +37,29 @@ CHUNK = 1000
 
 @transaction.atomic
 def make_set(
-    *, benchmark: Benchmark, name: SetName, track: str, frame: Frame, by: User | None, at: datetime
+    *,
+    benchmark: Benchmark,
+    name: SetName,
+    track: str,
+    frame: Frame,
+    run: DraftingRun | None = None,
+    by: User | None,
+    at: datetime,
 ) -> RubricSet:
     """Copy the published rubrics of ``track``, as they are now, for the cases in the frame.
 
-    Without a track, every case in the frame gets the six generic criteria.
+    With ``run``, copy what that run has drafted, whatever physicians decided on it. Without a track and a run, every
+    case in the frame gets the six generic criteria.
     """
-    funnel = selectors.funnel(benchmark, frame, track=track)
+    if run is not None and (run.benchmark_id != benchmark.pk or run.status in DraftingRun.LIVE):
+        raise Conflict(_("The run has not ended."))
+    funnel = selectors.funnel(benchmark, frame, track=track, run=run)
     content: list[tuple[FramedCase, Sequence[SetCriterion]]]
-    if track:
+    if run is not None:
+        drafted = selectors.drafted_criteria(run)
+        content = [(case, drafted[case.pk]) for case in funnel.cases]
+        source = Source(Origin.DRAFTING, drafting_run=run)
+    elif track:
         # A published rubric never changes, so the criteria are those of the rubrics that the frame looked at.
         by_rubric = selectors.criteria_of_rubrics([case.rubric for case in funnel.cases if case.rubric is not None])
         content = [(case, by_rubric[case.rubric]) for case in funnel.cases if case.rubric in by_rubric]

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
+from drafting.models import DraftingRun
 from rubrics.imports.bulk import copy_rows
 from rubrics.models import Benchmark
 from validation.models import RubricSet, RubricSetItem, RubricSetMend, SplittingRun
@@ -57,6 +58,7 @@ class Source:
     file_name: str = ""
     file_digest: str = ""
     split_of: SplitOf | None = None
+    drafting_run: DraftingRun | None = None
 
 
 def store_set(
@@ -88,6 +90,7 @@ def store_set(
         item_count=sum(len(criteria) for _case, criteria in content),
         mend_count=len(mends),
         **_split_fields(source.split_of),
+        drafting_run=source.drafting_run,
         created_by=by,
         created_at=at,
     )

@@ -46,7 +46,10 @@ def new_set(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
         source = request.GET.get("source", "")
-        initial = {"source": source if source in SourceChoice.values else SourceChoice.TRACK}
+        initial = {
+            "source": source if source in SourceChoice.values else SourceChoice.TRACK,
+            "run": request.GET.get("run", ""),
+        }
         return _form_page(request, benchmark, RubricSetForm(initial=initial, benchmark=benchmark))
     form = RubricSetForm(request.POST, request.FILES, benchmark=benchmark)
     status = 422
@@ -77,6 +80,7 @@ def _make(request: SignedInRequest, benchmark: Benchmark, form: RubricSetForm) -
         benchmark=benchmark,
         name=SetName(values["name"], values["description"]),
         track=form.track_to_copy(),
+        run=form.run_to_copy(),
         frame=form.frame(),
         by=request.user,
         at=timezone.now(),
@@ -101,7 +105,7 @@ def frame(request: SignedInRequest, slug: str) -> HttpResponse:
     form = FrameForm(request.GET, benchmark=benchmark)
     context: dict[str, object] = {"benchmark": benchmark}
     if form.is_valid():
-        funnel = selectors.funnel(benchmark, form.frame(), track=form.track_to_copy())
+        funnel = selectors.funnel(benchmark, form.frame(), track=form.track_to_copy(), run=form.run_to_copy())
         context |= {
             "steps": funnel.steps,
             "n_cases": len(funnel.cases),
