@@ -11,6 +11,8 @@ from functools import lru_cache
 _INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b[^.!?\n]{0,60}\b(?:instructions?|above|previous|prior|earlier|rules?|"
     r"prompts?|guidelines given|answer|respond|reply|output)\b|"
+    r"\b(?:ignore|disregard|forget|override)\b[^.!?\n]*\band\b[^.!?\n]{0,20}\b(?:answer|respond|reply|say|write)"
+    r"(?: that\b| with\b| only\b|:)|"
     r"\byou are (?:now )?(?:an? |the )?(?:AI|artificial|assistant|chatbot|language model|model|grader|judge)\b|"
     r"\b(?:as|dear) an? (?:AI|language model|assistant)\b|\bsystem (?:prompt|message)\b|"
     r"\b(?:language models?|AI (?:models?|systems?|assistants?)|chatbots?)\b[^.!?\n]{0,60}\b(?:must|should|shall|"
