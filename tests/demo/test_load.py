@@ -43,6 +43,7 @@ from demo import GROUPS, PEOPLE, SEED, SIGN_INS
 from demo.rules_endpoint import rules_endpoint
 from documents.editions.selectors import citing_criteria
 from documents.models import Document
+from drafting.models import DraftingRun, DraftingTerms, Fact, Suggestion
 from rubrics.models import Benchmark, Case, Framing, Response, Rubric, RubricItem
 from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, TrainedModel, Verdict
 from scoring.pipelines.cache import request_of
@@ -334,7 +335,7 @@ def test_suggestions_for_two_cases_wait_and_say_that_rules_made_them(client: Cli
     assert terms.recipe and terms.recipe.name == "full"
     client.force_login(User.objects.get(email="researcher@example.org"))
     page = client.get(f"/b/{SLUG}/drafting/{run.public_id}/").content.decode()
-    assert "by rules" in page
+    assert "no language model" in page
 
 
 def test_nothing_stays_allowed_of_the_endpoint_that_answered() -> None:
