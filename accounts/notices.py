@@ -37,7 +37,7 @@ ABOUT = {
     Kind.HELD_BACK: gettext_lazy("You, or a physician of a benchmark that you run, gets no new work for now."),
     Kind.INVITATION: gettext_lazy("You were added to a benchmark or to an expert group."),
     Kind.RUBRIC: gettext_lazy(
-        "A rubric waits for your review, one that you wrote came back or was published, or there are suggestions for it."
+        "A rubric waits for your review, one of yours came back or was published, or there are suggestions for it."
     ),
 }
 

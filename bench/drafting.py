@@ -2,9 +2,10 @@
 
     .venv/bin/python bench/drafting.py [--cases 254] [--latency 0.2] [--concurrency 64] [--repeats 3]
 
-A run by the full recipe is worked on in this process against `bench/loopback_judge.py`, which answers after the latency,
-so that no client can be faster than concurrency ÷ latency. Printed is the rate of answers, as a share of that. Each
-case asks nine or ten times, seven of them one after the other, and searches 300 passages; what it drafts is stored.
+A run by the full recipe is worked on in this process against `bench/loopback_judge.py`, which answers after the
+latency, so that no client can be faster than concurrency ÷ latency. Printed is the rate of answers, as a share of that.
+Each case asks nine or ten times, eight of them one after the other, and searches 300 passages; what it drafts is
+stored.
 """
 
 from __future__ import annotations

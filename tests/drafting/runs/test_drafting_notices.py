@@ -45,9 +45,7 @@ def test_authors_are_told_of_their_cases_once(nursery: DraftingWorld, scripted: 
             f"/b/nursery/write/{first.public_id}/rubric/",
         )
     ]
-    assert told(of_both) == [
-        ("Suggestions for the rubrics of 2 cases wait for your decision.", "/b/nursery/write/")
-    ]
+    assert told(of_both) == [("Suggestions for the rubrics of 2 cases wait for your decision.", "/b/nursery/write/")]
     assert told(stranger) == []
     work(replay_run(run=run, by=None, at=timezone.now()))
     assert len(told(of_one)) == 1
