@@ -46,3 +46,8 @@ class DraftingRun(PipelineRun):
     def model_names(self) -> list[str]:
         """The models that it asks, each once."""
         return [str(name) for name in self.terms.get("models", [])]
+
+    @property
+    def case_count(self) -> int:
+        """How many cases it was ordered for."""
+        return int(self.terms.get("cases", 0))

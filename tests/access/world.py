@@ -192,7 +192,8 @@ def draft_criteria(case: Case, secret: str, author: User) -> None:
         "why": "", "findings": [], "citations": [], "source": "",
     }  # fmt: skip
     result = {"criteria": [criterion], "facts": [], "needs": [], "ledger": [], "findings": []}
-    PipelineStep.objects.create(run=run, case=case, stage="result", state="done", output=result)
+    for stage, output in (("direct", {"criteria": [criterion]}), ("result", result)):
+        PipelineStep.objects.create(run=run, case=case, stage=stage, state="done", output=output)
     SuggestionsOpened.objects.create(case=case, author=author, opened_at=AT)
 
 

@@ -72,7 +72,7 @@ class DraftingWorld:
         ids = [case.pk for case in self.cases]
         return create_run(
             kind=KIND, benchmark=self.benchmark, config=config, cases=ids, by=None, at=timezone.now(),
-            terms={"recipe": "full", "version": 1}, budget=budget, currency="USD" if budget else "",
+            terms={"recipe": "full", "version": 1, "cases": len(ids)}, budget=budget, currency="USD" if budget else "",
         )  # fmt: skip
 
     def worked(self, run: PipelineRun) -> DraftingRun:
