@@ -118,7 +118,13 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         return JsonResponse(
             {"detail": _("Some criteria cannot be saved."), "errors": _fault_rows(reading.faults)}, status=422
         )
-    options: dict[str, Any] = {"items": reading.items, "client_id": client_id, "by": request.user, "at": timezone.now()}
+    options: dict[str, Any] = {
+        "items": reading.items,
+        "client_id": client_id,
+        "by": request.user,
+        "at": timezone.now(),
+        "in_editor": True,
+    }
     try:
         rubric, _items = editing.current_rubric(case)
         if version == 0:
