@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Literal
 
+from django.utils.translation import gettext as _
 from pydantic import Field, model_validator
 
 from consilium.core.limits import MAX_PUBLIC_ID_LENGTH
+from drafting.stage_words import stage_title
 from drafting.stages.names import (
     ASKING,
     AUDIT,
@@ -108,13 +110,16 @@ class RecipeContent(StrictConfig):
     @model_validator(mode="after")
     def _whole(self) -> RecipeContent:
         if unknown := sorted(set(self.stages) - set(ASKING)):
-            raise ValueError(f"{unknown[0]} is no stage that asks a model")
+            raise ValueError(_("%(stage)s is no stage that asks a model.") % {"stage": unknown[0]})
         for name in STAGES_OF[self.form]:
             stage = self.stage(name)
             if not stage.on and name not in OPTIONAL[self.form]:
-                raise ValueError(f"{name} cannot be left out")
+                raise ValueError(_("The stage %(stage)s cannot be left out.") % {"stage": stage_title(name)})
             if stage.on and stage.model not in self.models:
-                raise ValueError(f"{name} asks the model “{stage.model}”, which is not given")
+                raise ValueError(
+                    _("The stage %(stage)s asks the model “%(model)s”, which is not given.")
+                    % {"stage": stage_title(name), "model": stage.model}
+                )
         return self
 
     def stage(self, name: str) -> RecipeStage:
@@ -143,4 +148,4 @@ def recipe_content(values: Mapping[str, Any], *, may_call: bool = True) -> Recip
 
     Without ``may_call`` its endpoints need not be on the operator's list: no request will be sent.
     """
-    return checked_config(RecipeContent, dict(values), may_call=may_call)
+    return checked_config(RecipeContent, dict(values), may_call=may_call, whole_path=True)

@@ -36,7 +36,64 @@ def _default(name: str) -> Any:
 ConfigT = TypeVar("ConfigT", bound=DecodingConfig)
 
 
-class CandidateForm(EndpointForm, Generic[ConfigT]):
+class DecodingForm(EndpointForm):
+    """An endpoint, how its model decodes, and how fast it is asked."""
+
+    top_p = forms.FloatField(
+        label=_("Top p"),
+        required=False,
+        help_text=_("Empty: it is not sent."),
+        widget=forms.NumberInput(attrs={"step": "0.05"}),
+    )
+    max_tokens = forms.IntegerField(
+        label=_("Most tokens of an answer"),
+        initial=_default("max_tokens"),
+        help_text=_("An answer that is cut there is kept and marked."),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed of the model"),
+        required=False,
+        help_text=_("Sample n is asked with seed + n. Empty: it is not sent."),
+    )
+    stop = forms.CharField(
+        label=_("Stop sequences"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        help_text=_("One a line, at most four."),
+    )
+    extra = forms.CharField(
+        label=_("Further parameters"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "class": "mono"}),
+        help_text=_('A JSON object, such as {"top_k": 20, "reasoning_effort": "low"}.'),
+    )
+    concurrency = forms.IntegerField(label=_("Requests at a time"), initial=_default("concurrency"))
+    attempts = forms.IntegerField(
+        label=_("Tries of a request"),
+        initial=_default("attempts"),
+        help_text=_("Where the endpoint fails; then the response counts as failed."),
+    )
+
+    def clean_stop(self) -> list[str]:
+        """Stop sequences, one a line."""
+        return [line for line in self.cleaned_data["stop"].replace("\r\n", "\n").split("\n") if line]
+
+    def clean_extra(self) -> dict[str, Any]:
+        """A JSON object."""
+        text = self.cleaned_data["extra"]
+        if not text:
+            return {}
+        try:
+            value = read_json(text)
+        except ValueError:
+            raise forms.ValidationError(_("This is not JSON.")) from None
+        if not isinstance(value, dict):
+            raise forms.ValidationError(_("A JSON object is needed: {…}."))
+        return value
+
+
+class CandidateForm(DecodingForm, Generic[ConfigT]):
     """A candidate, the cases that it is asked about, its endpoint and how it decodes.
 
     ``checked`` are the settings once `checked_settings` has accepted them.
@@ -78,41 +135,6 @@ class CandidateForm(EndpointForm, Generic[ConfigT]):
         initial=1,
         help_text=_("Numbered from 0. Those that stand already are not asked for again."),
     )
-    top_p = forms.FloatField(
-        label=_("Top p"),
-        required=False,
-        help_text=_("Empty: it is not sent."),
-        widget=forms.NumberInput(attrs={"step": "0.05"}),
-    )
-    max_tokens = forms.IntegerField(
-        label=_("Most tokens of an answer"),
-        initial=_default("max_tokens"),
-        help_text=_("An answer that is cut there is kept and marked."),
-    )
-    seed = forms.IntegerField(
-        label=_("Seed of the model"),
-        required=False,
-        help_text=_("Sample n is asked with seed + n. Empty: it is not sent."),
-    )
-    stop = forms.CharField(
-        label=_("Stop sequences"),
-        required=False,
-        strip=False,
-        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text=_("One a line, at most four."),
-    )
-    extra = forms.CharField(
-        label=_("Further parameters"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "class": "mono"}),
-        help_text=_('A JSON object, such as {"top_k": 20, "reasoning_effort": "low"}.'),
-    )
-    concurrency = forms.IntegerField(label=_("Requests at a time"), initial=_default("concurrency"))
-    attempts = forms.IntegerField(
-        label=_("Tries of a request"),
-        initial=_default("attempts"),
-        help_text=_("Where the endpoint fails; then the response counts as failed."),
-    )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -135,23 +157,6 @@ class CandidateForm(EndpointForm, Generic[ConfigT]):
         except DomainError as error:
             raise forms.ValidationError(str(error)) from None
         return name
-
-    def clean_stop(self) -> list[str]:
-        """Stop sequences, one a line."""
-        return [line for line in self.cleaned_data["stop"].replace("\r\n", "\n").split("\n") if line]
-
-    def clean_extra(self) -> dict[str, Any]:
-        """A JSON object."""
-        text = self.cleaned_data["extra"]
-        if not text:
-            return {}
-        try:
-            value = read_json(text)
-        except ValueError:
-            raise forms.ValidationError(_("This is not JSON.")) from None
-        if not isinstance(value, dict):
-            raise forms.ValidationError(_("A JSON object is needed: {…}."))
-        return value
 
     def checked_settings(self) -> ConfigT:
         """The settings; `InvalidConfig` names each field that is wrong."""

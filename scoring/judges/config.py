@@ -243,17 +243,18 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def checked_config(kind: type[C], values: dict[str, Any], *, may_call: bool = True) -> C:
+def checked_config(kind: type[C], values: dict[str, Any], *, may_call: bool = True, whole_path: bool = False) -> C:
     """The values, checked as settings of type ``kind``; `InvalidConfig` names each field that is wrong.
 
-    Without ``may_call`` the endpoint need not be on the operator's list.
+    Without ``may_call`` the endpoint need not be on the operator's list. A field inside another one is named by the
+    outer one, with ``whole_path`` as ``outer.inner``.
     """
     try:
         return kind.model_validate(values, context={"may_call": may_call})
     except ValidationError as error:
         raise InvalidConfig(
             {
-                str(fault["loc"][0] if fault["loc"] else ""): _in_words(fault)
+                ".".join(map(str, fault["loc"] if whole_path else fault["loc"][:1])): _in_words(fault)
                 for fault in error.errors(include_url=False, include_input=False)
             }
         ) from None
