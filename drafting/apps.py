@@ -1,4 +1,6 @@
 from django.apps import AppConfig
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 
 class DraftingConfig(AppConfig):
@@ -8,8 +10,8 @@ class DraftingConfig(AppConfig):
     def ready(self) -> None:
         """Register the links of the top bar, and what happens to suggestions when rubrics are written and published."""
         from drafting import navigation
-        from drafting.suggestions import draft_hooks
-        from rubrics import hooks
+        from drafting.suggestions import draft_hooks, selectors
+        from rubrics import beside, hooks, waiting
 
         navigation.register()
         hooks.register(
@@ -18,4 +20,20 @@ class DraftingConfig(AppConfig):
             discard_listener=draft_hooks.reopen_discarded,
             publication_check=draft_hooks.check_decided,
             publication_listener=draft_hooks.record_published,
+        )
+        waiting.register(selectors.waiting_cases)
+        beside.register(
+            beside.Panel(
+                name="suggestions",
+                title=_("Suggestions"),
+                address=lambda case: reverse("drafting:suggestions", args=[case.benchmark.slug, case.public_id]),
+                may_see=selectors.has_suggestions,
+                side=beside.Side(
+                    script="drafting/suggestions/panel",
+                    style="css/suggestions.css",
+                    words="drafting/suggestions/_words.html",
+                    keys="drafting/suggestions/_keys.html",
+                    key="G",
+                ),
+            )
         )

@@ -6,4 +6,5 @@ app_name = "drafting"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("drafting.recipes.urls")),
+    path("", include("drafting.suggestions.urls")),
 ]
