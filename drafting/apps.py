@@ -1,6 +1,4 @@
 from django.apps import AppConfig
-from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
 
 
 class DraftingConfig(AppConfig):
@@ -8,32 +6,10 @@ class DraftingConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the links of the top bar, and what happens to suggestions when rubrics are written and published."""
+        """Register the links of the top bar, the kind of run, and what suggestions add to rubrics."""
         from drafting import navigation
-        from drafting.suggestions import draft_hooks, selectors
-        from rubrics import beside, hooks, waiting
+        from drafting.runs import kind  # noqa: F401  # registers itself as a kind of run
+        from drafting.suggestions import registering
 
         navigation.register()
-        hooks.register(
-            draft_check=draft_hooks.check_suggestions,
-            draft_listener=draft_hooks.follow_draft,
-            discard_listener=draft_hooks.reopen_discarded,
-            publication_check=draft_hooks.check_decided,
-            publication_listener=draft_hooks.record_published,
-        )
-        waiting.register(selectors.waiting_cases)
-        beside.register(
-            beside.Panel(
-                name="suggestions",
-                title=_("Suggestions"),
-                address=lambda case: reverse("drafting:suggestions", args=[case.benchmark.slug, case.public_id]),
-                may_see=selectors.has_suggestions,
-                side=beside.Side(
-                    script="drafting/suggestions/panel",
-                    style="css/suggestions.css",
-                    words="drafting/suggestions/_words.html",
-                    keys="drafting/suggestions/_keys.html",
-                    key="G",
-                ),
-            )
-        )
+        registering.register()

@@ -21,7 +21,9 @@ def translate(text: Any) -> str:
     if isinstance(text, Labelled):
         return f"{text.label}{_punctuation('AFTER_LABEL', AFTER_LABEL)}{translate(text.phrase)}"
     template = gettext(text.template)
-    values = {name: translate(value) if isinstance(value, Phrase) else value for name, value in text.values.items()}
+    values = {
+        name: translate(value) if isinstance(value, Phrase | Joined) else value for name, value in text.values.items()
+    }
     return template % values if values else template
 
 

@@ -62,17 +62,32 @@ def search(
     Which documents are looked at is read from the database before anything is ranked. Equal scores are in the order of
     document key, edition and place in the document.
     """
-    terms = Terms.of(query)
-    if not (terms.words or terms.pairs):
-        return []
     limit = min(limit, MAX_LIMIT)
+    return _hits(matches_of(collections=collections, queries=[query], filters=filters, limit=limit)[0], limit, at)
+
+
+def matches_of(
+    *,
+    collections: QuerySet[Collection] | Sequence[Collection],
+    queries: Sequence[str],
+    filters: Filters = IN_USE,
+    limit: int = 20,
+) -> list[list[Match]]:
+    """The best matches of each query, the best first, by one read of collections and documents for all of them.
+
+    There are more than ``limit`` where some have the score of the last, and a match may be of no passage at all: load
+    the passages of those that are wanted.
+    """
+    terms = [Terms.of(query) for query in queries]
+    if not any(each.words or each.pairs for each in terms):
+        return [[] for _query in queries]
     # The generation first: whatever is in its index was committed before the documents are read.
     if not isinstance(collections, QuerySet):
         collections = Collection.objects.filter(pk__in=[collection.pk for collection in collections])
     read = list(collections.select_related("generation").order_by("pk"))
     documents, allowed = _documents(read, filters)
     indexes = [index for collection in read for index in _indexes(collection, documents.get(collection.pk, []))]
-    return _hits(find(indexes, terms, allowed, limit), limit, at)
+    return [find(indexes, each, allowed, limit) if each.words or each.pairs else [] for each in terms]
 
 
 def _documents(collections: Sequence[Collection], filters: Filters) -> tuple[dict[int, list[int]], frozenset[int]]:

@@ -30,7 +30,7 @@ from drafting.stages.findings import (
 )
 from drafting.stages.instructions import instruction_in
 from rubrics.lint import PROBLEM as LINT_PROBLEM
-from rubrics.lint import lint
+from rubrics.lint import Remark, lint
 from rubrics.lint.likeness import similarities
 
 Row = Mapping[str, Any]
@@ -133,8 +133,12 @@ def _lint_problems(criteria: Sequence[Row]) -> Iterator[tuple[int, Finding]]:
             other = int(remark.other) + 1 if remark.other else None
             yield (
                 int(remark.item),
-                finding(LINT, rule=remark.rule, start=remark.start, end=remark.end, other=other, why=str(remark.why)),
+                finding(LINT, rule=remark.rule, quote=_words(criteria, remark), other=other),
             )
+
+
+def _words(criteria: Sequence[Row], remark: Remark) -> str:
+    return str(criteria[int(remark.item)]["text"][remark.start : remark.end])
 
 
 def _bank(criteria: Sequence[Row], bank: Sequence[str]) -> Iterator[tuple[int, Finding]]:

@@ -1,7 +1,7 @@
 """Drafted criteria, their links to facts and needs, and what must not be lost when they change. Pure.
 
-A criterion is a row with ``text``, ``points``, ``axis``, ``why``, ``facts`` and ``needs`` (numbers within the case), and
-``marks``: findings of the audit that stay with it.
+A criterion is a row with ``text``, ``points``, ``axis``, ``why``, ``facts`` and ``needs`` (numbers within the case),
+and ``marks``: findings of the audit that stay with it.
 """
 
 from __future__ import annotations

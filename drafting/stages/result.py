@@ -42,12 +42,10 @@ def result_of(
     conflicts: Sequence[Row] = (),
     removed: Sequence[Row] = (),
     axes: Sequence[str] = (),
-    is_checked: bool = True,
 ) -> dict[str, Any]:
     """The output of the last step of a case, of which suggestions and files are made.
 
-    ``facts`` and ``needs`` are all of the case, those of ``ground`` the usable ones. ``is_checked``: whether a model
-    was to compare facts with their quotations.
+    ``facts`` and ``needs`` are all of the case, those of ``ground`` the usable ones.
     """
     kept, beyond = _within_limit(criteria, ground)
     findings = audit_by_code(kept, replace(ground, limit=max(ground.limit, len(kept))))
@@ -63,7 +61,7 @@ def result_of(
             *findings.of_criteria[place],
             *criterion["marks"],
             *(finding(CONFLICT, **conflicts[at]) for at in conflict_places),
-            *_notes(criterion, own, axes, is_checked=is_checked),
+            *_notes(criterion, own, axes),
         ]
         citations = _citations(own)
         rows.append(
@@ -112,7 +110,7 @@ def _within_limit(criteria: Sequence[Row], ground: Ground) -> tuple[list[Row], l
     )
 
 
-def _notes(criterion: Row, facts: Sequence[Row], axes: Sequence[str], *, is_checked: bool) -> Iterable[Finding]:
+def _notes(criterion: Row, facts: Sequence[Row], axes: Sequence[str]) -> Iterable[Finding]:
     for fact in facts:
         if fact["quote_state"] == MOVED:
             yield finding(MOVED_QUOTE, fact=fact["number"], locator=fact["locator"])
