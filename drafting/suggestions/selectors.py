@@ -65,6 +65,11 @@ class ShownSuggestion:
         """Whether it rests on words of a document."""
         return bool(self.suggestion.citations)
 
+    @property
+    def axis(self) -> str:
+        """The axis as people read it."""
+        return self.suggestion.axis.replace("_", " ")
+
     def as_json(self) -> dict[str, Any]:
         """What the panel's script knows of it."""
         row = self.suggestion
