@@ -124,17 +124,18 @@ def test_twelve_suggestions_are_decided_by_keys_alone_and_published_by_a_second_
     keys.press("Enter", "Alt+g", "Control+Shift+Enter")
     expect(page.locator("#send-dialog")).to_be_visible()
     saved(page)
-    page.locator("#send-form button[type=submit], #send-form button:not([type])").last.click()
+    keys.press("Enter")
     wait_until(lambda: Rubric.objects.get(case=world.case).status == "in_review")
     assert keys.count <= 40, keys.count
     edited = ["accepted", "edited", "rejected", *["accepted"] * 4, "rejected", "accepted", "accepted", "rejected"]
-    assert world.states() == [*edited, "accepted"]
+    wait_until(lambda: world.states() == [*edited, "accepted"])
     reasons = Suggestion.objects.filter(state="rejected").order_by("number").values_list("number", "reason")
     assert list(reasons) == [(3, 3), (8, 6), (11, 1)]
 
     second = new_page(world.second)
     second.goto(f"/b/{world.benchmark.slug}/write/{world.case.public_id}/review/")
-    second.get_by_role("button", name="Approve").first.click()
+    second.locator("#open-approve").click()
+    second.locator("#approve button.primary").click()
     wait_until(lambda: Rubric.objects.get(case=world.case).status == "published")
     assert set(Suggestion.objects.taken().values_list("published_in", flat=True)) == {world.rubric.pk}
 
@@ -190,7 +191,8 @@ def test_a_lost_connection_keeps_decisions_and_sends_them(new_page: Callable[...
     expect(pane.locator("[data-decided]")).to_contain_text("Rejected: Beside the case")
 
 
-def test_two_tabs_take_the_same_suggestion_as_one_criterion(new_page: Callable[..., Page]) -> None:
+def test_two_tabs_take_the_same_suggestion_as_one_criterion(new_page: Callable[..., Page], watch: Any) -> None:
+    watch.allow("409")
     world = sourced(4)
     first, other = open_editor(new_page, world), open_editor(new_page, world, world.second)
     for page in (first, other):
@@ -234,7 +236,6 @@ def test_the_panel_fits_and_works_by_touch(new_page: Callable[..., Page], width:
     expect(pane.locator("[data-suggestion]")).to_have_count(3)
     pane.locator("[data-suggestion]").nth(1).locator(".suggestion-text").click()
     pane.get_by_role("button", name="What it rests on").click()
-    expect(pane.locator("mark")).to_be_hidden() if width == 0 else None
     assert axe_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     pane.get_by_role("button", name="Take", exact=True).click()

@@ -357,10 +357,22 @@ pane.addEventListener("keydown", (event) => {
   }
 });
 
+/* A line that becomes the active one grows. Between pressing and releasing the button of a mouse it must not, or the
+   release would be beside what was pressed. */
+let isPressed = false;
+pane.addEventListener("pointerdown", () => {
+  isPressed = true;
+});
+for (const name of ["pointerup", "pointercancel"]) {
+  document.addEventListener(name, () => {
+    isPressed = false;
+  });
+}
+
 pane.addEventListener("focusin", (event) => {
   const id = suggestionOf(event.target);
   time.look(id, Date.now());
-  if (!id || id === activeId) return;
+  if (!id || id === activeId || isPressed) return;
   activeId = id;
   activate(pane, id);
 });
@@ -387,7 +399,7 @@ pane.addEventListener("click", (event) => {
     askedId = id;
     reject(Number(button.dataset.reason));
   } else if (button?.dataset.doSuggestions) buttons[button.dataset.doSuggestions]?.(id);
-  else if (id && !targetWithin(event, "a, [data-more]")) go(id);
+  else if (id) go(id);
 });
 
 // What others decided meanwhile, in another tab or elsewhere.

@@ -10,7 +10,7 @@ import { save as post } from "../../core/server.js";
  * @typedef {{ decision: Kind, reason?: number | null, seconds: number }} Sent
  */
 
-const CHECK_MS = 1_000;
+const CHECK_MS = 300;
 const MAX_AT_ONCE = 50;
 
 /**
