@@ -80,6 +80,11 @@ def read_stage(messages: Iterable[Mapping[str, str]]) -> str:
     return match[1] if match else ""
 
 
+def read_instructions(messages: Iterable[Mapping[str, str]]) -> str:
+    """What the system message says to do, with the form of the answer, the rule about fences and the stage."""
+    return _content(messages, "system")
+
+
 def read_fences(messages: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """The fenced texts by their names; `UnreadableRequest` where the rule about fences or the end of one is missing.
 

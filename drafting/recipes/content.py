@@ -8,7 +8,7 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from consilium.core.limits import MAX_PUBLIC_ID_LENGTH
 from drafting.stage_words import stage_title
@@ -106,6 +106,19 @@ class RecipeContent(StrictConfig):
     stages: dict[str, RecipeStage] = Field(default_factory=dict)
     limits: RecipeLimits = RecipeLimits()
     filters: RecipeFilters = RecipeFilters()
+
+    @field_validator("stages", mode="before")
+    @classmethod
+    def _default_models(cls, stages: Any) -> Any:
+        """A stage that names no model asks the one that it asks by default."""
+        if not isinstance(stages, Mapping):
+            return stages
+        return {
+            name: {"model": DEFAULT_STAGES[name].model, **stage}
+            if name in DEFAULT_STAGES and isinstance(stage, Mapping)
+            else stage
+            for name, stage in stages.items()
+        }
 
     @model_validator(mode="after")
     def _whole(self) -> RecipeContent:

@@ -48,15 +48,24 @@ class BeginForm(EndpointForm):
     name = _name_field()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, use_required_attribute=False, **kwargs)
         # What few begin with; the editor has it for each model.
         for name in ("model", "temperature", "timeout_s", "requests_per_minute", "pauses"):
             del self.fields[name]
-        self.fields["endpoint"].required = False
+        asked = self._asked()
+        self.fields["endpoint"].required = bool(asked)
         for role in ROLES:
             self.fields[role] = forms.CharField(
-                label=ROLE_TITLES[role], max_length=MAX_MODEL_NAME_LENGTH, required=False, help_text=ROLE_HELP[role]
+                label=ROLE_TITLES[role],
+                max_length=MAX_MODEL_NAME_LENGTH,
+                required=role in asked,
+                help_text=ROLE_HELP[role],
             )
+
+    def _asked(self) -> tuple[ModelRole, ...]:
+        """The models that the chosen recipe asks; all before one is chosen, since the page hides those of others."""
+        recipe = SHIPPED.get(str(self.data.get("shipped", "")))
+        return ROLES if recipe is None else recipe.roles
 
     @property
     def roles(self) -> list[forms.BoundField]:
@@ -65,21 +74,13 @@ class BeginForm(EndpointForm):
 
     def clean(self) -> dict[str, Any]:
         """Check endpoint and models where the recipe asks any."""
-        values = self.cleaned_data
-        recipe = SHIPPED.get(values.get("shipped", ""))
-        if recipe is None or not recipe.roles:
-            return values
-        if not values.get("endpoint") and "endpoint" not in self.errors:
-            self.add_error("endpoint", _("This recipe asks a model: name its endpoint."))
-        for role in recipe.roles:
-            if not values.get(role) and role not in self.errors:
-                self.add_error(role, _("This recipe asks this model: name it as the endpoint calls it."))
-            elif "endpoint" not in self.errors:
+        for role in self._asked():
+            if self.cleaned_data.get(role) and not self.errors.keys() & {"endpoint", "key_env"}:
                 try:
                     checked_config(RecipeModel, self._model_values(role))
                 except InvalidConfig as error:
                     self.refuse(error)
-        return values
+        return self.cleaned_data
 
     def _model_values(self, role: ModelRole) -> dict[str, Any]:
         values = self.cleaned_data

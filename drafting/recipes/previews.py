@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
 from consilium.llm.prompts import nonce_of, turns_text
 from consilium.llm.staged import NumberedItem, numbered
-from drafting.recipes.content import STAGES_OF, Form, Prompt, RecipeLimits
+from drafting.recipes.content import STAGES_OF, Form, Prompt, RecipeContent
 from drafting.recipes.texts import TAGS, TextFault, faults_of, stage_texts
 from drafting.runs.building import axes_of
+from drafting.runs.inputs import values_of
 from drafting.stage_words import stage_title
 from drafting.stages.prompts import PLACES, stage_messages
 from rubrics.models import Benchmark, Case
@@ -53,9 +53,12 @@ def cases_to_show(benchmark: Benchmark) -> list[Case]:
 
 
 def preview_of(
-    stage: str, prompt: Prompt, *, benchmark: Benchmark, case: Case, language: str, limits: RecipeLimits
+    stage: str, prompt: Prompt, *, benchmark: Benchmark, case: Case, language: str, content: RecipeContent
 ) -> StagePreview:
-    """The request of ``stage`` about ``case``, with the conversation and the axes of the benchmark in their places."""
+    """The request of ``stage`` about ``case``, with the conversation and the axes of the benchmark in their places.
+
+    ``content`` gives the numbers of the recipe; the texts are those of ``prompt``.
+    """
     later = _("Known once the run has come so far.")
     known = {
         "case": turns_text(case.conversation),
@@ -63,7 +66,7 @@ def preview_of(
     }
     material = {place: known.get(place, later) for place in PLACES[stage]}
     nonce = nonce_of([{"role": stage, "content": text} for text in material.values()], "", nonce_key())
-    values: Mapping[str, int] = {"keep": limits.passages, "most": limits.criteria}
+    values = values_of(content, stage)
     messages = stage_messages(stage, language, stage_texts(prompt), material, nonce, values=values)
     return StagePreview(
         stage=stage,

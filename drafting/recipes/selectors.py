@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from drafting.models import DraftingRecipe, DraftingTerms
 from drafting.recipes.content import STAGES_OF, RecipeContent, recipe_content
+from drafting.recipes.shipped import ROLES
 from drafting.stage_words import stage_title
 from rubrics.models import Benchmark
 
@@ -86,7 +87,8 @@ class RecipeRow:
     @property
     def models(self) -> list[str]:
         """The models that it asks, each once."""
-        return list(dict.fromkeys(model.model for model in self.content.models.values()))
+        models = self.content.models
+        return list(dict.fromkeys(models[role].model for role in ROLES if role in models))
 
 
 def rows_of(recipes: Iterable[DraftingRecipe]) -> list[RecipeRow]:

@@ -9,7 +9,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from documents.models import Collection, Document
-from drafting.recipes.content import STAGES_OF, Prompt, RecipeContent, RecipeModel
+from drafting.recipes.content import STAGES_OF, ModelRole, Prompt, RecipeContent, RecipeModel
 from drafting.recipes.editor_parts import LimitsForm
 from drafting.recipes.forms import ROLE_TITLES
 from drafting.recipes.shipped import ROLES
@@ -68,12 +68,15 @@ def stage_rows(content: RecipeContent) -> list[StageRow]:
 
 
 def model_rows(content: RecipeContent) -> list[tuple[str, RecipeModel, Rows]]:
-    """Each model by the title of its role, with its settings that differ from the default."""
-    rows = []
+    """Each model by the titles of its roles, with its settings that differ from the default."""
+    roles: dict[str, list[ModelRole]] = {}
     for role in ROLES:
-        model = content.models.get(role)
-        if model is not None:
-            rows.append((str(ROLE_TITLES[role]), model, _settings(model)))
+        if role in content.models:
+            roles.setdefault(content.models[role].model_dump_json(), []).append(role)
+    rows = []
+    for same in roles.values():
+        model = content.models[same[0]]
+        rows.append((", ".join(str(ROLE_TITLES[role]) for role in same), model, _settings(model)))
     return rows
 
 

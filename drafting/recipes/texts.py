@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from drafting.recipes.content import STAGES_OF, Prompt, PromptLanguage, RecipeContent
+from drafting.runs.inputs import texts_of
 from drafting.stage_words import stage_title
 from drafting.stages.prompts import PLACES, VALUES, PlaceFault, StageTexts, default_texts, place_faults
 from scoring.judges.config import InvalidConfig
@@ -63,8 +64,8 @@ def product_prompt(stage: str, language: str) -> Prompt:
 
 def prompt_of(content: RecipeContent, stage: str, language: str) -> Prompt:
     """The texts that a stage of a recipe sends in a language."""
-    own = {str(key): prompt for key, prompt in content.stage(stage).prompts.items()}
-    return own.get(language) or product_prompt(stage, language)
+    texts = texts_of(content, stage, language)
+    return Prompt(system=texts.system, user=texts.user)
 
 
 def stage_texts(prompt: Prompt) -> StageTexts:

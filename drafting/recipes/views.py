@@ -166,7 +166,7 @@ def recipe_preview(request: SignedInRequest, slug: str, public_id: str) -> HttpR
             benchmark=row.benchmark,
             case=case,
             language=language,
-            limits=editor.limits.limits(),
+            content=selectors.content_of(row).model_copy(update={"limits": editor.limits.limits()}),
         )
     return render(request, "drafting/recipes/_preview.html", context)
 

@@ -17,10 +17,6 @@ from drafting.stages.needs import is_usable
 from scoring.pipelines.kind import Output, PlannedStep, StepName
 
 Row = Mapping[str, Any]
-NO_EVIDENCE: Output = {"statements": [], "red_flags": [], "conflicts": []}
-NO_OPERATIONS: Output = {
-    name: [] for name in ("add", "unsupported", "irrelevant", "contradicts", "merge", "split", "reword")
-}
 
 
 def steps_of(content: RecipeContent, done: Mapping[StepName, Output]) -> list[PlannedStep]:

@@ -29,7 +29,7 @@ ENTAILS, NOT_CHECKED = "entails", "not_checked"
 # Why a fact is not usable, or why no criterion carries what could be used: the reasons of the ledger.
 QUOTE_REASONS = {ABSENT: "quote_absent", TOO_SHORT: "quote_too_short", NONE: "no_quote"}
 NUMBERS, DROPPED, PARTLY, DOES_NOT = "numbers_differ", "dropped", "supported_partly", "not_supported"
-_SUPPORT_REASONS = {"partly": PARTLY, "does_not": DOES_NOT}
+SUPPORT_REASONS = {"partly": PARTLY, "does_not": DOES_NOT}
 
 
 @lru_cache(maxsize=512)
@@ -201,7 +201,7 @@ def reason_against(fact: Row) -> str:
         return NUMBERS
     if fact["dropped_because"]:
         return DROPPED
-    return _SUPPORT_REASONS.get(fact["support"], "")
+    return SUPPORT_REASONS.get(fact["support"], "")
 
 
 def drops_of(relevance: Row, facts: Iterable[Row]) -> tuple[dict[int, str], list[dict[str, Any]]]:

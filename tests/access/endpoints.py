@@ -649,6 +649,23 @@ ENDPOINTS |= {
     "api:api-acuity-run-resume": Endpoint(STAFF, a_choice, writes_only=True),
 }
 
+# Drafting --------------------------------------------------------------------------------------------------------
+a_recipe = of(public_id=lambda world: world.benchmark.recipes.get(version=2).public_id)
+ENDPOINTS |= {
+    "drafting:recipes": Endpoint(STAFF, slug),
+    "drafting:recipe-new": Endpoint(STAFF, slug),
+    "drafting:recipe": Endpoint(STAFF, a_recipe),
+    "drafting:recipe-edit": Endpoint(STAFF, a_recipe),
+    "drafting:recipe-copy": Endpoint(STAFF, a_recipe),
+    "drafting:recipe-preview": Endpoint(STAFF, a_recipe, writes_only=True),
+    "drafting:recipe-difference": Endpoint(STAFF, a_recipe),
+    "drafting:terms": Endpoint(ADMIN, slug),
+    "api:api-recipes": Endpoint(STAFF, slug),
+    "api:api-recipe": Endpoint(STAFF, a_recipe),
+    "api:api-recipe-versions": Endpoint(STAFF, a_recipe),
+    "api:api-drafting-terms": Endpoint(ADMIN, slug),
+}
+
 # Validation ------------------------------------------------------------------------------------------------------
 a_rubric_set = of(public_id=lambda world: world.benchmark.rubric_sets.get(origin="file").public_id)
 two_rubric_sets = of(

@@ -59,6 +59,7 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.jobs import no_progress
 from documents.models import Collection, Document, Passage
 from documents.services import import_documents
+from drafting.models import DraftingRecipe
 from releases.models import Release
 from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
@@ -139,6 +140,21 @@ def freeze_criteria(case: Case, text: str) -> None:
         at=AT,
         progress=lambda _bytes: None,
     )
+
+
+def write_recipe(benchmark: Benchmark, secret: str) -> None:
+    """A recipe of drafting with two versions; ``secret`` is in its name, that of its model, and its text."""
+    for version in (1, 2):
+        text = {"system": f"{secret} {version}", "user": "{{case}} {{axes}}"}
+        content = {
+            "form": "direct",
+            "models": {"strong": {"endpoint": "http://127.0.0.1:1/v1", "model": secret}},
+            "stages": {"direct": {"prompts": {"en": text}}, "audit": {"on": False}},
+        }
+        DraftingRecipe.objects.create(
+            benchmark=benchmark, name=f"{secret} recipe", version=version, content=content, sha256="0" * 64,
+            created_at=AT,
+        )  # fmt: skip
 
 
 def measure_coverage(case: Case, secret: str) -> None:
@@ -397,6 +413,7 @@ def build_world(suffix: str = "") -> World:
         "forced choice": f"zqchoice{suffix}",
         "framing": f"zqframing{suffix}",
         "rubric set": f"zqrubricset{suffix}",
+        "recipe": f"zqrecipe{suffix}",
         "coverage run": f"zqcoverage{suffix}",
         "near-miss pair": f"zqpair{suffix}",
         "refinement": f"zqrefined{suffix}",
@@ -665,6 +682,7 @@ def build_world(suffix: str = "") -> World:
     choose_level(cases[0], candidates[0], canaries["forced choice"])
     make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
     freeze_criteria(cases[0], canaries["rubric set"])
+    write_recipe(benchmark, canaries["recipe"])
     measure_coverage(cases[0], canaries["coverage run"])
     make_pair(cases[0], canaries["near-miss pair"])
     refine_response(cases[0], canaries["refinement"])

@@ -8,9 +8,9 @@ from hashlib import sha256
 from typing import Any
 
 from consilium.llm.rules.misbehaving import MISBEHAVING, draw_of, written
-from consilium.llm.rules.names import MODEL
+from consilium.llm.rules.names import INSTRUCTIONS, MODEL
 from consilium.llm.rules.stages import answer_of
-from consilium.llm.staged import UnreadableRequest, read_fences, read_stage
+from consilium.llm.staged import UnreadableRequest, read_fences, read_instructions, read_stage
 
 MODELS = (MODEL, *MISBEHAVING)
 CHARACTERS_A_TOKEN = 4
@@ -20,9 +20,10 @@ def completion(request: Mapping[str, Any]) -> dict[str, Any]:
     """What the rules answer; `UnreadableRequest` where they cannot."""
     messages = _messages(request)
     stage = read_stage(messages)
-    answer = answer_of(stage, read_fences(messages))
+    texts = {**read_fences(messages), INSTRUCTIONS: read_instructions(messages)}
+    answer = answer_of(stage, texts)
     misbehave = MISBEHAVING.get(str(request["model"]))
-    text = written(answer) if misbehave is None else misbehave(stage, answer, draw_of(request))
+    text = written(answer) if misbehave is None else misbehave(stage, answer, texts, draw_of(request))
     return envelope(request, text)
 
 

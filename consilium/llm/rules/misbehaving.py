@@ -8,8 +8,11 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
+from consilium.llm.rules.drafting.misbehaviour import MISBEHAVIOURS as OF_DRAFTING
+
 Answer = dict[str, Any]
-Misbehaviour = Callable[[str, Answer, random.Random], str]
+Texts = Mapping[str, str]  # the fences of the request
+Misbehaviour = Callable[[str, Answer, Texts, random.Random], str]
 
 NEW_DOSE = "Take 750 mg of paracetamol twice a day."
 _BEYOND = 1000  # added to a number, it is that of no criterion
@@ -20,12 +23,12 @@ def written(answer: Answer) -> str:
     return json.dumps(answer, ensure_ascii=False)
 
 
-def always_a(stage: str, answer: Answer, draw: random.Random) -> str:
+def always_a(stage: str, answer: Answer, texts: Texts, draw: random.Random) -> str:
     """The response A is better, whatever the two are."""
     return written(_decided(answer, "A", met_a=True, score_a=10))
 
 
-def always_same(stage: str, answer: Answer, draw: random.Random) -> str:
+def always_same(stage: str, answer: Answer, texts: Texts, draw: random.Random) -> str:
     """The two responses are the same, whatever they are."""
     return written(_decided(answer, "same", met_a=False, score_a=0))
 
@@ -40,17 +43,17 @@ def _decided(answer: Answer, decision: str, *, met_a: bool, score_a: int) -> Ans
     return {**answer, "score_a": score_a, "score_b": 0, "decision": decision}
 
 
-def new_dose(stage: str, answer: Answer, draw: random.Random) -> str:
+def new_dose(stage: str, answer: Answer, texts: Texts, draw: random.Random) -> str:
     """An edit also adds a dose that is neither in the base nor in the plan."""
     return written({**answer, "text": f"{answer['text']} {NEW_DOSE}"} if stage == "edit" else answer)
 
 
-def prose(stage: str, answer: Answer, draw: random.Random) -> str:
+def prose(stage: str, answer: Answer, texts: Texts, draw: random.Random) -> str:
     """The object stands between two sentences."""
     return f"Here is my answer.\n\n{written(answer)}\n\nI hope that this helps."
 
 
-def unknown(stage: str, answer: Answer, draw: random.Random) -> str:
+def unknown(stage: str, answer: Answer, texts: Texts, draw: random.Random) -> str:
     """Every number of a criterion or an edit is one that does not exist."""
     return written(_beyond(answer))
 
@@ -64,7 +67,7 @@ def _beyond(value: Any, name: str = "") -> Any:
     return value + _BEYOND if is_number and name in {"by", "criterion", "criteria", "edits_done"} else value
 
 
-def fuzz(stage: str, answer: Answer, draw: random.Random) -> str:
+def fuzz(stage: str, answer: Answer, texts: Texts, draw: random.Random) -> str:
     """The answer is broken in one of many ways, drawn from the request; now and then it is left as it is."""
     text = written(answer)
     place = draw.randrange(len(text) + 1)
@@ -89,6 +92,10 @@ def fuzz(stage: str, answer: Answer, draw: random.Random) -> str:
     return draw.choice(ways)
 
 
+def _as_text(change: Callable[[str, Answer, Texts], Answer]) -> Misbehaviour:
+    return lambda stage, answer, texts, draw: written(change(stage, answer, texts))
+
+
 MISBEHAVING: Mapping[str, Misbehaviour] = {
     "rules-always-a": always_a,
     "rules-always-same": always_same,
@@ -96,6 +103,7 @@ MISBEHAVING: Mapping[str, Misbehaviour] = {
     "rules-prose": prose,
     "rules-unknown": unknown,
     "rules-fuzz": fuzz,
+    **{name: _as_text(change) for name, change in OF_DRAFTING.items()},
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 OWNER = "consilium-rules"
 MODEL = "rules (no language model)"
 PREFIX = "rules-"  # of its other models
+INSTRUCTIONS = "instructions"  # among the texts of a request: what its system message says; no fence is named so
 
 
 def is_rules(model: str) -> bool:

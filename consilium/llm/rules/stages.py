@@ -6,6 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from consilium.llm.rules.coverage import coverage
+from consilium.llm.rules.drafting.criteria import audit, direct, synthesis
+from consilium.llm.rules.drafting.facts import evidence, facts, relevance, support
+from consilium.llm.rules.drafting.needs import needs
+from consilium.llm.rules.drafting.queries import draft_plan, rank
 from consilium.llm.rules.near_miss import near_miss
 from consilium.llm.rules.refining import edit, plan
 from consilium.llm.rules.side_by_side import no_rubric, side_by_side, verdict
@@ -23,6 +27,16 @@ STAGES: Mapping[str, Rule] = {
     "no_rubric": no_rubric,
     "plan": plan,
     "edit": edit,
+    "draft_plan": draft_plan,
+    "rank": rank,
+    "evidence": evidence,
+    "facts": facts,
+    "relevance": relevance,
+    "support": support,
+    "needs": needs,
+    "synthesis": synthesis,
+    "direct": direct,
+    "audit": audit,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 STEM_LENGTH = 5
 LEFT_OUT = frozenset(
@@ -14,7 +15,9 @@ LEFT_OUT = frozenset(
 )
 _WORD = re.compile(r"[a-z]+|[0-9]+(?:\.[0-9]+)?")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # as a part of a class of characters
+_HAN = re.compile(f"[{HAN}]+")
+_WORD_OR_HAN = re.compile(f"{_WORD.pattern}|{_HAN.pattern}")
 
 
 def stems(text: str) -> frozenset[str]:
@@ -22,9 +25,16 @@ def stems(text: str) -> frozenset[str]:
 
     Of Chinese characters in a row, each two neighbours are a stem; one that stands alone is a stem itself.
     """
-    words = frozenset(_WORD.findall(text.lower())) - LEFT_OUT
-    pairs = {run[at : at + 2] for run in _HAN.findall(text) for at in range(max(1, len(run) - 1))}
-    return frozenset(word[:STEM_LENGTH] for word in words) | pairs
+    return frozenset(stem for stem, _word in stem_words(text))
+
+
+def stem_words(text: str) -> Iterator[tuple[str, str]]:
+    """Each stem with the word that has it, as often and in the order in which they stand in the text."""
+    for word in _WORD_OR_HAN.findall(text.lower()):
+        if _HAN.match(word):
+            yield from ((word[at : at + 2], word[at : at + 2]) for at in range(max(1, len(word) - 1)))
+        elif word not in LEFT_OUT:
+            yield word[:STEM_LENGTH], word
 
 
 def numbers(text: str) -> frozenset[str]:

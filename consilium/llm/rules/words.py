@@ -81,6 +81,53 @@ RULES = (
         Phrase("The sentences of all edits of the plan are put under the base, and nothing else is changed."),
         ("edit",),
     ),
+    RuleText(
+        Phrase("Queries for passages"),
+        Phrase(
+            "Three to five queries get the rarest stems of the conversation in turn, each at most 8. Rarest is what "
+            "occurs least often; of equals, numbers come last, then the longer word comes first. Passages are ranked "
+            "as they are given."
+        ),
+        ("draft_plan", "rank"),
+    ),
+    RuleText(
+        Phrase("Facts from passages"),
+        Phrase(
+            "A fact is a sentence of a passage that shares a stem with the conversation, quoted whole: of each passage "
+            "at most 4, those with most of these stems, and 20 in all. Its kind is told by lists of words in this "
+            "order: prohibition, red flag, number, condition; any other is a statement. A fact without such a stem is "
+            "dropped, and conflicts are not looked for."
+        ),
+        ("evidence", "facts", "relevance"),
+    ),
+    RuleText(
+        Phrase("Support of facts"),
+        Phrase(
+            "A quotation supports a fact if the fact’s text is in it, partly if it is a part of the fact’s text, and "
+            "else not at all."
+        ),
+        ("support",),
+    ),
+    RuleText(
+        Phrase("Needs of the asker"),
+        Phrase(
+            "The asker’s sentences with a question mark are asked for, at most 3. Age, pregnancy, duration, medicines "
+            "and allergies are missing if no word of a list names them; pregnancy counts as named if the conversation "
+            "speaks of a man or a boy. An asker who uses two words of a list is a professional."
+        ),
+        ("needs",),
+    ),
+    RuleText(
+        Phrase("Criteria"),
+        Phrase(
+            "Each fact and each need becomes a criterion in a fixed phrase, the gravest first and at most 15. The "
+            "points follow from the kind: 9 for a red flag, −9 for a prohibition, and fewer for the others. Without a "
+            "prohibition, giving a dose without asking the last missing question has −8. Without passages the criteria "
+            "come from the needs alone. The audit adds criteria for facts and needs that have none, up to 20 in all, "
+            "and finds nothing else. The instructions may allow fewer criteria."
+        ),
+        ("synthesis", "direct", "audit"),
+    ),
 )
 
 MISBEHAVIOUR: Mapping[str, Phrase] = {
@@ -90,4 +137,10 @@ MISBEHAVIOUR: Mapping[str, Phrase] = {
     "rules-prose": Phrase("It writes sentences around its JSON object."),
     "rules-unknown": Phrase("It names criteria that do not exist."),
     "rules-fuzz": Phrase("It breaks its answer in one of many ways, drawn from the request."),
+    "rules-invented-quote": Phrase("It invents quotations, and a fact with one."),
+    "rules-wrong-number": Phrase("It doubles a number in facts and criteria."),
+    "rules-unknown-fact": Phrase("Its criteria rest on facts that do not exist."),
+    "rules-drops-red-flag": Phrase("It drops red flags and prohibitions."),
+    "rules-merges-red-flags": Phrase("It merges criteria about different red flags."),
+    "rules-obeys": Phrase("It obeys instructions that stand in a passage."),
 }

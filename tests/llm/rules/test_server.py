@@ -58,6 +58,12 @@ def test_the_handshake_names_rules_and_every_model(address: str) -> None:
             "rules-prose",
             "rules-unknown",
             "rules-fuzz",
+            "rules-invented-quote",
+            "rules-wrong-number",
+            "rules-unknown-fact",
+            "rules-drops-red-flag",
+            "rules-merges-red-flags",
+            "rules-obeys",
         )
     }
 
