@@ -181,6 +181,7 @@ def _stored(passage: Passage) -> dict[str, Any]:
         "language": document.language,
         "published_on": document.published_on.isoformat() if document.published_on else None,
         "jurisdictions": list(document.jurisdictions),
+        "may_quote": document.may_quote,
     }
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from consilium.core.api import StrictSerializer
 from consilium.core.limits import MAX_KEY_LENGTH
-from scoring.models import PipelineRun
+from scoring.models import EndpointKind, PipelineRun
 from scoring.pipelines.pages import Progress
+from scoring.pipelines.selectors import step_progress
 
 Plain = serializers.Serializer[Any]
 
@@ -83,3 +86,34 @@ def progress_body(progress: Progress) -> dict[str, Any]:
         "tokens_out": progress.tokens_out,
         "failures": [{"kind": kind, "items": number} for kind, number in progress.errors],
     }
+
+
+class PipelineRunSerializer(Plain):
+    """What lists say of a run of any kind."""
+
+    id = serializers.CharField(source="public_id")
+    endpoint_kind = serializers.ChoiceField(choices=EndpointKind.choices)
+    status = serializers.ChoiceField(choices=PipelineRun.Status.choices)
+    error = serializers.CharField()
+    replay = serializers.BooleanField()
+    frame = serializers.DictField()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    resume_at = serializers.DateTimeField(allow_null=True, help_text="When a paused run asks again.")
+
+
+class WithProgress(Plain):
+    """How far a run is."""
+
+    progress = serializers.SerializerMethodField()
+
+    @extend_schema_field(CandidateRunProgressSerializer)
+    def get_progress(self, run: PipelineRun) -> dict[str, Any]:
+        """As the page shows it."""
+        return progress_body(step_progress(run, at=timezone.now()))
+
+
+def budget_field() -> serializers.DecimalField:
+    """The budget of a run to be begun."""
+    return serializers.DecimalField(max_digits=12, decimal_places=4, required=False, allow_null=True, default=None)

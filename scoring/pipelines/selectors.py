@@ -16,7 +16,13 @@ from scoring.selectors.rates import rate_of, window_start
 
 State = PipelineStep.State
 # The states of steps by the words of pages and files.
-STATUSES = {State.WAITING: "due", State.READY: "due", State.DONE: "done", State.FAILED: "failed"}
+STATUSES = {
+    State.WAITING: "due",
+    State.READY: "due",
+    State.DONE: "done",
+    State.FAILED: "failed",
+    State.SKIPPED: "failed",  # because a step that it needs has failed
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from rubrics.access import get_benchmark
 from scoring.api.config_errors import config_errors
 from scoring.generation.due_responses import frame_of
 from scoring.pipelines import runs as pipeline_runs
-from scoring.pipelines.api import GenerationFrameSerializer
+from scoring.pipelines.api import GenerationFrameSerializer, WithProgress, budget_field
 from validation import access
 from validation.making import selectors, services
 from validation.models import MakingRun
-from validation.trials.api import PairRunSerializer, WithProgress, budget_field
+from validation.trials.api import PairRunSerializer
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
@@ -19,10 +19,8 @@ from consilium.core.limits import MAX_RUBRIC_SET_NAME_LENGTH
 from rubrics.access import get_benchmark
 from rubrics.models import Benchmark
 from scoring.api.config_errors import config_errors
-from scoring.models import EndpointKind, PipelineRun
 from scoring.pipelines import runs as pipeline_runs
-from scoring.pipelines.api import CandidateRunProgressSerializer, progress_body
-from scoring.pipelines.selectors import step_progress
+from scoring.pipelines.api import PipelineRunSerializer, WithProgress, budget_field
 from validation import access
 from validation.models import PairGroup, RubricSet, TrialRun
 from validation.trials import selectors, services
@@ -32,11 +30,6 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Plain = serializers.Serializer[Any]
-
-
-def budget_field() -> serializers.DecimalField:
-    """The budget of a run to be begun."""
-    return serializers.DecimalField(max_digits=12, decimal_places=4, required=False, allow_null=True, default=None)
 
 
 class NewTrialRunSerializer(StrictSerializer, Plain):
@@ -59,20 +52,10 @@ class NewTrialRunSerializer(StrictSerializer, Plain):
     budget = budget_field()
 
 
-class PairRunSerializer(Plain):
+class PairRunSerializer(PipelineRunSerializer):
     """What lists say of a run, of trials or one that makes pairs."""
 
-    id = serializers.CharField(source="public_id")
     model = serializers.CharField(source="model_name")
-    endpoint_kind = serializers.ChoiceField(choices=EndpointKind.choices)
-    status = serializers.ChoiceField(choices=PipelineRun.Status.choices)
-    error = serializers.CharField()
-    replay = serializers.BooleanField()
-    frame = serializers.DictField()
-    created_at = serializers.DateTimeField()
-    started_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
-    resume_at = serializers.DateTimeField(allow_null=True, help_text="When a paused run asks again.")
 
 
 class TrialRunSerializer(PairRunSerializer):
@@ -82,17 +65,6 @@ class TrialRunSerializer(PairRunSerializer):
     no_rubric = serializers.BooleanField(source="has_no_rubric")
     pairs = serializers.IntegerField(source="n_pairs")
     trials = serializers.IntegerField()
-
-
-class WithProgress(Plain):
-    """How far a run is."""
-
-    progress = serializers.SerializerMethodField()
-
-    @extend_schema_field(CandidateRunProgressSerializer)
-    def get_progress(self, run: PipelineRun) -> dict[str, Any]:
-        """As the page shows it."""
-        return progress_body(step_progress(run, at=timezone.now()))
 
 
 class TrialRunDetailSerializer(TrialRunSerializer, WithProgress):

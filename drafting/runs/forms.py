@@ -1,0 +1,85 @@
+"""The form of runs of drafting."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from consilium.core.errors import DomainError
+from consilium.core.i18n import translate
+from drafting.models import DraftingRecipe
+from drafting.runs.building import Built, build
+from rubrics.models import Benchmark
+from rubrics.selectors.lists import languages, tag_counts
+from scoring.generation.due_responses import CaseFrame, frame_of
+from scoring.pipelines.forms import BudgetForm
+
+
+class RecipeField(forms.ModelChoiceField):
+    """A version of a recipe, by its public id."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        """Name and version."""
+        return _("%(name)s, version %(version)s") % {"name": obj.name, "version": obj.version}
+
+
+class DraftingForm(forms.Form):
+    """A version of a recipe, the cases, and a budget; the same fields serve to count and to begin."""
+
+    recipe = RecipeField(
+        label=_("Recipe"),
+        queryset=DraftingRecipe.objects.none(),
+        to_field_name="public_id",
+        empty_label=None,
+        help_text=_("Its latest version, with its models and texts, is copied into the run."),
+    )
+    tag = forms.ChoiceField(label=_("Tag"), required=False)
+    language = forms.ChoiceField(label=_("Language"), required=False)
+    cases = forms.IntegerField(
+        label=_("Cases"), required=False, min_value=1, help_text=_("So many are drawn. Empty: all.")
+    )
+    draw_seed = forms.IntegerField(label=_("Seed of the draw"), required=False, min_value=0, max_value=2**31 - 1)
+    budget = BudgetForm.base_fields["budget"]
+
+    def __init__(self, *args: Any, benchmark: Benchmark, recipes: list[DraftingRecipe], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.benchmark = benchmark
+        self.built: Built | None = None
+        field = self.fields["recipe"]
+        assert isinstance(field, RecipeField)
+        field.queryset = DraftingRecipe.objects.filter(pk__in=[recipe.pk for recipe in recipes])
+        for name, choices in (
+            ("tag", [("", _("All")), *((tag, tag) for tag, _number in tag_counts(benchmark))]),
+            ("language", [("", _("All")), *((code, code) for code in languages(benchmark))]),
+        ):
+            choice = self.fields[name]
+            assert isinstance(choice, forms.ChoiceField)
+            choice.choices = choices
+
+    def clean(self) -> dict[str, Any]:
+        """Show all that is wrong at once, whether the form or the recipe refuses it."""
+        values = self.cleaned_data
+        recipe = values.get("recipe")
+        if recipe is not None:
+            try:
+                self.built = build(self.benchmark, recipe, frame=self.frame())
+            except DomainError as error:
+                self.add_error(None, translate(error.args[0]))
+        if self.built and values.get("budget") is not None:
+            models = self.built.config.content.models.values()
+            if not models or not all(model.priced for model in models):
+                self.add_error("budget", _("A budget needs the prices of the models."))
+        return values
+
+    def frame(self) -> CaseFrame:
+        """Which cases."""
+        return frame_of({**self.cleaned_data, "seed": self.cleaned_data.get("draw_seed")})
+
+    @property
+    def chosen_budget(self) -> Decimal | None:
+        """The budget, where there is one."""
+        budget: Decimal | None = self.cleaned_data.get("budget")
+        return budget

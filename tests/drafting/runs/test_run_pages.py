@@ -1,0 +1,140 @@
+"""Pages, API, command and tables of runs of drafting, over HTTP and the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from documents.models import Document
+from drafting.models import DraftingRecipe, DraftingRun, Suggestion
+from drafting.recipes.content import recipe_content
+from rubrics.models import Case
+from scoring.pipelines.runs import replay_run
+from tests.drafting.drafting_world import ASPIRIN, GOLD_CANARY, DraftingWorld, ScriptedEndpoint
+from tests.factories import BenchmarkRoleFactory
+from tests.scoring.pipelines.verdict_chain import work
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def admin_of(world: DraftingWorld) -> User:
+    return BenchmarkRoleFactory(benchmark=world.benchmark).user
+
+
+def recipe_of(world: DraftingWorld, url: str, **fields: object) -> DraftingRecipe:
+    """A recipe whose models answer at ``url``."""
+    content = recipe_content({**world.config(url)["recipe"]["content"], **fields})
+    return DraftingRecipe.objects.create(
+        benchmark=world.benchmark, name="full", version=1, content=content.model_dump(mode="json"),
+        sha256=content.digest, created_at=timezone.now(),
+    )  # fmt: skip
+
+
+def table(client: Client, run: DraftingRun, name: str) -> list[dict[str, str]]:
+    response = client.get(f"/b/nursery/drafting/{run.public_id}/tables/{name}.csv")
+    return list(csv.DictReader(io.StringIO(response.getvalue().decode())))  # type: ignore[attr-defined]
+
+
+def test_an_admin_orders_a_run_sees_its_size_and_reads_what_it_drafted(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    client.force_login(admin_of(nursery))
+    assert b"No recipe yet" in client.get("/b/nursery/drafting/new/").content
+    recipe = recipe_of(nursery, scripted.url)
+    size = client.post("/b/nursery/drafting/new/size", {"recipe": recipe.public_id}).content.decode()
+    # Nine stages ask a model for each of two cases, and there may be a second audit.
+    assert "<dd>20<" in "".join(size.split())
+    response = client.post("/b/nursery/drafting/new/", {"recipe": recipe.public_id})
+    run = DraftingRun.objects.get()
+    assert response["Location"] == f"/b/nursery/drafting/{run.public_id}/"
+    assert not scripted.requests  # a worker asks, and not the page
+    work(run)
+    page = client.get(f"/b/nursery/drafting/{run.public_id}/").content.decode()
+    assert "What it drafted" in page and "suggestions.csv" in page
+    cases = client.get(f"/b/nursery/drafting/{run.public_id}/cases/").content.decode()
+    case = nursery.cases[0]
+    assert case.key in cases
+    shown = client.get(f"/b/nursery/drafting/{run.public_id}/cases/{case.public_id}/").content.decode()
+    assert ASPIRIN in shown and "Ledger" in shown
+    assert "Stage: synthesis" in shown  # the request as it was sent
+    assert GOLD_CANARY not in shown
+
+
+def test_tables_have_every_suggestion_fact_and_line_of_the_ledger(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    run = nursery.run(scripted.url)
+    client.force_login(admin_of(nursery))
+    suggestions = table(client, run, "suggestions")
+    stored = Suggestion.objects.filter(run=run).order_by("case__key", "number")
+    assert [(row["case"], row["number"], row["text"]) for row in suggestions] == [
+        (own.case.key, str(own.number), own.text) for own in stored
+    ]
+    facts = table(client, run, "facts")
+    assert ASPIRIN in {row["words"] for row in facts}
+    ledger = table(client, run, "ledger")
+    assert {(row["case"], row["number"]) for row in ledger if row["kind"] == "fact"} == {
+        (row["case"], row["number"]) for row in facts
+    }
+    assert all(bool(row["criteria"]) != bool(row["reason"]) for row in ledger)
+    assert client.get(f"/b/nursery/drafting/{run.public_id}/tables/gold.csv").status_code == 404
+
+
+def test_words_that_may_not_be_quoted_are_in_no_table(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    run = nursery.run(scripted.url)
+    Document.objects.update(may_quote=False, may_redistribute=False)
+    client.force_login(admin_of(nursery))
+    facts = table(client, run, "facts")
+    assert {row["words"] for row in facts} == {""} and {row["text"] for row in facts} == {""}
+    assert all(row["passage"].startswith("fever@") for row in facts)
+
+
+def test_a_replay_writes_the_same_tables(nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client) -> None:
+    run = nursery.run(scripted.url)
+    asked = len(scripted.requests)
+    again = DraftingRun.objects.get(pk=work(replay_run(run=run, by=None, at=timezone.now())).pk)
+    assert (again.status, len(scripted.requests)) == ("finished", asked)
+    client.force_login(admin_of(nursery))
+    for name in ("suggestions", "facts", "ledger"):
+        first, second = (
+            client.get(f"/b/nursery/drafting/{own.public_id}/tables/{name}.csv").getvalue()
+            for own in (run, again)  # type: ignore[attr-defined]
+        )
+        assert first == second, name
+    assert Suggestion.objects.filter(run=again).count() == 0
+
+
+def test_a_run_by_command_and_by_api(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client, tmp_path: Path
+) -> None:
+    recipe_of(nursery, scripted.url)
+    printed = StringIO()
+    call_command(
+        "draft_rubrics", benchmark="nursery", recipe="full", case=["fever-1"], out=tmp_path, stdout=printed
+    )  # fmt: skip
+    run = DraftingRun.objects.get()
+    assert "1 cases" in printed.getvalue() and "by rules" in printed.getvalue()
+    assert {row["case"] for row in csv.DictReader((tmp_path / "suggestions.csv").read_text().splitlines())} == {
+        "fever-1"
+    }
+    with pytest.raises(CommandError, match="There is no case"):
+        call_command("draft_rubrics", benchmark="nursery", recipe="full", case=["fever-9"])
+    client.force_login(admin_of(nursery))
+    path = "/api/v1/benchmarks/nursery/drafting-runs/"
+    assert client.get(f"{path}{run.public_id}/").json()["recipe"] == "full"
+    case = Case.objects.get(key="fever-1")
+    drafted = client.get(f"{path}{run.public_id}/cases/{case.public_id}/").json()
+    assert len(drafted["result"]["criteria"]) == Suggestion.objects.filter(run=run).count() > 0
+    begun = client.post(path, {"recipe": "full", "cases": ["fever-0"]}, "application/json")
+    assert begun.status_code == 201 and begun.json()["progress"]["due"] > 0
+    assert client.post(path, {"recipe": "none"}, "application/json").status_code == 400
