@@ -85,9 +85,12 @@ def _smuggled(save: DraftSave, items: Sequence[DraftItem]) -> list[LineError]:
 
 
 def follow_draft(save: DraftSave, items: Sequence[DraftItem]) -> None:
-    """Set the state of each suggestion that stands in the list, or stood in it until now."""
+    """Set the state of each suggestion that stands in the list, or stood in it until now.
+
+    No query where none of their criteria has changed: this runs on every autosave.
+    """
     carried, stored = by_suggestion(items), by_suggestion(save.before)
-    names = carried.keys() | stored.keys()
+    names = {name for name in carried.keys() | stored.keys() if carried.get(name) != stored.get(name)}
     if not names:
         return
     rows = Suggestion.objects.filter(public_id__in=names, case=save.rubric.case_id, published_in=None)
