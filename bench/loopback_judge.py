@@ -16,7 +16,8 @@ reads it well, `read_level`), ``mixed`` (by the text of the request: mostly ok),
 user asks, in prose, as a candidate would), ``corrected`` (a verdict once it is told that its last answer was not
 accepted), ``no-logprobs`` (refuses a request for log probabilities), one of `COVERAGE` (where a request asks how far a
 list of criteria covers a point; any other name reads it out of the texts, `covers`), ``always-a``, ``always-same`` and
-``near-miss-absent`` (where two texts are compared, or a near miss is asked for: `side_by_side`, `near_miss`), one of
+``near-miss-absent`` (where two texts are compared, or a near miss is asked for: `side_by_side`, `near_miss`; to refine
+a text every name adds a sentence, `refine`), one of
 `CHOICES` (how it answers a forced choice between levels), or one of `TRIAGE` (a candidate that takes the level of a
 case from the hash of the case's last line, and in one of both formats says a lower one). An ``ok`` verdict is a
 function of the request's text alone.
@@ -359,6 +360,23 @@ def near_miss(model: str, text: str) -> str:
     return json.dumps({"kind": "dose", "find": find, "replace": f"{find}0", "why": "Ten times too much."})
 
 
+_BASE = re.compile(r"^<<<BASE (\w+)\n(.*?)\n>>>BASE \1$", re.DOTALL | re.MULTILINE)
+_PLAN = re.compile(r"^<<<PLAN (\w+)\n(.*?)\n>>>PLAN \1$", re.DOTALL | re.MULTILINE)
+
+
+def refine(base: str, text: str) -> str:
+    """A plan that adds a sentence, or the base with as many sentences as the plan has edits."""
+    if plan := _PLAN.search(text):
+        done = [int(number) for number, _instruction in _ENTRY.findall(plan[2])]
+        refined = " ".join([base, *("See a doctor if it lasts." for _number in done)])
+        return json.dumps({"edits_done": done, "edits_refused": [], "text": refined})
+    criteria = _ENTRY.findall(text.partition("<<<CRITERIA")[2].partition(">>>CRITERIA")[0])
+    status = [{"criterion": place, "met": "no", "why": "It is not there."} for place in range(1, len(criteria) + 1)]
+    edit = {"number": 1, "priority": "high", "action": "add", "find": None, "instruction": "Say when to see a doctor."}
+    edits = [{**edit, "criteria": [1] if criteria else []}]
+    return json.dumps({"status": status, "edits": edits, "must_not": []})
+
+
 # Candidates on a scale of four: how many levels too low each chooses, and how many too low it advises.
 TRIAGE = {"triage-unsaid": (0, 1), "triage-unknown": (1, 0)}
 _CONVERSATION = re.compile(r"^<<<CONVERSATION (\w+)$(.*)^>>>CONVERSATION \1$", re.DOTALL | re.MULTILINE)
@@ -484,6 +502,8 @@ class Loopback:
             return completion(side_by_side(model, text, json.loads(self.last).get("seed") or 0), by=model)
         if _REFERENCE.search(text):
             return completion(near_miss(model, text), by=model)
+        if base := _BASE.search(text):
+            return completion(refine(base[2], text), by=model)
         if _POINT.search(text):
             return completion(COVERAGE.get(model) or covers(text), by=model)
         if '{"verdicts":' in text:

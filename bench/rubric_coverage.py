@@ -152,6 +152,16 @@ def measure_report(arguments: argparse.Namespace) -> None:
 
 def measure_run(arguments: argparse.Namespace) -> None:
     """Answers a second."""
+
+    def begin(url: str, number: int) -> Any:
+        settings = {"endpoint": url, "model": f"ok-{number}", "concurrency": arguments.concurrency}
+        return make_run(arguments.cases, arguments.sets, arguments.points, **settings)
+
+    measure_rate(begin, arguments)
+
+
+def measure_rate(begin: Callable[[str, int], Any], arguments: argparse.Namespace) -> None:
+    """Work on runs that ``begin`` makes, from the endpoint's address and a number, and print their rates."""
     from django.utils import timezone
 
     from scoring.pipelines.working import work_on_run
@@ -163,8 +173,7 @@ def measure_run(arguments: argparse.Namespace) -> None:
         shares = []
         try:
             for number in range(arguments.repeats):
-                settings = {"endpoint": url, "model": f"ok-{number}", "concurrency": arguments.concurrency}
-                run = make_run(arguments.cases, arguments.sets, arguments.points, **settings)
+                run = begin(url, number)
                 began, cpu = time.perf_counter(), time.process_time()
                 while work_on_run(run.pk, clock=timezone.now):
                     pass

@@ -37,6 +37,7 @@ from consilium.core.jobs import no_progress
 from demo import GROUPS, PASSWORD, PEOPLE, PHYSICIAN_CANDIDATE, SEED, SLUG, acuity, benchmark, documents
 from demo.acuity_runs import ask_about_messages
 from demo.cases import DemoCase, read_cases
+from demo.drafting import draft_criteria
 from demo.physician_work import PhysicianWork, Task
 from demo.responses import DemoResponse, case_row, compose_all
 from demo.simulator import Simulator
@@ -96,6 +97,7 @@ def load_demo(*, at: datetime) -> bool:
     ask_about_messages(demo, groups[0], people["researcher@example.org"], calendar)
     _judge(demo, people["researcher@example.org"], at)
     measure_rubric_sets(demo, by=people["researcher@example.org"], physician=people["author-1@example.org"], at=at)
+    draft_criteria(demo, by=people["researcher@example.org"], at=at)
     _reports(demo, people["researcher@example.org"], at)
     return True
 

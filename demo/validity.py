@@ -24,7 +24,8 @@ from validation.making.services import create_run as create_making_run
 from validation.models import ErrorKind, NearMissPair, PairGroup, RubricSet
 from validation.pairs.services import Answers, judge
 from validation.sets.frames import Frame, Range
-from validation.sets.services import SetName, make_set
+from validation.sets.services import make_set
+from validation.sets.storing import SetName
 from validation.trials.building import Which
 from validation.trials.services import create_run as create_trial_run
 

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 
 from accounts.models import User
 from annotation.models import Membership
-from rubrics.access import get_benchmark, is_author
+from rubrics.access import get_benchmark, get_written_benchmark, is_author
 from rubrics.models import AuthoringRole, Benchmark, Case
 from validation.models import (
     CoverageDecision,
@@ -19,6 +19,7 @@ from validation.models import (
     PairJudgement,
     RefinementRun,
     RubricSet,
+    SplittingRun,
     TrialRun,
 )
 
@@ -28,7 +29,9 @@ AnyUser = User | AnonymousUser
 def get_rubric_set(user: AnyUser, slug: str, public_id: str) -> RubricSet:
     """A set of a benchmark that ``user`` runs."""
     sets = RubricSet.objects.finished().filter(benchmark=get_benchmark(user, slug))
-    return get_object_or_404(sets.select_related("benchmark", "created_by"), public_id=public_id)
+    return get_object_or_404(
+        sets.select_related("benchmark", "created_by", "source", "split_run", "drafting_run"), public_id=public_id
+    )
 
 
 # Coverage ----------------------------------------------------------------------------------------------------------
@@ -125,3 +128,26 @@ def get_refined_case(user: AnyUser, slug: str, public_id: str, case: str) -> tup
     run = get_refinement_run(user, slug, public_id)
     cases = Case.objects.filter(pk__in=run.steps.values("case"))
     return run, get_object_or_404(cases, public_id=case)
+
+
+# Points of criteria ------------------------------------------------------------------------------------------------
+
+
+def get_splitting_run(user: AnyUser, slug: str, public_id: str) -> SplittingRun:
+    """A run that splits criteria, on a benchmark that ``user`` runs."""
+    runs = SplittingRun.objects.filter(benchmark=get_benchmark(user, slug))
+    return get_object_or_404(runs.select_related("benchmark", "created_by"), public_id=public_id)
+
+
+def get_points_run(user: AnyUser, slug: str, public_id: str) -> SplittingRun:
+    """A run whose points ``user``, an author or one who runs the benchmark, may correct: it has ended, and is no
+    replay.
+    """
+    runs = SplittingRun.objects.filter(benchmark=get_written_benchmark(user, slug)).correctable()
+    return get_object_or_404(runs.select_related("benchmark"), public_id=public_id)
+
+
+def get_case_of_points(user: AnyUser, slug: str, public_id: str, case: str) -> tuple[SplittingRun, Case]:
+    """A case of such a run."""
+    run = get_points_run(user, slug, public_id)
+    return run, get_object_or_404(Case.objects.filter(pk__in=run.steps.values("case")), public_id=case)

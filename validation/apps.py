@@ -15,6 +15,7 @@ class ValidationConfig(AppConfig):
         from validation.pairs.importing import import_pairs
         from validation.refinement import kind as refinement_kind  # noqa: F401  # the same
         from validation.sets.services import FILE_OPTIONS, import_rubric_set
+        from validation.splitting import kind as splitting_kind  # noqa: F401  # the same
         from validation.trials import kind as trials_kind  # noqa: F401  # the same
 
         navigation.register()

@@ -49,6 +49,22 @@ def pair_cards(user: User) -> Iterator[navigation.HomeCard]:
         )
 
 
+def points_cards(user: User) -> Iterator[navigation.HomeCard]:
+    """A card for each benchmark whose newest points may be corrected by ``user``, until they are frozen."""
+    from validation.splitting.selectors import runs_to_correct
+
+    for run, n_cases in runs_to_correct(user):
+        url = reverse("validation:splitting-points", args=[run.benchmark.slug, run.public_id])
+        yield navigation.HomeCard(
+            key=run.benchmark.slug,
+            title=run.benchmark.title,
+            url=url,
+            figures=[navigation.HomeFigure(_("Cases with gold points to correct"), n_cases, url)],
+            action=(_("Correct gold points"), url),
+            made_up=run.benchmark.is_demo,
+        )
+
+
 def register() -> None:
     """Fill the registry."""
     navigation.register(
@@ -57,7 +73,7 @@ def register() -> None:
         section="results",
         roles=STAFF,
         order=65,
-        also=("validation:coverage",),
+        also=("validation:coverage", "validation:splitting"),
     )
     navigation.register(
         label=_("Near-miss pairs"),
@@ -76,3 +92,4 @@ def register() -> None:
     )
     navigation.register_home_card(home_cards)
     navigation.register_home_card(pair_cards)
+    navigation.register_home_card(points_cards)

@@ -107,8 +107,8 @@ def compute(
         "model": model,
         "endpoint": inputs.config.endpoint,
         "endpoint_kind": str(inputs.run.endpoint_kind),
-        "gold": inputs.config.gold.model_dump(),
-        "sets": [own.model_dump() for own in inputs.config.sets],
+        "gold": inputs.config.gold.model_dump(exclude_none=True),
+        "sets": [own.model_dump(exclude_none=True) for own in inputs.config.sets],
         "names_its_judge": inputs.run.terms.get("names_its_judge", []),
         "over": over,
         "share": inputs.config.share,
@@ -148,6 +148,7 @@ def methods(report: Report) -> list[str]:
         f"{'covers' if len(names) == 1 else 'cover'} is Clinical Intent Alignment (Chen et al. 2026), over "
         f"{counted(facts['n_points'], 'gold point')} of the set {facts['gold']['name']} on "
         f"{counted(facts['n_cases'], 'case')}.",
+        *_split_words(facts["gold"]),
         f"{'The rules' if by_rules else 'The model ' + facts['model']} said of each gold point whether a set covers it "
         "in full, in part or not at all, and by which criteria; and likewise of each criterion of a set against the "
         "gold points.",
@@ -173,6 +174,22 @@ def methods(report: Report) -> list[str]:
         else "",
         "Intervals are over gold points, which are not independent within a case." if facts["over"] == POINTS else "",
         f"Sets by SHA-256: {digests}.",
+    ]
+
+
+def _split_words(gold: Mapping[str, Any]) -> list[str]:
+    """What the methods say of a gold set whose criteria were split."""
+    split = gold.get("split")
+    if split is None:
+        return []
+    by = "Rules, and no language model," if split["by_rules"] else f"The model {split['model']}"
+    whole = f"; those of {counted(split['unsplit'], 'case')} stayed as they are" if split["unsplit"] else ""
+    corrected = f", and authors corrected those of {counted(split['corrected'], 'case')}" if split["corrected"] else ""
+    return [
+        f"{by} split the {counted(split['criteria'], 'criterion', 'criteria')} of the set {split['source']} on "
+        f"{counted(split['cases'], 'case')} into {counted(split['points'], 'gold point')}, single statements of which "
+        f"each keeps the points and the axis of its criterion{corrected}{whole}. Over criteria, one is covered in full "
+        "if each of its points is."
     ]
 
 

@@ -37,6 +37,8 @@ def body(report: Report, sort: str) -> Context:
         "facts": facts,
         "overlap": ", ".join(facts["names_its_judge"]),
         "coverage": _coverage(report),
+        "split": facts["gold"].get("split"),
+        "by_criterion": _by_criterion(report) if facts["gold"].get("split") else None,
         "controls": _controls(report),
         "powered": _powered(report),
         "agreement": _judge(report),
@@ -95,6 +97,36 @@ def _coverage(report: Report) -> PageTable:
         },
         remark=_(
             "CIA is the share of gold points that a set covers in full. Invalid and missing count as not covered."
+        ),
+    )
+
+
+def _by_criterion(report: Report) -> PageTable:
+    return PageTable(
+        "coverage_by_criterion",
+        _("By criterion"),
+        [
+            (_("Set"), False),
+            (_("Criteria"), True),
+            ("CIA", True),
+            (_("At least partly"), True),
+            (_("Mean over cases"), True),
+            (_("Weighted"), True),
+        ],
+        {
+            "": [
+                [
+                    row["set"],
+                    _count(row["n_criteria"]),
+                    _cell(row, "cia"),
+                    *(_plain(row[name]) for name in ("cia_partly", "cia_mean_of_cases", "cia_weighted")),
+                ]
+                for row in _everything(report, "coverage_by_criterion")
+            ]
+        },
+        remark=_(
+            "A criterion is covered in full if each of its points is, and counts once. Over points, it counts once for "
+            "each of them, also in the weighted share."
         ),
     )
 

@@ -56,15 +56,9 @@ _UNIT = "|".join(
 )
 _ADVERBS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year"}
 _PER = r"\s?(?:/|\bper\b|\ba\b|\ban\b|\bevery\b|\beach\b|每)\s?"
+_ENGLISH = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _WORDS = {
-    **{
-        word: str(number)
-        for number, word in enumerate(
-            ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1
-        )
-    },
-    "eleven": "11",
-    "twelve": "12",
+    **{word: str(number) for number, word in enumerate(_ENGLISH, 1)},
     **{word: str(number) for number, word in enumerate("一二三四五六七八九十", 1)},
     "两": "2",
     "半": "0.5",
@@ -116,25 +110,27 @@ _NO_DRUGS = frozenset(
 
 
 def numbers_in(text: str) -> dict[str, str]:
-    """The numbers with units of a text: a form that compares equal, and the words that stand there."""
-    return {form: words for form, words in _numbers(text).items() if " " in form}
+    """The numbers with units that are written in figures: a form that compares equal, and the words."""
+    return {form: words for form, words in _of_pattern(_NUMBER, _plain(text)).items() if " " in form}
 
 
 def figures_in(text: str) -> dict[str, str]:
-    """All numbers of a text, also those without a unit; a written number counts only with a unit."""
-    return _numbers(text)
-
-
-def _numbers(text: str) -> dict[str, str]:
+    """All numbers of a text, also those without a unit, and those with one that are written in words."""
     text = _plain(text)
-    forms: dict[str, str] = {}
-    for pattern in (_NUMBER, _IN_WORDS):
-        for match in pattern.finditer(text):
-            unit = _unit(match["unit"], match["per"])
-            for number in filter(None, (match["first"], match["last"])):
-                forms.setdefault(f"{_value(number)} {unit}".strip(), match[0].strip())
+    forms = _of_pattern(_NUMBER, text)
+    for form, words in _of_pattern(_IN_WORDS, text).items():
+        forms.setdefault(form, words)
     for match in _TIMES.finditer(text):
         forms.setdefault(f"{_ADVERB_OF_TIMES[match['word'].lower()]}{_per(match['per'])}", match[0].strip())
+    return forms
+
+
+def _of_pattern(pattern: re.Pattern[str], text: str) -> dict[str, str]:
+    forms: dict[str, str] = {}
+    for match in pattern.finditer(text):
+        unit = _unit(match["unit"], match["per"])
+        for number in filter(None, (match["first"], match["last"])):
+            forms.setdefault(f"{_value(number)} {unit}".strip(), match[0].strip())
     return forms
 
 
@@ -180,8 +176,6 @@ def missing_numbers(text: str, sources: Iterable[str]) -> list[str]:
 
     A number without a unit is there if a source has the number at all.
     """
-    known = {form for source in sources for form in _numbers(source)}
+    known = {form for source in sources for form in figures_in(source)}
     bare = {form.partition(" ")[0] for form in known}
-    return [
-        words for form, words in _numbers(text).items() if form not in (known if " " in form else bare)
-    ]  # fmt: skip
+    return [words for form, words in figures_in(text).items() if form not in (known if " " in form else bare)]

@@ -15,6 +15,7 @@ import hashlib
 import json
 import math
 import shutil
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -30,6 +31,7 @@ MANIFEST = "manifest.json"
 TANTIVY = version("tantivy")
 WORDS, HAN = "words", "han"
 FIELDS = (WORDS, HAN)
+WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 # A builder's memory: tantivy writes what it has to the disk whenever this is full. One thread, so that the same rows
 # give the same index everywhere.
@@ -148,7 +150,11 @@ def _add(writer: tantivy.IndexWriter, row: Row) -> int:
 
 
 def build(folder: Path, rows: Iterable[Row], *, content: str) -> Manifest:
-    """Write an index into a folder, which is emptied first. The manifest comes last."""
+    """Write an index into a folder, which is emptied first. The manifest comes last.
+
+    Its files are read-only: readers have them mapped, and one that is cut in place ends a reader by SIGBUS. They may be
+    deleted, since a file without a name stays as it was for whoever has it open.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     index = tantivy.Index(_schema(), path=str(folder))
@@ -166,6 +172,8 @@ def build(folder: Path, rows: Iterable[Row], *, content: str) -> Manifest:
     manifest = Manifest(content, passages, sorted(documents), files)
     partial = folder / f"{MANIFEST}.part"
     partial.write_text(json.dumps({name: getattr(manifest, name) for name in Manifest.__slots__}))
+    for path in (*_index_files(folder), partial):
+        path.chmod(path.stat().st_mode & ~WRITABLE)
     partial.rename(folder / MANIFEST)
     return manifest
 

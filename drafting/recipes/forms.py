@@ -97,6 +97,7 @@ class TermsForm(CommandForm):
     """How a benchmark uses suggestions."""
 
     commands = (TermsOfDrafting,)
+    field_order = ("own_first", "reviewers_see", "recipe")
     recipe = form_field(TermsOfDrafting, "recipe", forms.ChoiceField)
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
@@ -107,4 +108,4 @@ class TermsForm(CommandForm):
         stored = selectors.terms_of(benchmark).recipe
         if stored is not None and stored not in newest:  # an older version stays chosen until somebody changes it
             newest.insert(0, stored)
-        field.choices = [("", _("None: only admins order")), *((row.public_id, str(row)) for row in newest)]
+        field.choices = [("", _("None: authors cannot order drafts")), *((row.public_id, str(row)) for row in newest)]

@@ -39,7 +39,7 @@ class TermsOfDrafting:
         str,
         Label(
             _("Recipe for authors"),
-            _("An author’s button then orders a draft for one case by this version. None: only admins order."),
+            _("An author’s button then orders a draft for one case by this version, until another one is chosen here."),
         ),
         Field(max_length=MAX_PUBLIC_ID_LENGTH, description="the id of a version of a recipe; empty: only staff order"),
     ] = ""

@@ -36,6 +36,12 @@ def runs_on(benchmark: Benchmark) -> QuerySet[DraftingRun]:
     return DraftingRun.objects.filter(benchmark=benchmark).select_related("created_by").defer("config")
 
 
+def drafted_outputs(run: DraftingRun) -> list[tuple[int, dict[str, Any]]]:
+    """The results of a run with the ids of their cases, in the order of import."""
+    steps = run.steps.filter(stage=RESULT, state=State.DONE).order_by("case")
+    return [(case, output or {}) for case, output in steps.values_list("case", "output")]
+
+
 # The cases of a run -----------------------------------------------------------------------------------------------
 
 

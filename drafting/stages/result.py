@@ -48,7 +48,7 @@ def result_of(
     ``facts`` and ``needs`` are all of the case, those of ``ground`` the usable ones.
     """
     kept, beyond = _within_limit(criteria, ground)
-    findings = audit_by_code(kept, replace(ground, limit=max(ground.limit, len(kept))))
+    findings = audit_by_code(kept, replace(ground, limit=len(criteria)))
     by_number = {fact["number"]: fact for fact in ground.facts}
     rows = []
     of_case = findings.of_case
@@ -74,7 +74,7 @@ def result_of(
             }
         )
     of_case += [finding(CONFLICT, **each) for at, each in enumerate(conflicts) if at not in concerned]
-    if beyond:
+    if len(criteria) > ground.limit:
         of_case.append(finding(TOO_MANY, count=len(criteria), limit=ground.limit))
     if not ground.facts and not ground.needs:
         of_case.append(finding(EMPTY))
@@ -90,20 +90,15 @@ def result_of(
 
 
 def _within_limit(criteria: Sequence[Row], ground: Ground) -> tuple[list[Row], list[Row]]:
-    """The criteria that stay and those beyond the limit.
+    """The criteria that stay and those beyond the limit: what has the most points stays.
 
-    What carries a red flag, a prohibition or missing context stays first, then what has the most points.
+    What carries a red flag, a prohibition or missing context stays in any case.
     """
-    if len(criteria) <= ground.limit:
-        return list(criteria), []
     facts, needs = must_be_covered(ground.facts, ground.needs)
-
-    def weight(place: int) -> tuple[bool, int, int]:
-        each = criteria[place]
-        carries = bool(facts & set(each["facts"]) or needs & set(each["needs"]))
-        return not carries, -abs(each["points"]), place
-
-    stay = set(sorted(range(len(criteria)), key=weight)[: ground.limit])
+    places = range(len(criteria))
+    stay = {place for place in places if facts & set(criteria[place]["facts"]) or needs & set(criteria[place]["needs"])}
+    others = sorted((place for place in places if place not in stay), key=lambda place: -abs(criteria[place]["points"]))
+    stay.update(others[: max(0, ground.limit - len(stay))])
     return (
         [each for place, each in enumerate(criteria) if place in stay],
         [each for place, each in enumerate(criteria) if place not in stay],

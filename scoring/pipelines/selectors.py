@@ -15,13 +15,13 @@ from scoring.runs.spending import Spending, time_words
 from scoring.selectors.rates import rate_of, window_start
 
 State = PipelineStep.State
-# The states of steps by the words of pages and files.
+# The states of steps by the words of pages and files. What was skipped has failed with the step that it needs.
 STATUSES = {
     State.WAITING: "due",
     State.READY: "due",
     State.DONE: "done",
     State.FAILED: "failed",
-    State.SKIPPED: "failed",  # because a step that it needs has failed
+    State.SKIPPED: "failed",
 }
 
 

@@ -8,8 +8,17 @@ from typing import Any
 
 from agreement.reports.stored import table_of
 from annotation.models import WritingTask
+from drafting.models import DraftingRun
 from tests.access.world import ROLES, World
-from validation.models import CoverageDecision, CoverageRun, MakingRun, NearMissPair, RefinementRun, TrialRun
+from validation.models import (
+    CoverageDecision,
+    CoverageRun,
+    MakingRun,
+    NearMissPair,
+    RefinementRun,
+    SplittingRun,
+    TrialRun,
+)
 
 Arguments = Callable[[World], dict[str, Any]]
 
@@ -682,6 +691,37 @@ ENDPOINTS |= {
     "api:api-suggestion-decision": Endpoint(AUTHORS, the_suggestion, writes_only=True),
 }
 
+a_drafting_run = of(
+    public_id=lambda world: DraftingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id
+)
+a_drafted_case = of(
+    public_id=lambda world: DraftingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id,
+    case=lambda world: world.case.public_id,
+)
+a_drafting_table = of(
+    public_id=lambda world: DraftingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id,
+    table=lambda _world: "ledger",
+)
+ENDPOINTS |= {
+    "drafting:drafting": Endpoint(STAFF, slug),
+    "drafting:drafting-new": Endpoint(STAFF, slug),
+    "drafting:drafting-size": Endpoint(STAFF, slug, writes_only=True),
+    "drafting:drafting-run": Endpoint(STAFF, a_drafting_run),
+    "drafting:drafting-progress": Endpoint(STAFF, a_drafting_run),
+    "drafting:drafting-cancel": Endpoint(STAFF, a_drafting_run, writes_only=True),
+    "drafting:drafting-resume": Endpoint(STAFF, a_drafting_run, writes_only=True),
+    "drafting:drafting-replay": Endpoint(STAFF, a_drafting_run, writes_only=True),
+    "drafting:drafting-csv": Endpoint(STAFF, a_drafting_run),
+    "drafting:drafting-table": Endpoint(STAFF, a_drafting_table),
+    "drafting:drafting-cases": Endpoint(STAFF, a_drafting_run),
+    "drafting:drafting-case": Endpoint(WRITERS, a_drafted_case),
+    "api:api-drafting-runs": Endpoint(STAFF, slug),
+    "api:api-drafting-run": Endpoint(STAFF, a_drafting_run),
+    "api:api-drafting-run-cancel": Endpoint(STAFF, a_drafting_run, writes_only=True),
+    "api:api-drafting-run-resume": Endpoint(STAFF, a_drafting_run, writes_only=True),
+    "api:api-drafting-run-case": Endpoint(STAFF, a_drafted_case),
+}
+
 # Validation ------------------------------------------------------------------------------------------------------
 a_rubric_set = of(public_id=lambda world: world.benchmark.rubric_sets.get(origin="file").public_id)
 two_rubric_sets = of(
@@ -748,6 +788,39 @@ ENDPOINTS |= {
     "api:api-coverage-ask": Endpoint(STAFF, a_coverage_run, writes_only=True),
     "api:api-coverage-next-question": Endpoint(DECIDERS, slug),
     "api:api-coverage-question": Endpoint(DECIDERS, of(public_id=a_question)),
+}
+
+a_split_set = of(public_id=lambda world: world.benchmark.rubric_sets.get(origin="split").public_id)
+a_splitting_run = of(
+    public_id=lambda world: SplittingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id
+)
+a_split_case = of(
+    public_id=lambda world: SplittingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id,
+    case=lambda world: world.case.public_id,
+)
+ENDPOINTS |= {
+    "validation:rubric-set-points-csv": Endpoint(STAFF, a_split_set),
+    "validation:splitting": Endpoint(STAFF, slug),
+    "validation:splitting-new": Endpoint(STAFF, slug),
+    "validation:splitting-size": Endpoint(STAFF, slug, writes_only=True),
+    "validation:splitting-run": Endpoint(STAFF, a_splitting_run),
+    "validation:splitting-progress": Endpoint(STAFF, a_splitting_run),
+    "validation:splitting-cancel": Endpoint(STAFF, a_splitting_run, writes_only=True),
+    "validation:splitting-resume": Endpoint(STAFF, a_splitting_run, writes_only=True),
+    "validation:splitting-replay": Endpoint(STAFF, a_splitting_run, writes_only=True),
+    "validation:splitting-freeze": Endpoint(STAFF, a_splitting_run, writes_only=True),
+    "validation:splitting-csv": Endpoint(STAFF, a_splitting_run),
+    "validation:splitting-points": Endpoint(WRITERS, a_splitting_run),
+    "validation:splitting-case": Endpoint(WRITERS, a_split_case),
+    "validation:splitting-save": Endpoint(WRITERS, a_split_case, writes_only=True),
+    "api:api-splitting-runs": Endpoint(STAFF, slug),
+    "api:api-splitting-run": Endpoint(STAFF, a_splitting_run),
+    "api:api-splitting-cancel": Endpoint(STAFF, a_splitting_run, writes_only=True),
+    "api:api-splitting-resume": Endpoint(STAFF, a_splitting_run, writes_only=True),
+    "api:api-splitting-replay": Endpoint(STAFF, a_splitting_run, writes_only=True),
+    "api:api-splitting-freeze": Endpoint(STAFF, a_splitting_run, writes_only=True),
+    "api:api-splitting-points": Endpoint(WRITERS, a_splitting_run),
+    "api:api-splitting-case": Endpoint(WRITERS, a_split_case),
 }
 
 a_pair = of(public_id=lambda world: NearMissPair.objects.get(group__benchmark=world.benchmark).public_id)

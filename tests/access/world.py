@@ -59,7 +59,7 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.jobs import no_progress
 from documents.models import Collection, Document, Passage
 from documents.services import import_documents
-from drafting.models import DraftingRecipe, SuggestionsOpened
+from drafting.models import DraftingRecipe, DraftingRun, SuggestionsOpened
 from releases.models import Release
 from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
@@ -109,9 +109,20 @@ from tests.factories import (
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
 from validation.coverage.services import ask_physicians
-from validation.models import CoverageRun, MakingRun, NearMissPair, PairGroup, RefinementRun, TrialRun
+from validation.models import (
+    CoverageRun,
+    MakingRun,
+    NearMissPair,
+    PairGroup,
+    PointsCorrection,
+    RefinementRun,
+    SplittingRun,
+    TrialRun,
+)
 from validation.sets.frames import Frame
-from validation.sets.services import SetName, import_rubric_set, make_set
+from validation.sets.services import import_rubric_set, make_set
+from validation.sets.storing import SetName
+from validation.splitting.services import freeze
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -176,7 +187,57 @@ def suggest_criterion(case: Case, author: User, fact: str) -> None:
         case=case, run=run, number=1, text="Asks whether swallowing hurts", axis="completeness", facts=[1],
         citations=[citation], source="Made-up guideline",
     )  # fmt: skip
+    SuggestionsOpened.objects.get_or_create(case=case, author=author, defaults={"opened_at": AT})
+
+
+def draft_criteria(case: Case, secret: str, author: User) -> None:
+    """A run that drafted a criterion for a case, to whose suggestions the author has come.
+
+    ``secret`` is in the recipe, the model and the criterion.
+    """
+    text = {"system": secret, "user": "{{case}} {{axes}}"}
+    content = {
+        "form": "direct",
+        "models": {"strong": {"endpoint": "http://127.0.0.1:1/v1", "model": secret}},
+        "stages": {"direct": {"prompts": {"en": text}}, "audit": {"on": False}},
+    }
+    run = DraftingRun.objects.create(
+        kind="drafting", benchmark=case.benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={
+            "recipe": {"name": secret, "version": 1, "sha256": "0" * 64, "content": content},
+            "axes": ["accuracy"], "cases": [{"key": case.key}],
+        },
+        terms={"recipe": secret, "version": 1, "form": "direct", "models": [secret], "cases": 1},
+    )  # fmt: skip
+    criterion = {
+        "number": 1, "text": f"{secret} is named", "points": 5, "axis": "accuracy", "facts": [], "needs": [],
+        "why": "", "findings": [], "citations": [], "source": "",
+    }  # fmt: skip
+    result = {"criteria": [criterion], "facts": [], "needs": [], "ledger": [], "findings": []}
+    PipelineStep.objects.create(run=run, case=case, stage="result", state="done", output=result)
     SuggestionsOpened.objects.create(case=case, author=author, opened_at=AT)
+
+
+def split_criteria(case: Case, admin: User) -> None:
+    """A run that split the generic criteria of a case, points that an admin corrected, and the set they became.
+
+    The names of the set, of the model and of the admin are what authors must not see; the criteria they may.
+    """
+    source = case.benchmark.rubric_sets.get(origin="generic")
+    criteria = [[item.text, item.points, item.axis] for item in source.items.filter(case=case).order_by("position")]
+    points = [[number, text] for number, (text, *_rest) in enumerate(criteria, 1)]
+    run = SplittingRun.objects.create(
+        kind="splitting", benchmark=case.benchmark, status="finished", created_at=AT, finished_at=AT,
+        config={
+            "endpoint": "http://127.0.0.1:1/v1", "model": source.name,
+            "gold": {"name": source.name, "id": source.public_id, "digest": source.digest},
+            "cases": [{"key": case.key, "criteria": criteria}],
+        },
+        terms={"gold": source.name, "gold_id": source.public_id, "model": source.name, "cases": 1},
+    )  # fmt: skip
+    PipelineStep.objects.create(run=run, case=case, stage="split_points", state="done", output={"points": points})
+    PointsCorrection.objects.create(run=run, case=case, points=points, version=1, saved_by=admin, saved_at=AT)
+    freeze(run=run, name=SetName(f"{source.name} split"), by=admin, at=AT)
 
 
 def measure_coverage(case: Case, secret: str) -> None:
@@ -436,6 +497,7 @@ def build_world(suffix: str = "") -> World:
         "framing": f"zqframing{suffix}",
         "rubric set": f"zqrubricset{suffix}",
         "recipe": f"zqrecipe{suffix}",
+        "drafting run": f"zqdrafted{suffix}",
         "coverage run": f"zqcoverage{suffix}",
         "near-miss pair": f"zqpair{suffix}",
         "refinement": f"zqrefined{suffix}",
@@ -706,6 +768,8 @@ def build_world(suffix: str = "") -> World:
     make_framing(benchmark=benchmark, text=f"{canaries['framing']} {{{{case}}}}", by=None, at=AT)
     freeze_criteria(cases[0], canaries["rubric set"])
     write_recipe(benchmark, canaries["recipe"])
+    draft_criteria(cases[0], canaries["drafting run"], author)
+    split_criteria(cases[0], users["admin"])
     measure_coverage(cases[0], canaries["coverage run"])
     make_pair(cases[0], canaries["near-miss pair"])
     refine_response(cases[0], canaries["refinement"])

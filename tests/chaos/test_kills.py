@@ -31,7 +31,7 @@ from scoring.runs.services import RunFrame, create_run, resume_run
 from scoring.tasks import judge_slice
 from scoring.work.dispatcher import MAX_UNWRITTEN
 from scoring.work.turn import WRITE_AT, WRITE_EVERY_S
-from tests.chaos import FULL
+from tests.chaos import FULL, SEED, kills
 from tests.chaos.beat import Beat
 from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory
 from tests.processes import Worker
@@ -40,8 +40,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SEED = int(os.environ.get("CONSILIUM_CHAOS_SEED", "4"))
-KILLS = int(os.environ.get("CONSILIUM_CHAOS_KILLS", "200" if FULL else "3"))
+KILLS = kills(full=200, small=3)
 FLUSHES = 20 if FULL else 1
 CASES, CRITERIA, CANDIDATES = (50, 20, 5) if FULL else (14, 20, 5)  # 5,000 or 1,400 verdicts to a run
 CONCURRENCY, WORKERS = 16, 2

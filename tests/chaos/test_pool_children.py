@@ -20,7 +20,7 @@ from rubrics.models import Benchmark
 from scoring.models import JudgeRun, Verdict
 from scoring.runs.services import RunFrame, create_run
 from scoring.tasks import judge_slice
-from tests.chaos import FULL
+from tests.chaos import FULL, SEED
 from tests.chaos.beat import Beat
 from tests.factories import BenchmarkFactory, CaseFactory, ResponseFactory
 from tests.processes import Worker
@@ -29,7 +29,6 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SEED = int(os.environ.get("CONSILIUM_CHAOS_SEED", "4"))
 KILLS = 30 if FULL else 3  # of idle children, and as many of busy ones
 SEATS = 2
 CRITERIA = 4

@@ -320,6 +320,23 @@ def test_reports_on_urgency_can_be_computed(kind: str, client: Client) -> None:
         assert "Fennel-3B" in page and "Ginger-XL" in page
 
 
+def test_suggestions_for_two_cases_wait_and_say_that_rules_made_them(client: Client) -> None:
+    run = DraftingRun.objects.get(benchmark__slug=SLUG)
+    assert (run.status, run.endpoint_kind, run.recipe_name) == ("finished", "rules", "full")
+    suggestions = Suggestion.objects.filter(run=run)
+    assert set(suggestions.values_list("case__key", flat=True)) == {"demo-03-sudden-headache", "demo-10-gout-flare"}
+    assert set(suggestions.values_list("state", flat=True)) == {"open"}
+    by_case = Counter(suggestions.exclude(citations=[]).values_list("case__key", flat=True))
+    assert len(by_case) == 2 and min(by_case.values()) >= 3  # both rest on documents
+    for fact in Fact.objects.filter(run=run, is_usable=True).select_related("passage"):
+        assert fact.passage and fact.passage.text[fact.start : fact.end] == fact.words
+    terms = DraftingTerms.objects.get(benchmark__slug=SLUG)
+    assert terms.recipe and terms.recipe.name == "full"
+    client.force_login(User.objects.get(email="researcher@example.org"))
+    page = client.get(f"/b/{SLUG}/drafting/{run.public_id}/").content.decode()
+    assert "by rules" in page
+
+
 def test_nothing_stays_allowed_of_the_endpoint_that_answered() -> None:
     before = list(settings.JUDGE_ALLOWED_HOSTS)
     with rules_endpoint(SEED) as url:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
@@ -65,18 +67,25 @@ class DraftingWorld:
             "pauses": 0,
         }
 
-    def begin(self, url: str, **recipe: Any) -> PipelineRun:
-        """A run over all cases."""
-        config = self.config(url, **recipe)
+    def begin(self, config: dict[str, Any], *, budget: Decimal | None = None) -> PipelineRun:
+        """A run over all cases with these settings."""
         ids = [case.pk for case in self.cases]
         return create_run(
             kind=KIND, benchmark=self.benchmark, config=config, cases=ids, by=None, at=timezone.now(),
-            terms={"recipe": "full", "version": 1},
+            terms={"recipe": "full", "version": 1}, budget=budget, currency="USD" if budget else "",
         )  # fmt: skip
 
+    def worked(self, run: PipelineRun) -> DraftingRun:
+        """A run, worked to its end."""
+        return DraftingRun.objects.get(pk=work(run).pk)
+
+    def run_config(self, config: dict[str, Any]) -> DraftingRun:
+        """A run with these settings, worked to its end."""
+        return self.worked(self.begin(config))
+
     def run(self, url: str, **recipe: Any) -> DraftingRun:
-        """The same, worked to its end."""
-        return DraftingRun.objects.get(pk=work(self.begin(url, **recipe)).pk)
+        """A run with the settings of `config`, worked to its end."""
+        return self.run_config(self.config(url, **recipe))
 
     def passages(self) -> dict[str, Passage]:
         """The passages by their first heading."""
@@ -117,13 +126,18 @@ class ScriptedEndpoint:
     def __init__(self) -> None:
         self.url = ""
         self.requests: list[Any] = []
+        self.tokens_out = 0  # of all answers
+        self.latency = 0.0  # seconds
         self.answers: dict[str, Callable[[Mapping[str, str]], Mapping[str, Any]]] = {}
 
     def complete(self, request: Any) -> Mapping[str, Any]:
         """The chat completion for a request."""
         self.requests.append(request)
+        time.sleep(self.latency)
         stage, texts = read_stage(request["messages"]), read_fences(request["messages"])
-        return envelope(request, written(self.answers.get(stage, GOOD[stage])(texts)))
+        answer = envelope(request, written(self.answers.get(stage, GOOD[stage])(texts)))
+        self.tokens_out += answer["usage"]["completion_tokens"]
+        return answer
 
     def stages(self) -> list[str]:
         """The stage of each request, in order."""

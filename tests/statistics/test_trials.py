@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import betainc
 
 from consilium.statistics.auroc import pooled_auroc, self_consistency
-from consilium.statistics.estimate import Undefined
-from consilium.statistics.trials import Decision, DecisionRule, Trials, pair_results, trial_decisions
+from consilium.statistics.estimate import Estimate, Undefined
+from consilium.statistics.intervals import DEFAULT_RULE
+from consilium.statistics.trials import (
+    Decision,
+    DecisionRule,
+    PairFacts,
+    Trials,
+    pair_results,
+    trial_decisions,
+    trial_figures,
+)
 
 NAN = float("nan")
 WIN, TIE, LOSS = Decision.WIN, Decision.TIE, Decision.LOSS
@@ -69,3 +80,26 @@ def test_three_questions_have_three_auroc() -> None:
     assert pooled_auroc([], []) == Undefined("no pair with a decision")
     assert self_consistency([True], [1]) == Undefined("all pairs are won, or none is", 1)
     assert self_consistency([], []) == Undefined("no pair with a decision")
+
+
+@pytest.mark.parametrize("n", [5, 12, 30])
+def test_a_mean_of_alike_differences_has_the_interval_of_the_number_of_cases(n: int) -> None:
+    """The mean lies between ±Σ|points|, so its interval at the edge is that of a share one half, spread over these."""
+    alike = trials(*((pair, first, 4, 4, None) for pair in range(n) for first in (True, False)))
+    results = pair_results(alike, DecisionRule.SIGN, n_pairs=n, n_due=2)
+    known = np.full(n, 9.0)
+    facts = PairFacts(case=np.arange(n), n_cases=n, points=known, least=0 * known, greatest=known, span=9.0)
+    (own,) = trial_figures(results, facts, member=np.ones((n, 1), dtype=bool), rule=DEFAULT_RULE)
+    x = n / 2
+    low = brentq(lambda p: (betainc(x, n - x + 1, p) + betainc(x + 1, n - x, p)) / 2 - 0.025, 1e-9, 0.5)
+    assert isinstance(own.mean_delta, Estimate)
+    assert own.mean_delta.value == 0
+    assert (own.mean_delta.low, own.mean_delta.high) == pytest.approx((18 * low - 9, 9 - 18 * low))
+    assert "all cases are alike" in own.mean_delta.note
+    # One of twelve that differs is enough for an interval by the differences.
+    if n == 12:
+        apart = trials(*((pair, first, 4 + (pair == 0), 4, None) for pair in range(n) for first in (True, False)))
+        results = pair_results(apart, DecisionRule.SIGN, n_pairs=n, n_due=2)
+        (other,) = trial_figures(results, facts, member=np.ones((n, 1), dtype=bool), rule=DEFAULT_RULE)
+        assert isinstance(other.mean_delta, Estimate)
+        assert (own.mean_delta.high or 0) > 4 > 0.5 > (other.mean_delta.high or 0)

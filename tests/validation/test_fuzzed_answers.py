@@ -1,4 +1,4 @@
-"""Ten thousand mangled answers about coverage, trials and pairs each: none crashes a run, and none is coerced.
+"""Ten thousand mangled answers about coverage, trials, pairs and points each: none crashes a run, and none is coerced.
 
 The oracle reads for itself: an answer counts only if plain JSON finds exactly the keys of the form, each once, with
 values of their types and with numbers of the list. Chance is seeded, so an answer that fails can be had again.
@@ -22,6 +22,8 @@ from validation.coverage import kind as coverage
 from validation.coverage.config import coverage_config
 from validation.making import kind as making
 from validation.making.config import making_config
+from validation.splitting import kind as splitting
+from validation.splitting.config import splitting_config
 from validation.trials import kind as trials
 from validation.trials.config import trial_config
 
@@ -116,6 +118,22 @@ def read_edit(text: str) -> dict[str, Any] | None:
     return {"candidate": REFERENCE.replace(find, replace)}
 
 
+def read_points(text: str) -> dict[str, Any] | None:
+    value = plain_object(text, {"points"})
+    if value is None or type(value["points"]) is not list:
+        return None
+    points = []
+    for point in value["points"]:
+        if not isinstance(point, dict) or point.keys() != {"text", "criterion"} or not is_text(point["text"]):
+            return None
+        if type(point["criterion"]) is not int or not point["text"].strip():
+            return None
+        points.append([point["criterion"], point["text"].strip()])
+    if {number for number, _text in points} != {1, 2, 3}:
+        return None
+    return {"points": sorted(points, key=lambda point: point[0])}
+
+
 def extents(draw: random.Random) -> Any:
     by = draw.choice(([1], [2, 3], [3, 3], [], [draw.choice(ODD)]))
     return {"extent": draw.choice((*EXTENTS, *EXTENTS, draw.choice(ODD))), "by": by, "why": "It names “5 mg”."}
@@ -140,6 +158,14 @@ def edited(draw: random.Random) -> Any:
     return {"kind": kind, "find": find, "replace": replace, "why": "Ten times as much."}
 
 
+def pointed(draw: random.Random) -> Any:
+    points = [{"text": f"Point {n}.", "criterion": 1 + n % 3} for n in range(draw.choice((2, 3, 4, 5)))]
+    draw.shuffle(points)
+    if draw.random() < 0.3:
+        points[0][draw.choice(("text", "criterion"))] = draw.choice(ODD)
+    return {"points": points}
+
+
 COVERAGE = coverage_config(
     {**MODEL, "gold": SET, "sets": [SET], "cases": [{"key": "c", "gold": CRITERIA, "sets": [CRITERIA]}]}, may_call=False
 )
@@ -148,6 +174,7 @@ TRIALS = trial_config({**MODEL, "sets": [SET], "trials": 1, "no_rubric": True, "
 MAKING = making_config(
     {**MODEL, "kinds": ["dose"], "each": 1, "cases": [{"key": "c", "reference": REFERENCE}]}, may_call=False
 )
+SPLITTING = splitting_config({**MODEL, "gold": SET, "cases": [{"key": "c", "criteria": CRITERIA}]}, may_call=False)
 Case = tuple[AnyKind, Any, StepName, Any, Callable[[random.Random], Any], Callable[[str], dict[str, Any] | None]]
 CASES: dict[str, Case] = {
     "coverage": (coverage.KIND, COVERAGE, StepName("coverage", "0.1"), {"criteria": CRITERIA}, extents, read_extent),
@@ -160,6 +187,9 @@ CASES: dict[str, Case] = {
         read_scores,
     ),
     "near_miss": (making.KIND, MAKING, StepName("near_miss", "0"), {"reference": REFERENCE}, edited, read_edit),
+    "split_points": (
+        splitting.KIND, SPLITTING, StepName("split_points"), {"criteria": CRITERIA}, pointed, read_points,
+    ),
 }  # fmt: skip
 
 
@@ -184,6 +214,10 @@ def test_ten_thousand_answers(stage: str) -> None:
         elif stage == "coverage":
             assert result.state == "done" and result.output is not None, (number, text[:500])
             assert (result.output["extent"], result.output["by"]) == ("invalid", []), (number, text[:500])
+        elif stage == "split_points":
+            assert result.state == "done" and result.output is not None, (number, text[:500])
+            assert result.output["fault"], (number, text[:500])
+            assert result.output["points"] == [[n, own[0]] for n, own in enumerate(CRITERIA, 1)]
         else:
             assert (result.state, result.output) == ("failed", None), (number, text[:500])
             assert result.error_kind and len(result.error) <= 1000

@@ -15,11 +15,13 @@ from consilium.llm.meter import BYTES_PER_TOKEN, MIN_BYTES_PER_TOKEN
 from consilium.llm.prompts import body_of
 from rubrics.editor.privacy import cases_with_open_findings
 from rubrics.models import Benchmark, Case
+from scoring.models import EndpointKind
 from validation.coverage.config import MAX_POINTS, MAX_SETS, CoverageConfig, coverage_config
 from validation.coverage.content import ITSELF, SHIFTED, Point, Points
 from validation.coverage.prompts import coverage_messages
 from validation.models import RubricSet, RubricSetItem
 from validation.models.coverage import BACK, FORWARD
+from validation.sets.selectors import criterion_count
 
 FEW_CASES = 10
 SPARE_BYTES = 40  # of an entry of the list: its number, points and axis
@@ -62,6 +64,7 @@ def build(benchmark: Benchmark, gold: RubricSet, sets: Sequence[RubricSet], sett
     """
     check_sets(benchmark, gold, sets)
     criteria = {own.pk: criteria_of(own) for own in (gold, *sets)}
+    sources = sources_of(gold)
     rows = Case.objects.filter(benchmark=benchmark, pk__in=criteria[gold.pk]).included().order_by("pk")
     counting: dict[int, str] = {}
     tags: dict[int, list[str]] = {}
@@ -87,6 +90,7 @@ def build(benchmark: Benchmark, gold: RubricSet, sets: Sequence[RubricSet], sett
                     "key": counting[pk],
                     "tags": tags[pk],
                     "gold": stored(pk, gold),
+                    "criteria": sources.get(pk, []),
                     "sets": [stored(pk, own) for own in sets],
                 }
                 for pk in case_ids
@@ -103,9 +107,34 @@ def build(benchmark: Benchmark, gold: RubricSet, sets: Sequence[RubricSet], sett
     )
 
 
-def set_config(rubric_set: RubricSet) -> dict[str, str]:
+def set_config(rubric_set: RubricSet) -> dict[str, Any]:
     """A set as settings name it."""
-    return {"name": rubric_set.name, "id": rubric_set.public_id, "digest": rubric_set.digest}
+    named = {"name": rubric_set.name, "id": rubric_set.public_id, "digest": rubric_set.digest}
+    run = rubric_set.split_run
+    if rubric_set.source is None or run is None:
+        return named
+    split = {
+        "source": rubric_set.source.name,
+        "model": str(run.terms.get("model", "")),
+        "by_rules": run.endpoint_kind == EndpointKind.RULES,
+        "criteria": criterion_count(rubric_set),
+        "points": rubric_set.item_count,
+        "cases": rubric_set.case_count,
+        "unsplit": rubric_set.unsplit_count,
+        "corrected": rubric_set.corrected_count,
+    }
+    return {**named, "split": split}
+
+
+def sources_of(rubric_set: RubricSet) -> dict[int, list[int]]:
+    """The criterion that each point of a split set is of, by its number in the source; empty for another set."""
+    if rubric_set.source_id is None:
+        return {}
+    numbers: dict[int, list[int]] = defaultdict(list)
+    rows = RubricSetItem.objects.filter(rubric_set=rubric_set).order_by("case_id", "position")
+    for case, number in rows.values_list("case_id", "source_item__position"):
+        numbers[case].append(number)
+    return numbers
 
 
 def criteria_of(rubric_set: RubricSet) -> dict[int, Points]:

@@ -36,20 +36,40 @@ class _KeptAsItIs(StrictConfig):
     model_config = {**StrictConfig.model_config, "str_strip_whitespace": False}
 
 
+class SplitConfig(_KeptAsItIs):
+    """What a split set says of itself: the set that it comes from, and its numbers; ``unsplit`` and ``corrected`` are
+    cases.
+    """
+
+    source: str = Field(min_length=1, max_length=MAX_RUBRIC_SET_NAME_LENGTH)
+    model: str = Field(max_length=200)
+    by_rules: bool
+    criteria: int = Field(ge=1)
+    points: int = Field(ge=1)
+    cases: int = Field(ge=1)
+    unsplit: int = Field(ge=0)
+    corrected: int = Field(ge=0)
+
+
 class SetConfig(_KeptAsItIs):
-    """A set by its name, its id here, and the digest of its content."""
+    """A set by its name, its id here, and the digest of its content; ``split`` where its criteria were split."""
 
     name: str = Field(min_length=1, max_length=MAX_RUBRIC_SET_NAME_LENGTH)
     id: str = Field(max_length=16)
     digest: str = Field(max_length=64)
+    split: SplitConfig | None = None
 
 
 class CaseConfig(_KeptAsItIs):
-    """A case with its tags when the run began, its gold points, and its criteria in each measured set."""
+    """A case with its tags when the run began, its gold points, and its criteria in each measured set.
+
+    ``criteria``: the criterion that each gold point is of, by number, where the gold set is split; else empty.
+    """
 
     key: str = Field(min_length=1, max_length=MAX_KEY_LENGTH)
     tags: list[Annotated[str, Field(max_length=MAX_TAG_LENGTH)]] = Field(default_factory=list)
     gold: Criteria = Field(min_length=1)
+    criteria: list[Annotated[int, Field(ge=1)]] = Field(default_factory=list, max_length=MAX_POINTS)
     sets: list[Criteria] = Field(min_length=1, max_length=MAX_SETS)
 
 
@@ -69,6 +89,8 @@ class CoverageConfig(PricedConfig):
     def _whole(self) -> CoverageConfig:
         if any(len(case.sets) != len(self.sets) for case in self.cases):
             raise ValueError("a case does not have the criteria of every set")
+        if any(len(case.criteria) not in (0, len(case.gold)) for case in self.cases):
+            raise ValueError("a gold point has no criterion, or one too many")
         if len({case.key for case in self.cases}) != len(self.cases):
             raise ValueError("a case is there twice")
         if len({own.name for own in self.sets}) != len(self.sets):
@@ -84,6 +106,7 @@ class CoverageConfig(PricedConfig):
                     case.key,
                     tuple(map(Point.of, case.gold)),
                     tuple(tuple(map(Point.of, criteria)) for criteria in case.sets),
+                    tuple(case.criteria),
                 )
                 for case in self.cases
             )

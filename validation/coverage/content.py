@@ -46,11 +46,15 @@ Points = tuple[Point, ...]
 
 @dataclass(frozen=True, slots=True)
 class CaseContent:
-    """A case: its gold points, and its criteria in each measured set."""
+    """A case: its gold points, and its criteria in each measured set.
+
+    ``criteria``: the criterion that each gold point is of, by number, where the gold set is split; else empty.
+    """
 
     key: str
     gold: Points
     sets: tuple[Points, ...]
+    criteria: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

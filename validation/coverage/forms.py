@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -10,36 +9,25 @@ from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
-from scoring.classification.forms import ClassificationForm
-from scoring.endpoint_forms import EndpointForm
-from scoring.pipelines.forms import BudgetForm
 from validation.coverage.building import Built, build
 from validation.coverage.config import SHARE, CoverageConfig
 from validation.models import RubricSet
+from validation.run_forms import RunForm
 from validation.sets.selectors import rubric_sets
 
-NOT_SETTINGS = ("gold", "sets", "budget")
 
-
-def _default(name: str) -> Any:
-    return CoverageConfig.model_fields[name].default
-
-
-class CoverageForm(EndpointForm):
+class CoverageForm(RunForm):
     """A gold set, the sets to measure, endpoint and settings; the same fields serve to count and to begin."""
 
     settings_of = CoverageConfig
+    not_settings = ("budget", "gold", "sets")
 
+    seed = None  # type: ignore[assignment]
     gold = forms.ChoiceField(label=_("Gold set"), help_text=_("Each of its criteria is a gold point."))
     sets = forms.MultipleChoiceField(
         label=_("Sets to measure"),
         widget=forms.CheckboxSelectMultiple,
         help_text=_("The gold set against itself, and each set for the next case, are asked about as controls."),
-    )
-    max_tokens = forms.IntegerField(
-        label=_("Most tokens of an answer"),
-        initial=_default("max_tokens"),
-        help_text=_("An answer that is cut is invalid."),
     )
     share = forms.FloatField(
         label=_("Share for physicians"),
@@ -50,16 +38,11 @@ class CoverageForm(EndpointForm):
         widget=forms.NumberInput(attrs={"step": "0.05"}),
     )
     draw_seed = forms.IntegerField(
-        label=_("Seed of the draw"), min_value=0, max_value=2**31 - 1, initial=_default("draw_seed")
+        label=_("Seed of the draw"),
+        min_value=0,
+        max_value=2**31 - 1,
+        initial=CoverageConfig.model_fields["draw_seed"].default,
     )
-    concurrency = forms.IntegerField(label=_("Requests at a time"), initial=_default("concurrency"))
-    attempts = forms.IntegerField(
-        label=_("Tries of a request"), initial=_default("attempts"), help_text=_("Where the endpoint fails.")
-    )
-    price_in = ClassificationForm.base_fields["price_in"]
-    price_out = ClassificationForm.base_fields["price_out"]
-    currency = ClassificationForm.base_fields["currency"]
-    budget = BudgetForm.base_fields["budget"]
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -75,9 +58,7 @@ class CoverageForm(EndpointForm):
 
     def clean(self) -> dict[str, Any]:
         """Show all that is wrong at once, whether the form or the settings refuse it."""
-        values = self.cleaned_data
-        if values.get("budget") is not None and not (values.get("price_in") or values.get("price_out")):
-            self.add_error("budget", _("A budget needs the prices of the model."))
+        values = super().clean()
         if "gold" in values and "sets" in values:
             try:
                 self.built = build(self.benchmark, self.gold_set, self.measured, self.config())
@@ -94,14 +75,3 @@ class CoverageForm(EndpointForm):
     def measured(self) -> list[RubricSet]:
         """The sets to measure, in the order of the list."""
         return [self.known[public_id] for public_id in self.cleaned_data["sets"]]
-
-    def config(self) -> dict[str, Any]:
-        """The settings for the service, which checks them; an empty price counts as 0."""
-        values = {name: value for name, value in self.cleaned_data.items() if name not in NOT_SETTINGS}
-        return values | {name: values.get(name) or 0.0 for name in ("price_in", "price_out")}
-
-    @property
-    def chosen_budget(self) -> Decimal | None:
-        """The budget, where there is one."""
-        budget: Decimal | None = self.cleaned_data.get("budget")
-        return budget

@@ -32,11 +32,15 @@ Masks = dict[str, NDArray[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class GoldPoint:
-    """A gold point with its case; ``number`` counts from 1 within it."""
+    """A gold point with its case; ``number`` counts from 1 within it.
+
+    ``criterion``: the number of the criterion that it is a point of, where the gold set is split; else 0.
+    """
 
     case: str
     number: int
     point: Point
+    criterion: int = 0
 
     @property
     def name(self) -> str:
@@ -105,6 +109,31 @@ class CoverageInputs:
         """The controls in the same form; the columns are called by their series."""
         return self._file({series: series for _kind, _name, series in self.controls})
 
+    @property
+    def is_split(self) -> bool:
+        """Whether the gold points are single statements of criteria."""
+        return self.config.gold.split is not None
+
+    def criterion_file(self) -> CoverageFile:
+        """The measured sets over the criteria that a split gold set comes from (`extent_of_criterion`)."""
+        groups: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for place, own in enumerate(self.gold):
+            groups[own.case, own.criterion].append(place)
+        first = [self.gold[places[0]] for places in groups.values()]
+        cases, case = numbered([own.case for own in first])
+        extents = [
+            [extent_of_criterion([answers[place].extent for place in places]) for places in groups.values()]
+            for answers in map(self.series_of, range(len(self.names)))
+        ]
+        return CoverageFile(
+            sets=self.names,
+            case=case,
+            n_cases=len(cases),
+            points=np.array([own.point.points for own in first], dtype=np.float64),
+            extent=np.array(extents, dtype=np.int64).T,
+            slices=self._masks([(own.case, own.point) for own in first]),
+        )
+
     def _file(self, series: dict[str, str]) -> CoverageFile:
         cases, case = numbered([own.case for own in self.gold])
         extents = [[answer.extent for answer in self.answers[own]] for own in series.values()]
@@ -152,6 +181,18 @@ class CoverageInputs:
         return counts
 
 
+def extent_of_criterion(extents: Collection[Extent]) -> Extent:
+    """How far a criterion is covered by its points: in full if each is, partly if any is so at all.
+
+    Else not at all if one of them is not, invalid if one is, and missing where no answer came.
+    """
+    if all(extent == Extent.FULL for extent in extents):
+        return Extent.FULL
+    if min(extents) <= Extent.PARTIAL:
+        return Extent.PARTIAL
+    return min(extents)
+
+
 def read_coverage(run: CoverageRun) -> CoverageInputs:
     """The answers and decisions of a run, on cases that count; a fixed number of queries."""
     config = coverage_config(run.config, may_call=False)
@@ -179,7 +220,11 @@ def read_coverage(run: CoverageRun) -> CoverageInputs:
     )
     counting = [case for case in content.cases if case.key not in excluded]
     ordered = sorted(counting, key=lambda case: unicodedata.normalize("NFC", case.key))
-    gold = [GoldPoint(case.key, n, point) for case in ordered for n, point in enumerate(case.gold, start=1)]
+    gold = [
+        GoldPoint(case.key, n, point, case.criteria[n - 1] if case.criteria else 0)
+        for case in ordered
+        for n, point in enumerate(case.gold, start=1)
+    ]
 
     def answer(case: str, stage: str, series: str, number: int) -> SetAnswer:
         name = step_name(stage, series, number)

@@ -49,6 +49,7 @@ def create_run(
         config=built.config.model_dump(mode="json"),
         terms={
             "gold": gold.name,
+            "split": built.config.gold.split.model_dump() if built.config.gold.split else None,
             "sets": [own.name for own in sets],
             "model": built.config.model,
             "endpoint": built.config.endpoint,

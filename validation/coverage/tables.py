@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from consilium.core.out_folder import OutTable
+from consilium.core.phrases import joined, parts_of
 from consilium.statistics.intent_alignment import Extent
 from consilium.statistics.intervals import IntervalRule
 from validation.coverage import judged_tables
@@ -21,11 +22,21 @@ from validation.coverage.judged_tables import (
 )
 from validation.files import coverage_reading
 from validation.files.coverage_reading import EXTENTS
-from validation.files.coverage_tables import CASES, COMPARISON_COLUMNS, COVERAGE_COLUMNS, coverage_rows, coverage_tables
+from validation.files.coverage_tables import (
+    BACKWARD,
+    CASES,
+    COMPARISON_COLUMNS,
+    COVERAGE_COLUMNS,
+    coverage_rows,
+    coverage_tables,
+)
 from validation.files.table_rows import ALL
 
 Row = dict[str, Any]
 CONTROL_COLUMNS = ("control", *COVERAGE_COLUMNS)
+BY_CRITERION_COLUMNS = tuple(
+    "n_criteria" if name == "n_points" else name for name in COVERAGE_COLUMNS if name not in BACKWARD
+)
 _POINT = ("case", "gold", "points", "axis", "text")
 ONLY_ONE_COLUMNS = ("first", "second", *_POINT, "covered_by", "by", "why")
 UNCOVERED_COLUMNS = ("set", *_POINT, "extent", "by", "why", "decision")
@@ -47,6 +58,7 @@ def coverage_files(inputs: CoverageInputs, *, rule: IntervalRule, over: str = CA
         OutTable("coverage", COVERAGE_COLUMNS, tables.coverage, TEXT_COLUMNS),
         OutTable("comparisons", COMPARISON_COLUMNS, tables.comparisons, TEXT_COLUMNS),
         OutTable("coverage_controls", CONTROL_COLUMNS, _controls(inputs, rule, over, kind), TEXT_COLUMNS),
+        *_by_criterion(inputs, rule, over, kind),
         OutTable("coverage_powered", POWERED_COLUMNS, list(judged_tables.powered_rows(inputs, kind)), TEXT_COLUMNS),
         OutTable("coverage_judge", JUDGE_COLUMNS, list(judged_tables.judge_rows(inputs, rule, kind)), TEXT_COLUMNS),
         OutTable(
@@ -71,6 +83,24 @@ def _controls(inputs: CoverageInputs, rule: IntervalRule, over: str, kind: str) 
     named = {series: (control, name) for control, name, series in inputs.controls}
     rows = coverage_rows(inputs.control_file(), rule=rule, over=over, endpoint_kind=kind)
     return [{**row, "control": named[row["set"]][0], "set": named[row["set"]][1]} for row in rows]
+
+
+def _by_criterion(inputs: CoverageInputs, rule: IntervalRule, over: str, kind: str) -> list[OutTable]:
+    """The figures over the criteria of a split gold set, each counted once; no table for another gold set."""
+    if not inputs.is_split:
+        return []
+    rows = coverage_rows(inputs.criterion_file(), rule=rule, over=over, endpoint_kind=kind)
+    # Precision is not asked here: it has the criteria of the measured sets, not those of the gold set.
+    others = ", ".join(BACKWARD)
+    given = [
+        {
+            **row,
+            "n_criteria": row["n_points"],
+            "note": joined(*(part for part in parts_of(row["note"]) if getattr(part, "label", "") != others)),
+        }
+        for row in rows
+    ]
+    return [OutTable("coverage_by_criterion", BY_CRITERION_COLUMNS, given, TEXT_COLUMNS)]
 
 
 def _points(inputs: CoverageInputs) -> tuple[tuple[str, ...], list[Row]]:

@@ -47,6 +47,7 @@ def _page_words(run: CoverageRun) -> dict[str, Any]:
     return {
         "budget_form": BudgetForm(),
         "queue": selectors.queue_counts([run.pk])[run.pk],
+        "split": run.terms.get("split"),
         "may_ask": ended and not run.replay,
         "cases": selectors.case_rows(run, len(run.set_names)) if ended else [],
         "settings": [(name, json.dumps(value)) for name, value in run.terms.get("settings", {}).items()],

@@ -4,6 +4,7 @@ from validation.models.coverage import CoverageDecision, CoverageRun
 from validation.models.pairs import ErrorKind, MakingRun, NearMissPair, PairGroup, PairJudgement
 from validation.models.refinement import RefinementRun
 from validation.models.rubric_sets import CaseInSets, RubricSet, RubricSetItem, RubricSetMend
+from validation.models.splitting import PointsCorrection, SplittingRun
 from validation.models.trials import TrialRun
 
 __all__ = [
@@ -15,9 +16,11 @@ __all__ = [
     "NearMissPair",
     "PairGroup",
     "PairJudgement",
+    "PointsCorrection",
     "RefinementRun",
     "RubricSet",
     "RubricSetItem",
     "RubricSetMend",
+    "SplittingRun",
     "TrialRun",
 ]

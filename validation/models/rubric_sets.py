@@ -19,6 +19,7 @@ from consilium.core.limits import (
     MAX_RUBRIC_SET_NAME_LENGTH,
 )
 from rubrics.models import Benchmark, Case, Criterion
+from scoring.models import PipelineRun
 
 
 def _no_truncate() -> pgtrigger.Trigger:
@@ -76,6 +77,8 @@ class RubricSet(models.Model):
         TRACK = "track", _("Another track")
         FILE = "file", _("File")
         GENERIC = "generic", _("Generic criteria")
+        SPLIT = "split", _("Criteria of a set, split")
+        DRAFTING = "drafting", _("Drafting run")
 
     public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
     # Found by the index of the constraint below, which begins with it.
@@ -86,6 +89,14 @@ class RubricSet(models.Model):
     track = models.CharField(max_length=40, blank=True)  # of its rubrics, as they were published at ``created_at``
     file_name = models.CharField(max_length=255, blank=True)
     file_digest = models.CharField(max_length=64, blank=True)  # SHA-256 of the file
+    # Of a split set: the set whose criteria its items are points of, the run that split them, and how many cases kept
+    # their criteria as they are or have points that an author corrected.
+    source = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="split_sets")
+    split_run = models.ForeignKey(PipelineRun, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    unsplit_count = models.PositiveIntegerField(default=0)
+    corrected_count = models.PositiveIntegerField(default=0)
+    # Of a drafted set: the run that drafted its criteria, whatever physicians decided on them.
+    drafting_run = models.ForeignKey(PipelineRun, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     # Which cases it was to hold, and how many each condition left: as `validation.sets.frames` writes it.
     frame = models.JSONField(default=dict)
     digest = models.CharField(max_length=64)  # SHA-256 of its items, as `validation.sets.content` computes it
@@ -111,8 +122,22 @@ class RubricSet(models.Model):
             models.CheckConstraint(
                 condition=Q(origin="gold", track="gold")
                 | (Q(origin="track") & ~Q(track__in=["", "gold"]))
-                | Q(origin__in=["file", "generic"], track=""),
+                | Q(origin__in=["file", "generic", "split", "drafting"], track=""),
                 name="validation_set_track_of_origin",
+            ),
+            models.CheckConstraint(
+                condition=Q(origin="split", source__isnull=False, split_run__isnull=False)
+                | ~Q(origin="split") & Q(source=None, split_run=None, unsplit_count=0, corrected_count=0),
+                name="validation_set_split_of_origin",
+            ),
+            models.CheckConstraint(
+                condition=Q(origin="drafting", drafting_run__isnull=False)
+                | ~Q(origin="drafting") & Q(drafting_run=None),
+                name="validation_set_run_of_origin",
+            ),
+            models.CheckConstraint(
+                condition=Q(case_count__gte=F("unsplit_count") + F("corrected_count")),
+                name="validation_set_split_cases",
             ),
             models.CheckConstraint(
                 condition=Q(origin="file") & ~Q(file_digest="") | ~Q(origin="file") & Q(file_digest="", mend_count=0),
@@ -125,7 +150,14 @@ class RubricSet(models.Model):
                 name="finished_once",
                 when=pgtrigger.Before,
                 operation=pgtrigger.Update,
-                declare=[("items", "bigint"), ("cases", "bigint"), ("foreign_cases", "bigint"), ("mends", "bigint")],
+                declare=[
+                    ("items", "bigint"),
+                    ("cases", "bigint"),
+                    ("foreign_cases", "bigint"),
+                    ("mends", "bigint"),
+                    ("strays", "bigint"),
+                    ("lost", "bigint"),
+                ],
                 func="""
                     IF OLD.finished_at IS NOT NULL OR NEW.finished_at IS NULL
                        OR to_jsonb(NEW) - 'finished_at' <> to_jsonb(OLD) - 'finished_at' THEN
@@ -142,6 +174,38 @@ class RubricSet(models.Model):
                        OR mends <> NEW.mend_count THEN
                         RAISE EXCEPTION 'The rows of a rubric set are not those that it announces'
                             USING ERRCODE = 'check_violation', CONSTRAINT = 'validation_set_whole';
+                    END IF;
+                    IF NEW.drafting_run_id IS NOT NULL AND NOT EXISTS (
+                        SELECT 1 FROM scoring_pipelinerun r WHERE r.id = NEW.drafting_run_id
+                            AND r.kind = 'drafting' AND r.benchmark_id = NEW.benchmark_id
+                    ) THEN
+                        RAISE EXCEPTION 'Drafted criteria are those of a run of drafting on the benchmark'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'validation_set_drafted';
+                    END IF;
+                    -- Each point keeps case, points and axis of a criterion of the source, and no criterion is lost.
+                    SELECT count(*) INTO strays FROM validation_rubricsetitem i
+                        LEFT JOIN validation_rubricsetitem o ON o.id = i.source_item_id
+                        WHERE i.rubric_set_id = NEW.id AND (
+                            (NEW.source_id IS NULL) <> (i.source_item_id IS NULL)
+                            OR o.rubric_set_id <> NEW.source_id OR o.case_id <> i.case_id
+                            OR o.points <> i.points OR o.axis <> i.axis
+                        );
+                    SELECT count(*) INTO lost FROM validation_rubricsetitem o
+                        WHERE o.rubric_set_id = NEW.source_id
+                          AND o.case_id IN (
+                              SELECT i.case_id FROM validation_rubricsetitem i WHERE i.rubric_set_id = NEW.id
+                          )
+                          AND o.id NOT IN (
+                              SELECT i.source_item_id FROM validation_rubricsetitem i
+                              WHERE i.rubric_set_id = NEW.id AND i.source_item_id IS NOT NULL
+                          );
+                    IF strays > 0 OR lost > 0 OR NOT EXISTS (
+                        SELECT 1 WHERE NEW.source_id IS NULL UNION ALL
+                        SELECT 1 FROM validation_rubricset s WHERE s.id = NEW.source_id
+                            AND s.benchmark_id = NEW.benchmark_id AND s.finished_at IS NOT NULL
+                    ) THEN
+                        RAISE EXCEPTION 'The points of a split set are those of the criteria of its source'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'validation_set_points_of_source';
                     END IF;
                     RETURN NEW;
                 """,
@@ -177,6 +241,10 @@ class RubricSetItem(models.Model):
     criterion = models.ForeignKey(
         Criterion, null=True, blank=True, on_delete=models.PROTECT, related_name="set_items"
     )  # that it was copied from; empty where it came from a file or is generic
+    # The criterion of the source that it is a point of, in a split set.
+    source_item = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="split_items", db_index=False
+    )
 
     class Meta:
         ordering = ["rubric_set", "case", "position"]

@@ -12,59 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
+from consilium.llm.quantities import drugs_in, numbers_in
 from consilium.llm.rules.stems import stems
 
 NEW_NUMBER, NEW_DRUG, STRAY, SIZE = "new_number", "new_drug", "stray", "size"
 SHARED_STEMS = 1 / 3  # of the shorter of instruction and sentence
 Finding = dict[str, Any]
 
-_UNITS = (
-    r"micrograms?|milligrams?|millilitres?|milliliters?|mcg|µg|μg|ug|mg|kg|g|ml|mL|dl|dL|l|L|mmol|mol|mEq|IU|iu|units?|"
-    r"mmHg|cm|mm|bpm|°C|℃|°F|C|F|%|％|percent|tablets?|capsules?|puffs?|drops?|doses?|times?|"
-    r"seconds?|minutes?|mins?|hours?|hrs?|h|days?|weeks?|months?|years?|"
-    r"微克|毫克|千克|公斤|克|毫升|升|片|粒|滴|次|秒|分钟|小时|天|日|周|个月|月|年|度|倍"
-)
-_NUMBER = re.compile(
-    r"(?<![\w.])(\d+(?:[.,]\d+)*)(?:\s?[-–~至]\s?(\d+(?:[.,]\d+)*))?\s?"
-    rf"((?:{_UNITS})(?:\s?/\s?(?:{_UNITS}))*)(?![A-Za-z0-9_])",
-)
-_DRUG = re.compile(
-    r"\b[a-z]*(?:cillin|mycin|micin|cycline|oxacin|sulfa|prim|azole|prazole|tidine|setron|triptan|statin|fibrate|pril|"
-    r"sartan|olol|dipine|thiazide|semide|lactone|formin|gliptin|gliflozin|glutide|glitazone|parin|xaban|gatran|grel|"
-    r"profen|fenac|oxicam|coxib|caine|codone|morphone|fentanyl|zepam|zolam|barbital|oxetine|ipramine|triptyline|"
-    r"peridol|azine|apine|idone|mab|nib|ciclib|vir|vudine|sone|solone|onide|terol|tropium|lukast|phylline|"
-    r"cetamol|aspirin|insulin|warfarin|digoxin|lithium|morphine|heparin|steroids?)\b",
-    re.IGNORECASE,
-)
-# A word that a dose is of, whatever it ends in.
-_DOSED = re.compile(rf"\d\s?(?:{_UNITS})\s+of\s+([A-Za-z][A-Za-z-]{{3,}})")
-_HAN_DRUG = re.compile(
-    "[\u4e00-\u9fff]{1,3}(?:西林|霉素|环素|沙星|康唑|拉唑|替丁|他汀|普利|沙坦|洛尔|地平|噻嗪|双胍|列汀|列净|肝素|沙班|"
-    "洛芬|昔布|卡因|西泮|唑仑|西汀|替林|单抗|替尼|韦|松龙|特罗|司特|茶碱|酰氨基酚|司匹林|胰岛素|法林)"
-)
-_NO_DRUGS = frozenset({"someone", "medicine", "magazine", "prone", "person", "reason", "season", "comparin", "alone"})
 _SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?](?=\d)[^.!?。！？\n]*)*(?:[.!?。！？]+[\"”’)）]*|\n+|\Z)")
 _WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )
-
-
-def numbers_in(text: str) -> dict[str, str]:
-    """The numbers of a text with their units: a form that compares equal, and the words that stand there."""
-    forms: dict[str, str] = {}
-    for match in _NUMBER.finditer(text):
-        unit = re.sub(r"\s", "", match[3]).casefold().removesuffix("s")
-        for number in filter(None, (match[1], match[2])):
-            forms.setdefault(f"{number.replace(',', '')} {unit}", match[0].strip())
-    return forms
-
-
-def drugs_in(text: str) -> dict[str, str]:
-    """Words like names of drugs: a form that compares equal, and the words that stand there."""
-    words = [match[0] for match in _DRUG.finditer(text)]
-    words += [match[1] for match in _DOSED.finditer(text)]
-    words += [match[0] for match in _HAN_DRUG.finditer(text)]
-    return {word.casefold(): word for word in words if len(word) > 2 and word.casefold() not in _NO_DRUGS}
 
 
 def sentences(text: str) -> list[str]:

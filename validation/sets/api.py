@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import PAGED, only, page_of, valid
 from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH, MAX_TAG_LENGTH
+from drafting.models import DraftingRun
 from rubrics.access import get_benchmark
 from rubrics.api.serializers import ImportSerializer
 from rubrics.models import ImportJob
@@ -24,6 +25,7 @@ from validation.access import get_rubric_set
 from validation.models import RubricSet, RubricSetMend
 from validation.sets import comparison, selectors, services
 from validation.sets.frames import MAX_LANGUAGE_LENGTH, MAX_TAGS, Frame, frame_of
+from validation.sets.storing import SetName
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -46,17 +48,22 @@ class FrameSerializer(StrictSerializer, Plain):
 
 
 class NewRubricSetSerializer(FrameSerializer):
-    """A set of the published rubrics of a ``track``, gold by default, or of the generic criteria."""
+    """A set of the published rubrics of a ``track``, gold by default, of a drafting ``run``, or of generic criteria."""
 
     name = serializers.CharField(max_length=MAX_RUBRIC_SET_NAME_LENGTH)
     description = serializers.CharField(max_length=MAX_DESCRIPTION_LENGTH, required=False, allow_blank=True, default="")
-    source = serializers.ChoiceField(choices=["track", "generic"])  # type: ignore[assignment]
+    source = serializers.ChoiceField(choices=["track", "run", "generic"])  # type: ignore[assignment]
     track = serializers.CharField(max_length=40, required=False)
+    run = serializers.CharField(max_length=16, required=False, help_text="The id of a run of drafting that has ended.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse a track that would be ignored."""
         if attrs["source"] == "generic" and "track" in attrs:
             raise ValidationError({"track": ["generic criteria have no track"]})
+        if attrs["source"] == "run" and "track" in attrs:
+            raise ValidationError({"track": ["drafted criteria have no track"]})
+        if (attrs["source"] == "run") != ("run" in attrs):
+            raise ValidationError({"run": ["give a run with the source run, and with no other"]})
         return attrs
 
 
@@ -84,14 +91,25 @@ class RubricSetSerializer(Plain):
     cases = serializers.IntegerField(source="case_count")
     items = serializers.IntegerField(source="item_count")
     mends = serializers.IntegerField(source="mend_count")
+    split_of = serializers.CharField(
+        source="source.public_id",
+        allow_null=True,
+        help_text="The set whose criteria its items are points of.",
+    )
+    drafting_run = serializers.CharField(
+        source="drafting_run.public_id", allow_null=True, help_text="The run that drafted its criteria."
+    )
+    unsplit = serializers.IntegerField(source="unsplit_count", help_text="Cases whose criteria stayed as they are.")
+    corrected = serializers.IntegerField(source="corrected_count", help_text="Cases whose points an author corrected.")
     created_at = serializers.DateTimeField()
 
 
 class RubricSetItemSerializer(Plain):
-    """A criterion of a case in a set."""
+    """A criterion of a case in a set; in a split set a point, with the position of its criterion in the source."""
 
     case = serializers.CharField(source="case.key")
     position = serializers.IntegerField()
+    of_criterion = serializers.IntegerField(source="source_item.position", allow_null=True)
     criterion = serializers.CharField(source="text")
     points = serializers.IntegerField()
     axis = serializers.CharField()
@@ -141,6 +159,15 @@ def _track_of(payload: dict[str, Any]) -> str:
     return str(payload.get("track", selectors.GOLD)) if payload["source"] == "track" else ""
 
 
+def _run_of(request: Request, slug: str, payload: dict[str, Any]) -> DraftingRun | None:
+    if payload["source"] != "run":
+        return None
+    run = selectors.drafting_runs(get_benchmark(request.user, slug)).filter(public_id=payload["run"]).first()
+    if run is None:
+        raise ValidationError({"run": ["there is no such run of drafting that has ended"]})
+    return run
+
+
 def _frame_of(payload: dict[str, Any]) -> Frame:
     return frame_of(**{name: payload[name] for name in ("criteria", "axes", "language", "tags")})
 
@@ -156,7 +183,7 @@ def _frame_of(payload: dict[str, Any]) -> Frame:
 )
 @api_view(["GET", "POST"])
 def rubric_sets(request: Request, slug: str) -> Response:
-    """List the rubric sets, the newest first, or make one of published rubrics or of the generic criteria."""
+    """List the rubric sets, the newest first, or make one of published rubrics, drafted or generic criteria."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         only(request)
@@ -164,8 +191,9 @@ def rubric_sets(request: Request, slug: str) -> Response:
     payload = valid(NewRubricSetSerializer(data=request.data))
     row = services.make_set(
         benchmark=benchmark,
-        name=services.SetName(payload["name"], payload["description"]),
+        name=SetName(payload["name"], payload["description"]),
         track=_track_of(payload),
+        run=_run_of(request, slug, payload),
         frame=_frame_of(payload),
         by=cast("User", request.user),
         at=timezone.now(),
@@ -181,7 +209,9 @@ def frame(request: Request, slug: str) -> Response:
     """Show how many cases each condition of a frame leaves; nothing is made."""
     benchmark = get_benchmark(request.user, slug)
     payload = valid(_FrameOfSource(data=request.data))
-    funnel = selectors.funnel(benchmark, _frame_of(payload), track=_track_of(payload))
+    funnel = selectors.funnel(
+        benchmark, _frame_of(payload), track=_track_of(payload), run=_run_of(request, slug, payload)
+    )
     return Response(FrameStepSerializer(funnel.steps, many=True).data)
 
 

@@ -12,12 +12,17 @@ AXIS_PREFIX = "axis:"
 
 @dataclass(frozen=True, slots=True)
 class SetCriterion:
-    """A criterion of a set; ``criterion`` is the row of the rubric that it was copied from, where there is one."""
+    """A criterion of a set.
+
+    ``criterion`` is the row of the rubric that it was copied from, where there is one; ``source_item`` the row of the
+    set whose criterion it is a point of.
+    """
 
     text: str
     points: int
     axis: str = ""
     criterion: int | None = None
+    source_item: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

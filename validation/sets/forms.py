@@ -6,12 +6,15 @@ from typing import Any
 
 from django import forms
 from django.db import models
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.errors import DomainError
 from consilium.core.languages import language_name
 from consilium.core.limits import MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
+from drafting.models import DraftingRun
 from rubrics.models import Benchmark
 from rubrics.selectors import lists
 from validation.sets import selectors
@@ -21,6 +24,7 @@ from validation.sets.frames import MAX_LANGUAGE_LENGTH, MAX_TAGS, Frame, frame_o
 class SourceChoice(models.TextChoices):
     TRACK = "track", _("Published rubrics of a track")
     FILE = "file", _("A file")
+    RUN = "run", _("A drafting run")
     GENERIC = "generic", _("Generic criteria")
 
 
@@ -42,6 +46,11 @@ class FrameForm(forms.Form):
     track = forms.ChoiceField(
         label=_("Track"),
         error_messages={"required": _("Choose a track. A benchmark without published rubrics has none.")},
+    )
+    run = forms.ChoiceField(
+        label=_("Drafting run"),
+        help_text=_("What it drafted is copied, whatever physicians decide on it."),
+        error_messages={"required": _("Choose a run. A benchmark where no run of drafting has ended has none.")},
     )
     criteria = forms.CharField(
         label=_("Number of criteria"),
@@ -70,6 +79,11 @@ class FrameForm(forms.Form):
         assert isinstance(language, forms.ChoiceField)
         track.required = not self.is_bound or self.data.get("source") == SourceChoice.TRACK
         track.choices = [(name, name) for name in selectors.tracks(benchmark)]
+        drafted = self.fields["run"]
+        assert isinstance(drafted, forms.ChoiceField)
+        drafted.required = self.is_bound and self.data.get("source") == SourceChoice.RUN
+        self.runs = {run.public_id: run for run in selectors.drafting_runs(benchmark)}
+        drafted.choices = [(public_id, _run_words(run)) for public_id, run in self.runs.items()]
         codes = [code for code in lists.languages(benchmark) if code and len(code) <= MAX_LANGUAGE_LENGTH]
         language.choices = [("", _now("All")), *((code, language_name(code)) for code in codes)]
 
@@ -111,6 +125,16 @@ class FrameForm(forms.Form):
     def track_to_copy(self) -> str:
         """The track, if the criteria come from one."""
         return self.cleaned_data["track"] if self.cleaned_data["source"] == SourceChoice.TRACK else ""
+
+    def run_to_copy(self) -> DraftingRun | None:
+        """The run of drafting, if the criteria come from one."""
+        return self.runs[self.cleaned_data["run"]] if self.cleaned_data["source"] == SourceChoice.RUN else None
+
+
+def _run_words(run: DraftingRun) -> str:
+    words = _now("%(name)s, version %(version)s") % {"name": run.recipe_name, "version": run.recipe_version}
+    made = date_format(localtime(run.created_at), "SHORT_DATETIME_FORMAT")
+    return f"{words} · {made} · {run.public_id}"
 
 
 class RubricSetForm(FrameForm):

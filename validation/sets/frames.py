@@ -22,6 +22,8 @@ CONDITIONS = {
     "included": gettext_lazy("Cases that count"),
     "track": gettext_lazy("A published rubric on the track"),
     "file": gettext_lazy("In the file"),
+    "run": gettext_lazy("Drafted for by the run"),
+    "set": gettext_lazy("In the set that was split"),
     "criteria": gettext_lazy("Number of criteria"),
     "axes": gettext_lazy("Number of axes"),
     "language": gettext_lazy("Language"),

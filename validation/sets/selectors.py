@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -14,6 +14,8 @@ from django.db import connection
 from django.db.models import Count, FilteredRelation, Q, QuerySet
 
 from consilium.core.limits import MAX_AXIS_LENGTH
+from drafting.models import DraftingRun
+from drafting.runs.selectors import drafted_outputs, runs_on
 from rubrics.editor.editing import AXES
 from rubrics.models import Benchmark, Case, Rubric, RubricItem
 from validation.models import RubricSet, RubricSetItem, RubricSetMend
@@ -23,6 +25,8 @@ from validation.sets.frames import Frame, FramedCase, Funnel, funnel_of
 GOLD = "gold"
 CASES_PER_PAGE = 10
 ITEM_COLUMNS = ("case", "position", "criterion", "points", "axis")
+POINT_COLUMNS = ("case", "point", "text", "points", "axis", "criterion", "criterion_text")
+POINT_TEXT = ("case", "text", "axis", "criterion_text")
 MEND_COLUMNS = ("line", "case", "number", "field", "how", "before", "after", "criterion")
 MEND_TEXT = ("case", "field", "before", "after", "criterion")
 
@@ -92,11 +96,33 @@ def framed_cases(benchmark: Benchmark, frame: Frame, *, track: str = "") -> list
     ]
 
 
-def funnel(benchmark: Benchmark, frame: Frame, *, track: str = "") -> Funnel:
-    """The funnel of a frame: with ``track`` over cases with a published rubric there, else over all that count."""
+def funnel(benchmark: Benchmark, frame: Frame, *, track: str = "", run: DraftingRun | None = None) -> Funnel:
+    """The funnel of a frame: with ``track`` over cases with a published rubric there, else over all that count.
+
+    With ``run`` over the cases for which that run drafted criteria.
+    """
     cases = framed_cases(benchmark, frame, track=track)
-    source = ("track", track, lambda case: case.rubric is not None) if track else None
+    source: tuple[str, str, Callable[[FramedCase], bool]] | None = None
+    if run is not None:
+        drafted = {case for case, output in drafted_outputs(run) if output["criteria"]}
+        source = ("run", str(run), lambda case: case.pk in drafted)
+    elif track:
+        source = ("track", track, lambda case: case.rubric is not None)
     return funnel_of(frame, cases, source=source)
+
+
+def drafting_runs(benchmark: Benchmark) -> QuerySet[DraftingRun]:
+    """The runs of drafting that have ended, the newest first."""
+    return runs_on(benchmark).exclude(status__in=DraftingRun.LIVE)
+
+
+def drafted_criteria(run: DraftingRun) -> dict[int, list[SetCriterion]]:
+    """The criteria that a run drafted, in their order, by case; a case for which it drafted none is missing."""
+    return {
+        case: [SetCriterion(row["text"], row["points"], axis_named(row["axis"])) for row in output["criteria"]]
+        for case, output in drafted_outputs(run)
+        if output["criteria"]
+    }
 
 
 def criteria_of_rubrics(rubrics: list[int]) -> dict[int, list[SetCriterion]]:
@@ -115,12 +141,16 @@ def criteria_of_rubrics(rubrics: list[int]) -> dict[int, list[SetCriterion]]:
 
 def rubric_sets(benchmark: Benchmark) -> QuerySet[RubricSet]:
     """The sets of a benchmark, the newest first."""
-    return RubricSet.objects.finished().filter(benchmark=benchmark).select_related("created_by")
+    return (
+        RubricSet.objects.finished().filter(benchmark=benchmark).select_related("created_by", "source", "drafting_run")
+    )
 
 
 def items_of(rubric_set: RubricSet) -> QuerySet[RubricSetItem]:
-    """The items of a set with their cases, in the order of import of the cases."""
+    """The items of a set with their cases, and of points their criteria, in the order of import of the cases."""
     rows = RubricSetItem.objects.filter(rubric_set=rubric_set).select_related("case")
+    if rubric_set.source_id:
+        rows = rows.select_related("source_item")
     return rows.defer("case__conversation", "case__reference_answer", "case__metadata").order_by("case_id", "position")
 
 
@@ -157,6 +187,19 @@ def item_rows(rubric_set: RubricSet) -> Iterator[tuple[Any, ...]]:
     """The items as rows of `ITEM_COLUMNS`."""
     columns = ("case__key", "position", "text", "points", "axis")
     yield from items_of(rubric_set).values_list(*columns).iterator(chunk_size=2000)
+
+
+def point_rows(rubric_set: RubricSet) -> Iterator[tuple[Any, ...]]:
+    """The points of a split set, each with its criterion in the source, as rows of `POINT_COLUMNS`."""
+    columns = ("case__key", "position", "text", "points", "axis", "source_item__position", "source_item__text")
+    yield from items_of(rubric_set).values_list(*columns).iterator(chunk_size=2000)
+
+
+def criterion_count(rubric_set: RubricSet) -> int:
+    """How many criteria of its source the points of a split set belong to."""
+    return (
+        RubricSetItem.objects.filter(rubric_set=rubric_set).aggregate(n=Count("source_item", distinct=True))["n"] or 0
+    )
 
 
 def mend_rows(rubric_set: RubricSet) -> Iterator[tuple[Any, ...]]:

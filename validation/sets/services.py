@@ -4,83 +4,71 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.jobs import Progress
-from consilium.core.limits import MAX_AXIS_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH
+from consilium.core.limits import MAX_AXIS_LENGTH
 from consilium.core.phrases import Phrase
+from drafting.models import DraftingRun
 from rubrics.generic import generic_criteria
-from rubrics.imports.bulk import chunks, copy_rows
+from rubrics.imports.bulk import chunks
 from rubrics.imports.registry import Counts
 from rubrics.models import Benchmark, Case
 from rubrics.parsing.faults import Faults
-from validation.models import RubricSet, RubricSetItem, RubricSetMend
+from validation.models import RubricSet
 from validation.sets import selectors
-from validation.sets.content import Mend, SetCriterion, digest_of
-from validation.sets.frames import Frame, FramedCase, Funnel, frame_of, funnel_of
+from validation.sets.content import SetCriterion, digest_of
+from validation.sets.frames import Frame, FramedCase, frame_of, funnel_of
 from validation.sets.reading import SetRow, read_set_file
+from validation.sets.storing import SetName, Source, store_set, taken
 
 Origin = RubricSet.Origin
-ITEM_COLUMNS = ("rubric_set", "case", "position", "text", "points", "axis", "criterion")
-MEND_COLUMNS = ("rubric_set", "case", "line", "number", "field", "how", "before", "after", "text")
 # What an import of a file takes, as texts; ``tags`` has one tag a line.
 FILE_OPTIONS = ("name", "description", "criteria", "axes", "language", "tags", "mend")
 CHUNK = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class SetName:
-    """What a set is called, and what it is for."""
-
-    name: str
-    description: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.name.strip():
-            raise DomainError(_("A rubric set needs a name."))
-        for text, longest in ((self.name, MAX_RUBRIC_SET_NAME_LENGTH), (self.description, MAX_DESCRIPTION_LENGTH)):
-            if len(text) > longest:
-                raise DomainError(_("This is longer than %(n)d characters.") % {"n": longest})
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """Where the criteria of a set come from."""
-
-    origin: str
-    track: str = ""
-    file_name: str = ""
-    file_digest: str = ""
-
-
 @transaction.atomic
 def make_set(
-    *, benchmark: Benchmark, name: SetName, track: str, frame: Frame, by: User | None, at: datetime
+    *,
+    benchmark: Benchmark,
+    name: SetName,
+    track: str,
+    frame: Frame,
+    run: DraftingRun | None = None,
+    by: User | None,
+    at: datetime,
 ) -> RubricSet:
     """Copy the published rubrics of ``track``, as they are now, for the cases in the frame.
 
-    Without a track, every case in the frame gets the six generic criteria.
+    With ``run``, copy what that run has drafted, whatever physicians decided on it. Without a track and a run, every
+    case in the frame gets the six generic criteria.
     """
-    funnel = selectors.funnel(benchmark, frame, track=track)
+    if run is not None and (run.benchmark_id != benchmark.pk or run.status in DraftingRun.LIVE):
+        raise Conflict(_("The run has not ended."))
+    funnel = selectors.funnel(benchmark, frame, track=track, run=run)
     content: list[tuple[FramedCase, Sequence[SetCriterion]]]
-    if track:
+    if run is not None:
+        drafted = selectors.drafted_criteria(run)
+        content = [(case, drafted[case.pk]) for case in funnel.cases]
+        source = Source(Origin.DRAFTING, drafting_run=run)
+    elif track:
         # A published rubric never changes, so the criteria are those of the rubrics that the frame looked at.
         by_rubric = selectors.criteria_of_rubrics([case.rubric for case in funnel.cases if case.rubric is not None])
         content = [(case, by_rubric[case.rubric]) for case in funnel.cases if case.rubric in by_rubric]
         _check_axes(content)
-        source = _Source(Origin.GOLD if track == selectors.GOLD else Origin.TRACK, track=track)
+        source = Source(Origin.GOLD if track == selectors.GOLD else Origin.TRACK, track=track)
     else:
         content = [(case, _generic(case.language)) for case in funnel.cases]
-        source = _Source(Origin.GENERIC)
-    return _store(benchmark, name, source, frame, funnel, content, by=by, at=at)
+        source = Source(Origin.GENERIC)
+    return store_set(benchmark, name, source, frame, funnel, content, by=by, at=at)
 
 
 def _generic(language: str) -> list[SetCriterion]:
@@ -96,77 +84,6 @@ def _check_axes(content: Sequence[tuple[FramedCase, Sequence[SetCriterion]]]) ->
                     _("Case “%(case)s”, criterion %(number)d: the axis is longer than %(n)d characters.")
                     % {"case": case.key, "number": number, "n": MAX_AXIS_LENGTH}
                 )
-
-
-def _store(
-    benchmark: Benchmark,
-    name: SetName,
-    source: _Source,
-    frame: Frame,
-    funnel: Funnel,
-    content: Sequence[tuple[FramedCase, Sequence[SetCriterion]]],
-    *,
-    mends: Sequence[tuple[int, Mend]] = (),
-    by: User | None,
-    at: datetime,
-) -> RubricSet:
-    """Write a set with its rows, and finish it. ``mends`` has the case of each."""
-    if not content:
-        raise DomainError(_("No case is in the frame, so there is nothing to make a set of."))
-    rubric_set = RubricSet(
-        benchmark=benchmark,
-        name=name.name.strip(),
-        description=name.description,
-        origin=source.origin,
-        track=source.track,
-        file_name=source.file_name[:255],
-        file_digest=source.file_digest,
-        frame={**frame.as_json(), "funnel": [_step_as_json(step) for step in funnel.steps]},
-        digest=digest_of({case.key: criteria for case, criteria in content}),
-        case_count=len(content),
-        item_count=sum(len(criteria) for _case, criteria in content),
-        mend_count=len(mends),
-        created_by=by,
-        created_at=at,
-    )
-    try:
-        with transaction.atomic():
-            rubric_set.save(force_insert=True)
-    except IntegrityError as error:
-        if "validation_set_name_once" not in str(error):
-            raise
-        raise Conflict(_taken(name)) from error
-    pk = rubric_set.pk
-    copy_rows(
-        RubricSetItem,
-        ITEM_COLUMNS,
-        (
-            (pk, case.pk, position, item.text, item.points, item.axis, item.criterion)
-            for case, criteria in content
-            for position, item in enumerate(criteria, start=1)
-        ),
-    )
-    copy_rows(
-        RubricSetMend,
-        MEND_COLUMNS,
-        (
-            (pk, case, mend.line, mend.number, mend.field, str(mend.how), mend.before, mend.after, mend.text)
-            for case, mend in mends
-        ),
-    )
-    rubric_set.finished_at = at
-    rubric_set.save(update_fields=["finished_at"])
-    return rubric_set
-
-
-def _step_as_json(step: Any) -> dict[str, Any]:
-    return {"condition": step.condition, "value": step.value, "alone": step.alone, "together": step.together}
-
-
-def _taken(name: SetName) -> str:
-    return _("There is a rubric set called “%(name)s” already. A set never changes: choose another name.") % {
-        "name": name.name.strip()
-    }
 
 
 # Files -----------------------------------------------------------------------------------------------------------
@@ -206,11 +123,11 @@ def import_rubric_set(
     funnel = funnel_of(frame, cases, source=("file", "", lambda case: case.pk in by_case))
     content = [(case, by_case[case.pk].criteria) for case in funnel.cases]
     mends = [(case.pk, mend) for case in funnel.cases for mend in by_case[case.pk].mends]
-    source = _Source(Origin.FILE, file_name=options.get("file_name", ""), file_digest=file_digest)
+    source = Source(Origin.FILE, file_name=options.get("file_name", ""), file_digest=file_digest)
     known = RubricSet.objects.finished().filter(benchmark=benchmark, name=name.name.strip()).first()
     if known is not None:
         return _unchanged(known, name, frame, file_digest, {case.key: criteria for case, criteria in content})
-    rubric_set = _store(benchmark, name, source, frame, funnel, content, mends=mends, by=by, at=at)
+    rubric_set = store_set(benchmark, name, source, frame, funnel, content, mends=mends, by=by, at=at)
     return {
         "rubric sets": {"created": 1, "unchanged": 0},
         "criteria": {"created": rubric_set.item_count, "unchanged": 0},
@@ -239,7 +156,7 @@ def _unchanged(
         or conditions != frame.as_json()
         or known.digest != digest_of(content)
     ):
-        raise Conflict(_taken(name))
+        raise Conflict(taken(name))
     return {
         "rubric sets": {"created": 0, "unchanged": 1},
         "criteria": {"created": 0, "unchanged": known.item_count},

@@ -23,4 +23,5 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/rubric-sets/<str:public_id>/items.csv", views.items_csv, name="rubric-set-csv"),
     path("b/<slug:slug>/rubric-sets/<str:public_id>/items.jsonl", views.items_jsonl, name="rubric-set-jsonl"),
     path("b/<slug:slug>/rubric-sets/<str:public_id>/mends.csv", views.mends_csv, name="rubric-set-mends-csv"),
+    path("b/<slug:slug>/rubric-sets/<str:public_id>/points.csv", views.points_csv, name="rubric-set-points-csv"),
 ]

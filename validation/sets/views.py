@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
@@ -22,6 +22,7 @@ from validation.models import RubricSet
 from validation.sets import comparison, selectors, services
 from validation.sets.forms import FrameForm, PairForm, RubricSetForm, SourceChoice
 from validation.sets.frames import steps_of
+from validation.sets.storing import SetName
 
 SHOWN_KEYS = 20  # of cases that one of two sets lacks
 
@@ -45,7 +46,10 @@ def new_set(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = get_benchmark(request.user, slug)
     if request.method != "POST":
         source = request.GET.get("source", "")
-        initial = {"source": source if source in SourceChoice.values else SourceChoice.TRACK}
+        initial = {
+            "source": source if source in SourceChoice.values else SourceChoice.TRACK,
+            "run": request.GET.get("run", ""),
+        }
         return _form_page(request, benchmark, RubricSetForm(initial=initial, benchmark=benchmark))
     form = RubricSetForm(request.POST, request.FILES, benchmark=benchmark)
     status = 422
@@ -74,8 +78,9 @@ def _make(request: SignedInRequest, benchmark: Benchmark, form: RubricSetForm) -
         return redirect("rubrics:import", benchmark.slug, job.public_id)
     rubric_set = services.make_set(
         benchmark=benchmark,
-        name=services.SetName(values["name"], values["description"]),
+        name=SetName(values["name"], values["description"]),
         track=form.track_to_copy(),
+        run=form.run_to_copy(),
         frame=form.frame(),
         by=request.user,
         at=timezone.now(),
@@ -100,7 +105,7 @@ def frame(request: SignedInRequest, slug: str) -> HttpResponse:
     form = FrameForm(request.GET, benchmark=benchmark)
     context: dict[str, object] = {"benchmark": benchmark}
     if form.is_valid():
-        funnel = selectors.funnel(benchmark, form.frame(), track=form.track_to_copy())
+        funnel = selectors.funnel(benchmark, form.frame(), track=form.track_to_copy(), run=form.run_to_copy())
         context |= {
             "steps": funnel.steps,
             "n_cases": len(funnel.cases),
@@ -122,6 +127,7 @@ def rubric_set(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
         "set": row,
         "steps": steps_of(row.frame),
         "mends": selectors.mend_counts(row) if row.mend_count else [],
+        "n_criteria": selectors.criterion_count(row) if row.source_id else 0,
         "page_obj": page,
         "cases": cases,
         "n_sets": selectors.rubric_sets(row.benchmark).count(),
@@ -149,6 +155,17 @@ def items_jsonl(request: SignedInRequest, slug: str, public_id: str) -> Streamin
     """The criteria of a set as JSONL, which makes the same set again."""
     row = get_rubric_set(request.user, slug, public_id)
     return _file(f"{slug}-rubric-set-{public_id}.jsonl", selectors.jsonl_lines(row), "application/jsonl")
+
+
+@require_safe
+@signed_in
+def points_csv(request: SignedInRequest, slug: str, public_id: str) -> StreamingHttpResponse:
+    """The points of a split set with their criteria; 404 for another set."""
+    row = get_rubric_set(request.user, slug, public_id)
+    if row.source_id is None:
+        raise Http404
+    pieces = stream_csv(selectors.POINT_COLUMNS, selectors.point_rows(row), text_columns=selectors.POINT_TEXT)
+    return _file(f"{slug}-rubric-set-{public_id}-points.csv", pieces)
 
 
 @require_safe

@@ -13,6 +13,7 @@ from consilium.llm.rules.drafting.queries import draft_plan, rank
 from consilium.llm.rules.near_miss import near_miss
 from consilium.llm.rules.refining import edit, plan
 from consilium.llm.rules.side_by_side import no_rubric, side_by_side, verdict
+from consilium.llm.rules.splitting import split_points
 from consilium.llm.staged import UnreadableRequest
 
 Rule = Callable[[Mapping[str, str]], dict[str, Any]]
@@ -20,6 +21,7 @@ Rule = Callable[[Mapping[str, str]], dict[str, Any]]
 VERDICT = ""  # a request without a stage is a judge's
 STAGES: Mapping[str, Rule] = {
     VERDICT: verdict,
+    "split_points": split_points,
     "coverage": coverage,
     "coverage_back": coverage,
     "near_miss": near_miss,

@@ -36,6 +36,15 @@ RULES = (
         ("",),
     ),
     RuleText(
+        Phrase("Criterion split"),
+        Phrase(
+            "A criterion is cut at each semicolon, and after a full stop, exclamation or question mark with white "
+            "space and a capital letter behind it. In Chinese it is cut after 。, ！ and ？ as well. Each piece is a "
+            "point."
+        ),
+        ("split_points",),
+    ),
+    RuleText(
         Phrase("Point covered"),
         Phrase(
             "A point is covered fully if some criterion has at least a third of its stems, and partly from a fifth on. "
@@ -113,7 +122,7 @@ RULES = (
         Phrase(
             "The asker’s sentences with a question mark are asked for, at most 3. Age, pregnancy, duration, medicines "
             "and allergies are missing if no word of a list names them; pregnancy counts as named if the conversation "
-            "speaks of a man or a boy. An asker who uses two words of a list is a professional."
+            "speaks of a man, a boy or a child. An asker who uses two words of a list is a professional."
         ),
         ("needs",),
     ),

@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from consilium.llm.prompts import Messages
 from consilium.llm.staged import Fenced, staged_messages
 from drafting.stages import names
 from drafting.stages.prompts import chinese, english
 
-ENGLISH, CHINESE = "en", "zh"
+Language = Literal["en", "zh"]
+ENGLISH: Language = "en"
+CHINESE: Language = "zh"
 LANGUAGES = (ENGLISH, CHINESE)
 
 # The texts from outside that a request of each stage has. The fence of a place is its name in capital letters.
@@ -59,7 +62,7 @@ class PlaceFault:
     fault: str
 
 
-def prompt_language(language: str) -> str:
+def prompt_language(language: str) -> Language:
     """The language of the texts for a case: Chinese for a Chinese case, else English."""
     return CHINESE if language.lower().split("-")[0] == CHINESE else ENGLISH
 

@@ -192,6 +192,7 @@ def test_a_lost_index_is_built_again(damage: str, monkeypatch: pytest.MonkeyPatc
         longest.write_bytes(content[:-10])
     else:
         stored = json.loads(manifest.read_text())
+        manifest.unlink()
         manifest.write_text(json.dumps({**stored, "content": "17 2020-01-01T00:00:00+00:00"}))
     built = count_builds(monkeypatch)
     assert find_texts(collection, "fever") == ["fever"]

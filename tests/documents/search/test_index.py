@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import shutil
+import stat
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -106,6 +108,12 @@ def test_the_rarest_words_of_a_long_query_count(tmp_path: Path) -> None:
     assert 6 in scores_of([index], " ".join([*common, "melioidosis"]))
 
 
+def replace(file: Path, content: bytes) -> None:
+    """Another file under this name: an index file is read-only."""
+    file.unlink()
+    file.write_bytes(content)
+
+
 @pytest.mark.parametrize("damage", ["no manifest", "shortened", "changed", "gone", "other version", "not JSON"])
 def test_a_damaged_folder_is_not_opened(tmp_path: Path, damage: str) -> None:
     folder = tmp_path / "1"
@@ -115,18 +123,30 @@ def test_a_damaged_folder_is_not_opened(tmp_path: Path, damage: str) -> None:
     if damage == "no manifest":
         manifest.unlink()
     elif damage == "shortened":
-        file.write_bytes(file.read_bytes()[:-1])
+        replace(file, file.read_bytes()[:-1])
     elif damage == "changed":
         content = file.read_bytes()
-        file.write_bytes(bytes([content[0] ^ 1]) + content[1:])  # tantivy itself notices only damage at the end
+        replace(file, bytes([content[0] ^ 1]) + content[1:])  # tantivy itself notices only damage at the end
     elif damage == "gone":
         file.unlink()
     elif damage == "other version":
-        manifest.write_text(manifest.read_text().replace('"terms": 1', '"terms": 0'))
+        replace(manifest, manifest.read_bytes().replace(b'"terms": 1', b'"terms": 0'))
     else:
-        manifest.write_text("{")
+        replace(manifest, b"{")
     with pytest.raises(Damaged):
         open_index(folder, content="x")
+
+
+def test_no_file_of_an_index_may_be_written_and_all_may_be_deleted(tmp_path: Path) -> None:
+    """A file that is cut in place while it is mapped would end the reader's process; a deleted one stays readable."""
+    index = on_disk(tmp_path / "1", ["fever", "cough"])
+    files = [tmp_path / "1" / name for name in (*read_manifest(tmp_path / "1").files, "manifest.json")]
+    assert len(files) > 5
+    assert {stat.S_IMODE(file.stat().st_mode) & 0o222 for file in files} == {0}
+    before = scores_of([index], "fever")
+    shutil.rmtree(tmp_path / "1")
+    assert scores_of([index], "fever") == before
+    assert list(scores_of([on_disk(tmp_path / "1", ["fever", "cough"])], "fever")) == list(before)
 
 
 def test_a_folder_of_other_passages_is_not_opened(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ def test_a_recipe_begins_with_an_endpoint_and_three_models(staff: Client, admin:
     assert [name in text_of(staff.get(PAGE)) for name in ("Ours", "big, small, other")] == [True, True]
     page = text_of(staff.get(answer["Location"]))
     assert "Splits the statements into single facts" in page
+    assert f"/b/bench/drafting/new/?recipe={row.public_id}" in page
     assert "You prepare the search for medical evidence" in page
 
 
@@ -182,7 +183,9 @@ def test_the_editor_does_not_overwrite_what_somebody_else_saved(staff: Client, s
 def test_an_older_version_can_be_the_beginning_of_the_next(staff: Client, save: Save) -> None:
     first = save()
     save(content(limits={"passages": 9}), based_on=1)
-    assert "The newest is version 2" in text_of(staff.get(f"{PAGE}{first.public_id}/"))
+    page = text_of(staff.get(f"{PAGE}{first.public_id}/"))
+    assert "The newest is version 2" in page
+    assert f"/b/bench/drafting/new/?recipe={first.public_id}" not in page  # runs are made with the newest
     values = shown_in(staff.get(f"{PAGE}{first.public_id}/edit/"))
     assert staff.post(f"{PAGE}{first.public_id}/edit/", values).status_code == 302
     assert selectors.content_of(DraftingRecipe.objects.get(version=3)).limits.passages == 5

@@ -193,7 +193,7 @@ def test_needs_are_what_is_asked_and_what_is_not_said() -> None:
         ("She is 3 years old and pregnant, takes 5 mg, has an allergy, and it began 2 days ago.", []),
         ("My husband is aged 40.", ["Since when has this lasted?", "Which medicines", "Which allergies"]),
         ("她今年30岁，怀孕，从昨天开始服用药物，无过敏。", []),
-        ("孩子发烧怎么办", ["患者的年龄", "患者是否怀孕", "这种情况持续", "患者目前在服用", "患者对哪些"]),
+        ("一直发烧怎么办", ["患者的年龄", "患者是否怀孕", "这种情况持续", "患者目前在服用", "患者对哪些"]),
     ],
 )
 def test_what_a_conversation_names_is_not_missing(text: str, missing: list[str]) -> None:
@@ -332,6 +332,21 @@ def test_a_model_that_drops_red_flags() -> None:
     answer = audit("rules-drops-red-flag", CRITERIA=listed(("a", 9), ("b", 5)), LINKS=listed("facts 4", "facts 1"))
     assert [entry["criterion"] for entry in answer["irrelevant"]] == [1]
     assert not any(2 in entry["facts"] for entry in answer["add"])
+
+
+TWO_FLAGS = listed(
+    "[red flag] Fever needs care at once. | passage 1 | Fever needs care at once.",
+    "Give 5 mg. | passage 1 | Give 5 mg.",
+    "[red flag] A rash is urgent. | passage 1 | A rash is urgent.",
+)
+
+
+def test_models_that_lose_red_flags_among_the_facts() -> None:
+    texts = {"CASE": FEVER, "PASSAGES": passages("x"), "STATEMENTS": TWO_FLAGS}
+    assert [fact["text"] for fact in ask("facts", "rules-drops-red-flag", **texts)["facts"]] == ["Give 5 mg."]
+    facts = ask("facts", "rules-merges-red-flags", **texts)["facts"]
+    assert [fact["text"] for fact in facts] == ["Fever needs care at once. A rash is urgent.", "Give 5 mg."]
+    assert facts[0]["quote"] == "Fever needs care at once."
 
 
 def test_a_model_that_merges_red_flags() -> None:

@@ -6,6 +6,8 @@ import http.client
 import json
 import random
 import socket
+import struct
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +18,7 @@ from consilium.llm.rules.names import MODEL
 from consilium.llm.rules.server import MAX_BODY, serving
 from consilium.llm.staged import Fenced, numbered, read_fences, staged_messages
 from tests.llm.rules.test_stages import TWO, request
+from tests.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +130,7 @@ def fuzzed(draw: random.Random) -> bytes:
         if draw.random() < 0.7:
             texts[name] = draw.choice(["", "1. dose 5 mg", "1. [+5] dose\n2. [-3, x] 疼痛", "1. x\n3. y"])
     stage = draw.choice(
-        ["coverage", "coverage_back", "near_miss", "side_by_side", "no_rubric", "plan", "edit", "other"]
+        ["coverage", "coverage_back", "split_points", "near_miss", "side_by_side", "no_rubric", "plan", "edit", "other"]
     )
     parts = [Fenced(name, text) for name, text in texts.items()]
     body: dict[str, Any] = {
@@ -178,3 +181,27 @@ def test_a_text_cannot_end_its_fence_or_name_another_stage(address: str) -> None
     assert read_fences(body["messages"])["A"] == hostile
     _, answer = post(address, body)
     assert json.loads(answer["choices"][0]["message"]["content"])["decision"] == "same"
+
+
+def test_a_client_that_goes_away_is_no_error(capfd: pytest.CaptureFixture[str]) -> None:
+    """As a worker that is killed while it waits."""
+    arrived, gone = threading.Event(), threading.Event()
+
+    def answer(body: Any) -> Any:
+        arrived.set()
+        assert gone.wait(20)
+        return completion(body)
+
+    body, n_threads = json.dumps(request("side_by_side", **TWO)).encode(), threading.active_count()
+    with serving(answer, MODELS) as own:
+        host, port = own.split(":")
+        client = socket.create_connection((host, int(port)), timeout=20)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {own}\r\nContent-Length: {len(body)}\r\n\r\n"
+        client.sendall(head.encode() + body)
+        assert arrived.wait(20)
+        client.close()
+        gone.set()
+        assert post(own, request("side_by_side", **TWO))[0] == 200
+        wait_until(lambda: threading.active_count() <= n_threads + 1, within_s=20, message="the first has ended")
+    assert capfd.readouterr().err == ""

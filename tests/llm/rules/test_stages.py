@@ -114,6 +114,28 @@ def test_without_a_rubric_the_stems_of_the_case_count() -> None:
     assert ask("no_rubric", CASE="", A="x", B="y") == {"score_a": 0, "score_b": 0, "decision": "same"}
 
 
+# Splitting -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("criterion", "points"),
+    [
+        ("Names the dose; names the interval.", ["Names the dose", "names the interval."]),
+        ("Asks why. Asks when! Asks who? Ends.", ["Asks why.", "Asks when!", "Asks who?", "Ends."]),
+        ("Gives 1.5 mg, e.g. at night", ["Gives 1.5 mg, e.g. at night"]),  # no end of a sentence
+        ("建议就医；询问年龄。说明风险", ["建议就医", "询问年龄。", "说明风险"]),
+        ("One act", ["One act"]),
+        ("; ;", ["; ;"]),  # no piece has a word
+        ("Two\nlines; here", ["Two\nlines", "here"]),
+    ],
+)
+def test_a_criterion_is_split_at_semicolons_and_ends_of_sentences(criterion: str, points: list[str]) -> None:
+    answer = ask("split_points", CASE="x", CRITERIA=listed(("First", 5), (criterion, -3)))
+    assert answer["points"] == [
+        {"text": "First", "criterion": 1}, *({"text": point, "criterion": 2} for point in points),
+    ]  # fmt: skip
+
+
 # Near miss -----------------------------------------------------------------------------------------------------------
 
 

@@ -208,3 +208,19 @@ def test_the_command_orders_and_follows(rules: RuleEndpoint, tmp_path: Path) -> 
     world.judged(run, lambda *_: True)
     call_command("refinement", benchmark="line", out=tmp_path / "out", stdout=printed)
     assert {row["arm"] for row in rows(tmp_path, "refinement")} == {"Guide", "gold"}
+
+
+def test_a_run_whose_plan_failed_is_shown_with_the_text_that_was_skipped(rules: RuleEndpoint, client: Client) -> None:
+    world = make_world("skipped", cases=2, sets={"Guide": GUIDE})
+    run = world.run(rules.url, "Guide", model="rules-unknown")
+    assert sorted(run.steps.values_list("stage", "state")) == [("edit", "skipped")] * 2 + [("plan", "failed")] * 2
+    client.force_login(world.admin)
+    at = f"/b/skipped/refinement/{run.public_id}/"
+    case = world.benchmark.cases.get(key="c0")
+    for address in ("/b/skipped/refinement/", at, f"{at}progress", f"{at}cases/{case.public_id}/"):
+        assert client.get(address).status_code == 200, address
+    answer = client.get(f"/api/v1/benchmarks/skipped/refinements/{run.public_id}/")
+    assert answer.status_code == 200
+    assert (answer.json()["progress"]["failed"], answer.json()["progress"]["done"]) == (4, 0)
+    file = b"".join(client.get(f"{at}texts.csv").streaming_content).decode("utf-8-sig")  # type: ignore[attr-defined]
+    assert [row["status"] for row in csv.DictReader(io.StringIO(file))] == ["failed", "failed"]

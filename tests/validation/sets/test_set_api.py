@@ -51,6 +51,9 @@ def test_a_set_is_made_listed_and_read(staff: Client) -> None:
         "cases": 1,
         "items": 4,
         "mends": 0,
+        "split_of": None,
+        "unsplit": 0,
+        "corrected": 0,
         "created_at": body["created_at"],
     }
     assert staff.get(SETS).json()["results"] == [body]
@@ -58,7 +61,14 @@ def test_a_set_is_made_listed_and_read(staff: Client) -> None:
     items = staff.get(f"{SETS}{row.public_id}/items/?limit=2").json()
     assert items["count"] == 4
     assert items["results"] == [
-        {"case": "c", "position": place, "criterion": f"Criterion {place} of c", "points": 4, "axis": "accuracy"}
+        {
+            "case": "c",
+            "position": place,
+            "criterion": f"Criterion {place} of c",
+            "points": 4,
+            "axis": "accuracy",
+            "of_criterion": None,
+        }
         for place in (1, 2)
     ]
     assert staff.get(f"{SETS}{row.public_id}/mends/").json()["results"] == []

@@ -12,7 +12,8 @@ from tests.factories import CaseFactory, publish_rubric
 from validation.models import RubricSet
 from validation.sets.frames import frame_of
 from validation.sets.selectors import funnel
-from validation.sets.services import SetName, make_set
+from validation.sets.services import make_set
+from validation.sets.storing import SetName
 
 pytestmark = pytest.mark.django_db
 

@@ -1,4 +1,4 @@
-"""``rubric_set --benchmark SLUG --name N (--track T | --file F | --generic)``: makes a rubric set."""
+"""``rubric_set --benchmark SLUG --name N (--track T | --run ID | --file F | --generic)``: makes a rubric set."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--description", default="")
         source = parser.add_mutually_exclusive_group(required=True)
         source.add_argument("--track", help="copy the published rubrics of this track, such as gold")
+        source.add_argument("--run", metavar="ID", help="copy what this run of drafting has drafted")
         source.add_argument("--file", type=Path, help="JSONL, or a table of criteria as CSV or XLSX")
         source.add_argument("--generic", action="store_true", help="six criteria that are the same for every case")
         parser.add_argument("--criteria", default="", metavar="N-M", help="number of criteria of the gold rubric")
@@ -66,8 +67,9 @@ class Command(BaseCommand):
     def _make(self, benchmark: Any, options: dict[str, Any]) -> list[str]:
         """Make the set; what the import of a file warns of."""
         from consilium.core.jobs import no_progress
-        from validation.sets import services
+        from validation.sets import selectors, services
         from validation.sets.frames import frame_of
+        from validation.sets.storing import SetName
 
         at = timezone.now()
         conditions = {name: options[name] for name in ("criteria", "axes", "language")}
@@ -87,11 +89,16 @@ class Command(BaseCommand):
                 return ["This set is there already; nothing was changed."]
             return list(counts["warnings"])
         frame = frame_of(**conditions, tags=options["tag"])
-        name = services.SetName(options["name"], options["description"])
+        name = SetName(options["name"], options["description"])
         track = options["track"] or ""
-        if not track and not options["generic"]:
+        if not track and not options["generic"] and options["run"] is None:
             raise CommandError("--track is empty.")
-        services.make_set(benchmark=benchmark, name=name, track=track, frame=frame, by=None, at=at)
+        run = None
+        if options["run"] is not None:
+            run = selectors.drafting_runs(benchmark).filter(public_id=options["run"]).first()
+            if run is None:
+                raise CommandError(f"There is no run of drafting “{options['run']}” that has ended on this benchmark.")
+        services.make_set(benchmark=benchmark, name=name, track=track, frame=frame, run=run, by=None, at=at)
         return []
 
     def _report(self, row: Any, warnings: list[str], options: dict[str, Any]) -> None:

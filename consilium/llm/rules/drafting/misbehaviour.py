@@ -55,7 +55,9 @@ def unknown_fact(stage: str, answer: Answer, texts: Texts) -> Answer:
 
 
 def drops_red_flag(stage: str, answer: Answer, texts: Texts) -> Answer:
-    """Red flags and prohibitions are dropped, get no criterion, and those that have one are called irrelevant."""
+    """Red flags are no facts; red flags and prohibitions are dropped, get no criterion, or are called irrelevant."""
+    if stage == "facts":
+        return {"facts": [fact for fact in answer["facts"] if fact["kind"] != "red_flag"]}
     if stage == "relevance":
         grave = _grave_facts(texts)
         return {"drop": [{"fact": number, "why": "It is beside the case."} for number in grave]}
@@ -72,7 +74,9 @@ def drops_red_flag(stage: str, answer: Answer, texts: Texts) -> Answer:
 
 
 def merges_red_flags(stage: str, answer: Answer, texts: Texts) -> Answer:
-    """Criteria about red flags become one that names all of their facts and has the words of the first."""
+    """Two red flags become one fact; criteria about red flags become one with all of their facts and one's words."""
+    if stage == "facts":
+        return {"facts": _joined(answer["facts"])}
     if stage == "synthesis":
         grave = [entry for entry in answer["criteria"] if entry["points"] >= GRAVE and entry["facts"]]
         if len(grave) < 2:
@@ -87,6 +91,16 @@ def merges_red_flags(stage: str, answer: Answer, texts: Texts) -> Answer:
         merges = [_merge(criteria[:2], texts) for criteria in signs.values() if len(criteria) > 1]
         return {**answer, "merge": merges}
     return answer
+
+
+def _joined(facts: Sequence[Answer]) -> list[Answer]:
+    """The facts, with the text of the second red flag behind that of the first, under the quotation of the first."""
+    flags = [fact for fact in facts if fact["kind"] == "red_flag"]
+    if len(flags) < 2:
+        return list(facts)
+    first, second = flags[:2]
+    both = {**first, "text": f"{first['text']} {second['text']}"}
+    return [both if fact is first else fact for fact in facts if fact is not second]
 
 
 def _merge(criteria: Sequence[tuple[int, NumberedItem]], texts: Texts) -> Answer:

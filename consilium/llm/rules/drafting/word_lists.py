@@ -45,8 +45,8 @@ NAMED: Mapping[str, re.Pattern[str]] = {
     ),
     "pregnancy": _any_of(
         "pregnan(?:t|cy)|trimester|gestation|gestational|breastfeeding|postpartum|weeks pregnant|male|man|boy|son|"
-        "husband|father|grandfather|brother|uncle|menopaus(?:e|al)",
-        "怀孕|妊娠|孕[0-9一二三四五六七八九十]*周|孕妇|哺乳|产后|男|儿子|丈夫|老公|父亲|爸|爷爷|绝经",
+        "husband|father|grandfather|brother|uncle|menopaus(?:e|al)|child|toddler|infant",
+        "怀孕|妊娠|孕[0-9一二三四五六七八九十]*周|孕妇|哺乳|产后|男|儿子|丈夫|老公|父亲|爸|爷爷|绝经|孩子|宝宝|幼儿|婴儿",
     ),
     "duration": _any_of(
         r"since|ago|yesterday|last night|this morning|for (?:the (?:past|last) )?(?:[0-9]+|an?|one|two|three|several|"

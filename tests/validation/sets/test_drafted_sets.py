@@ -1,0 +1,99 @@
+"""Rubric sets of what a run has drafted, over HTTP, the API and the command line."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection
+from django.test import Client
+from django.utils import timezone
+
+from drafting.models import DraftingRun, Suggestion
+from scoring.pipelines.runs import replay_run
+from tests.drafting.conftest import nursery, scripted  # noqa: F401  # fixtures
+from tests.drafting.drafting_world import DraftingWorld, ScriptedEndpoint
+from tests.factories import BenchmarkRoleFactory
+from tests.scoring.pipelines.verdict_chain import work
+from validation.models import RubricSet
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def test_a_page_copies_what_a_run_drafted_and_says_that_rules_did(
+    nursery: DraftingWorld,  # noqa: F811
+    scripted: ScriptedEndpoint,  # noqa: F811
+    client: Client,
+) -> None:
+    run = nursery.run(scripted.url)
+    client.force_login(BenchmarkRoleFactory(benchmark=nursery.benchmark).user)
+    form = {"source": "run", "run": run.public_id, "name": "Drafted"}
+    frame = client.get("/b/nursery/rubric-sets/frame/", form)
+    assert frame.status_code == 200 and "Drafted for by the run" in frame.content.decode()
+    assert client.get(f"/b/nursery/rubric-sets/new/?source=run&run={run.public_id}").status_code == 200
+    made = client.post("/b/nursery/rubric-sets/new/", form)
+    row = RubricSet.objects.get()
+    assert made["Location"].endswith(f"/{row.public_id}/")
+    assert (row.origin, row.drafting_run_id, row.case_count) == ("drafting", run.pk, 2)
+    drafted = Suggestion.objects.filter(run=run).order_by("case__key", "number")
+    assert [(item.case.key, item.position, item.text, item.points, item.axis) for item in items_of(row)] == [
+        (own.case.key, own.number, own.text, own.points, own.axis) for own in drafted
+    ]
+    page = client.get(made["Location"]).content.decode()
+    assert f"/drafting/{run.public_id}/" in page and "by rules" in page
+    refused = client.post("/b/nursery/rubric-sets/new/", {**form, "run": "", "name": "None"})
+    assert refused.status_code == 422 and "Choose a run." in refused.content.decode()
+
+
+def items_of(row: RubricSet) -> list:  # type: ignore[type-arg]
+    return list(row.items.select_related("case").order_by("case__key", "position"))
+
+
+def test_the_digest_is_that_of_a_replay_and_of_the_exported_file(
+    nursery: DraftingWorld,  # noqa: F811
+    scripted: ScriptedEndpoint,  # noqa: F811
+    client: Client,
+    tmp_path: Path,
+) -> None:
+    run = nursery.run(scripted.url)
+    again = work(replay_run(run=run, by=None, at=timezone.now()))
+    for name, own in (("first", run), ("again", again)):
+        out = io.StringIO()
+        call_command("rubric_set", benchmark="nursery", name=name, run=own.public_id, stdout=out)
+        assert "Drafted for by the run" in out.getvalue()
+    client.force_login(BenchmarkRoleFactory(benchmark=nursery.benchmark).user)
+    first = RubricSet.objects.get(name="first")
+    lines = client.get(f"/b/nursery/rubric-sets/{first.public_id}/criteria.jsonl")
+    file = tmp_path / "criteria.jsonl"
+    file.write_bytes(lines.getvalue())  # type: ignore[attr-defined]
+    call_command("rubric_set", benchmark="nursery", name="file", file=file, stdout=io.StringIO())
+    assert len({row.digest for row in RubricSet.objects.all()}) == 1
+
+
+def test_only_a_run_of_drafting_that_has_ended_gives_a_set(
+    nursery: DraftingWorld,  # noqa: F811
+    scripted: ScriptedEndpoint,  # noqa: F811
+    client: Client,
+) -> None:
+    run = nursery.run(scripted.url)
+    client.force_login(BenchmarkRoleFactory(benchmark=nursery.benchmark).user)
+    path, order = "/api/v1/benchmarks/nursery/rubric-sets/", {"source": "run", "name": "Drafted"}
+    assert client.post(path, order, "application/json").json() == {
+        "run": ["give a run with the source run, and with no other"]
+    }
+    assert client.post(path, {**order, "run": "none"}, "application/json").status_code == 400
+    DraftingRun.objects.update(status="running")
+    assert client.post(path, {**order, "run": run.public_id}, "application/json").status_code == 400
+    with pytest.raises(CommandError, match="no run of drafting"):
+        call_command("rubric_set", benchmark="nursery", name="set", run=run.public_id)
+    DraftingRun.objects.update(status="finished")
+    made = client.post(path, {**order, "run": run.public_id}, "application/json")
+    assert (made.status_code, made.json()["drafting_run"]) == (201, run.public_id)
+    fields = {
+        "benchmark": nursery.benchmark, "origin": "drafting", "digest": "0" * 64, "case_count": 1, "item_count": 1,
+        "created_at": timezone.now(),
+    }  # fmt: skip
+    with pytest.raises(IntegrityError, match="validation_set_run_of_origin"), connection.cursor():
+        RubricSet.objects.create(name="without a run", **fields)
