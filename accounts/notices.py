@@ -36,7 +36,9 @@ ABOUT = {
     Kind.COMMENT: gettext_lazy("Somebody wrote about a response that you grade, check or run."),
     Kind.HELD_BACK: gettext_lazy("You, or a physician of a benchmark that you run, gets no new work for now."),
     Kind.INVITATION: gettext_lazy("You were added to a benchmark or to an expert group."),
-    Kind.RUBRIC: gettext_lazy("A rubric waits for your review, or one that you wrote came back or was published."),
+    Kind.RUBRIC: gettext_lazy(
+        "A rubric waits for your review, one of yours came back or was published, or there are suggestions for it."
+    ),
 }
 
 
@@ -135,6 +137,8 @@ def _rubric(values: dict[str, Any]) -> Words:
             ngettext("%(count)d rubric waits for your review.", "%(count)d rubrics wait for your review.", count)
             % {"count": count}
         )
+    if values.get("what") == "suggested":
+        return _suggested(values, count)
     if values.get("what") == "returned":
         text = _("The rubric of the case %(case)s came back to you from its review.")
         return Words(text % {"case": values.get("case", "")}, _("The reason stands above its criteria."))
@@ -142,6 +146,26 @@ def _rubric(values: dict[str, Any]) -> Words:
         return Words(_("%(count)d rubrics that you wrote were published.") % {"count": count})
     text = _("Version %(version)d of the rubric of the case %(case)s was published.")
     return Words(text % {"version": int(values.get("version", 1)), "case": values.get("case", "")})
+
+
+def _suggested(values: dict[str, Any], count: int) -> Words:
+    cases = int(values.get("cases", 1))
+    if cases > 1:
+        text = ngettext(
+            "Suggestions for the rubric of %(cases)d case wait for your decision.",
+            "Suggestions for the rubrics of %(cases)d cases wait for your decision.",
+            cases,
+        )
+        return Words(text % {"cases": cases})
+    facts = {"count": count, "case": values.get("case", "")}
+    if not count:
+        return Words(_("The draft for the case %(case)s came to no suggestion.") % facts)
+    text = ngettext(
+        "%(count)d suggestion for the rubric of the case %(case)s waits for your decision.",
+        "%(count)d suggestions for the rubric of the case %(case)s wait for your decision.",
+        count,
+    )
+    return Words(text % facts)
 
 
 def _held_back(values: dict[str, Any], *, in_mail: bool) -> Words:

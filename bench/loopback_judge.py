@@ -42,6 +42,8 @@ from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any
 
+from loopback_drafting import drafted
+
 # The text that ``picky`` models refuse, and the status: of the model itself, and of a filter before it.
 POISON = "POISON"
 PICKY = {"picky": 400, "picky-filter": 403}
@@ -498,6 +500,8 @@ class Loopback:
             return completion(content, finish=PATIENTS[model], by=f"{model}-2026")
         if "Choose exactly one of these levels" in text:
             return self.choice(model, text, digest)
+        if (answer := drafted(text)) is not None:
+            return completion(answer, by=model)
         if _SIDES.search(text):
             return completion(side_by_side(model, text, json.loads(self.last).get("seed") or 0), by=model)
         if _REFERENCE.search(text):

@@ -106,7 +106,8 @@ def compute(
         "run": run,
         "model": model,
         "endpoint": inputs.config.endpoint,
-        "endpoint_kind": str(inputs.run.endpoint_kind),
+        "endpoint_kind": str(inputs.endpoint_kind),
+        "judged_by": str(inputs.run.endpoint_kind),
         "gold": inputs.config.gold.model_dump(exclude_none=True),
         "sets": [own.model_dump(exclude_none=True) for own in inputs.config.sets],
         "names_its_judge": inputs.run.terms.get("names_its_judge", []),
@@ -139,7 +140,7 @@ def methods(report: Report) -> list[str]:
     facts = report.result["facts"]
     names = [own["name"] for own in facts["sets"]]
     digests = ", ".join(f"{own['name']} {own['digest'][:12]}" for own in (facts["gold"], *facts["sets"]))
-    by_rules = facts["endpoint_kind"] == "rules"
+    by_rules = facts.get("judged_by", facts["endpoint_kind"]) == "rules"
     controls = [row for row in table_of(report, "coverage_controls").dicts() if row["slice"] == ALL]
     shown = [f"{_control_words(row)} {row['cia']:.3f}" for row in controls if row["cia"] is not None]
     overlap = facts["names_its_judge"]
@@ -149,13 +150,14 @@ def methods(report: Report) -> list[str]:
         f"{counted(facts['n_points'], 'gold point')} of the set {facts['gold']['name']} on "
         f"{counted(facts['n_cases'], 'case')}.",
         *_split_words(facts["gold"]),
+        *(words for own in (facts["gold"], *facts["sets"]) for words in _drafted_words(own)),
         f"{'The rules' if by_rules else 'The model ' + facts['model']} said of each gold point whether a set covers it "
         "in full, in part or not at all, and by which criteria; and likewise of each criterion of a set against the "
         "gold points.",
         f"An answer that names no criterion, or one that is not there, was asked for again and is then invalid; "
         f"{facts['n_invalid']:,} invalid and {facts['n_missing']:,} missing answers count as not covered.",
-        f"The model’s name is part of the name, the description or the file of {listed(overlap)}: it may have judged "
-        "criteria that it wrote."
+        f"The model drafted the criteria of {listed(overlap)}, or its name is part of the name, the description or the "
+        "file: it may have judged criteria that it wrote."
         if overlap
         else "",
         f"As controls, the gold set was held against itself and each set against the gold points of the case before: "
@@ -190,6 +192,18 @@ def _split_words(gold: Mapping[str, Any]) -> list[str]:
         f"{counted(split['cases'], 'case')} into {counted(split['points'], 'gold point')}, single statements of which "
         f"each keeps the points and the axis of its criterion{corrected}{whole}. Over criteria, one is covered in full "
         "if each of its points is."
+    ]
+
+
+def _drafted_words(rubric_set: Mapping[str, Any]) -> list[str]:
+    """What the methods say of a set whose criteria a run drafted."""
+    drafted = rubric_set.get("drafted")
+    if drafted is None:
+        return []
+    by = "rules, and no language model," if drafted["by_rules"] else listed(drafted["models"]) or "code alone"
+    return [
+        f"The criteria of {rubric_set['name']} are those that version {drafted['version']} of the recipe "
+        f"{drafted['recipe']} drafted, by {by.rstrip(',')}, before any physician decided on them."
     ]
 
 

@@ -16,6 +16,7 @@ from documents.models import Document
 from drafting.models import DraftingRecipe
 from drafting.recipes.content import STAGES_OF, RecipeContent, recipe_content
 from drafting.runs.config import DraftingConfig, drafting_config
+from drafting.runs.snapshot import bank_texts, with_texts
 from drafting.stages.names import AUDIT, DIRECT, EVIDENCE, FACTS, NEEDS, PLAN, RANK, RELEVANCE, SUPPORT, SYNTHESIS
 from rubrics.editor.editing import AXES
 from rubrics.editor.privacy import cases_with_open_findings
@@ -62,16 +63,17 @@ def build(benchmark: Benchmark, recipe: DraftingRecipe, *, frame: CaseFrame, cas
             _("No document of this benchmark that the recipe searches may be sent to models. Import one, or allow it.")
         )
     rows = {pk: (key, language) for pk, key, language in Case.objects.filter(pk__in=kept).values_list(*_CASE)}
+    bank = bank_texts(benchmark, kept)
     config = drafting_config(
         {
             "recipe": {
                 "name": recipe.name,
                 "version": recipe.version,
                 "sha256": recipe.sha256,
-                "content": content.model_dump(mode="json"),
+                "content": with_texts(content, {language for _key, language in rows.values()}).model_dump(mode="json"),
             },
             "axes": axes_of(benchmark),
-            "cases": [{"key": rows[pk][0], "language": rows[pk][1]} for pk in kept],
+            "cases": [{"key": rows[pk][0], "language": rows[pk][1], "bank": bank.get(pk, [])} for pk in kept],
         }
     )
     return Built(config, kept, with_findings=len(ids) - len(kept), documents=documents)

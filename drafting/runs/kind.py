@@ -13,6 +13,7 @@ from documents.models import Document
 from drafting.models.runs import DRAFTING
 from drafting.runs.chain import steps_of
 from drafting.runs.config import DraftingConfig, drafting_config
+from drafting.runs.drafting_notices import notify_of_suggestions
 from drafting.runs.inputs import step_input, texts_of, values_of
 from drafting.runs.retrieval import found_passages, sent_passages
 from drafting.runs.storing import store_drafts
@@ -124,6 +125,17 @@ class DraftingKind(PipelineKind[DraftingConfig]):
         results = {step.case: step.output for step in steps if step.name.stage == names.RESULT}
         store_drafts(run, settings, results, at=at)
         return {}
+
+    def withheld_from_archive(self, run: PipelineRun) -> Sequence[str]:
+        """The documents of which the run has found passages, and which may not be passed on."""
+        cases = run.steps.order_by().values_list("case", flat=True).distinct()
+        ids = {passage for own in sent_passages(run, cases).values() for passage in own}
+        kept_here = Document.objects.filter(passages__public_id__in=ids, may_redistribute=False)
+        return list(kept_here.order_by("title").values_list("title", flat=True).distinct()) if ids else []
+
+    def run_ended(self, run: PipelineRun, *, at: datetime) -> None:
+        """Tell authors how many suggestions there are for their cases."""
+        notify_of_suggestions(run, at=at)
 
 
 def cases_with_withheld_passages(run: PipelineRun, cases: Collection[int]) -> set[int]:

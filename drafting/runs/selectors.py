@@ -12,7 +12,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 
 from consilium.core.i18n import translate
-from drafting.models import DraftingRun
+from drafting.models import DraftingRecipe, DraftingRun
 from drafting.runs.config import drafting_config
 from drafting.runs.kind import KIND
 from drafting.runs.tables import results_of
@@ -40,6 +40,12 @@ def drafted_outputs(run: DraftingRun) -> list[tuple[int, dict[str, Any]]]:
     """The results of a run with the ids of their cases, in the order of import."""
     steps = run.steps.filter(stage=RESULT, state=State.DONE).order_by("case")
     return [(case, output or {}) for case, output in steps.values_list("case", "output")]
+
+
+def recipe_here(run: DraftingRun) -> DraftingRecipe | None:
+    """The version of the recipe that a run has a copy of; None where the run was made elsewhere."""
+    named = str(run.terms.get("recipe_id", ""))
+    return DraftingRecipe.objects.filter(benchmark=run.benchmark_id, public_id=named).first()
 
 
 # The cases of a run -----------------------------------------------------------------------------------------------

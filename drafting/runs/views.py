@@ -35,6 +35,7 @@ NEW = "drafting/runs/new.html"
 
 def _page_words(run: DraftingRun) -> dict[str, Any]:
     words: dict[str, Any] = {"budget_form": BudgetForm(), "stages": _stages(run)}
+    words["recipe"] = selectors.recipe_here(run)
     if run.status not in PipelineRun.LIVE:
         drafted, written = selectors.compound_shares(run)
         words |= {"summary": selectors.summary_of(run), "drafted": drafted, "written": written}

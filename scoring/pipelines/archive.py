@@ -133,10 +133,15 @@ RowT = TypeVar("RowT", bound=_Row)
 def write_archive(run: PipelineRun, file: BinaryIO) -> None:
     """Write all of a run that has ended: cases, requests and answers word for word, steps, outputs.
 
-    `Conflict` while it may still change. It holds no key of an endpoint, and the endpoint's address.
+    `Conflict` while it may still change, and where it holds what may not be passed on. It holds no key of an endpoint,
+    and the endpoint's address.
     """
     if run.status in PipelineRun.LIVE:
         raise Conflict(_("The run has not ended."))
+    if withheld := KINDS[run.kind].withheld_from_archive(run):
+        raise Conflict(
+            _("The run holds words of documents that may not be passed on: %(names)s.") % {"names": ", ".join(withheld)}
+        )
     numbers = {pk: number for number, pk in enumerate(_calls_of(run))}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, lines in (

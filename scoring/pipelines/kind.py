@@ -221,6 +221,16 @@ class PipelineKind(ABC, Generic[SettingsT]):
         """
         return {}
 
+    def withheld_from_archive(self, run: PipelineRun) -> Sequence[str]:
+        """What an archive of a run may not pass on, by names that people know; where there is any, none is written."""
+        return ()
+
+    def run_ended(self, run: PipelineRun, *, at: datetime) -> None:
+        """Tell those whom the end of a run concerns, in the transaction that writes the end; not called in a replay.
+
+        A run that is resumed ends again.
+        """
+
     def may_ask_again(self, error_kind: str) -> bool:
         """Whether a run that is resumed asks again for a step that failed in this way."""
         return True

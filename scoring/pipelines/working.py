@@ -238,9 +238,17 @@ def _end(turn: PipelineTurn, status: str, reason: str = "", *, resume_at: dateti
     at = turn.clock()
     over = status not in PipelineRun.LIVE
     starts = {"attempts": 1 if status == Status.PAUSED else 0} if turn.stored else {}
-    PipelineRun.objects.filter(pk=turn.run.pk, status=Status.RUNNING).update(
-        status=status, error=reason, heartbeat_at=at, resume_at=resume_at, finished_at=at if over else None, **starts
-    )
+    with transaction.atomic():
+        ended = PipelineRun.objects.filter(pk=turn.run.pk, status=Status.RUNNING).update(
+            status=status,
+            error=reason,
+            heartbeat_at=at,
+            resume_at=resume_at,
+            finished_at=at if over else None,
+            **starts,
+        )
+        if over and ended and not turn.run.replay:
+            KINDS[turn.run.kind].run_ended(turn.run, at=at)
 
 
 def _do_steps(turn: PipelineTurn, until: float) -> str:

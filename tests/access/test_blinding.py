@@ -38,7 +38,8 @@ HIDDEN = {
     "group_b_annotator": OF_THE_RESPONSE | OF_GROUP_A,
     "outsider": OF_THE_RESPONSE | OF_GROUP_B | OF_GROUP_A | {"document"},
     "left": OF_THE_RESPONSE | OF_GROUP_B | OF_A_COLLEAGUE | OF_VOTES | {"document"},
-    "author": OF_THE_RESPONSE | OF_GROUP_B | OF_GROUP_A,
+    # Suggestions for a case have opened to the author, who may then see how they came about.
+    "author": (OF_THE_RESPONSE - {"drafting run"}) | OF_GROUP_B | OF_GROUP_A,
     "auditor": OF_THE_RESPONSE | OF_GROUP_B | OF_GROUP_A,
 }
 

@@ -43,6 +43,7 @@ from demo import GROUPS, PEOPLE, SEED, SIGN_INS
 from demo.rules_endpoint import rules_endpoint
 from documents.editions.selectors import citing_criteria
 from documents.models import Document
+from drafting.models import DraftingRun, DraftingTerms, Fact, Suggestion
 from rubrics.models import Benchmark, Case, Framing, Response, Rubric, RubricItem
 from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, TrainedModel, Verdict
 from scoring.pipelines.cache import request_of
@@ -321,7 +322,7 @@ def test_reports_on_urgency_can_be_computed(kind: str, client: Client) -> None:
 
 
 def test_suggestions_for_two_cases_wait_and_say_that_rules_made_them(client: Client) -> None:
-    run = DraftingRun.objects.get(benchmark__slug=SLUG)
+    run = DraftingRun.objects.get(benchmark__slug="demo")
     assert (run.status, run.endpoint_kind, run.recipe_name) == ("finished", "rules", "full")
     suggestions = Suggestion.objects.filter(run=run)
     assert set(suggestions.values_list("case__key", flat=True)) == {"demo-03-sudden-headache", "demo-10-gout-flare"}
@@ -330,11 +331,11 @@ def test_suggestions_for_two_cases_wait_and_say_that_rules_made_them(client: Cli
     assert len(by_case) == 2 and min(by_case.values()) >= 3  # both rest on documents
     for fact in Fact.objects.filter(run=run, is_usable=True).select_related("passage"):
         assert fact.passage and fact.passage.text[fact.start : fact.end] == fact.words
-    terms = DraftingTerms.objects.get(benchmark__slug=SLUG)
+    terms = DraftingTerms.objects.get(benchmark__slug="demo")
     assert terms.recipe and terms.recipe.name == "full"
     client.force_login(User.objects.get(email="researcher@example.org"))
-    page = client.get(f"/b/{SLUG}/drafting/{run.public_id}/").content.decode()
-    assert "by rules" in page
+    page = client.get(f"/b/demo/drafting/{run.public_id}/").content.decode()
+    assert "no language model" in page
 
 
 def test_nothing_stays_allowed_of_the_endpoint_that_answered() -> None:

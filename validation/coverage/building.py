@@ -110,6 +110,14 @@ def build(benchmark: Benchmark, gold: RubricSet, sets: Sequence[RubricSet], sett
 def set_config(rubric_set: RubricSet) -> dict[str, Any]:
     """A set as settings name it."""
     named = {"name": rubric_set.name, "id": rubric_set.public_id, "digest": rubric_set.digest}
+    if (drafting := rubric_set.drafting_run) is not None:
+        drafted = {
+            "recipe": str(drafting.terms.get("recipe", "")),
+            "version": int(drafting.terms.get("version", 0)),
+            "models": list(drafting.terms.get("models", [])),
+            "by_rules": drafting.endpoint_kind == EndpointKind.RULES,
+        }
+        return {**named, "drafted": drafted}
     run = rubric_set.split_run
     if rubric_set.source is None or run is None:
         return named
@@ -147,13 +155,14 @@ def criteria_of(rubric_set: RubricSet) -> dict[int, Points]:
 
 
 def names_its_judge(model: str, sets: Sequence[RubricSet]) -> list[str]:
-    """The sets whose name, description or file names the model that is to judge them: it may have drafted them."""
+    """The sets that the model which is to judge them has drafted, or whose name, description or file names it."""
     name = model.rpartition("/")[2].casefold()
-    return [
-        own.name
-        for own in sets
-        if name and any(name in text.casefold() for text in (own.name, own.description, own.file_name))
-    ]
+
+    def texts(own: RubricSet) -> list[str]:
+        drafted = own.drafting_run.terms.get("models", []) if own.drafting_run else []
+        return [own.name, own.description, own.file_name, *map(str, drafted)]
+
+    return [own.name for own in sets if name and any(name in text.casefold() for text in texts(own))]
 
 
 @dataclass(frozen=True, slots=True)

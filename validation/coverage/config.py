@@ -13,6 +13,7 @@ from consilium.core.limits import (
     MAX_AXIS_LENGTH,
     MAX_CRITERION_LENGTH,
     MAX_KEY_LENGTH,
+    MAX_RECIPE_NAME_LENGTH,
     MAX_RUBRIC_SET_NAME_LENGTH,
     MAX_TAG_LENGTH,
 )
@@ -51,13 +52,26 @@ class SplitConfig(_KeptAsItIs):
     corrected: int = Field(ge=0)
 
 
+class DraftedConfig(_KeptAsItIs):
+    """What a drafted set says of itself: recipe and models of the run that drafted its criteria."""
+
+    recipe: str = Field(max_length=MAX_RECIPE_NAME_LENGTH)
+    version: int = Field(ge=0)
+    models: list[Annotated[str, Field(max_length=200)]] = Field(default_factory=list)
+    by_rules: bool
+
+
 class SetConfig(_KeptAsItIs):
-    """A set by its name, its id here, and the digest of its content; ``split`` where its criteria were split."""
+    """A set by its name, its id here, and the digest of its content.
+
+    ``split`` where its criteria were split, ``drafted`` where a run drafted them.
+    """
 
     name: str = Field(min_length=1, max_length=MAX_RUBRIC_SET_NAME_LENGTH)
     id: str = Field(max_length=16)
     digest: str = Field(max_length=64)
     split: SplitConfig | None = None
+    drafted: DraftedConfig | None = None
 
 
 class CaseConfig(_KeptAsItIs):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from consilium.statistics.intent_alignment import Extent
 from rubrics.models import Case
-from scoring.models import PipelineStep
+from scoring.models import EndpointKind, PipelineStep
 from validation.coverage.config import CoverageConfig, coverage_config
 from validation.coverage.content import ITSELF, SHIFTED, Point, step_name
 from validation.files.coverage_reading import CoverageFile
@@ -83,6 +83,13 @@ class CoverageInputs:
     criteria: list[SetCriterionAnswer]
     tags: dict[str, frozenset[str]]  # by case
     digest: str
+
+    @property
+    def endpoint_kind(self) -> EndpointKind:
+        """*rules* where rules answered in the run, or drafted the criteria of one of its sets."""
+        sets = (self.config.gold, *self.config.sets)
+        by_rules = any(own.drafted is not None and own.drafted.by_rules for own in sets)
+        return EndpointKind.RULES if by_rules else EndpointKind(self.run.endpoint_kind)
 
     @property
     def names(self) -> list[str]:

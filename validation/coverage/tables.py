@@ -51,7 +51,7 @@ _CELL = {extent: cell for cell, extent in EXTENTS.items()}  # as `coverage_file`
 
 def coverage_files(inputs: CoverageInputs, *, rule: IntervalRule, over: str = CASES) -> list[OutTable]:
     """The tables as files."""
-    kind = str(inputs.run.endpoint_kind)
+    kind = str(inputs.endpoint_kind)
     tables = coverage_tables(inputs.file, rule=rule, over=over, backward=inputs.backward(), endpoint_kind=kind)
     columns, points = _points(inputs)
     files = [

@@ -42,7 +42,7 @@ def test_a_page_copies_what_a_run_drafted_and_says_that_rules_did(
         (own.case.key, own.number, own.text, own.points, own.axis) for own in drafted
     ]
     page = client.get(made["Location"]).content.decode()
-    assert f"/drafting/{run.public_id}/" in page and "by rules" in page
+    assert f"/drafting/{run.public_id}/" in page and "no language model" in page
     refused = client.post("/b/nursery/rubric-sets/new/", {**form, "run": "", "name": "None"})
     assert refused.status_code == 422 and "Choose a run." in refused.content.decode()
 
@@ -65,7 +65,7 @@ def test_the_digest_is_that_of_a_replay_and_of_the_exported_file(
         assert "Drafted for by the run" in out.getvalue()
     client.force_login(BenchmarkRoleFactory(benchmark=nursery.benchmark).user)
     first = RubricSet.objects.get(name="first")
-    lines = client.get(f"/b/nursery/rubric-sets/{first.public_id}/criteria.jsonl")
+    lines = client.get(f"/b/nursery/rubric-sets/{first.public_id}/items.jsonl")
     file = tmp_path / "criteria.jsonl"
     file.write_bytes(lines.getvalue())  # type: ignore[attr-defined]
     call_command("rubric_set", benchmark="nursery", name="file", file=file, stdout=io.StringIO())
