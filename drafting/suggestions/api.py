@@ -66,7 +66,7 @@ class OpenSerializer(StrictSerializer, Plain):
     case = serializers.CharField()
 
 
-class DecisionSerializer(StrictSerializer, Plain):
+class SuggestionDecisionSerializer(StrictSerializer, Plain):
     """A decision that no save of the draft makes."""
 
     decision = serializers.ChoiceField(choices=[REJECTED, OPEN, ASIDE])
@@ -146,14 +146,14 @@ def open_case(request: Request, slug: str) -> Response:
 
 
 @extend_schema(
-    request=DecisionSerializer,
+    request=SuggestionDecisionSerializer,
     responses={200: SuggestionSerializer, 409: OpenApiResponse(description="It stands in the draft.")},
 )
 @api_view(["POST"])
 def decision(request: Request, slug: str, public_id: str) -> Response:
     """Reject a suggestion, undo that, or put it aside. Taking one is a save of the draft that has it."""
     row = access.get_suggestion(request.user, slug, public_id)
-    sent = valid(DecisionSerializer(data=request.data))
+    sent = valid(SuggestionDecisionSerializer(data=request.data))
     if sent["decision"] != REJECTED and (sent.get("reason") is not None or sent.get("note")):
         raise ValidationError({"reason": ["Only a rejection has a reason and a note."]})
     decide(

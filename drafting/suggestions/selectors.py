@@ -99,7 +99,7 @@ def panel_rows(case: Case) -> list[ShownSuggestion]:
 
     A fixed number of queries, whatever the number of suggestions.
     """
-    rows = list(in_panel(case))
+    rows = list(in_panel(case).select_related("run"))
     rows.sort(key=lambda row: (_place(row), -row.run_id, row.number))
     runs = {row.run_id for row in rows}
     facts = {(fact.run_id, fact.number): fact for fact in Fact.objects.filter(run__in=runs, case=case)}

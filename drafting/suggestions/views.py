@@ -22,6 +22,7 @@ from drafting.suggestions.asking import ask_for_drafts, is_under_way
 from drafting.suggestions.decisions import MAX_DECISIONS, decide_many
 from drafting.suggestions.opening import NotOpen, open_suggestions, opening_for
 from rubrics.models import Case
+from scoring.models import EndpointKind
 
 
 @require_safe
@@ -85,6 +86,7 @@ def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
         "has_any": bool(rows) or selectors.in_panel(case).exists(),
         "rows": rows,
         "known": [row.as_json() for row in rows],
+        "by_rules": any(row.suggestion.run.endpoint_kind == EndpointKind.RULES for row in rows),
         "reasons": RejectionReason.choices,
         "may_ask": access.may_ask_for_draft(request.user, case.benchmark),
         "is_under_way": is_under_way(case),

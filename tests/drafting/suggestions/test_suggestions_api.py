@@ -127,6 +127,14 @@ def test_the_panel_shows_words_of_the_passage_and_never_the_models_quotation() -
     assert html.index("Advises suggestion 1") < html.index("Advises suggestion 2")
 
 
+def test_the_panel_says_where_rules_drafted() -> None:
+    world, by_rules = Drafted(1), Drafted(0)
+    assert "no language model" not in client_of(world.author).get(page(world)).content.decode()
+    run = factories.DraftingRunFactory(benchmark=by_rules.benchmark, endpoint_kind="rules")
+    factories.SuggestionFactory(case=by_rules.case, run=run, number=1)
+    assert "no language model" in client_of(by_rules.author).get(page(by_rules)).content.decode()
+
+
 def test_several_decisions_of_the_panel_each_have_a_result() -> None:
     world = Drafted(4)
     first, second, third, fourth = world.suggestions
