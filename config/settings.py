@@ -422,6 +422,7 @@ SPECTACULAR_SETTINGS = {
         "BenchmarkRole": "rubrics.models.BenchmarkRole.Role",
         "AuditStatus": "rubrics.models.CaseAudit.Status",
         "RubricStatus": "rubrics.models.Rubric.Status",
+        "RejectionReason": "drafting.models.RejectionReason",
         "RulingReason": "annotation.models.AcuityRuling.Reason",
         "SkipReason": "annotation.models.Skip.Reason",
         "CandidateKind": "rubrics.models.Candidate.Kind",

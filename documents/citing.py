@@ -24,15 +24,16 @@ from documents.selectors import STATE_MARKS, marks_of
 from rubrics.cited import LaterPlace, ShownCitation
 from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import DraftItem
+from rubrics.hooks import DraftSave
 from rubrics.imports.bulk import chunks
-from rubrics.models import Benchmark, Rubric
+from rubrics.models import Benchmark
 
 _LOCATOR = re.compile(r"(?P<key>.+)@(?P<sha>[0-9a-f]{8})#(?:p\d{1,9})?:(?P<start>\d{1,9})-(?P<end>\d{1,9})", re.DOTALL)
 LOCATORS_AT_ONCE = 400
 _SHOWN_WORDS = 120  # of a quotation, in a message
 
 
-def check_citations(rubric: Rubric, items: Sequence[DraftItem]) -> tuple[Sequence[DraftItem], Sequence[LineError]]:
+def check_citations(save: DraftSave, items: Sequence[DraftItem]) -> tuple[Sequence[DraftItem], Sequence[LineError]]:
     """The items with the places and the words that the passages have; faults where a passage has no such words.
 
     One query, and none where nothing is cited.
@@ -40,7 +41,9 @@ def check_citations(rubric: Rubric, items: Sequence[DraftItem]) -> tuple[Sequenc
     cited = {citation.passage for item in items for citation in item.citations}
     if not cited:
         return items, ()
-    passages = Passage.objects.filter(public_id__in=cited, document__collection__benchmark=rubric.case.benchmark_id)
+    passages = Passage.objects.filter(
+        public_id__in=cited, document__collection__benchmark=save.rubric.case.benchmark_id
+    )
     texts = dict(passages.values_list("public_id", "text"))
     faults: list[LineError] = []
     checked = []

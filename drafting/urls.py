@@ -6,5 +6,6 @@ app_name = "drafting"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("drafting.recipes.urls")),
+    path("", include("drafting.suggestions.urls")),
     path("", include("drafting.runs.urls")),
 ]

@@ -16,16 +16,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """A drawer of the editor, whose content is fetched when it is opened for the first time.
+class Side:
+    """What a panel brings that stands right of the criteria: its module in `static/js`, its style sheet, templates.
 
-    ``name`` is that of its script, ``address`` gives the address of the content for a case.
+    ``words`` has the words of its script, ``keys`` what the list of keys says of it. ``key`` opens and folds it, with
+    Alt.
+    """
+
+    script: str
+    style: str
+    words: str
+    keys: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A drawer of the editor, or with ``side`` a column beside the criteria. Its content is fetched when it is opened.
+
+    ``name`` is that of its element, ``address`` gives the address of the content for a case.
     """
 
     name: str
     title: Text
     address: Callable[[Case], str]
     may_see: Callable[[User, Case], bool]
+    side: Side | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +51,7 @@ class ShownPanel:
     name: str
     title: Text
     address: str
+    side: Side | None = None
 
 
 _panels: list[Panel] = []
@@ -48,4 +65,8 @@ def register(panel: Panel) -> None:
 
 def panels_for(user: User, case: Case) -> list[ShownPanel]:
     """The panels that ``user`` may open beside the rubric of ``case``."""
-    return [ShownPanel(panel.name, panel.title, panel.address(case)) for panel in _panels if panel.may_see(user, case)]
+    return [
+        ShownPanel(panel.name, panel.title, panel.address(case), panel.side)
+        for panel in _panels
+        if panel.may_see(user, case)
+    ]

@@ -12,6 +12,7 @@ from factory.django import DjangoModelFactory
 from accounts.models import User
 from annotation import services as annotation_services
 from annotation.models import Assignment, Batch, ExpertGroup
+from drafting.models import DRAFTING, DraftingRun, Fact, Suggestion
 from rubrics.models import (
     Benchmark,
     BenchmarkRole,
@@ -178,6 +179,59 @@ class VerdictFactory(DjangoModelFactory[Verdict]):
     outcome = Verdict.Outcome.MET
     explanation = "It says so."
     created_at = factory.LazyFunction(timezone.now)
+
+
+# Drafting ---------------------------------------------------------------------------------------------------------
+
+
+class DraftingRunFactory(DjangoModelFactory[DraftingRun]):
+    """A finished run of a recipe, without steps."""
+
+    class Meta:
+        model = DraftingRun
+
+    benchmark = factory.SubFactory(BenchmarkFactory)
+    kind = DRAFTING
+    status = DraftingRun.Status.FINISHED
+    terms = factory.LazyFunction(lambda: {"recipe": "full", "version": 1, "models": ["made-up-model"]})
+    created_at = factory.LazyFunction(timezone.now)
+
+
+class SuggestionFactory(DjangoModelFactory[Suggestion]):
+    """An open suggestion that rests on no source; give it ``case``, and ``facts`` and ``citations`` for a source."""
+
+    class Meta:
+        model = Suggestion
+
+    case = factory.SubFactory(CaseFactory, rubric=0)
+    run = factory.SubFactory(DraftingRunFactory, benchmark=factory.SelfAttribute("..case.benchmark"))
+    number = factory.Sequence(lambda n: n + 1)
+    text = factory.LazyAttribute(lambda row: f"Advises suggestion {row.number}")
+    points = 5
+    axis = "accuracy"
+    created_at = factory.LazyFunction(timezone.now)
+
+
+class FactFactory(DjangoModelFactory[Fact]):
+    """A usable fact: the words of ``passage`` from ``start`` to ``end``."""
+
+    class Meta:
+        model = Fact
+
+    number = factory.Sequence(lambda n: n + 1)
+    kind = "statement"
+    text = factory.LazyAttribute(lambda row: f"The document says: {row.words}")
+    words = factory.LazyAttribute(lambda row: row.passage.text[row.start : row.end])
+    quote = factory.SelfAttribute("words")
+    quote_state = "exact"
+    start = 0
+    end = factory.LazyAttribute(lambda row: len(row.passage.text))
+    numbers_agree = True
+    support = "entails"
+    is_usable = True
+
+
+# Groups and batches -----------------------------------------------------------------------------------------------
 
 
 class ExpertGroupFactory(DjangoModelFactory[ExpertGroup]):

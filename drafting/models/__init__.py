@@ -1,6 +1,7 @@
 """Models of this app, one module a subject."""
 
 from drafting.models.evidence import Fact, FactKind, Need, NeedKind, QuoteState, Support
+from drafting.models.publication import DecidedRubric, SecondReview
 from drafting.models.recipes import DraftingRecipe
 from drafting.models.runs import DRAFTING, DraftingRun
 from drafting.models.suggestions import RejectionReason, Suggestion, SuggestionsOpened
@@ -8,6 +9,7 @@ from drafting.models.terms import DraftingTerms
 
 __all__ = [
     "DRAFTING",
+    "DecidedRubric",
     "DraftingRecipe",
     "DraftingRun",
     "DraftingTerms",
@@ -17,6 +19,7 @@ __all__ = [
     "NeedKind",
     "QuoteState",
     "RejectionReason",
+    "SecondReview",
     "Suggestion",
     "SuggestionsOpened",
     "Support",

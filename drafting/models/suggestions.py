@@ -119,6 +119,44 @@ class Suggestion(models.Model):
                 ),
             ),
             pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.Protect(
+                name="decision_stands_once_published",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition(
+                    "OLD.published_in_id IS NOT NULL AND"
+                    " (NEW.state, NEW.decided_by_id, NEW.published_in_id, NEW.final_text, NEW.distance)"
+                    " IS DISTINCT FROM"
+                    " (OLD.state, OLD.decided_by_id, OLD.published_in_id, OLD.final_text, OLD.distance)"
+                ),
+            ),
+            pgtrigger.Protect(
+                name="begins_open", operation=pgtrigger.Insert, condition=~pgtrigger.Q(new__state="open")
+            ),
+            pgtrigger.Trigger(
+                # Whoever takes a suggestion has written the draft that it stands in.
+                name="taken_in_a_draft",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition(
+                    "NEW.state IN ('accepted', 'edited') AND (OLD.state NOT IN ('accepted', 'edited')"
+                    " OR NEW.decided_by_id IS DISTINCT FROM OLD.decided_by_id)"
+                ),
+                func="""
+                    IF NOT EXISTS (
+                        SELECT 1 FROM rubrics_rubric r
+                        JOIN rubrics_rubricdraft d ON d.rubric_id = r.id
+                        JOIN rubrics_rubriccontributor c ON c.rubric_id = r.id AND c.user_id = NEW.decided_by_id
+                        WHERE r.case_id = NEW.case_id AND r.track = 'gold' AND r.status = 'draft'
+                          AND d.content @> jsonb_build_object(
+                              'items', jsonb_build_array(jsonb_build_object('suggestion', NEW.public_id))
+                          )
+                    ) THEN
+                        RAISE EXCEPTION 'A suggestion is taken by whoever writes it into the draft of its case'
+                            USING ERRCODE = 'check_violation', CONSTRAINT = 'drafting_suggestion_taken';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
         ]  # fmt: skip
 
     def __str__(self) -> str:

@@ -17,6 +17,7 @@ from rubrics.forms import DashboardFilters
 from rubrics.models import Benchmark, Case
 from rubrics.selectors import dashboard, lists
 from rubrics.views.benchmarks import csv_response
+from rubrics.waiting import waiting_for
 
 PER_PAGE = 25
 CSV_COLUMNS = (
@@ -56,11 +57,12 @@ def _narrowed(request: SignedInRequest, cases: QuerySet[Case], form: DashboardFi
 
 
 def _waiting(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
-    """Lists of what waits, none of them long; four queries."""
+    """Lists of what waits, none of them long; four queries, and those of other apps."""
     waiting: dict[str, Any] = {
         **dashboard.rubrics_waiting(request.user, benchmark.pk),
         "begun": dashboard.cases_begun(request.user, benchmark.pk),
         "rewordings": dashboard.rewordings(request.user, benchmark),
+        "others": waiting_for(request.user, benchmark),
     }
     return {**waiting, "waits": any(waiting.values())}
 

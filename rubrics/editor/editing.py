@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import connection
@@ -62,8 +62,17 @@ def items_json(items: Sequence[DraftItem], benchmark: Benchmark) -> dict[str, An
 
 def cited_json(citations: Iterable[Citation], benchmark: Benchmark) -> list[dict[str, Any]]:
     """What is shown of citations, each once."""
-    shown = cited.describe(benchmark, citations)
-    return [{**citation_row(citation), **entry.as_json()} for citation, entry in shown.items()]
+    citations = list(citations)
+    return shown_json(citations, cited.describe(benchmark, citations))
+
+
+def shown_json(citations: Iterable[Citation], shown: Mapping[Citation, cited.ShownCitation]) -> list[dict[str, Any]]:
+    """What is shown of citations that are described already, each once."""
+    return [
+        {**citation_row(citation), **shown[citation].as_json()}
+        for citation in dict.fromkeys(citations)
+        if citation in shown
+    ]
 
 
 def nothing_yet(benchmark: Benchmark) -> dict[str, Any]:

@@ -45,6 +45,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     stands = editing.draft_json(draft, benchmark=case.benchmark) if draft else editing.nothing_yet(case.benchmark)
     rules = rules_of(case.benchmark)
     returned = _returned(rubric) if draft and rubric else None
+    panels = beside.panels_for(request.user, case) if writable else []
     return render(
         request,
         "rubrics/editor/editor.html",
@@ -59,7 +60,8 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "rules": rules,
             "missing": stands["missing"],
             "columns": COLUMNS,
-            "panels": beside.panels_for(request.user, case) if writable else [],
+            "panels": [panel for panel in panels if panel.side is None],
+            "sides": [panel for panel in panels if panel.side is not None],
             "cited": cited.describe(case.benchmark, (citation for item in items for citation in item.citations)),
             "returned": returned,
             "evidence": [entry for entries in evidence.values() for entry in entries],
@@ -118,7 +120,13 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
         return JsonResponse(
             {"detail": _("Some criteria cannot be saved."), "errors": _fault_rows(reading.faults)}, status=422
         )
-    options: dict[str, Any] = {"items": reading.items, "client_id": client_id, "by": request.user, "at": timezone.now()}
+    options: dict[str, Any] = {
+        "items": reading.items,
+        "client_id": client_id,
+        "by": request.user,
+        "at": timezone.now(),
+        "in_editor": True,
+    }
     try:
         rubric, _items = editing.current_rubric(case)
         if version == 0:

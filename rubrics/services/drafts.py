@@ -65,10 +65,12 @@ def save_draft(
     by: User,
     at: datetime,
     writer: User | None = None,
+    in_editor: bool = False,
 ) -> RubricDraft:
     """Replace the stored items, if ``version`` is the stored one; else `StaleSave`.
 
     ``writer`` is the author of the words, where ``by`` only imports them; neither of them can approve this version.
+    ``in_editor``: the list comes from the page on which a person works on each criterion (`rubrics.hooks.DraftSave`).
 
     The same ``client_id`` again changes nothing and answers as the first time. Only a rubric in state draft is
     written to. Items may be half done; their criteria must belong to this case. Higher apps may refuse them
@@ -85,7 +87,10 @@ def save_draft(
     named = {item.criterion for item in items if item.criterion is not None}
     if named and Criterion.objects.filter(pk__in=named, case=rubric.case_id).count() != len(named):
         raise DomainError(_("A criterion of another case cannot stand in this rubric."))
-    items = hooks.check_draft(locked, items)
+    save = hooks.DraftSave(
+        rubric=locked, before=items_of(draft.content), by=by, writer=writer or by, at=at, in_editor=in_editor
+    )
+    items = hooks.check_draft(save, items)
     RubricDraft.objects.filter(pk=draft.pk).update(
         content=_content(items),
         # The case is read under the lock of the draft: a change of the case renews the digest under the same lock.
@@ -100,14 +105,20 @@ def save_draft(
     )
     if not created:
         RubricContributor.objects.filter(pk=contributor.pk).update(last_at=at)
-    hooks.draft_saved(locked, items, by, at)
+    hooks.draft_saved(save, items)
     draft.refresh_from_db()
     return draft
 
 
 @transaction.atomic
 def save_first(
-    *, case: Case, items: Sequence[DraftItem], client_id: uuid.UUID | None, by: User, at: datetime
+    *,
+    case: Case,
+    items: Sequence[DraftItem],
+    client_id: uuid.UUID | None,
+    by: User,
+    at: datetime,
+    in_editor: bool = False,
 ) -> RubricDraft:
     """Open the first draft of a case and save into it; `StaleSave` if somebody has written one by now.
 
@@ -117,7 +128,15 @@ def save_first(
     draft = rubric.draft
     if draft.content["items"] and draft.client_id != client_id:
         raise StaleSave(draft, CHANGED_ELSEWHERE)
-    return save_draft(rubric=rubric, items=items, version=draft.version, client_id=client_id, by=by, at=at)
+    return save_draft(
+        rubric=rubric,
+        items=items,
+        version=draft.version,
+        client_id=client_id,
+        by=by,
+        at=at,
+        in_editor=in_editor,
+    )
 
 
 @transaction.atomic

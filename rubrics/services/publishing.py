@@ -143,6 +143,7 @@ def discard_draft(*, rubric: Rubric, by: User, at: datetime, version: int | None
     if row.status != Status.DRAFT:
         raise Conflict(_("Only a draft can be discarded; take this rubric back from review first."))
     refuse_stale(version, stored=draft.version, current=draft, message=CHANGED_ELSEWHERE)
+    hooks.draft_discarded(row, items_of(draft.content))
     row.reviews.all().delete()
     row.delete()
 

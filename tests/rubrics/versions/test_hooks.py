@@ -24,7 +24,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def registries(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is registered in this test alone."""
-    for name in ("_draft_checks", "_draft_listeners", "_publication_checks", "_publication_listeners"):
+    names = ("_draft_checks", "_draft_listeners", "_discard_listeners", "_publication_checks", "_publication_listeners")
+    for name in names:
         monkeypatch.setattr(hooks, name, list(getattr(hooks, name)))
 
 
@@ -49,7 +50,7 @@ def test_a_check_may_change_or_refuse_items_and_a_refusal_stores_nothing(registr
     writing = Writing()
     before = RubricDraft.objects.get().content
 
-    def check(rubric: Rubric, items: Sequence[DraftItem]) -> tuple[Sequence[DraftItem], list[LineError]]:
+    def check(save: hooks.DraftSave, items: Sequence[DraftItem]) -> tuple[Sequence[DraftItem], list[LineError]]:
         faults = [LineError(place, "source", "No.") for place, item in enumerate(items, start=1) if item.source == "x"]
         return [replace(item, source=item.source.upper()) for item in items], faults
 
@@ -68,8 +69,8 @@ def test_a_listener_that_fails_undoes_the_save(registries: None) -> None:
     writing = Writing()
     heard: list[Any] = []
 
-    def listen(rubric: Rubric, items: Sequence[DraftItem], by: Any, at: Any) -> None:
-        heard.append((rubric.pk, [item.text for item in items], by))
+    def listen(save: hooks.DraftSave, items: Sequence[DraftItem]) -> None:
+        heard.append((save.rubric.pk, [item.text for item in items], save.by))
         if items[0].text == "Two":
             raise RuntimeError("the listener fails")
 

@@ -10,7 +10,18 @@ import { inRange, showPoints, stepPoints, totalsOf } from "./rubric_points.js";
 import { lintSoon, remarksOf, showRemarks } from "./rubric_remarks.js";
 import { field, idOf, isTextField, list, row, rowOf, showRows } from "./rubric_rows.js";
 import { startSaving } from "./rubric_saving.js";
-import { announce, findItem, itemOf, limitOf, placeOf, remember, start, state, words } from "./rubric_state.js";
+import {
+  announce,
+  findItem,
+  itemOf,
+  limitOf,
+  placeOf,
+  remember,
+  start,
+  state,
+  tellWatchers,
+  words,
+} from "./rubric_state.js";
 
 /**
  * @typedef {import("./rubric_model.js").Item} Item
@@ -85,6 +96,7 @@ export const saving = startSaving({
     render();
     past.acceptOthers();
     lintSoon();
+    tellWatchers("others");
   },
   finish: () => {
     const input = document.activeElement;
@@ -114,6 +126,7 @@ export const past = createHistory({
     render();
     changed();
     announce(words("undone"));
+    tellWatchers("undo");
   },
   go: (at) => {
     if (at && findItem(at.id)) focus(at.id, at.name, at.name === "points" ? null : at.at);
@@ -133,6 +146,7 @@ export function act(change) {
   render();
   past.note(from);
   changed();
+  tellWatchers("action");
 }
 
 /**
@@ -144,6 +158,7 @@ export function edited(id) {
   showTotals();
   state.lastId = id;
   changed();
+  tellWatchers("typing");
 }
 
 export function undo() {

@@ -68,6 +68,27 @@ export function placeOf(id) {
   return state.items.findIndex((item) => item.id === id);
 }
 
+/**
+ * Why the list has changed: an action or typing here, undoing, or a save from elsewhere.
+ * @typedef {"action" | "typing" | "undo" | "others"} Cause
+ */
+
+/** @type {Set<(cause: Cause) => void>} */
+const watchers = new Set();
+
+/**
+ * Call a function whenever the list on the page has changed.
+ * @param {(cause: Cause) => void} watcher
+ */
+export function watchList(watcher) {
+  watchers.add(watcher);
+}
+
+/** @param {Cause} cause */
+export function tellWatchers(cause) {
+  for (const watcher of watchers) watcher(cause);
+}
+
 /** @param {string} text for screen readers */
 export function announce(text) {
   element("announce", HTMLElement).textContent = text;

@@ -1,0 +1,197 @@
+"""Suggestions for pages and the API: those of a case as the editor's panel shows them, and cases that wait."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext_lazy, ngettext
+
+from accounts.models import User
+from consilium.core.i18n import translate
+from documents.models import Passage
+from documents.search.highlights import Part
+from documents.search.shown import parts_of
+from drafting.access import decides_on_suggestions, may_ask_for_draft
+from drafting.models import Fact, Need, Suggestion, SuggestionsOpened
+from drafting.stages.finding_words import finding_words
+from drafting.suggestions.state import item_of
+from rubrics import cited
+from rubrics.editor import editing
+from rubrics.editor.citation import Citation, citations_of
+from rubrics.models import Benchmark, Case, Rubric, RubricContributor
+from rubrics.waiting import Waits
+
+MAX_CASES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPassage:
+    """A passage that a suggestion rests on: its text in stretches, the quoted words marked, and what it is called."""
+
+    reference: str
+    address: str
+    marks: tuple[str, ...]  # what speaks against the document
+    headings: str
+    table_header: str
+    parts: list[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFinding:
+    """A finding in words; ``severity``: problem, caution or note."""
+
+    severity: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSuggestion:
+    """A suggestion with all that it rests on."""
+
+    suggestion: Suggestion
+    findings: list[ShownFinding]  # the gravest first
+    facts: list[Fact]
+    needs: list[Need]
+    passages: list[ShownPassage]
+    cited: list[dict[str, Any]]  # what the editor shows of its citations
+
+    @property
+    def has_source(self) -> bool:
+        """Whether it rests on words of a document."""
+        return bool(self.suggestion.citations)
+
+    @property
+    def axis(self) -> str:
+        """The axis as people read it."""
+        return self.suggestion.axis.replace("_", " ")
+
+    def as_json(self) -> dict[str, Any]:
+        """What the panel's script knows of it."""
+        row = self.suggestion
+        return {
+            "id": row.public_id,
+            "item": item_of(row),
+            "cited": self.cited,
+            "state": row.state,
+            "aside": row.put_aside,
+            "reason": row.reason,
+        }
+
+
+def open_to(user: User, benchmark: Benchmark) -> QuerySet[Suggestion]:
+    """The suggestions of a benchmark that have opened to an author."""
+    opened = SuggestionsOpened.objects.filter(case=OuterRef("case"), author=user.pk)
+    return Suggestion.objects.filter(Exists(opened), case__benchmark=benchmark).select_related("case", "run")
+
+
+def in_panel(case: Case) -> QuerySet[Suggestion]:
+    """The suggestions for a case that may be decided on, or were in the draft that is being written."""
+    return Suggestion.objects.filter(case=case, published_in=None).exclude(state=Suggestion.State.WITHDRAWN)
+
+
+def panel_rows(case: Case) -> list[ShownSuggestion]:
+    """The suggestions of the panel: open ones first, those without a source after the others, decided ones last.
+
+    A fixed number of queries, whatever the number of suggestions.
+    """
+    rows = list(in_panel(case).select_related("run"))
+    rows.sort(key=lambda row: (_place(row), -row.run_id, row.number))
+    runs = {row.run_id for row in rows}
+    facts = {(fact.run_id, fact.number): fact for fact in Fact.objects.filter(run__in=runs, case=case)}
+    needs = {(need.run_id, need.number): need for need in Need.objects.filter(run__in=runs, case=case)}
+    citations = {row.pk: citations_of(row.citations) for row in rows}
+    every = list(dict.fromkeys(citation for several in citations.values() for citation in several))
+    shown = cited.describe(case.benchmark, every)
+    passages = {row.public_id: row for row in Passage.objects.filter(public_id__in={each.passage for each in every})}
+    return [
+        ShownSuggestion(
+            suggestion=row,
+            findings=[ShownFinding(each["severity"], translate(finding_words(each))) for each in row.findings],
+            facts=[facts[row.run_id, number] for number in row.facts if (row.run_id, number) in facts],
+            needs=[needs[row.run_id, number] for number in row.needs if (row.run_id, number) in needs],
+            passages=_passages(citations[row.pk], shown, passages),
+            cited=editing.shown_json(citations[row.pk], shown),
+        )
+        for row in rows
+    ]
+
+
+def _place(row: Suggestion) -> int:
+    if row.state != Suggestion.State.OPEN:
+        return 3
+    return 1 if row.put_aside and row.citations else 2 if not row.citations else 0
+
+
+def _passages(
+    citations: Sequence[Citation], shown: dict[Citation, cited.ShownCitation], passages: dict[str, Passage]
+) -> list[ShownPassage]:
+    """Each cited passage once, with all words that are quoted from it marked."""
+    spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    first: dict[str, Citation] = {}
+    for citation in citations:
+        if citation not in shown or citation.passage not in passages:
+            continue
+        first.setdefault(citation.passage, citation)
+        if citation.quote:
+            spans[citation.passage].append((citation.start or 0, citation.end or 0))
+    return [
+        ShownPassage(
+            reference=shown[citation].reference,
+            address=shown[citation].address,
+            marks=shown[citation].marks,
+            headings=" › ".join(passages[name].headings),
+            table_header=passages[name].table_header,
+            parts=parts_of(passages[name].text, _joined(spans[name])),
+        )
+        for name, citation in first.items()
+    ]
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, those that overlap as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
+    """Lines of the authors' dashboard: cases with suggestions to decide on.
+
+    They are those on which ``user`` writes, or nobody does yet; put-aside suggestions wait too.
+    """
+    if not decides_on_suggestions(user, benchmark):
+        return []
+    drafts = Rubric.objects.filter(case=OuterRef("pk"), track="gold", status=Rubric.Status.DRAFT, draft__isnull=False)
+    reviewed = Rubric.objects.filter(case=OuterRef("pk"), track="gold", status=Rubric.Status.IN_REVIEW)
+    wrote = RubricContributor.objects.filter(rubric__case=OuterRef("pk"), rubric__status="draft", user=user)
+    cases = (
+        Case.objects.filter(benchmark=benchmark, excluded_at=None)
+        .annotate(n_open=Count("suggestions", filter=Q(suggestions__state=Suggestion.State.OPEN)))
+        .filter(Q(Exists(wrote)) | ~Q(Exists(drafts)), ~Q(Exists(reviewed)), n_open__gt=0)
+        .order_by("key")[:MAX_CASES]
+    )
+    return [
+        Waits(
+            label=gettext_lazy("Suggestions to decide"),
+            key=case.key,
+            address=reverse("rubrics:write-rubric", args=[benchmark.slug, case.public_id]),
+            detail=ngettext("%(n)d suggestion", "%(n)d suggestions", case.n_open) % {"n": case.n_open},
+        )
+        for case in cases
+    ]
+
+
+def may_see_panel(user: User, case: Case) -> bool:
+    """Whether ``user`` decides on suggestions, and the case has some or drafts of it may be asked for."""
+    if not decides_on_suggestions(user, case.benchmark):
+        return False
+    return in_panel(case).exists() or may_ask_for_draft(user, case.benchmark)
