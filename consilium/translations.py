@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 ROOT = Path(settings.BASE_DIR)
 APPS = (
     *("config", "demo", "standalone", "consilium"),
-    *("accounts", "rubrics", "documents", "annotation", "scoring", "validation", "agreement", "releases"),
+    *("accounts", "rubrics", "documents", "annotation", "scoring", "drafting"),
+    *("validation", "agreement", "releases"),
 )
 # There is a catalogue for each language of the interface except that of the source.
 LOCALES = tuple(to_locale(code) for code, _name in settings.LANGUAGES if code != settings.LANGUAGE_CODE)

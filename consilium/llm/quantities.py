@@ -57,7 +57,12 @@ _UNIT = "|".join(
 _ADVERBS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year"}
 _PER = r"\s?(?:/|\bper\b|\ba\b|\ban\b|\bevery\b|\beach\b|每)\s?"
 _WORDS = {
-    **{word: str(number) for number, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1)},
+    **{
+        word: str(number)
+        for number, word in enumerate(
+            ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1
+        )
+    },
     "eleven": "11",
     "twelve": "12",
     **{word: str(number) for number, word in enumerate("一二三四五六七八九十", 1)},

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -87,7 +88,7 @@ def recipe(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "filters": shown.filter_rows(row.benchmark, content),
         "versions": versions,
         "is_newest": versions[0] == row,
-        "generic": generic_criteria("en"),
+        "generic": generic_criteria(get_language() or "en"),
     }
     return render(request, "drafting/recipes/recipe.html", context)
 

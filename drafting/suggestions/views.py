@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -34,17 +35,15 @@ def panel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 def open_panel(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """Open the suggestions to the reader, if their own list is long enough, and show the panel."""
     case = access.get_case_to_decide(request.user, slug, public_id)
-    try:
+    with suppress(NotOpen):  # the panel says how much is missing
         open_suggestions(case=case, author=request.user, at=timezone.now())
-    except NotOpen:
-        pass  # the panel says how much is missing
     return render(request, "drafting/suggestions/panel.html", _context(request, case))
 
 
 @require_POST
 @signed_in
 def decide(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
-    """Decisions that no save of the draft makes, ``{"who", "decisions"}``: rejected, undone, put aside, seconds read."""
+    """Decisions that no save of the draft makes, as ``{"who", "decisions"}``."""
     case = access.get_case_to_decide(request.user, slug, public_id)
     sent = _json(request)
     if sent.get("who") != opaque_name(request.user):

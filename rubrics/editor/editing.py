@@ -66,9 +66,7 @@ def cited_json(citations: Iterable[Citation], benchmark: Benchmark) -> list[dict
     return shown_json(citations, cited.describe(benchmark, citations))
 
 
-def shown_json(
-    citations: Iterable[Citation], shown: Mapping[Citation, cited.ShownCitation]
-) -> list[dict[str, Any]]:
+def shown_json(citations: Iterable[Citation], shown: Mapping[Citation, cited.ShownCitation]) -> list[dict[str, Any]]:
     """What is shown of citations that are described already, each once."""
     return [
         {**citation_row(citation), **shown[citation].as_json()}

@@ -650,6 +650,7 @@ ENDPOINTS |= {
 }
 
 # Drafting --------------------------------------------------------------------------------------------------------
+the_suggestion = of(public_id=lambda world: world.draft_case.suggestions.get().public_id)
 a_recipe = of(public_id=lambda world: world.benchmark.recipes.get(version=2).public_id)
 ENDPOINTS |= {
     "drafting:recipes": Endpoint(STAFF, slug),
@@ -664,6 +665,18 @@ ENDPOINTS |= {
     "api:api-recipe": Endpoint(STAFF, a_recipe),
     "api:api-recipe-versions": Endpoint(STAFF, a_recipe),
     "api:api-drafting-terms": Endpoint(ADMIN, slug),
+    "drafting:suggestions": Endpoint(AUTHORS, of(public_id=lambda world: world.draft_case.public_id)),
+    "drafting:suggestions-open": Endpoint(
+        AUTHORS, of(public_id=lambda world: world.draft_case.public_id), writes_only=True
+    ),
+    "drafting:suggestions-decide": Endpoint(
+        AUTHORS, of(public_id=lambda world: world.draft_case.public_id), writes_only=True
+    ),
+    "api:api-suggestions": Endpoint(WRITERS, slug),
+    "api:api-suggestion": Endpoint(WRITERS, the_suggestion),
+    "api:api-suggestions-open": Endpoint(AUTHORS, slug, writes_only=True),
+    "api:api-suggestions-withdraw": Endpoint(ADMIN, slug, writes_only=True),
+    "api:api-suggestion-decision": Endpoint(AUTHORS, the_suggestion, writes_only=True),
 }
 
 # Validation ------------------------------------------------------------------------------------------------------

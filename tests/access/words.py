@@ -32,7 +32,8 @@ class Words(HTMLParser):
         self.texts: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in self.SILENT:
+        # An English text that is edited on a page, such as that of a request, stays English for every reader.
+        if tag in self.SILENT or (tag == "textarea" and ("lang", "en") in attrs):
             self.silent.append(tag)
         self.in_script_words = tag == "script" and (dict(attrs).get("id") or "").endswith("-words")
         for name, value in attrs:

@@ -59,7 +59,7 @@ from annotation.writing.writing_plan import WritingFilter, WritingOrder
 from consilium.core.jobs import no_progress
 from documents.models import Collection, Document, Passage
 from documents.services import import_documents
-from drafting.models import DraftingRecipe
+from drafting.models import DraftingRecipe, SuggestionsOpened
 from releases.models import Release
 from rubrics.acuity.schemes import How, Mapped, Scheme
 from rubrics.acuity.services import get_or_make_scale, make_framing, make_scheme
@@ -96,7 +96,16 @@ from scoring.models import (
     Verdict,
 )
 from tests.documents.parsing.pdf_writer import Page, write_pdf
-from tests.factories import BenchmarkFactory, CandidateFactory, CaseFactory, ResponseFactory, UserFactory
+from tests.factories import (
+    BenchmarkFactory,
+    CandidateFactory,
+    CaseFactory,
+    DraftingRunFactory,
+    FactFactory,
+    ResponseFactory,
+    SuggestionFactory,
+    UserFactory,
+)
 from tests.scoring.trained.cards import small_card
 from tests.waiting import wait_until
 from validation.coverage.services import ask_physicians
@@ -155,6 +164,19 @@ def write_recipe(benchmark: Benchmark, secret: str) -> None:
             benchmark=benchmark, name=f"{secret} recipe", version=version, content=content, sha256="0" * 64,
             created_at=AT,
         )  # fmt: skip
+
+
+def suggest_criterion(case: Case, author: User, fact: str) -> None:
+    """A suggestion for ``case`` that has opened to ``author``; ``fact`` is in what it rests on."""
+    run = DraftingRunFactory(benchmark=case.benchmark)
+    passage = Passage.objects.get(document__collection__benchmark=case.benchmark)
+    FactFactory(run=run, case=case, number=1, text=fact, passage=passage)
+    citation = {"passage": passage.public_id, "start": None, "end": None, "quote": ""}
+    SuggestionFactory(
+        case=case, run=run, number=1, text="Asks whether swallowing hurts", axis="completeness", facts=[1],
+        citations=[citation], source="Made-up guideline",
+    )  # fmt: skip
+    SuggestionsOpened.objects.create(case=case, author=author, opened_at=AT)
 
 
 def measure_coverage(case: Case, secret: str) -> None:
@@ -668,6 +690,7 @@ def build_world(suffix: str = "") -> World:
         rubric=draft, items=[item],
         version=1, client_id=None, by=author, at=AT,
     )  # fmt: skip
+    suggest_criterion(draft_case, author, canaries["document"])
     GenerationRun.objects.create(
         kind="responses", benchmark=benchmark, candidate=candidates[0], status="finished",
         config={"endpoint": "", "model": "m"}, terms={"setting": "chat", "samples": 1},

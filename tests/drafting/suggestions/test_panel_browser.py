@@ -238,7 +238,7 @@ def test_the_panel_fits_and_works_by_touch(new_page: Callable[..., Page], width:
     pane.get_by_role("button", name="What it rests on").click()
     assert axe_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    pane.get_by_role("button", name="Take", exact=True).click()
+    pane.get_by_role("button", name="Take it", exact=True).click()
     expect(page.locator("#items > .item")).to_have_count(1)
     pane.get_by_role("button", name="Reject").click()
     pane.locator("[data-reasons]:visible [data-reason='1']").click()
