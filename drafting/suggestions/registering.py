@@ -24,7 +24,7 @@ def register() -> None:
             name="suggestions",
             title=_("Suggestions"),
             address=lambda case: reverse("drafting:suggestions", args=[case.benchmark.slug, case.public_id]),
-            may_see=selectors.has_suggestions,
+            may_see=selectors.may_see_panel,
             side=beside.Side(
                 script="drafting/suggestions/panel",
                 style="css/suggestions.css",

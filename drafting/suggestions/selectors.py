@@ -16,7 +16,7 @@ from consilium.core.i18n import translate
 from documents.models import Passage
 from documents.search.highlights import Part
 from documents.search.shown import parts_of
-from drafting.access import decides_on_suggestions
+from drafting.access import decides_on_suggestions, may_ask_for_draft
 from drafting.models import Fact, Need, Suggestion, SuggestionsOpened
 from drafting.stages.finding_words import finding_words
 from drafting.suggestions.state import item_of
@@ -190,6 +190,8 @@ def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
     ]
 
 
-def has_suggestions(user: User, case: Case) -> bool:
-    """Whether the panel of a case has something for ``user`` to decide on."""
-    return decides_on_suggestions(user, case.benchmark) and in_panel(case).exists()
+def may_see_panel(user: User, case: Case) -> bool:
+    """Whether ``user`` decides on suggestions, and the case has some or drafts of it may be asked for."""
+    if not decides_on_suggestions(user, case.benchmark):
+        return False
+    return in_panel(case).exists() or may_ask_for_draft(user, case.benchmark)

@@ -12,11 +12,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identity import opaque_name
+from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.strict_json import read_json
 from drafting import access
 from drafting.models import RejectionReason, SuggestionsOpened
 from drafting.suggestions import selectors
+from drafting.suggestions.asking import ask_for_drafts, is_under_way
 from drafting.suggestions.decisions import MAX_DECISIONS, decide_many
 from drafting.suggestions.opening import NotOpen, open_suggestions, opening_for
 from rubrics.models import Case
@@ -38,6 +40,19 @@ def open_panel(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
     with suppress(NotOpen):  # the panel says how much is missing
         open_suggestions(case=case, author=request.user, at=timezone.now())
     return render(request, "drafting/suggestions/panel.html", _context(request, case))
+
+
+@require_POST
+@signed_in
+def ask(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Order drafts for the case, and show the panel with what became of that."""
+    case = access.get_case_to_decide(request.user, slug, public_id)
+    refusal = ""
+    try:
+        ask_for_drafts(case=case, by=request.user, at=timezone.now())
+    except DomainError as refused:
+        refusal = str(refused)
+    return render(request, "drafting/suggestions/panel.html", {**_context(request, case), "refusal": refusal})
 
 
 @require_POST
@@ -67,9 +82,12 @@ def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
         "case": case,
         "is_open": is_open,
         "opening": None if is_open else opening_for(case, request.user),
+        "has_any": bool(rows) or selectors.in_panel(case).exists(),
         "rows": rows,
         "known": [row.as_json() for row in rows],
         "reasons": RejectionReason.choices,
+        "may_ask": access.may_ask_for_draft(request.user, case.benchmark),
+        "is_under_way": is_under_way(case),
     }
 
 

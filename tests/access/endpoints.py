@@ -669,6 +669,9 @@ ENDPOINTS |= {
     "drafting:suggestions-open": Endpoint(
         AUTHORS, of(public_id=lambda world: world.draft_case.public_id), writes_only=True
     ),
+    "drafting:suggestions-ask": Endpoint(
+        AUTHORS, of(public_id=lambda world: world.draft_case.public_id), writes_only=True
+    ),
     "drafting:suggestions-decide": Endpoint(
         AUTHORS, of(public_id=lambda world: world.draft_case.public_id), writes_only=True
     ),

@@ -9,13 +9,15 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.identity import opaque_name
-from drafting.models import DraftingTerms, Suggestion, SuggestionsOpened
+from drafting.models import DraftingRecipe, DraftingRun, DraftingTerms, Suggestion, SuggestionsOpened
 from drafting.suggestions.state import item_of
 from tests import factories
 from tests.documents.cited_documents import add_document
 from tests.drafting.suggestions.drafted import Drafted, own, taken
+from tests.scoring.pipelines.verdict_chain import work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -192,3 +194,28 @@ def test_the_editor_offers_the_panel_to_authors_of_a_case_with_suggestions() -> 
         assert client_of(user).get(editor).content.decode().count('id="side-suggestions"') == n
     Suggestion.objects.update(state="withdrawn")
     assert 'id="side-suggestions"' not in client_of(world.author).get(editor).content.decode()
+
+
+def test_an_author_asks_for_suggestions_by_the_recipe_of_the_benchmark() -> None:
+    world = Drafted(0, opened=False)
+    editor = f"/b/{world.benchmark.slug}/write/{world.case.public_id}/rubric/"
+    refused = client_of(world.author).post(page(world, "ask/")).content.decode()
+    assert "This benchmark has no recipe for authors." in refused
+    assert 'id="side-suggestions"' not in client_of(world.author).get(editor).content.decode()
+    recipe = DraftingRecipe.objects.create(
+        benchmark=world.benchmark, name="six", version=1, content={"form": "generic", "stages": {}}, sha256="0" * 64,
+        created_at=timezone.now(),
+    )  # fmt: skip
+    DraftingTerms.objects.create(benchmark=world.benchmark, recipe=recipe)
+    assert 'id="side-suggestions"' in client_of(world.author).get(editor).content.decode()
+    assert client_of(world.admin).post(page(world, "ask/")).status_code == 404
+    assert "Ask for suggestions" in client_of(world.author).get(page(world)).content.decode()
+    html = client_of(world.author).post(page(world, "ask/")).content.decode()
+    assert "Suggestions are being drafted." in html and "Ask for suggestions" not in html
+    assert "being drafted already" in client_of(world.second).post(page(world, "ask/")).content.decode()
+    (run,) = DraftingRun.objects.filter(steps__case=world.case).distinct()
+    assert (run.recipe_name, run.created_by) == ("six", world.author)
+    work(run)
+    assert "being drafted" not in client_of(world.author).get(page(world)).content.decode()
+    html = client_of(world.author).post(page(world, "open/")).content.decode()
+    assert html.count("data-suggestion=") == Suggestion.objects.filter(case=world.case).count() == 6

@@ -20,6 +20,7 @@ import { ReadingTime } from "./suggestion_time.js";
  * @typedef {import("./suggestion_state.js").Decision} Decision
  */
 
+const DRAFTING_MS = 5_000;
 const REASON_KEY = /^[1-6]$/;
 /** @type {Decision} */
 const OPEN = { state: "open", aside: false, reason: null };
@@ -34,7 +35,8 @@ let listed = new Set();
 const done = [];
 let activeId = "";
 let askedId = ""; // the suggestion of which the reason is asked
-let urls = { open: "", decide: "" };
+let urls = { open: "", decide: "", ask: "" };
+let isUnderWay = false; // a run drafts for the case
 const time = new ReadingTime();
 
 const decisions = createDecisions({
@@ -110,7 +112,13 @@ async function load(method, address = pane.dataset.address ?? "") {
 /** @param {Document} page what the server answered */
 function take(page) {
   const box = find(page, "[data-suggestions]", HTMLElement);
-  urls = { open: box.dataset.openUrl ?? "", decide: box.dataset.decideUrl ?? "" };
+  urls = {
+    open: box.dataset.openUrl ?? "",
+    decide: box.dataset.decideUrl ?? "",
+    ask: box.dataset.askUrl ?? "",
+  };
+  const wasUnderWay = isUnderWay;
+  isUnderWay = "underWay" in box.dataset;
   const script = page.getElementById("suggestions-known");
   /** @type {Known[]} */
   const fresh = JSON.parse(script?.textContent ?? "[]");
@@ -125,7 +133,7 @@ function take(page) {
         .sort()
         .join();
   // The nodes stay where the suggestions are the same: what is unfolded stays so, and the focus is kept.
-  if (isSame) {
+  if (isSame && isUnderWay === wasUnderWay) {
     const byId = new Map(fresh.map((suggestion) => [suggestion.id, suggestion]));
     known = known.map((suggestion) => byId.get(suggestion.id) ?? suggestion);
   } else {
@@ -381,6 +389,7 @@ pane.addEventListener("focusout", () => time.look("", Date.now()));
 /** @type {Record<string, (id: string) => unknown>} */
 const buttons = {
   open: async () => (await saving.save()) && load("POST", urls.open).then(enter),
+  ask: () => load("POST", urls.ask),
   take: (id) => takeUp(id, false),
   edit: (id) => takeUp(id, true),
   reject: askReason,
@@ -406,3 +415,10 @@ pane.addEventListener("click", (event) => {
 window.addEventListener("focus", () => {
   if (known.length && !pane.hidden) load("GET");
 });
+
+// What a run drafts appears when it is done.
+setInterval(async () => {
+  if (!isUnderWay || pane.hidden || document.hidden) return;
+  await load("GET");
+  if (!isUnderWay) await show();
+}, DRAFTING_MS);

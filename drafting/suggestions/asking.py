@@ -1,0 +1,35 @@
+"""Drafts that an author asks for, one case at a time, by the recipe that the benchmark's terms name."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from consilium.core.errors import Conflict, DomainError
+from drafting.models import DraftingRun, DraftingTerms
+from drafting.runs.services import create_run
+from rubrics.models import Case, Rubric
+
+
+def is_under_way(case: Case) -> bool:
+    """Whether a run drafts for the case now."""
+    return DraftingRun.objects.filter(status__in=DraftingRun.LIVE, steps__case=case).exists()
+
+
+@transaction.atomic
+def ask_for_drafts(*, case: Case, by: User, at: datetime) -> DraftingRun:
+    """Order drafts for a case; `Conflict` while a run drafts for it, or its rubric is in review."""
+    Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # two who ask at once get one run
+    terms = DraftingTerms.objects.select_related("recipe").filter(benchmark=case.benchmark_id).first()
+    if terms is None or terms.recipe is None:
+        raise DomainError(_("This benchmark has no recipe for authors."))
+    if case.excluded_at is not None:
+        raise DomainError(_("This case was excluded, so its rubric cannot change."))
+    if Rubric.objects.filter(case=case, track="gold", status=Rubric.Status.IN_REVIEW).exists():
+        raise Conflict(_("This rubric is in review or published, so it cannot be written to."))
+    if is_under_way(case):
+        raise Conflict(_("Suggestions for this case are being drafted already."))
+    return create_run(benchmark=case.benchmark, recipe=terms.recipe, cases=[case.pk], by=by, at=at)
