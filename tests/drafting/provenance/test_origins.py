@@ -66,10 +66,17 @@ def test_from_a_published_criterion_to_its_words_and_their_licence(world: Drafte
     assert f'href="{address}"' in shown and "full, version 3" in shown and "by rules" in shown
     assert "Suggested, reworded" in shown and "distance 0.46" in shown  # 32/70
     origin = page(client, address)
-    for words in ("Names the dose", "Taken as it is", "The dose is 15 mg/kg.", "15 mg/kg", "CC0-1.0", "no language model"):
+    for words in (
+        "Names the dose",
+        "Taken as it is",
+        "The dose is 15 mg/kg.",
+        "15 mg/kg",
+        "CC0-1.0",
+        "no language model",
+    ):
         assert words in origin, words
     assert str(world.author) in origin
-    place = re.search(r'href="(/b/origins/passages/[^"]+)"', origin)
+    place = re.search(r'href="(/b/origins/documents/passages/[^"]+)"', origin)
     assert place is not None
     passage = page(client, place[1].replace("&amp;", "&"))
     assert "<mark>15 mg/kg</mark>" in passage and "Made-up guideline fever" in passage
