@@ -25,8 +25,9 @@ def test_one_changed_paragraph_opens_exactly_its_criteria() -> None:
     case = factories.CaseFactory(rubric=0, benchmark=factories.BenchmarkFactory(admin=admin))
     world = Drafted(0, case=case)
     first = make_document(make_collection(case.benchmark), [ECG, DOSE, OXYGEN], may_quote=True)
-    ecg, dose, oxygen = first.passages.all()
-    cites = [[cite(ecg)], [cite(oxygen, "oxygen to every patient")], [cite(dose), cite(oxygen)], [cite(dose)]]
+    passages = list(first.passages.all())
+    ecg, dose, whole = ({"passage": row.public_id, "start": None, "end": None, "quote": ""} for row in passages)
+    cites = [[ecg], [cite(passages[2], "oxygen to every patient")], [dose, whole], [dose]]
     world.suggestions = [
         factories.SuggestionFactory(
             case=case, run=world.run, number=number, text=f"Does what {number} says", citations=one

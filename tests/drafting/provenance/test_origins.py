@@ -79,7 +79,7 @@ def test_from_a_published_criterion_to_its_words_and_their_licence(world: Drafte
     place = re.search(r'href="(/b/origins/documents/passages/[^"]+)"', origin)
     assert place is not None
     passage = page(client, place[1].replace("&amp;", "&"))
-    assert "<mark>15 mg/kg</mark>" in passage and "Made-up guideline fever" in passage
+    assert ">15 mg/kg</mark>" in passage and "Made-up guideline fever" in passage
     assert f'href="/b/origins/drafting/{world.run.public_id}/cases/' in origin
     # What another author may see of it, and who may not.
     client.force_login(world.second)
