@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext
 
 from agreement.drafted.inputs import NEED, NOTHING
 from agreement.drafted.slices import ALL
@@ -181,7 +181,7 @@ def _rubrics(report: Report) -> PageTable:
             (_("From suggestions"), True),
             (_("Share of the rubric"), True),
             (_("Missed by all suggestions"), True),
-            (_("Missed"), True),
+            (pgettext("of criteria", "Missed"), True),
             (_("Of"), True),
         ],
         _grouped(_rubric_slices(report), cells),
@@ -242,7 +242,7 @@ def _findings(report: Report) -> PageTable:
         "drafting_findings",
         _("Findings against decisions"),
         [
-            (_("Finding"), False),
+            (pgettext("of a suggestion", "Finding"), False),
             (_("Severity"), False),
             (_("Suggestions"), True),
             (_("Reworded"), True),
