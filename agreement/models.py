@@ -41,6 +41,7 @@ class Report(Job):
         COVERAGE = "coverage", _("Rubric coverage")
         PAIRS = "pairs", _("Near-miss pairs")
         REFINEMENT = "refinement", _("Refinement by rubrics")
+        DRAFTING = "drafting", _("Drafting")
 
     class Interval(models.TextChoices):
         """The rule of a report's intervals; empty for a report from before there was a choice."""
@@ -103,6 +104,7 @@ SECTION_OF: dict[str, str] = {
     Report.Kind.COVERAGE: "validity",
     Report.Kind.PAIRS: "validity",
     Report.Kind.REFINEMENT: "validity",
+    Report.Kind.DRAFTING: "validity",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -91,5 +91,21 @@ def get_suggestion(user: AnyUser, slug: str, public_id: str) -> Suggestion:
     suggestion = get_object_or_404(rows, public_id=public_id)
     if not SuggestionsOpened.objects.filter(case=suggestion.case_id, author=user.pk).exists():
         raise Http404
+    suggestion.case.benchmark = benchmark
+    return suggestion
+
+
+def get_origin(user: AnyUser, slug: str, public_id: str) -> Suggestion:
+    """A suggestion that a published criterion began as, for those who write or run the benchmark.
+
+    One that is not published is there for those who run it and write nothing for it, and for authors to whom the
+    suggestions of its case have opened: physicians who may still review the rubric must not see it.
+    """
+    benchmark = get_written_benchmark(user, slug)
+    rows = Suggestion.objects.filter(case__benchmark=benchmark).select_related("case", "run", "decided_by")
+    if is_author(user, benchmark) or not may_order(user, benchmark):
+        opened = SuggestionsOpened.objects.filter(case=OuterRef("case"), author=user.pk)
+        rows = rows.filter(Q(published_in__isnull=False) | Exists(opened))
+    suggestion: Suggestion = get_object_or_404(rows, public_id=public_id)
     suggestion.case.benchmark = benchmark
     return suggestion

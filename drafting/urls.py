@@ -8,4 +8,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("drafting.recipes.urls")),
     path("", include("drafting.suggestions.urls")),
     path("", include("drafting.runs.urls")),
+    path("", include("drafting.provenance.urls")),
 ]

@@ -12,6 +12,7 @@ from agreement.kinds import (
     calibration,
     comparison,
     coverage,
+    drafting,
     fidelity,
     items,
     pairs,
@@ -42,6 +43,7 @@ KINDS: dict[str, Kind] = {
         coverage.KIND,
         pairs.KIND,
         refinement.KIND,
+        drafting.KIND,
     )
 }
 

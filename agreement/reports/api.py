@@ -45,8 +45,8 @@ class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
     ``judges``; scores ``rater``, ``k``, ``also`` (raters whose ranks are set beside), ``subsets`` (named slices);
     powered ``judge``, ``reference``, ``k``; acuity ``reference_set`` (its number), ``candidates``, ``ratio``,
     ``gamma``, all of them optional; coverage ``run`` (of coverage), ``over`` (cases or points); refinement ``run`` (of
-    refinement), ``rater``; pairs
-    ``run`` (of trials), ``decided_by`` (sign, margin or stated), ``margin``, ``self_consistency``.
+    refinement), ``rater``; pairs ``run`` (of trials), ``decided_by`` (sign, margin or stated), ``margin``,
+    ``self_consistency``; drafting ``coverage`` (RUN/SET: a run of coverage and a set that it measured; optional).
     """
 
     kind = serializers.ChoiceField(choices=Report.Kind.choices)

@@ -48,6 +48,7 @@ class RestsOn:
     level_judge: bool = False
     coverage_run: str = ""  # the id of a run of coverage; nothing else is then counted but labels of cases
     trial_run: str = ""  # the id of a run of trials; nothing else is then counted but judgements of its pairs
+    drafting: bool = False  # suggestions; nothing else is then counted but published rubrics
 
 
 # Changes of one report --------------------------------------------------------------------------------------------
@@ -151,6 +152,12 @@ _PAIRS = """
     JOIN scoring_pipelinerun u ON u.benchmark_id = g.benchmark_id AND u.frame -> 'groups' ? g.name
     WHERE j.judged_at > %(since)s AND u.public_id = %(trial_run)s
 """
+# Suggestions that were decided on since, or whose decision was undone.
+_SUGGESTIONS = """
+    SELECT count(DISTINCT e.pgh_obj_id) FROM drafting_suggestionevent e
+    JOIN drafting_suggestion s ON s.id = e.pgh_obj_id JOIN rubrics_case c ON c.id = s.case_id
+    WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND c.benchmark_id = %(benchmark)s
+"""
 # Each case that was edited since: its current labels and exclusion, beside the earlier ones.
 _OF_CASE = "(c.difficulty, c.register, c.tags, c.label_tags)"
 _CASES = f"""
@@ -200,6 +207,13 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
         yield _change("pairs_judged", judged, ngettext("%(n)s pair judged", "%(n)s pairs judged", judged))
         yield from _label_changes(given)
         return
+    if rests.drafting:
+        (decided,) = _counts(_SUGGESTIONS, given)
+        in_words = ngettext("%(n)s suggestion decided on", "%(n)s suggestions decided on", decided)
+        yield _change("suggestions", decided, in_words)
+        yield _published(given)
+        yield from _label_changes(given)
+        return
     added, changed = _counts(_DECISIONS, given)
     yield _change("decisions_changed", changed, ngettext("%(n)s decision changed", "%(n)s decisions changed", changed))
     yield _change("decisions_added", added, ngettext("%(n)s decision added", "%(n)s decisions added", added))
@@ -221,8 +235,7 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     for run in rests.runs_now:
         if run.public_id not in rests.runs_then:
             yield Change("newer_run", 1, _("the judge %(judge)s has a newer run") % {"judge": run.judge.name})
-    (rubrics,) = _counts(_RUBRICS, given)
-    yield _change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
+    yield _published(given)
     (read,) = _counts(_READ_RESPONSES, given) if rests.level_judge else (0,)
     by_physicians = ngettext("%(n)s response read by a physician", "%(n)s responses read by physicians", read)
     yield _change("responses_read", read, by_physicians)
@@ -232,6 +245,11 @@ def _changes(given: Mapping[str, Any], rests: RestsOn) -> Iterator[Change]:
     in_words = ngettext("source label of %(n)s case mapped", "source labels of %(n)s cases mapped", mapped)
     yield _change("source_labels", mapped, in_words)
     yield from _label_changes(given)
+
+
+def _published(given: Mapping[str, Any]) -> Change:
+    (rubrics,) = _counts(_RUBRICS, given)
+    return _change("rubrics", rubrics, ngettext("%(n)s rubric published", "%(n)s rubrics published", rubrics))
 
 
 def _label_changes(given: Mapping[str, Any]) -> Iterator[Change]:
@@ -257,6 +275,8 @@ def _rests_on(report: Report) -> RestsOn:
         return RestsOn([], frozenset(), (), coverage_run=str(report.parameters["run"]))
     if report.kind == Report.Kind.PAIRS:
         return RestsOn([], frozenset(), (), trial_run=str(report.parameters["run"]))
+    if report.kind == Report.Kind.DRAFTING:
+        return RestsOn([], frozenset(), (), drafting=True)
     if report.kind in LEVEL_KINDS and "judge" in report.parameters:
         return _rests_on_judge(report)
     raters = list(_raters(report))
@@ -363,9 +383,13 @@ _LAST = f"""
     SELECT 'pairs', '', max(j.judged_at) FROM validation_pairjudgement j
     JOIN validation_nearmisspair p ON p.id = j.pair_id JOIN validation_pairgroup g ON g.id = p.group_id
     WHERE j.judged_at > %(since)s AND g.benchmark_id = %(benchmark)s
+    UNION ALL
+    SELECT 'drafting', '', max(e.pgh_created_at) FROM drafting_suggestionevent e
+    JOIN drafting_suggestion s ON s.id = e.pgh_obj_id JOIN rubrics_case c ON c.id = s.case_id
+    WHERE e.pgh_created_at > %(since)s AND e.pgh_label = 'update' AND c.benchmark_id = %(benchmark)s
 """
 # What concerns the reports of one field alone, whoever their raters are.
-_FIELDS = ("acuity", "coverage", "pairs")
+_FIELDS = ("acuity", "coverage", "pairs", "drafting")
 
 
 @dataclass(frozen=True)

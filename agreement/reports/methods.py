@@ -45,6 +45,12 @@ SOURCES = {
     "Kendall 1945": "Kendall 1945: The treatment of ties in ranking problems. Biometrika 33.",
     "Kopka et al. 2023": "Kopka, Feufel, Berner, Schmieding 2023: How suitable are clinical vignettes for the "
     "evaluation of symptom checker apps? A test theoretical perspective. Digital Health 9.",
+    "Hyndman and Fan 1996": "Hyndman, Fan 1996: Sample quantiles in statistical packages. The American Statistician "
+    "50.",
+    "Levenshtein 1966": "Levenshtein 1966: Binary codes capable of correcting deletions, insertions, and reversals. "
+    "Soviet Physics Doklady 10.",
+    "Hanley and McNeil 1982": "Hanley, McNeil 1982: The meaning and use of the area under a receiver operating "
+    "characteristic (ROC) curve. Radiology 143.",
     "Holm 1979": "Holm 1979: A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
     "Statistics 6.",
     "Lancaster 1961": "Lancaster 1961: Significance tests in discrete distributions. Journal of the American "
@@ -91,6 +97,7 @@ _SIZES: dict[str, str] = {
     Report.Kind.COVERAGE: sentences.SIZES_OF_COVERAGE,
     Report.Kind.PAIRS: sentences.SIZES_OF_PAIRS,
     Report.Kind.REFINEMENT: sentences.SIZES_OF_REFINEMENT,
+    Report.Kind.DRAFTING: sentences.SIZES_OF_DRAFTING,
 }
 # The figures that take account of chance where cases have few pairs, with their verb.
 _FEW_PAIRS: dict[str, str] = {

@@ -117,6 +117,8 @@ def _rests_on(report: Report, raters: list[Row]) -> list[Row]:
         return [{"rater": "", "kind": "coverage", "judge": ""}]
     if report.kind == Report.Kind.PAIRS:  # answers of a run, and what physicians say about its pairs
         return [{"rater": "", "kind": "pairs", "judge": ""}]
+    if report.kind == Report.Kind.DRAFTING:  # decisions on suggestions, and published rubrics
+        return [{"rater": "", "kind": "drafting", "judge": ""}]
     if report.kind == Report.Kind.ALTERNATIVE:  # its table of raters has only the judge, and not the physicians
         group = str(report.parameters["group"])
         return [*raters, {"rater": f"{group}@first", "kind": "group", "judge": ""}] if ":" in group else []

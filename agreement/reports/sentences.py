@@ -227,6 +227,10 @@ SIZES_OF_PAIRS = (
     "A case is as large as its number of pairs with a decision. Shares lie between 0 and 1, and mean deltas between "
     "minus and plus the mean of all points together."
 )
+SIZES_OF_DRAFTING = (
+    "A case is as large as its number of suggestions or criteria in the denominator; shares lie between 0 and 1, and "
+    "mean changes of points between −20 and 20."
+)
 SIZES_OF_COVERAGE = "A case is as large as its number of gold points, and shares of them lie between 0 and 1."
 
 

@@ -384,6 +384,24 @@ class Reason(Enum):
     LENGTHS_OF_CASES = Phrase("over the %(cases)s cases with both lengths")
     NO_TEXTS_IN_FILE = Phrase("the file holds no texts")
 
+    # Drafting: what became of suggestions.
+    NO_SUGGESTION_DECIDED = Phrase("no suggestion decided on in a rubric that was published")
+    NO_SUGGESTION_TAKEN = Phrase("no suggestion was taken")
+    NO_SUGGESTION_REWORDED = Phrase("no suggestion was reworded")
+    NO_SUGGESTION_REJECTED = Phrase("no suggestion was rejected")
+    ALL_OR_NONE_REJECTED = Phrase("all suggestions were rejected, or none")
+    INTERVAL_OF_ORDER = Phrase("no interval: a median over suggestions does not follow from sums over cases")
+    NO_PUBLISHED_CRITERION = Phrase("no published criterion")
+    NO_COVERAGE_NAMED = Phrase("not known: no run of coverage was named")
+    NO_POINT_OF_CASES = Phrase("not known: the run of coverage has none of these cases")
+    ANSWERS_NOT_VALID = (
+        Phrase("%(n)s invalid or missing answers count as not covered"),
+        "%(n)s invalid or missing answer counts as not covered",
+    )
+    NO_TIME_RECORDED = Phrase("no active time was recorded")
+    NO_OWN_LIST = Phrase("nobody opened the suggestions")
+    FEW_CASES = Phrase("%(cases)s of the %(needed)s cases that a claim takes at least")
+
     # Answers to questions about cases, and audits.
     ONE_ANSWER = Phrase("one answer has no spread")
     ONE_OPTION = Phrase("a single option")

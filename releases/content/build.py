@@ -43,6 +43,16 @@ from releases.content.process import process_facts
 from releases.content.prompts import judge_prompts
 from releases.content.record import CitedPlace, ReleasedCase
 from releases.content.schemas import SCHEMAS, schema_of
+from releases.content.suggestions import (
+    FACT_COLUMNS,
+    FACT_TEXT,
+    SUGGESTION_COLUMNS,
+    SUGGESTION_TEXT,
+    SuggestedPlace,
+    check_no_rules,
+    fact_rows,
+    suggestion_rows,
+)
 from releases.content.tables import (
     RUBRIC_COLUMNS,
     RUBRIC_TEXT,
@@ -85,6 +95,7 @@ def check(benchmark: Benchmark, options: ReleaseOptions) -> None:
             _("The benchmark has no licence. Name one in its settings, or release it expressly without one.")
         )
     acuity.check(benchmark, options)
+    check_no_rules(benchmark)
     if not options.acuity and not cases_to_release(benchmark).exists():
         if acuity.has_acuity(benchmark):
             raise DomainError(_("No case has a published rubric yet: release it with acuity, which needs none."))
@@ -100,9 +111,12 @@ def build(spec: ReleaseOrder, root: Path, progress: Progress = no_progress) -> B
     counts: Counter[str] = Counter(cases=0, criteria=0)
     slices = Slices()
     places: list[CitedPlace] = []
-    keys = _write_cases(spec, folder, counts, left_out, slices, places, progress)
+    suggested: list[SuggestedPlace] = []
+    keys = _write_cases(spec, folder, counts, left_out, slices, (places, suggested), progress)
     if places:
         _write_citations(spec.benchmark, folder, counts, places)
+    if suggested:
+        _write_suggestions(spec.benchmark, folder, counts, suggested)
     left_out["cases_of_datasets_not_passed_on"] = withheld_cases(spec.benchmark).count()
     folder.csv("slices.csv", SLICE_COLUMNS, slices.rows(), text_columns=("slice",))
     _write_work(spec, folder, keys, counts, left_out)
@@ -127,10 +141,14 @@ def _write_cases(
     counts: Counter[str],
     left_out: Counter[str],
     slices: Slices,
-    places: list[CitedPlace],
+    noted: tuple[list[CitedPlace], list[SuggestedPlace]],
     progress: Progress,
 ) -> set[str]:
-    """Write both forms, the criteria and the splits; note what they cite; return the keys of the cases."""
+    """Write both forms, the criteria and the splits; return the keys of the cases.
+
+    ``noted`` takes what the criteria cite, and the suggestions that they began as.
+    """
+    places, suggested = noted
     total = cases_to_release(spec.benchmark).count()
     named = _named_slices(spec.benchmark)
     keys: set[str] = set()
@@ -154,6 +172,9 @@ def _write_cases(
                 split("subset", case, subset)
             slices.add(case, subsets)
             places.extend(cited_places(case))
+            suggested.extend(
+                SuggestedPlace(case.key, each.position, each.suggestion) for each in case.criteria if each.suggestion
+            )
             _count(case, counts)
             yield from rubric_rows(case)
             if number % _REPORTED == 0:
@@ -175,6 +196,15 @@ def _write_citations(benchmark: Benchmark, folder: Folder, counts: Counter[str],
     rows = citation_rows(benchmark, places, documents)
     counts["citations"] = folder.csv("citations.csv", CITATION_COLUMNS, rows, text_columns=CITATION_TEXT)
     counts["documents"] = folder.csv("documents.csv", DOCUMENT_COLUMNS, documents.rows(), text_columns=DOCUMENT_TEXT)
+
+
+def _write_suggestions(
+    benchmark: Benchmark, folder: Folder, counts: Counter[str], places: list[SuggestedPlace]
+) -> None:
+    rows = suggestion_rows(benchmark, places)
+    counts["suggestions"] = folder.csv("suggestions.csv", SUGGESTION_COLUMNS, rows, text_columns=SUGGESTION_TEXT)
+    facts = fact_rows(benchmark, places)
+    counts["facts"] = folder.csv("facts.csv", FACT_COLUMNS, facts, text_columns=FACT_TEXT)
 
 
 def _named_slices(benchmark: Benchmark) -> dict[str, set[int]]:

@@ -186,8 +186,17 @@ def _files(facts: CardFacts) -> str:
 
 
 def _citation_files(counts: Mapping[str, int]) -> list[str]:
-    if not counts.get("citations"):
-        return []
+    lines = _cited_files(counts) if counts.get("citations") else []
+    if counts.get("suggestions"):
+        lines.append(
+            f"- `suggestions.csv`: the criteria that began as suggestions of a machine "
+            f"({_n(counts['suggestions'], 'criterion', 'criteria')}), each taken by a physician as it was or reworded, "
+            f"with recipe and edit distance. `facts.csv`: {_n(counts['facts'], 'fact')} that they rest on."
+        )
+    return lines
+
+
+def _cited_files(counts: Mapping[str, int]) -> list[str]:
     return [
         f"- `citations.csv`: the passages that criteria rest on ({_n(counts['citations'], 'citation')}), by locator; "
         "their words where the document may be quoted, the whole passage where it may be passed on. "

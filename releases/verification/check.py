@@ -40,6 +40,8 @@ COUNTED = {
     "verdicts.csv": "verdicts",
     "citations.csv": "citations",
     "documents.csv": "documents",
+    "suggestions.csv": "suggestions",
+    "facts.csv": "facts",
     **acuity.COUNTED,
 }
 

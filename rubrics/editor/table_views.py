@@ -11,12 +11,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access, cited
+from rubrics import access, cited, origins
 from rubrics.cited import ShownCitation
 from rubrics.editor import editing
 from rubrics.editor.citation import citations_of
 from rubrics.imports.bulk import chunks
 from rubrics.models import Benchmark, RubricItem
+from rubrics.origins import ShownOrigin
 from rubrics.tables import CASE, COLUMNS, csv_of, rows_of_items, xlsx_of
 from rubrics.tables.columns import joined
 from rubrics.views.benchmarks import csv_response
@@ -24,7 +25,9 @@ from rubrics.views.benchmarks import csv_response
 TRACED = (
     *("position", "criterion", "points", "source", "element", "expectation", "locator", "quote"),
     *("document", "publisher", "version", "page", "licence", "published", "marks", "in_latest_edition"),
+    *("origin", "suggestion", "recipe", "recipe_version", "distance", "endpoint_kind"),
 )
+N_OF_ORIGIN = 6  # of these columns
 CHUNK = 500  # criteria whose citations are read together
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -61,14 +64,14 @@ def rubrics_table(request: SignedInRequest, slug: str, kind: str) -> HttpRespons
 
 
 def _published(benchmark: Benchmark) -> Iterator[tuple[object, ...]]:
-    for key, item, citations in _published_items(benchmark):
+    for key, item, citations, _origin in _published_items(benchmark):
         texts = (item.source_note, item.case_element, item.expectation, item.bank_item)
         locators = joined([shown.locator for shown in citations])
         yield (key, item.position, item.criterion.text, item.points, joined(item.tags), *texts, locators)
 
 
-def _published_items(benchmark: Benchmark) -> Iterator[tuple[str, RubricItem, list[ShownCitation]]]:
-    """The key of the case, the item, and its citations, of all published rubrics."""
+def _published_items(benchmark: Benchmark) -> Iterator[tuple[str, RubricItem, list[ShownCitation], ShownOrigin]]:
+    """The key of the case, the item, its citations, and where it comes from, of all published rubrics."""
     rows = (
         RubricItem.objects.filter(
             rubric__case__benchmark=benchmark,
@@ -82,8 +85,9 @@ def _published_items(benchmark: Benchmark) -> Iterator[tuple[str, RubricItem, li
     )
     for items in chunks(rows.iterator(chunk_size=CHUNK), CHUNK):
         lists = cited.describe_lists(benchmark, [citations_of(item.citations) for item in items])
-        for item, citations in zip(items, lists, strict=True):
-            yield item.key, item, citations
+        comes_from = origins.origins_of(benchmark, items)
+        for item, citations, origin in zip(items, lists, comes_from, strict=True):
+            yield item.key, item, citations, origin
 
 
 @require_safe
@@ -100,12 +104,24 @@ def traceability(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     }
     gaps["citation"] = sum(not item.citations for item in items)
     lists = cited.describe_lists(case.benchmark, [item.citations for item in items])
-    rows = [{"item": item, "citations": citations} for item, citations in zip(items, lists, strict=True)]
+    comes_from = origins.origins_of(case.benchmark, items)
+    rows = [
+        {"item": item, "citations": citations, "origin": origin}
+        for item, citations, origin in zip(items, lists, comes_from, strict=True)
+    ]
     dated = sum(any(shown.marks for shown in citations) for citations in lists)
     return render(
         request,
         "rubrics/editor/traceability.html",
-        {"benchmark": case.benchmark, "case": case, "rubric": rubric, "rows": rows, "gaps": gaps, "dated": dated},
+        {
+            "benchmark": case.benchmark,
+            "case": case,
+            "rubric": rubric,
+            "rows": rows,
+            "gaps": gaps,
+            "dated": dated,
+            "hidden": origins.is_hidden_from(request.user, rubric),
+        },
     )
 
 
@@ -114,13 +130,16 @@ def traceability(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
 def traceability_table(request: SignedInRequest, slug: str, public_id: str, kind: str) -> HttpResponseBase:
     """The traceability of a case as a file."""
     case = access.get_case_to_write(request.user, slug, public_id)
-    _rubric, items = editing.current_rubric(case)
+    rubric, items = editing.current_rubric(case)
     lists = cited.describe_lists(case.benchmark, [item.citations for item in items])
+    comes_from: Sequence[ShownOrigin | None] = origins.origins_of(case.benchmark, items)
+    if origins.is_hidden_from(request.user, rubric):
+        comes_from = [None] * len(items)
     rows = (
         row
-        for place, (item, citations) in enumerate(zip(items, lists, strict=True), start=1)
+        for place, (item, citations, origin) in enumerate(zip(items, lists, comes_from, strict=True), start=1)
         for row in _traced(
-            (place, item.text, item.points or None, item.source, item.element, item.expectation), citations
+            (place, item.text, item.points or None, item.source, item.element, item.expectation), citations, origin
         )
     )
     return table_response(f"{slug}-{public_id}-traceability", kind, TRACED, rows)
@@ -133,26 +152,45 @@ def benchmark_traceability(request: SignedInRequest, slug: str) -> HttpResponseB
     benchmark = access.get_written_benchmark(request.user, slug)
     rows = (
         row
-        for key, item, citations in _published_items(benchmark)
+        for key, item, citations, origin in _published_items(benchmark)
         for row in _traced(
             (
                 *(key, item.position, item.criterion.text, item.points),
                 *(item.source_note, item.case_element, item.expectation),
             ),
             citations,
+            origin,
         )
     )
     return csv_response(f"{slug}-traceability.csv", csv_of((CASE, *TRACED), rows))
 
 
-def _traced(criterion: tuple[object, ...], citations: Sequence[ShownCitation]) -> Iterator[tuple[object, ...]]:
-    """A row for each citation of a criterion; one without them where it cites nothing."""
+def _traced(
+    criterion: tuple[object, ...], citations: Sequence[ShownCitation], origin: ShownOrigin | None
+) -> Iterator[tuple[object, ...]]:
+    """A row for each citation of a criterion; one without them where it cites nothing.
+
+    ``origin`` is None where the reader must not see it.
+    """
     for shown in citations:
         yield (
             *criterion,
             *(shown.locator, shown.exported_words, shown.document, shown.publisher, shown.version, shown.page),
             *(shown.licence, shown.published_on.isoformat() if shown.published_on else "", "; ".join(shown.marks)),
             shown.later.locator or "absent" if shown.later else "",
+            *_origin_cells(origin),
         )
     if not citations:
-        yield (*criterion, *[""] * (len(TRACED) - 6))
+        yield (*criterion, *[""] * (len(TRACED) - 6 - N_OF_ORIGIN), *_origin_cells(origin))
+
+
+def _origin_cells(origin: ShownOrigin | None) -> tuple[object, ...]:
+    """The last `N_OF_ORIGIN` columns of `TRACED`."""
+    if origin is None:
+        return ("",) * N_OF_ORIGIN
+    if origin.suggestion is None:
+        return str(origin.origin), origin.public_id, "", "", "", ""
+    own = origin.suggestion
+    kind = "rules" if own.by_rules else "model"
+    distance = "" if own.distance is None else own.distance
+    return str(origin.origin), own.public_id, own.recipe, own.recipe_version, distance, kind

@@ -17,6 +17,7 @@ TEXT_COLUMNS = frozenset(
         *(CASE, AXIS, "criterion", "tags", "source", "element", "expectation", "bank", "citations"),
         # Of the table of what criteria rest on.
         *("locator", "quote", "document", "publisher", "version", "page", "licence", "marks", "in_latest_edition"),
+        *("origin", "suggestion", "recipe", "endpoint_kind"),
     }
 )
 # Names that people give to the columns, in English and Chinese; compared in lower case without blanks and signs.

@@ -147,6 +147,12 @@ class Diff:
         return [citation for item in items for citation in item.citations]
 
     @property
+    def suggestions(self) -> list[str]:
+        """The suggestions that criteria of either version began as."""
+        items = [item for line in self.lines for item in (line.old, line.new) if item is not None]
+        return [item.suggestion for item in items if item.suggestion]
+
+    @property
     def n_regraded(self) -> int:
         """Criteria that nobody has decided yet: reworded and new ones."""
         return self.count(Kind.REWORDED, Kind.NEW)

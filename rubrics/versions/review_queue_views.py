@@ -90,6 +90,7 @@ def _queue(
         "benchmark": benchmark,
         "page_obj": page,
         "shown": waiting,
+        "suggested": None,  # reviewers decide without knowing
         "cited": cited.describe(benchmark, (citation for row in waiting for citation in row["diff"].citations)),
         "is_author": is_author,
         # A single rubric is read beside its case before it is approved.

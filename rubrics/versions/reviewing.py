@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import User
-from rubrics import access, cited
+from rubrics import access, cited, origins
 from rubrics.editor.draft_content import DraftItem, items_of
 from rubrics.lint import lint
 from rubrics.lint.remark import Remark
@@ -78,7 +78,9 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
     is_author = access.is_author(user, case.benchmark)
     in_review = rubric.status == Rubric.Status.IN_REVIEW
     approvers = [row for row in reviews if row.outcome == RubricReview.Outcome.APPROVED and row.digest == draft.digest]
+    hidden = origins.is_hidden_from(user, rubric)
     return {
+        "suggested": None if hidden else origins.describe(case.benchmark, diff.suggestions),
         "turns": turns_of(case),
         "criteria": len(items),
         "draft": draft,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from rubrics.editor.draft_content import DraftItem, from_rubric, items_of
 from rubrics.models import Benchmark, Case, Rubric, RubricContributor, RubricDraft, RubricItem, RubricReview
+from rubrics.origins import describe, origin_of
 from rubrics.versions.diff import Diff, Kind, compare
 
 Status = Rubric.Status
@@ -73,14 +75,16 @@ class Version:
     returns: list[RubricReview]
     criteria: int
     positive: int  # points to gain
+    origins: dict[str, int]  # how many criteria are of each `rubrics.origins.Origin`; empty where nobody may see it
 
 
 def history(case: Case) -> list[Version]:
     """Every version, the newest first."""
     rubrics = list(versions_of(case))
+    stood = [items_at(rubric) for rubric in rubrics]
+    suggested = describe(case.benchmark, (item.suggestion for items in stood for item in items))
     entries = []
-    for rubric, before in zip(rubrics, [*rubrics[1:], None], strict=False):  # a case may have none
-        items = items_at(rubric)
+    for rubric, before, items in zip(rubrics, [*rubrics[1:], None], stood, strict=False):  # a case may have none
         draft = draft_of(rubric)
         reviews = list(rubric.reviews.all())
         entries.append(
@@ -97,6 +101,7 @@ def history(case: Case) -> list[Version]:
                 returns=[row for row in reversed(reviews) if row.outcome == RubricReview.Outcome.RETURNED],
                 criteria=len(items),
                 positive=sum(item.points for item in items if item.points > 0),
+                origins=dict(Counter(str(origin_of(item, suggested).origin) for item in items)),
             )
         )
     return entries

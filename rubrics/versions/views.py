@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access, cited
+from rubrics import access, cited, origins
 from rubrics.consequences import consequences
 from rubrics.models import Benchmark, Case, Rubric
+from rubrics.origins import ShownSuggestion
 from rubrics.versions import selectors
-from rubrics.versions.diff import Kind
+from rubrics.versions.diff import Diff, Kind
 from rubrics.versions.review_views import editor_address
 from rubrics.views.benchmarks import csv_response
 
@@ -23,6 +26,9 @@ def history(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse
     """Every version with who wrote and who approved it."""
     case = access.get_case_to_write(request.user, slug, public_id)
     rows = selectors.history(case)
+    for row in rows:
+        if origins.is_hidden_from(request.user, row.rubric):
+            row.origins.clear()
     current = next((row for row in rows if row.rubric.status == Rubric.Status.PUBLISHED), None)
     runs = Benchmark.objects.run_by(request.user).filter(pk=case.benchmark_id).exists()
     context = {
@@ -54,6 +60,7 @@ def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "every": every,
         "diff": difference,
         "cited": cited.describe(case.benchmark, difference.citations),
+        "suggested": _suggested(request, case, difference, before, after),
         "lines": [
             {"line": line, "word": selectors.kind_words()[line.kind]}
             for line in (difference.differing if only else difference.lines)
@@ -64,6 +71,15 @@ def diff(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "consequences": consequences(case, after) if counts and runs else [],
     }
     return render(request, "rubrics/versions/diff.html", context)
+
+
+def _suggested(
+    request: SignedInRequest, case: Case, difference: Diff, *rubrics: Rubric | None
+) -> Mapping[str, ShownSuggestion] | None:
+    """The suggestions that criteria began as; None where the reader must not see them."""
+    if any(origins.is_hidden_from(request.user, rubric) for rubric in rubrics):
+        return None
+    return origins.describe(case.benchmark, difference.suggestions)
 
 
 @require_safe

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from consilium.core.csvfile import stream_csv
 from consilium.core.htmx import SignedInRequest, signed_in
-from rubrics import access, cited
+from rubrics import access, cited, origins
 from rubrics.editor.citation import citations_of
 from rubrics.forms import CaseFilters
 from rubrics.models import Case, Response, Rubric, RubricItem
@@ -106,7 +106,10 @@ def case(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
             "turns": turns_of(case),
             "errata": case.errata.order_by("pk"),
             "rubric": current,
-            "items": [{"item": item, "citations": shown} for item, shown in zip(items, citations, strict=True)],
+            "items": [
+                {"item": item, "citations": shown, "origin": origin}
+                for item, shown, origin in zip(items, citations, origins.origins_of(case.benchmark, items), strict=True)
+            ],
             "positive_points": sum(item.points for item in items if item.points > 0),
             "other_rubrics": [each for each in rubrics if each is not current],
             "responses": responses[:MAX_RESPONSES],

@@ -684,6 +684,7 @@ ENDPOINTS |= {
     "drafting:suggestions-decide": Endpoint(
         AUTHORS, of(public_id=lambda world: world.draft_case.public_id), writes_only=True
     ),
+    "drafting:origin": Endpoint(WRITERS, the_suggestion),
     "api:api-suggestions": Endpoint(WRITERS, slug),
     "api:api-suggestion": Endpoint(WRITERS, the_suggestion),
     "api:api-suggestions-open": Endpoint(AUTHORS, slug, writes_only=True),

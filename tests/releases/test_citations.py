@@ -13,11 +13,12 @@ import pytest
 from django.utils import timezone
 
 from documents.models import Document
+from drafting.models import SuggestionsOpened
 from releases.verification import verify
 from rubrics.editor.citation import Citation, citations_of
 from rubrics.editor.draft_content import DraftItem
 from rubrics.imports import run_file
-from rubrics.models import Benchmark, Case, RubricItem
+from rubrics.models import Benchmark, Case, Rubric, RubricItem
 from tests import factories
 from tests.documents.cited_documents import FEVER, RED_FLAGS, add_document
 from tests.releases.releasing import built, bytes_of, command, imported, lines
@@ -45,6 +46,9 @@ def cited() -> Benchmark:
 
     def change(items: list[DraftItem]) -> list[DraftItem]:
         first, second = items
+        factories.SuggestionFactory(case=case, public_id="suggested00001")
+        writer = Rubric.objects.get(case=case, status="draft").created_by
+        SuggestionsOpened.objects.create(case=case, author=writer, opened_at=timezone.now())
         return [
             DraftItem(
                 **{

@@ -1,0 +1,32 @@
+"""The page of a suggestion that became a criterion: from it to its facts, their passages, documents and licences."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from consilium.core.htmx import SignedInRequest, signed_in
+from drafting import access
+from drafting.provenance import selectors
+from rubrics.consequences import consequences
+
+
+@require_safe
+@signed_in
+def origin(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Where a criterion comes from, and which decisions and verdicts rest on its rubric."""
+    suggestion = access.get_origin(request.user, slug, public_id)
+    benchmark = suggestion.case.benchmark
+    trail = selectors.trail_of(benchmark, suggestion)
+    runs = access.may_order(request.user, benchmark)
+    rubric = trail.criterion.rubric if trail.criterion is not None else None
+    context = {
+        "benchmark": benchmark,
+        "case": suggestion.case,
+        "suggestion": suggestion,
+        "trail": trail,
+        "runs": runs,
+        "consequences": consequences(suggestion.case, rubric) if rubric is not None and runs else [],
+    }
+    return render(request, "drafting/provenance/origin.html", context)
