@@ -140,7 +140,7 @@ def read_drafted(benchmark: Benchmark) -> DraftedInputs:
     items = list(
         RubricItem.objects.filter(rubric__in=held).values_list("rubric", "suggestion", "criterion__text", "points")
     )
-    standing = {(rubric, suggestion) for rubric, suggestion, _text, _points in items if suggestion}
+    published_pairs = {(rubric, suggestion) for rubric, suggestion, _text, _points in items if suggestion}
     points_of = {(rubric, suggestion, text): points for rubric, suggestion, text, points in items if suggestion}
     kinds = _kinds_of_facts(rows)
     finals = dict(
@@ -178,7 +178,7 @@ def read_drafted(benchmark: Benchmark) -> DraftedInputs:
             distance=row.distance if taken else None,
             seconds_read=row.seconds_read,
             once_taken=taken or row.pk in once,
-            stands=own is not None and (own.pk, row.public_id) in standing,
+            stands=own is not None and (own.pk, row.public_id) in published_pairs,
             endpoint_kind=str(row.run.endpoint_kind),
         )
 

@@ -42,7 +42,7 @@ DRAFTING_COLUMNS = (
     *_with_ends("distance_mean"),
     *_with_ends("points_changed"),
     *_with_ends("points_shift"),
-    *("n_once_taken", "n_standing"),
+    *("n_once_taken", "n_surviving"),
     *_with_ends("survival"),
     *_with_ends("auroc"),
     *("n_read", "seconds_read_median", "endpoint_kind", "note"),
@@ -99,7 +99,7 @@ class DraftingTables:
         decided, taken = sums.counted(lambda row: True), sums.counted(lambda row: row.is_taken)
         accepted = sums.counted(lambda row: row.state == State.ACCEPTED)
         edited = sums.counted(lambda row: row.state == State.EDITED)
-        once, standing = sums.counted(lambda row: row.once_taken), sums.counted(lambda row: row.stands)
+        once, survivors = sums.counted(lambda row: row.once_taken), sums.counted(lambda row: row.stands)
         changed = sums.counted(lambda row: row.is_taken and row.final_points != row.points)
         shift = sums.sums([row.final_points - row.points if row.final_points is not None else 0 for row in sums.rows])
         distance = sums.sums([row.distance or 0.0 if row.state == State.EDITED else 0.0 for row in sums.rows])
@@ -111,7 +111,7 @@ class DraftingTables:
             "distance_mean": self._ratio(distance, edited, Reason.NO_SUGGESTION_REWORDED()),
             "points_changed": self._ratio(changed, taken, no_taken),
             "points_shift": ratio_figures(shift, taken, rule=self.rule, bounds=bounds, empty=no_taken),
-            "survival": self._ratio(standing, once, no_taken),
+            "survival": self._ratio(survivors, once, no_taken),
             "auroc": self._auroc(),
         }
         counts = {
@@ -120,7 +120,7 @@ class DraftingTables:
             "n_edited": edited,
             "n_rejected": decided - taken,
             "n_once_taken": once,
-            "n_standing": standing,
+            "n_surviving": survivors,
         }
         totals = {name: values.sum(axis=0).astype(int).tolist() for name, values in counts.items()}
         n_cases = (decided > 0).sum(axis=0).tolist()

@@ -13,8 +13,8 @@ from rubrics.models import Rubric, RubricReview
 _WORDS = r"normalize(btrim(regexp_replace({text}, '\s+', ' ', 'g')))"  # `drafting.suggestions.state.words_of`
 
 
-def _same(one: str, other: str) -> str:
-    return f"{_WORDS.format(text=one)} = {_WORDS.format(text=other)}"
+def _same(text: str, other: str) -> str:
+    return f"{_WORDS.format(text=text)} = {_WORDS.format(text=other)}"
 
 
 # A criterion ``k`` of an item ``i`` of rubric ``r`` has the words of a suggestion on which nobody decided, and no

@@ -61,9 +61,9 @@ class RecipeEditor:
         by_role = {form.prefix: form for form in self.models}
         for stage in self.stages:
             if stage.is_bound and not stage.errors and stage.is_on:
-                asked = by_role[stage.cleaned_data["model"]]
-                if not asked.is_given and not asked.errors:
-                    asked.add_error(None, _("The stage %(stage)s asks this model.") % {"stage": stage.words.title})
+                model_form = by_role[stage.cleaned_data["model"]]
+                if not model_form.is_given and not model_form.errors:
+                    model_form.add_error(None, _("The stage %(stage)s asks this model.") % {"stage": stage.words.title})
                     valid = False
         return valid
 

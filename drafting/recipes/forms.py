@@ -52,13 +52,13 @@ class BeginForm(EndpointForm):
         # What few begin with; the editor has it for each model.
         for name in ("model", "temperature", "timeout_s", "requests_per_minute", "pauses"):
             del self.fields[name]
-        asked = self._asked()
-        self.fields["endpoint"].required = bool(asked)
+        roles = self._asked()
+        self.fields["endpoint"].required = bool(roles)
         for role in ROLES:
             self.fields[role] = forms.CharField(
                 label=ROLE_TITLES[role],
                 max_length=MAX_MODEL_NAME_LENGTH,
-                required=role in asked,
+                required=role in roles,
                 help_text=ROLE_HELP[role],
             )
 

@@ -38,8 +38,8 @@ class ShippedRecipe:
     @property
     def roles(self) -> tuple[ModelRole, ...]:
         """The models that its stages ask, in the order of `ROLES`."""
-        asked = {_stage(name).model for name in STAGES_OF[self.form] if name not in self.off}
-        return tuple(role for role in ROLES if role in asked)
+        roles = {_stage(name).model for name in STAGES_OF[self.form] if name not in self.off}
+        return tuple(role for role in ROLES if role in roles)
 
     def content(self, models: Mapping[ModelRole, RecipeModel]) -> RecipeContent:
         """The recipe with these models; those that none of its stages asks are left out.

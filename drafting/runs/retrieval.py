@@ -41,8 +41,8 @@ def query_of(
     """
     filters, limits = content.filters, content.limits
     if plan is None:
-        asked = [turn["content"] for turn in conversation if turn["role"] == "user"]
-        queries = [{"text": asked[-1] if asked else "", "looking_for": "background"}]
+        questions = [turn["content"] for turn in conversation if turn["role"] == "user"]
+        queries = [{"text": questions[-1] if questions else "", "looking_for": "background"}]
     else:
         queries = list(plan["queries"])
     return {

@@ -114,13 +114,13 @@ def _opposites(criteria: Sequence[Row]) -> Iterator[tuple[int, Finding]]:
     """Pairs about the same act of the same fact, of which one rewards what the other punishes, or both count it."""
     stems_of = [stems(each["text"]) for each in criteria]
     for first, second in combinations(range(len(criteria)), 2):
-        one, other = criteria[first], criteria[second]
-        shared = sorted(set(one["facts"]) & set(other["facts"]))
+        earlier, other = criteria[first], criteria[second]
+        shared = sorted(set(earlier["facts"]) & set(other["facts"]))
         shorter = min(len(stems_of[first]), len(stems_of[second]))
         if not shared or len(stems_of[first] & stems_of[second]) < SHARED_ACT * shorter:
             continue
-        signs = [each["points"] > 0 for each in (one, other)]
-        directions = [sign != is_negated(each["text"]) for sign, each in zip(signs, (one, other), strict=True)]
+        signs = [each["points"] > 0 for each in (earlier, other)]
+        directions = [sign != is_negated(each["text"]) for sign, each in zip(signs, (earlier, other), strict=True)]
         if directions[0] != directions[1]:
             yield second, finding(OPPOSITE, criterion=first + 1, fact=shared[0], contradicts=True)
         elif signs[0] != signs[1]:

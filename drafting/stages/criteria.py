@@ -54,11 +54,11 @@ def must_be_covered(facts: Iterable[Row], needs: Iterable[Row]) -> tuple[set[int
 
 def protected_of(numbers: Collection[int], facts: Iterable[Row]) -> list[int]:
     """The red flags and prohibitions among these facts, each once: two that say the same are one."""
-    said = set()
+    texts = set()
     protected = []
     for fact in facts:
-        if fact["number"] in numbers and fact["kind"] in PROTECTED and (own := stems(fact["text"])) not in said:
-            said.add(own)
+        if fact["number"] in numbers and fact["kind"] in PROTECTED and (own := stems(fact["text"])) not in texts:
+            texts.add(own)
             protected.append(fact["number"])
     return protected
 

@@ -84,8 +84,8 @@ def _same_words(first: Row, second: Row, passages: Sequence[Row]) -> bool:
     if first["passage"] != second["passage"]:
         return False
     text = passages[first["passage"] - 1]["text"]
-    one, other = find_words(first["quote"], text), find_words(second["quote"], text)
-    return one.holds and other.holds and one.start < other.end and other.start < one.end
+    words, other = find_words(first["quote"], text), find_words(second["quote"], text)
+    return words.holds and other.holds and words.start < other.end and other.start < words.end
 
 
 def locate(quote: str, passage: Row, pool: Sequence[Row]) -> dict[str, Any]:

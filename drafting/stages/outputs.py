@@ -145,15 +145,15 @@ def _audited(value: Value, operations: Output) -> Output:
     """The criteria after the operations, with what code finds then; ``open`` is how many problems could be solved."""
     audited = carry_out(operations, value["criteria"], value["facts"], value["needs"], limit=value["limit"])
     ground = ground_of(value)
-    found = audit_by_code(audited.criteria, ground)
+    audit = audit_by_code(audited.criteria, ground)
     return {
         "operations": operations,
         "criteria": audited.criteria,
         "removed": audited.removed,
         "refused": audited.refused,
-        "of_case": found.of_case,
-        "of_criteria": found.of_criteria,
-        "open": len(found.open_problems(ground)),
+        "of_case": audit.of_case,
+        "of_criteria": audit.of_criteria,
+        "open": len(audit.open_problems(ground)),
     }
 
 

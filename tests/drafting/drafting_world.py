@@ -170,7 +170,7 @@ def number_of(texts: Mapping[str, str], name: str, words: str) -> int:
 
 
 DOSE_FACT = "The dose of paracetamol is 15 mg/kg every 4 to 6 hours."
-MOST_FACT = "No more than four doses of paracetamol are given in 24 hours."
+LIMIT_FACT = "No more than four doses of paracetamol are given in 24 hours."
 ASPIRIN_FACT = "Aspirin is not given to children with fever."
 YOUNG_FACT = "A child younger than three months with fever needs help at once."
 RASH_FACT = "A rash that does not fade needs help at once."
@@ -193,7 +193,7 @@ def _facts(texts: Mapping[str, str]) -> Mapping[str, Any]:
     return {
         "facts": [
             stated(texts, DOSE_FACT, DOSE, kind="number"),
-            stated(texts, MOST_FACT, DOSE, kind="number"),
+            stated(texts, LIMIT_FACT, DOSE, kind="number"),
             stated(texts, ASPIRIN_FACT, ASPIRIN, kind="prohibition"),
             stated(texts, YOUNG_FACT, URGENT, kind="red_flag"),
             stated(texts, RASH_FACT, URGENT, kind="red_flag"),
@@ -214,7 +214,7 @@ def _synthesis(texts: Mapping[str, str]) -> Mapping[str, Any]:
     return {
         "criteria": [
             criterion("States that paracetamol is given at 15 mg/kg every 4 to 6 hours.", 7, fact(DOSE_FACT)),
-            criterion("States that no more than four doses are given in 24 hours.", 6, fact(MOST_FACT)),
+            criterion("States that no more than four doses are given in 24 hours.", 6, fact(LIMIT_FACT)),
             criterion("Recommends aspirin for the fever.", -9, fact(ASPIRIN_FACT)),
             criterion("Says that a child younger than three months needs help at once.", 9, fact(YOUNG_FACT)),
             criterion("Names a rash that does not fade as a reason to seek help at once.", 9, fact(RASH_FACT)),

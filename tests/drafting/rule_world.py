@@ -80,8 +80,8 @@ class RuleWorld(DraftingWorld):
 
     def models(self, model: str, *, others: str = "", max_tokens: int = 4096) -> dict[str, Any]:
         """The models of a recipe."""
-        asked = {"endpoint": self.url, "model": model, "max_tokens": max_tokens, "attempts": 1}
-        return {"strong": asked, "fast": asked, "checker": {**asked, "model": others or model}}
+        of_model = {"endpoint": self.url, "model": model, "max_tokens": max_tokens, "attempts": 1}
+        return {"strong": of_model, "fast": of_model, "checker": {**of_model, "model": others or model}}
 
     def replay(self, run: PipelineRun) -> DraftingRun:
         """The same run again, without a request."""

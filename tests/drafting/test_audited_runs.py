@@ -67,7 +67,7 @@ def test_what_is_uncovered_goes_to_the_audit_and_is_added(nursery: DraftingWorld
     assert last is not None and (last.facts, last.findings) == ([5], [])
 
 
-def test_what_stays_uncovered_is_said(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:
+def test_what_stays_uncovered_is_a_finding(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:
     scripted.answers["synthesis"] = without("rash")
     run = nursery.run(scripted.url)
     assert run.steps.filter(stage="audit").count() == 4
@@ -222,7 +222,9 @@ def test_a_passage_that_gives_orders_marks_what_was_drafted_beside_it(scripted: 
     assert output(run, world.cases[0], "result")["findings"][0]["code"] == "instruction"
 
 
-def test_sources_that_disagree_are_said_on_the_criterion(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:
+def test_sources_that_disagree_are_a_finding_on_the_criterion(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint
+) -> None:
     def evidence(texts: Texts) -> Mapping[str, Any]:
         good = GOOD["evidence"](texts)
         sides = [

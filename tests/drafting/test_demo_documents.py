@@ -32,14 +32,14 @@ def test_a_run_over_the_demo_and_its_replay(settings: Any) -> None:
         add(world.collection, lines(*rows), "document.jsonl")
     for file in sorted(Path(demo.cases.__file__).parent.glob("*.json")):
         case = json.loads(file.read_text(encoding="utf-8"))
-        asked = f"{case['clinical_context']}\n\n{case['user_request']}"
+        question = f"{case['clinical_context']}\n\n{case['user_request']}"
         world.cases.append(
             CaseFactory(
                 benchmark=benchmark,
                 key=case["case_id"],
                 language=case["language"],
                 rubric=0,
-                conversation=[{"role": "user", "content": asked}],
+                conversation=[{"role": "user", "content": question}],
             )
         )
     assert len(world.cases) == 12

@@ -100,7 +100,7 @@ def lost(run: DraftingRun, key: str, suggestions: list[Suggestion]) -> set[str]:
     return {sentence for sentence in GRAVE[key] if not any(sentence in text for text in texts)}
 
 
-def said_as_lost(run: DraftingRun, key: str) -> set[str]:
+def marked_as_lost(run: DraftingRun, key: str) -> set[str]:
     """Those of which the result of the case says so: by a finding, or in the ledger with a reason."""
     result = results(run)[key]
     facts = {fact["number"]: fact for fact in result["facts"]}
@@ -118,7 +118,7 @@ def said_as_lost(run: DraftingRun, key: str) -> set[str]:
 
 def check_lost(run: DraftingRun, suggestions: list[Suggestion]) -> None:
     for key in CASES:
-        assert lost(run, key, suggestions) <= said_as_lost(run, key), key
+        assert lost(run, key, suggestions) <= marked_as_lost(run, key), key
 
 
 def test_the_model_that_keeps_the_rules_leaves_nothing_to_find(world: RuleWorld) -> None:

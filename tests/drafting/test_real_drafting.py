@@ -94,10 +94,10 @@ def draft(bench: Benchmark, name: str, url: str) -> DraftingRun:
 def check_quotations(run: DraftingRun) -> None:
     """What is shown as a quotation stands in its passage; no criterion rests on a fact whose quotation does not."""
     texts = dict(Passage.objects.values_list("public_id", "text"))
-    standing = {str(state) for state in STANDS}
+    states = {str(state) for state in STANDS}
     facts = {(fact.case_id, fact.number): fact for fact in Fact.objects.filter(run=run).select_related("passage")}
     for fact in facts.values():
-        if fact.quote_state in standing:
+        if fact.quote_state in states:
             assert fact.passage is not None
             assert fact.words == texts[fact.passage.public_id][fact.start : fact.end] != ""
         else:

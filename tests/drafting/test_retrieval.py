@@ -61,8 +61,8 @@ def test_lists_are_fused_by_reciprocal_rank(nursery: DraftingWorld) -> None:
 
 def test_what_a_passage_is_stored_with(nursery: DraftingWorld) -> None:
     passage = nursery.passages()["Medicine"]
-    [[found]] = look_up(nursery, query("paracetamol"))
-    assert found == {
+    [[passage_row]] = look_up(nursery, query("paracetamol"))
+    assert passage_row == {
         "passage": passage.public_id, "locator": passage.locator, "document": "fever",
         "title": "Invented guideline: fever in small children", "publisher": "", "version": "", "page": "",
         "headings": ["Medicine"], "table_header": "", "text": passage.text, "tier": 1, "language": "en",
@@ -75,8 +75,8 @@ def test_limits_of_a_document_and_of_the_pool(nursery: DraftingWorld) -> None:
     words = "child fever paracetamol drowsy water"
     [two] = look_up(nursery, query(words, limits={"passages_per_document": 1}))
     assert sorted(passage["document"] for passage in two) == ["fever", "other"]
-    [one] = look_up(nursery, query(words, limits={"pool": 1}))
-    assert len(one) == 1
+    [pool] = look_up(nursery, query(words, limits={"pool": 1}))
+    assert len(pool) == 1
     [best] = look_up(nursery, query(words, limits={"passages_per_query": 1}))
     assert len(best) == 1
 

@@ -117,11 +117,11 @@ def test_a_replay_takes_what_was_found_and_comes_to_the_same(
     nursery: DraftingWorld, scripted: ScriptedEndpoint
 ) -> None:
     run = nursery.run(scripted.url)
-    asked = len(scripted.requests)
+    n_requests = len(scripted.requests)
     Document.objects.update(retired_at=timezone.now())  # a search would find nothing now
     replay = work(replay_run(run=run, by=None, at=timezone.now()))
     assert replay.status == "finished"
-    assert len(scripted.requests) == asked
+    assert len(scripted.requests) == n_requests
 
     def outputs(of: object) -> list[tuple[object, ...]]:
         steps = PipelineStep.objects.filter(run=of).order_by("case", "stage", "round")

@@ -133,8 +133,8 @@ class FrameForm(forms.Form):
 
 def _run_words(run: DraftingRun) -> str:
     words = _now("%(name)s, version %(version)s") % {"name": run.recipe_name, "version": run.recipe_version}
-    made = date_format(localtime(run.created_at), "SHORT_DATETIME_FORMAT")
-    return f"{words} · {made} · {run.public_id}"
+    date = date_format(localtime(run.created_at), "SHORT_DATETIME_FORMAT")
+    return f"{words} · {date} · {run.public_id}"
 
 
 class RubricSetForm(FrameForm):

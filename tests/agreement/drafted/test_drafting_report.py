@@ -70,7 +70,7 @@ def test_figures_counted_by_hand(world: DecidedWorld) -> None:
     assert whole["points_changed"] == pytest.approx(1 / 3, **EXACT)
     assert whole["points_shift"] == pytest.approx(2 / 3, **EXACT)  # 5 became 7
     # Four were taken at some time; one of them was removed again.
-    assert (whole["n_once_taken"], whole["n_standing"]) == (4, 3)
+    assert (whole["n_once_taken"], whole["n_surviving"]) == (4, 3)
     assert whole["survival"] == pytest.approx(3 / 4, **EXACT)
     # Rejected: problem, none, none. Taken: note, none, none. Of nine pairs 3 are won, and 4 are ties.
     assert whole["auroc"] == pytest.approx((3 + 4 / 2) / 9, **EXACT)
@@ -159,7 +159,7 @@ def test_a_criterion_dropped_by_a_later_version_survives_no_more(world: DecidedW
     open_draft(case=b.case, by=b.author, at=timezone.now())
     b.publish([own("Names fever"), own("Names drowsiness")], note="The rash goes.")
     rows = rows_of(report_on(world), "drafting")
-    assert (rows["all"]["n_accepted"], rows["all"]["n_edited"], rows["all"]["n_standing"]) == (1, 2, 2)
+    assert (rows["all"]["n_accepted"], rows["all"]["n_edited"], rows["all"]["n_surviving"]) == (1, 2, 2)
     assert rows["recipe:direct 2"]["survival"] == 0.0
 
 

@@ -30,9 +30,9 @@ def test_one_changed_paragraph_opens_exactly_its_criteria() -> None:
     cites = [[ecg], [cite(passages[2], "oxygen to every patient")], [dose, whole], [dose]]
     world.suggestions = [
         factories.SuggestionFactory(
-            case=case, run=world.run, number=number, text=f"Does what {number} says", citations=one
+            case=case, run=world.run, number=number, text=f"Does what {number} says", citations=citation
         )
-        for number, one in enumerate(cites, start=1)
+        for number, citation in enumerate(cites, start=1)
     ]
     world.open(world.author)
     a, b, c, d = world.suggestions
@@ -45,6 +45,6 @@ def test_one_changed_paragraph_opens_exactly_its_criteria() -> None:
     assert [item.position for item in behind] == [3, 4]
     assert [item.suggestion for item in behind] == [b.public_id, c.public_id]
     request_revisions(edition=edition, items=[item.pk for item in behind], by=admin, at=timezone.now())
-    asked = RevisionRequest.objects.filter(rubric=rubric).order_by("pk")
-    assert [row.criterion_id for row in asked] == [item.criterion_id for item in behind]
-    assert "oxygen to every patient" in asked[0].reason
+    requests = RevisionRequest.objects.filter(rubric=rubric).order_by("pk")
+    assert [row.criterion_id for row in requests] == [item.criterion_id for item in behind]
+    assert "oxygen to every patient" in requests[0].reason

@@ -118,22 +118,22 @@ def test_reviewers_see_it_after_their_decision_or_as_the_benchmark_says(world: D
     base = f"/b/origins/write/{world.case.public_id}"
     pages = [f"{base}/review/", f"{base}/traceability/", f"{base}/history/", f"{base}/diff/"]
 
-    def told() -> list[bool]:
+    def shown() -> list[bool]:
         return [bool(re.search("Suggested|suggestions as they were", page(client, address))) for address in pages]
 
     client.force_login(world.second)
-    assert told() == [False] * 4
+    assert shown() == [False] * 4
     rows = b"".join(client.get(f"{base}/traceability.csv")).decode("utf-8-sig")
     assert {row["origin"] for row in csv.DictReader(StringIO(rows))} == {""}
     assert client.get(f"/b/origins/suggestions/{world.suggestions[0].public_id}/").status_code == 404
     client.force_login(world.author)
-    assert told() == [True] * 4
+    assert shown() == [True] * 4
     client.force_login(world.admin)
-    assert told() == [True] * 4
+    assert shown() == [True] * 4
     DraftingTerms.objects.create(benchmark=world.benchmark, reviewers_see="always")
     client.force_login(world.second)
-    assert told() == [True] * 4
+    assert shown() == [True] * 4
     DraftingTerms.objects.update(reviewers_see="after")
-    assert told() == [False] * 4
+    assert shown() == [False] * 4
     return_draft(rubric=draft.rubric, reviewer=world.second, comment="Shorter.", item_comments={}, at=timezone.now())
-    assert told()[1:] == [True] * 3
+    assert shown()[1:] == [True] * 3

@@ -29,30 +29,32 @@ def author_of(world: DraftingWorld, *cases: Case, role: str = "author") -> User:
     return user
 
 
-def told(user: User) -> list[tuple[str, str]]:
+def notices_of(user: User) -> list[tuple[str, str]]:
     rows = Notification.objects.filter(user=user).order_by("pk")
     return [(words_of(row).text, row.url) for row in rows]
 
 
-def test_authors_are_told_of_their_cases_once(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:
+def test_authors_get_one_notice_of_their_cases(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:
     first, second = nursery.cases
     of_one, of_both, stranger = author_of(nursery, first), author_of(nursery, first, second), author_of(nursery)
     run = nursery.run(scripted.url)
     number = Suggestion.objects.filter(run=run, case=first).count()
-    assert told(of_one) == [
+    assert notices_of(of_one) == [
         (
             f"{number} suggestions for the rubric of the case {first.key} wait for your decision.",
             f"/b/nursery/write/{first.public_id}/rubric/",
         )
     ]
-    assert told(of_both) == [("Suggestions for the rubrics of 2 cases wait for your decision.", "/b/nursery/write/")]
-    assert told(stranger) == []
+    assert notices_of(of_both) == [
+        ("Suggestions for the rubrics of 2 cases wait for your decision.", "/b/nursery/write/")
+    ]
+    assert notices_of(stranger) == []
     work(replay_run(run=run, by=None, at=timezone.now()))
-    assert len(told(of_one)) == 1
+    assert len(notices_of(of_one)) == 1
 
 
-def test_who_is_no_author_any_more_is_not_told(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:
+def test_a_former_author_gets_no_notice(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:
     user = author_of(nursery, *nursery.cases)
     user.authoring_roles.update(active=False)
     nursery.run(scripted.url)
-    assert told(user) == []
+    assert notices_of(user) == []

@@ -74,7 +74,7 @@ def test_a_run_is_replayed_where_there_are_no_documents_and_writes_the_same_tabl
     _fence_key.cache_clear()
     request.addfinalizer(_fence_key.cache_clear)
     known = {passage.pk: passage.public_id for passage in Passage.objects.all()}
-    asked = len(scripted.requests)
+    n_requests = len(scripted.requests)
     call_command("import_run", str(path), "--benchmark", "other", stdout=StringIO())
     other = Benchmark.objects.get(slug="other")
     imported = DraftingRun.objects.get(benchmark=other)
@@ -86,6 +86,6 @@ def test_a_run_is_replayed_where_there_are_no_documents_and_writes_the_same_tabl
     assert page.status_code == 200 and "/b/other/recipes/" not in page.content.decode().partition("<main")[2]
     again = DraftingRun.objects.get(pk=work(replay_run(run=imported, by=None, at=timezone.now())).pk)
     assert (again.status, again.error, again.calls) == ("finished", "", 0)
-    assert len(scripted.requests) == asked
+    assert len(scripted.requests) == n_requests
     assert tables_of(again) == tables
     assert not Suggestion.objects.exclude(run=run).exists() and not Fact.objects.exclude(run=run).exists()

@@ -101,9 +101,9 @@ def test_words_that_may_not_be_quoted_are_in_no_table(
 
 def test_a_replay_writes_the_same_tables(nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client) -> None:
     run = nursery.run(scripted.url)
-    asked = len(scripted.requests)
+    n_requests = len(scripted.requests)
     again = DraftingRun.objects.get(pk=work(replay_run(run=run, by=None, at=timezone.now())).pk)
-    assert (again.status, len(scripted.requests)) == ("finished", asked)
+    assert (again.status, len(scripted.requests)) == ("finished", n_requests)
     client.force_login(admin_of(nursery))
     for name in ("suggestions", "facts", "ledger"):
         first, second = (

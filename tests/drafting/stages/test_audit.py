@@ -57,8 +57,8 @@ def test_a_criterion_is_held_against_what_it_rests_on(
 
 def test_what_nothing_carries() -> None:
     on = ground(DOSE, FLAG, ASPIRIN, needs=[AGE, need(2, "tone")])
-    found = audit_by_code([criterion("Recommends 15 mg/kg.", 5, (1,))], on)
-    assert [(each["code"], each.get("fact"), each.get("need")) for each in found.of_case] == [
+    audit = audit_by_code([criterion("Recommends 15 mg/kg.", 5, (1,))], on)
+    assert [(each["code"], each.get("fact"), each.get("need")) for each in audit.of_case] == [
         ("uncovered", 2, None), ("uncovered", 3, None), ("uncovered", None, 1), ("no_negative", None, None),
     ]  # fmt: skip
 
@@ -103,10 +103,10 @@ def test_the_same_thing_twice_and_what_the_bank_has() -> None:
 def test_a_passage_that_addresses_a_model_is_marked(words: str) -> None:
     passages = [passage(1, f"Drink enough. {words}"), passage(2, "Rest.")]
     own, other = fact(1, passage="p1"), fact(2, passage="p2")
-    found = audit_by_code([criterion("Recommends rest.", -3, (2,)), BAD], ground(own, other, passages=passages))
-    assert [each["code"] for each in found.of_case] == ["instruction"]
+    audit = audit_by_code([criterion("Recommends rest.", -3, (2,)), BAD], ground(own, other, passages=passages))
+    assert [each["code"] for each in audit.of_case] == ["instruction"]
     # What rests on it is a problem; all else that was drafted beside it is marked more mildly.
-    assert [each["severity"] for own in found.of_criteria for each in own] == ["caution", "problem"]
+    assert [each["severity"] for own in audit.of_criteria for each in own] == ["caution", "problem"]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_medicine_is_no_instruction_to_a_model(text: str) -> None:
     assert codes([BAD], ground(fact(1), passages=[passage(1, text)]))[0] == []
 
 
-def test_conflicting_sources_are_said_with_both_quotations() -> None:
+def test_conflicting_sources_are_named_with_both_quotations() -> None:
     sides = [
         {"says": "wait 20 minutes", "quote_state": "exact", "passage": "p1", "start": 0, "end": 19, "words": "Wait"},
         {"says": "wait 10 minutes", "quote_state": "exact", "passage": "p2", "start": 0, "end": 9, "words": "Pause"},
@@ -145,12 +145,12 @@ def test_facts_that_nobody_checked_and_quotations_that_moved_are_noted() -> None
     assert [each["code"] for each in result["criteria"][0]["findings"]] == ["moved_quote", "not_checked"]
 
 
-def test_an_axis_that_the_benchmark_does_not_have_is_said() -> None:
+def test_an_axis_that_the_benchmark_does_not_have_is_a_finding() -> None:
     result = result_of([criterion("Recommends cola.", -3, (1,))], [DOSE], [], ground(DOSE), axes=["safety"])
     assert [each["code"] for each in result["criteria"][0]["findings"]] == ["unknown_axis"]
 
 
-def test_a_case_without_anything_to_rest_on_is_said() -> None:
+def test_a_case_without_anything_to_rest_on_is_a_finding() -> None:
     result = result_of([], [], [], ground(), axes=["accuracy"])
     assert [each["code"] for each in result["findings"]] == ["empty"]
 
@@ -166,8 +166,8 @@ def test_the_gravest_finding_comes_first() -> None:
 def test_findings_are_sentences_with_the_numbers_of_the_request() -> None:
     on = ground(fact(4, "red_flag", "A stiff neck needs an ambulance."), needs=[need(7, "missing", "How old?")])
     criteria = [criterion("Recommends a stiff 5 mg.", 5, (4,))]
-    found = audit_by_code(criteria, on)
-    assert sentences(criteria, found.of_case, found.of_criteria, [4], [7]) == [
+    audit = audit_by_code(criteria, on)
+    assert sentences(criteria, audit.of_case, audit.of_criteria, [4], [7]) == [
         "No criterion carries need 1 (missing context): How old?",
         "No criterion has negative points.",
         "Criterion 1: What it rests on does not have these numbers: 5 mg",

@@ -100,7 +100,7 @@ def test_two_red_flags_joined_in_one_fact_come_apart_again() -> None:
     assert facts[1]["text"] in {flag["text"] for flag in FLAGS}
 
 
-def test_a_red_flag_that_is_said_twice_is_kept_by_one_fact() -> None:
+def test_a_red_flag_that_stands_twice_is_kept_by_one_fact() -> None:
     assert len(with_red_flags(FLAGS[:1], [FLAGS[0], FLAGS[0]], POOL)) == 1
 
 

@@ -192,7 +192,7 @@ WRITTEN = st.builds(
     *LINKS,
 )
 DOUBTS = st.lists(st.fixed_dictionaries({"criterion": NUMBERS, "why": st.just("")}), unique_by=lambda e: e["criterion"])
-ASKED = st.fixed_dictionaries(
+EXAMPLES = st.fixed_dictionaries(
     {
         "add": st.lists(WRITTEN, max_size=3),
         "unsupported": DOUBTS,
@@ -215,14 +215,14 @@ ASKED = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
-@given(ASKED, st.integers(1, 6))
-def test_no_red_flag_is_lost_or_joined_and_no_criterion_goes_silently(asked: dict[str, Any], limit: int) -> None:
-    audited = done(limit=limit, **asked)
+@given(EXAMPLES, st.integers(1, 6))
+def test_no_red_flag_is_lost_or_joined_and_no_criterion_goes_silently(example: dict[str, Any], limit: int) -> None:
+    audited = done(limit=limit, **example)
     carried = {number for each in audited.criteria for number in each["facts"]}
     assert {2, 3} <= carried  # the red flags that the criteria had
     assert 4 in {number for each in audited.criteria for number in each["needs"]}  # the missing context
     # A criterion with both red flags is one that somebody added.
-    added = {each["text"] for each in asked["add"]}
+    added = {each["text"] for each in example["add"]}
     assert all(each["text"] in added for each in audited.criteria if {2, 3} <= set(each["facts"]))
     # Each criterion stands as it was, was taken out, or was named in an operation that was done.
     gone = [
@@ -230,8 +230,8 @@ def test_no_red_flag_is_lost_or_joined_and_no_criterion_goes_silently(asked: dic
         for number, each in enumerate(CRITERIA, 1)
         if each["text"] not in {*texts(audited), *(row["text"] for row in audited.removed)}
     ]
-    named = {number for each in asked["merge"] for number in each["criteria"]}
-    named |= {each["criterion"] for each in (*asked["split"], *asked["reword"])}
+    named = {number for each in example["merge"] for number in each["criteria"]}
+    named |= {each["criterion"] for each in (*example["split"], *example["reword"])}
     assert set(gone) <= named
     # Every number of a criterion that is gone is still there.
     everything = " ".join(texts(audited))
@@ -243,9 +243,9 @@ def test_no_red_flag_is_lost_or_joined_and_no_criterion_goes_silently(asked: dic
 
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
-@given(ASKED, st.integers(1, 6))
-def test_the_ledger_has_a_line_for_every_fact_and_need(asked: dict[str, Any], limit: int) -> None:
-    audited = done(limit=limit, **asked)
+@given(EXAMPLES, st.integers(1, 6))
+def test_the_ledger_has_a_line_for_every_fact_and_need(example: dict[str, Any], limit: int) -> None:
+    audited = done(limit=limit, **example)
     unusable = fact(6, is_usable=False, quote_state="absent", passage=None, start=None, end=None, words="")
     ground = Ground(FACTS, NEEDS, [], limit=limit)
     result = result_of(audited.criteria, [*FACTS, unusable], NEEDS, ground, removed=audited.removed, axes=["accuracy"])

@@ -114,8 +114,8 @@ def test_what_cannot_be_taken_is_refused_by_place() -> None:
 def test_a_list_from_elsewhere_takes_one_at_a_time_and_brings_no_undecided_words() -> None:
     world = Drafted(3)
     first, second, third = world.suggestions
-    one = "Outside of the editor one suggestion is taken at a time, since each needs a decision."
-    assert refused(world, [taken(first), taken(second)], in_editor=False) == [(2, "suggestion", one)]
+    at_a_time = "Outside of the editor one suggestion is taken at a time, since each needs a decision."
+    assert refused(world, [taken(first), taken(second)], in_editor=False) == [(2, "suggestion", at_a_time)]
     undecided = "These are the words of suggestion 2, on which nobody has decided. Decide on it in the editor."
     assert refused(world, [taken(first), own("Advises\n suggestion  2")], in_editor=False) == [(2, "text", undecided)]
     # Nor under the name of another suggestion.

@@ -60,7 +60,7 @@ def test_the_text_of_a_passage_stands_below_two_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "language"), [("高血压 eGFR", "zh"), ("5 mg 是", "zh"), ("Ibuprofen 吃药", "en"), ("", "en")]
 )
-def test_a_language_is_told_by_a_third_of_the_letters(text: str, language: str) -> None:
+def test_a_third_of_the_letters_decides_the_language(text: str, language: str) -> None:
     assert language_of(text) == language
 
 
@@ -110,7 +110,7 @@ def test_passages_are_ranked_as_given() -> None:
         ("发热是感染的表现。", "statement"),
     ],
 )
-def test_kinds_are_told_by_words(sentence: str, kind: str) -> None:
+def test_words_decide_the_kind(sentence: str, kind: str) -> None:
     assert kind_of(sentence) == kind
 
 
@@ -178,7 +178,7 @@ def test_a_quotation_that_holds_the_text_supports_it() -> None:
 # Needs ---------------------------------------------------------------------------------------------------------------
 
 
-def test_needs_are_what_is_asked_and_what_is_not_said() -> None:
+def test_needs_are_what_is_asked_and_what_is_missing() -> None:
     answer = ask("needs", CASE=case("I'm worried about a rash. Please keep it short. What should I do about it? Ok?"))
     assert answer["asks"] == [{"text": "What should I do about it?", "quote": "What should I do about it?"}]
     assert answer["form"] == [{"text": "Please keep it short.", "quote": "Please keep it short."}]

@@ -33,15 +33,15 @@ def test_a_page_copies_what_a_run_drafted_and_says_that_rules_did(
     frame = client.get("/b/nursery/rubric-sets/frame/", form)
     assert frame.status_code == 200 and "Drafted for by the run" in frame.content.decode()
     assert client.get(f"/b/nursery/rubric-sets/new/?source=run&run={run.public_id}").status_code == 200
-    made = client.post("/b/nursery/rubric-sets/new/", form)
+    response = client.post("/b/nursery/rubric-sets/new/", form)
     row = RubricSet.objects.get()
-    assert made["Location"].endswith(f"/{row.public_id}/")
+    assert response["Location"].endswith(f"/{row.public_id}/")
     assert (row.origin, row.drafting_run_id, row.case_count) == ("drafting", run.pk, 2)
     drafted = Suggestion.objects.filter(run=run).order_by("case__key", "number")
     assert [(item.case.key, item.position, item.text, item.points, item.axis) for item in items_of(row)] == [
         (own.case.key, own.number, own.text, own.points, own.axis) for own in drafted
     ]
-    page = client.get(made["Location"]).content.decode()
+    page = client.get(response["Location"]).content.decode()
     assert f"/drafting/{run.public_id}/" in page and "no language model" in page
     refused = client.post("/b/nursery/rubric-sets/new/", {**form, "run": "", "name": "None"})
     assert refused.status_code == 422 and "Choose a run." in refused.content.decode()
@@ -89,8 +89,8 @@ def test_only_a_run_of_drafting_that_has_ended_gives_a_set(
     with pytest.raises(CommandError, match="no run of drafting"):
         call_command("rubric_set", benchmark="nursery", name="set", run=run.public_id)
     DraftingRun.objects.update(status="finished")
-    made = client.post(path, {**order, "run": run.public_id}, "application/json")
-    assert (made.status_code, made.json()["drafting_run"]) == (201, run.public_id)
+    response = client.post(path, {**order, "run": run.public_id}, "application/json")
+    assert (response.status_code, response.json()["drafting_run"]) == (201, run.public_id)
     fields = {
         "benchmark": nursery.benchmark, "origin": "drafting", "digest": "0" * 64, "case_count": 1, "item_count": 1,
         "created_at": timezone.now(),

@@ -64,9 +64,9 @@ def synthesis(texts: Mapping[str, str]) -> dict[str, Any]:
     """
     subjects = _subjects(texts)
     language, axes = _language(texts), _axes(texts)
-    asked = [subject for subject in subjects if subject.kind == "missing"]
-    if asked and not any(subject.kind == "prohibition" for subject in subjects):
-        last = asked[-1]
+    missing = [subject for subject in subjects if subject.kind == "missing"]
+    if missing and not any(subject.kind == "prohibition" for subject in subjects):
+        last = missing[-1]
         subjects = [subject for subject in subjects if subject is not last]
         subjects.insert(0, _Subject("not_asked", last.text, needs=last.needs))
     return {
