@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from accounts.models import User
 from drafting.models import DraftingRecipe, DraftingRun, DraftingTerms, Suggestion, SuggestionsOpened
+from rubrics import origins
 from rubrics.access import get_benchmark, get_written_benchmark, is_author
-from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Case
+from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Case, Rubric
 
 AnyUser = User | AnonymousUser
 
@@ -47,12 +48,14 @@ def get_drafting_run(user: AnyUser, slug: str, public_id: str) -> DraftingRun:
 def get_drafted_case(user: AnyUser, slug: str, public_id: str, case: str) -> tuple[DraftingRun, Case]:
     """A case of a run, for those who run the benchmark, and for authors to whom its suggestions have opened.
 
-    An author who has not opened them must not see them: their own list comes first, and reviewers decide without them.
+    An author who has not opened them must not see them: their own list comes first. A physician who may still decide
+    on the rubric in review must not either, whether they run the benchmark or had opened them before.
     """
     benchmark = get_written_benchmark(user, slug)
     runs = DraftingRun.objects.filter(benchmark=benchmark).select_related("benchmark", "created_by")
     run = get_object_or_404(runs, public_id=public_id)
     cases = Case.objects.filter(benchmark=benchmark.pk, pk__in=run.steps.values("case"))
+    cases = cases.exclude(pk__in=hidden_rubrics(user, benchmark).values("case"))
     if not may_order(user, benchmark):
         cases = cases.filter(Exists(SuggestionsOpened.objects.filter(case=OuterRef("pk"), author=user.pk)))
     row: Case = get_object_or_404(cases, public_id=case)
@@ -61,6 +64,11 @@ def get_drafted_case(user: AnyUser, slug: str, public_id: str, case: str) -> tup
 
 
 # Suggestions -------------------------------------------------------------------------------------------------------
+
+
+def hidden_rubrics(user: AnyUser, benchmark: Benchmark) -> QuerySet[Rubric]:
+    """The rubrics in review whose suggestions ``user`` must not see before their decision (`rubrics.origins`)."""
+    return origins.hidden_from(user, benchmark) if isinstance(user, User) else Rubric.objects.none()
 
 
 def decides_on_suggestions(user: AnyUser, benchmark: Benchmark) -> bool:
@@ -77,9 +85,13 @@ def get_deciding_benchmark(user: AnyUser, slug: str) -> Benchmark:
 
 
 def get_case_to_decide(user: AnyUser, slug: str, public_id: str) -> Case:
-    """A case on whose suggestions ``user`` may decide, whether they have opened or not."""
+    """A case on whose suggestions ``user`` may decide, whether they have opened or not.
+
+    It is missing for a physician who may still decide on its rubric in review.
+    """
     benchmark = get_deciding_benchmark(user, slug)
-    case = get_object_or_404(Case.objects.filter(benchmark=benchmark), public_id=public_id)
+    cases = Case.objects.filter(benchmark=benchmark).exclude(pk__in=hidden_rubrics(user, benchmark).values("case"))
+    case = get_object_or_404(cases, public_id=public_id)
     case.benchmark = benchmark
     return case
 
@@ -87,12 +99,18 @@ def get_case_to_decide(user: AnyUser, slug: str, public_id: str) -> Case:
 def get_suggestion(user: AnyUser, slug: str, public_id: str) -> Suggestion:
     """A suggestion for a case on which ``user`` may decide, once its suggestions have opened to this author."""
     benchmark = get_deciding_benchmark(user, slug)
-    rows = Suggestion.objects.filter(case__benchmark=benchmark).select_related("case", "run")
-    suggestion = get_object_or_404(rows, public_id=public_id)
+    rows = seen_by(user, benchmark, Suggestion.objects.filter(case__benchmark=benchmark))
+    suggestion = get_object_or_404(rows.select_related("case", "run"), public_id=public_id)
     if not SuggestionsOpened.objects.filter(case=suggestion.case_id, author=user.pk).exists():
         raise Http404
     suggestion.case.benchmark = benchmark
     return suggestion
+
+
+def seen_by(user: AnyUser, benchmark: Benchmark, rows: QuerySet[Suggestion]) -> QuerySet[Suggestion]:
+    """Of suggestions of a benchmark those that no review hides from ``user``. Published ones are no secret."""
+    hidden = hidden_rubrics(user, benchmark).values("case")
+    return rows.exclude(published_in=None, case__in=hidden)
 
 
 def get_origin(user: AnyUser, slug: str, public_id: str) -> Suggestion:
@@ -102,7 +120,8 @@ def get_origin(user: AnyUser, slug: str, public_id: str) -> Suggestion:
     suggestions of its case have opened: physicians who may still review the rubric must not see it.
     """
     benchmark = get_written_benchmark(user, slug)
-    rows = Suggestion.objects.filter(case__benchmark=benchmark).select_related("case", "run", "decided_by")
+    rows = seen_by(user, benchmark, Suggestion.objects.filter(case__benchmark=benchmark))
+    rows = rows.select_related("case", "run", "decided_by")
     if is_author(user, benchmark) or not may_order(user, benchmark):
         opened = SuggestionsOpened.objects.filter(case=OuterRef("case"), author=user.pk)
         rows = rows.filter(Q(published_in__isnull=False) | Exists(opened))

@@ -6,13 +6,15 @@ The app that drafts criteria, a layer above this one, knows the suggestions. It 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import User
 from rubrics.access import is_author
 from rubrics.editor.draft_content import DraftItem
-from rubrics.models import Benchmark, Rubric, RubricItem
+from rubrics.models import Benchmark, Rubric, RubricContributor, RubricItem, RubricReview
 
 
 class Origin(StrEnum):
@@ -98,10 +100,26 @@ def is_hidden_from(user: User, rubric: Rubric | None) -> bool:
     """
     if rubric is None or rubric.status != Rubric.Status.IN_REVIEW:
         return False
-    benchmark = rubric.case.benchmark
+    return hidden_from(user, rubric.case.benchmark).filter(pk=rubric.pk).exists()
+
+
+def hidden_from(user: User, benchmark: Benchmark) -> QuerySet[Rubric]:
+    """The rubrics in review of which ``user`` must not see what was suggested (`is_hidden_from`)."""
+    in_review = Rubric.objects.filter(case__benchmark=benchmark, status=Rubric.Status.IN_REVIEW)
     if not _sources or all(source.is_shown_in_review(benchmark) for source in _sources):
-        return False
-    if not is_author(user, benchmark) or rubric.contributors.filter(user=user).exists():
-        return False
-    draft = getattr(rubric, "draft", None)
-    return draft is None or not rubric.reviews.filter(reviewer=user, digest=draft.digest).exists()
+        return in_review.none()
+    if not is_author(user, benchmark):
+        return in_review.none()
+    wrote = RubricContributor.objects.filter(rubric=OuterRef("pk"), user=user.pk)
+    decided = RubricReview.objects.filter(rubric=OuterRef("pk"), reviewer=user.pk, digest=OuterRef("draft__digest"))
+    return in_review.exclude(Exists(wrote)).exclude(Exists(decided))
+
+
+def shown_items(user: User, rubric: Rubric, items: Sequence[DraftItem]) -> list[DraftItem]:
+    """The criteria of a version as ``user`` may see them: without their suggestions where these are hidden."""
+    return without_suggestions(items) if is_hidden_from(user, rubric) else list(items)
+
+
+def without_suggestions(items: Sequence[DraftItem]) -> list[DraftItem]:
+    """Criteria as if nobody had suggested any."""
+    return [replace(item, suggestion="") for item in items]

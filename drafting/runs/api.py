@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -144,10 +144,7 @@ def drafting_resume(request: Request, slug: str, public_id: str) -> Response:
 @api_view(["GET"])
 def drafting_case(request: Request, slug: str, public_id: str, case: str) -> Response:
     """Show what was drafted for a case: criteria with their findings, facts, needs and the ledger; null without one."""
-    run = access.get_drafting_run(request.user, slug, public_id)
-    steps = run.steps.filter(case__public_id=case)
-    if not steps.exists():
-        raise NotFound
-    step = steps.filter(stage=RESULT, state=PipelineStep.State.DONE).select_related("case").first()
-    key = steps.values_list("case__key", flat=True)[0]
-    return Response(DraftedCaseSerializer({"case": key, "result": step.output if step else None}).data)
+    access.get_drafting_run(request.user, slug, public_id)
+    run, row = access.get_drafted_case(request.user, slug, public_id, case)
+    step = run.steps.filter(case=row, stage=RESULT, state=PipelineStep.State.DONE).first()
+    return Response(DraftedCaseSerializer({"case": row.key, "result": step.output if step else None}).data)

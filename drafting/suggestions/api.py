@@ -92,10 +92,11 @@ def _me(request: Request) -> User:
 
 
 def _readable(request: Request, slug: str) -> QuerySet[Suggestion]:
-    """All of the benchmark for those who run it; for an author, those that have opened."""
+    """All of the benchmark for those who run it; for an author, those that have opened. None that a review hides."""
     benchmark = get_written_benchmark(request.user, slug)
     if access.may_order(request.user, benchmark):
-        return Suggestion.objects.filter(case__benchmark=benchmark).select_related("case", "run")
+        rows = Suggestion.objects.filter(case__benchmark=benchmark).select_related("case", "run")
+        return access.seen_by(request.user, benchmark, rows)
     return selectors.open_to(_me(request), benchmark)
 
 

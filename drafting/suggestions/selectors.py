@@ -16,7 +16,7 @@ from consilium.core.i18n import translate
 from documents.models import Passage
 from documents.search.highlights import Part
 from documents.search.shown import parts_of
-from drafting.access import decides_on_suggestions, may_ask_for_draft
+from drafting.access import decides_on_suggestions, may_ask_for_draft, seen_by
 from drafting.models import Fact, Need, Suggestion, SuggestionsOpened
 from drafting.stages.finding_words import finding_words
 from drafting.suggestions.state import item_of
@@ -86,7 +86,8 @@ class ShownSuggestion:
 def open_to(user: User, benchmark: Benchmark) -> QuerySet[Suggestion]:
     """The suggestions of a benchmark that have opened to an author."""
     opened = SuggestionsOpened.objects.filter(case=OuterRef("case"), author=user.pk)
-    return Suggestion.objects.filter(Exists(opened), case__benchmark=benchmark).select_related("case", "run")
+    rows = Suggestion.objects.filter(Exists(opened), case__benchmark=benchmark).select_related("case", "run")
+    return seen_by(user, benchmark, rows)
 
 
 def in_panel(case: Case) -> QuerySet[Suggestion]:

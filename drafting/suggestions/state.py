@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -33,10 +34,12 @@ def tags_of(suggestion: Suggestion) -> list[str]:
 def item_of(suggestion: Suggestion) -> dict[str, Any]:
     """The criterion that a suggestion becomes when it is taken, as `DraftItem.as_json` writes one.
 
-    Its id is the same in every browser, so that two pages that take a suggestion make one criterion of it.
+    Its id is the same in every browser, so that two pages that take a suggestion make one criterion of it. It looks
+    like those that browsers give (`newItemId` in `rubric_model.js`): it does not tell a reviewer what was suggested.
     """
+    name = hashlib.sha256(f"criterion of suggestion {suggestion.public_id}".encode()).hexdigest()
     return {
-        "id": f"s{suggestion.public_id}",
+        "id": f"n{name[:16]}",
         "text": suggestion.text,
         "points": suggestion.points,
         "tags": tags_of(suggestion),

@@ -121,14 +121,14 @@ def _me(request: Request) -> User:
     return cast("User", request.user)
 
 
-def _rubric_payload(case: Case) -> dict[str, Any]:
+def _rubric_payload(case: Case, reader: User) -> dict[str, Any]:
     rubric, items = editing.current_rubric(case)
     if rubric is None:
         return {"status": "", **editing.nothing_yet(case.benchmark)}
     if rubric.status == Rubric.Status.PUBLISHED:
         nothing = editing.nothing_yet(case.benchmark)
         return {"status": rubric.status, **nothing, **editing.items_json(items, case.benchmark), "missing": []}
-    return {"status": rubric.status, **editing.draft_json(rubric.draft, benchmark=case.benchmark)}
+    return {"status": rubric.status, **editing.draft_json(rubric.draft, benchmark=case.benchmark, reader=reader)}
 
 
 @extend_schema(methods=["GET"], responses=DraftSerializer)
@@ -145,7 +145,7 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
     """
     case = access.get_case_to_write(request.user, slug, public_id)
     if request.method == "GET":
-        return Response(_rubric_payload(case))
+        return Response(_rubric_payload(case, _me(request)))
     serializer = SaveSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
     sent = serializer.validated_data
@@ -160,9 +160,10 @@ def draft(request: Request, slug: str, public_id: str) -> Response:
             at=timezone.now(),
         )
     except StaleSave as stale:
-        stands = {"status": Rubric.Status.DRAFT, **editing.draft_json(stale.current, benchmark=case.benchmark)}
+        current = editing.draft_json(stale.current, benchmark=case.benchmark, reader=_me(request))
+        stands = {"status": Rubric.Status.DRAFT, **current}
         return Response({"detail": str(stale), "draft": stands}, status=status.HTTP_409_CONFLICT)
-    return Response(_rubric_payload(case))
+    return Response(_rubric_payload(case, _me(request)))
 
 
 @extend_schema(request=LintedSerializer, responses=OpenApiResponse(description="{remarks: [...]}"))

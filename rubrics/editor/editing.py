@@ -8,8 +8,9 @@ from typing import Any
 from django.db import connection
 from django.utils.timezone import localtime
 
+from accounts.models import User
 from consilium.core.i18n import translate
-from rubrics import cited
+from rubrics import cited, origins
 from rubrics.editor.citation import Citation, citation_row
 from rubrics.editor.draft_content import DraftItem, from_rubric, items_of, unready
 from rubrics.editor.rules import broken_rules, rules_of
@@ -37,9 +38,9 @@ def current_rubric(case: Case) -> tuple[Rubric | None, list[DraftItem]]:
     return published, from_rubric(list(published.items.select_related("criterion").order_by("position")))
 
 
-def draft_json(draft: RubricDraft, *, benchmark: Benchmark) -> dict[str, Any]:
-    """A draft as JSON for the editor and the API."""
-    items = items_of(draft.content)
+def draft_json(draft: RubricDraft, *, benchmark: Benchmark, reader: User) -> dict[str, Any]:
+    """A draft as JSON for the editor and the API, as ``reader`` may see it."""
+    items = origins.shown_items(reader, draft.rubric, items_of(draft.content))
     return {**saved_json(draft, benchmark=benchmark), **items_json(items, benchmark)}
 
 

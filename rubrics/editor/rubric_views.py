@@ -42,7 +42,9 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     writable = case.excluded_at is None and (rubric is None or rubric.status == Rubric.Status.DRAFT)
     draft = rubric.draft if rubric is not None and rubric.status != Rubric.Status.PUBLISHED else None
     evidence = evidence_for(request.user, case)
-    stands = editing.draft_json(draft, benchmark=case.benchmark) if draft else editing.nothing_yet(case.benchmark)
+    stands = editing.nothing_yet(case.benchmark)
+    if draft is not None:
+        stands = editing.draft_json(draft, benchmark=case.benchmark, reader=request.user)
     rules = rules_of(case.benchmark)
     returned = _returned(rubric) if draft and rubric else None
     panels = beside.panels_for(request.user, case) if writable else []
@@ -99,7 +101,8 @@ def rubric_draft(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
     seen = request.GET.get("version"), request.GET.get("draft", str(rubric.pk))
     if seen == (str(rubric.draft.version), str(rubric.pk)) and rubric.status == Rubric.Status.DRAFT:
         return HttpResponse(status=204)  # nothing new
-    return JsonResponse({**editing.draft_json(rubric.draft, benchmark=case.benchmark), "status": rubric.status})
+    stands = editing.draft_json(rubric.draft, benchmark=case.benchmark, reader=request.user)
+    return JsonResponse({**stands, "status": rubric.status})
 
 
 def _save(request: SignedInRequest, case: Case) -> JsonResponse:
@@ -139,7 +142,7 @@ def _save(request: SignedInRequest, case: Case) -> JsonResponse:
             refuse_another(rubric, seen if type(seen) is int else None)
             draft = save_draft(rubric=rubric, version=version, **options)
     except StaleSave as stale:
-        current = editing.draft_json(stale.current, benchmark=case.benchmark)
+        current = editing.draft_json(stale.current, benchmark=case.benchmark, reader=request.user)
         body = stale_body(case.public_id, stale, version=current["version"], current=current)
         return JsonResponse(body, status=stale.status_code)
     except DraftRefused as refused:

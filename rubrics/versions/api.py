@@ -18,7 +18,7 @@ from consilium.core.api import StrictSerializer
 from consilium.core.endpoints import valid
 from consilium.core.errors import DomainError, ImportRefused
 from consilium.core.limits import MAX_REVIEW_COMMENT_LENGTH
-from rubrics import access
+from rubrics import access, origins
 from rubrics.editor.draft_content import items_of
 from rubrics.models import Case, Rubric, RubricReview
 from rubrics.services import publishing, publishing_many
@@ -203,7 +203,7 @@ def review(request: Request, slug: str, public_id: str) -> Response:
     case = access.get_case_to_write(request.user, slug, public_id)
     rubric = _open(case, Rubric.Status.IN_REVIEW)
     if request.method == "GET":
-        return Response(_in_review(rubric))
+        return Response(_in_review(rubric, is_hidden=origins.is_hidden_from(_me(request), rubric)))
     decision = valid(ReviewDecisionSerializer(data=request.data))
     common = {"rubric": rubric, "reviewer": _me(request), "comment": decision["comment"], "at": timezone.now()}
     if decision["outcome"] == RubricReview.Outcome.APPROVED:
@@ -213,15 +213,16 @@ def review(request: Request, slug: str, public_id: str) -> Response:
     return _versions(case)
 
 
-def _in_review(rubric: Rubric) -> dict[str, Any]:
+def _in_review(rubric: Rubric, *, is_hidden: bool) -> dict[str, Any]:
     draft = rubric.draft
+    items = items_of(draft.content)
     return {
         "case": rubric.case.public_id,
         "key": rubric.case.key,
         "version": rubric.version,
         "digest": draft.digest,
         "note": rubric.note,
-        "items": [item.as_json() for item in items_of(draft.content)],
+        "items": [item.as_json() for item in (origins.without_suggestions(items) if is_hidden else items)],
     }
 
 
@@ -279,7 +280,8 @@ def reviews(request: Request, slug: str) -> Response:
     if request.method == "GET":
         offset = _number(request, "offset", 0)
         rows = selectors.reviewable_by(_me(request), benchmark)[offset : offset + 200]
-        return Response([_in_review(rubric) for rubric in rows])
+        hidden = set(origins.hidden_from(_me(request), benchmark).values_list("pk", flat=True))
+        return Response([_in_review(rubric, is_hidden=rubric.pk in hidden) for rubric in rows])
     payload = valid(ApproveManySerializer(data=request.data))
     outcome = publishing_many.approve_many(
         benchmark=benchmark,

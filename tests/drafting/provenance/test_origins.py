@@ -5,13 +5,18 @@ from __future__ import annotations
 import csv
 import re
 from io import StringIO
+from uuid import uuid4
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts.identity import opaque_name
+from drafting.access import get_drafted_case
 from drafting.models import DraftingTerms
+from rubrics.models import BenchmarkRole
 from rubrics.services.publishing import return_draft, send_to_review
+from scoring.models import PipelineStep
 from tests import factories
 from tests.documents.cited_documents import FEVER, add_document
 from tests.drafting.suggestions.drafted import Drafted, own, taken
@@ -137,3 +142,64 @@ def test_reviewers_see_it_after_their_decision_or_as_the_benchmark_says(world: D
     assert shown() == [False] * 4
     return_draft(rubric=draft.rubric, reviewer=world.second, comment="Shorter.", item_comments={}, at=timezone.now())
     assert shown()[1:] == [True] * 3
+
+
+def test_no_route_tells_a_reviewer_what_was_suggested(world: Drafted, client: Client) -> None:
+    """Neither a draft as JSON nor the suggestions themselves, also for who had opened them or runs the benchmark."""
+    world.open(world.second)
+    PipelineStep.objects.create(run=world.run, case=world.case, stage="plan", state="waiting")
+    draft = world.save(items(world))
+    names = [row.public_id for row in world.suggestions]
+    key, slug = world.case.public_id, "origins"
+    api, write, one = f"/api/v1/benchmarks/{slug}", f"/b/{slug}/write/{key}", names[0]
+    shown = [f"{api}/cases/{key}/draft/", f"{api}/cases/{key}/review/", f"{api}/reviews/"]
+    shown += [f"{write}/rubric/", f"{write}/rubric/draft/", f"{write}/review/"]
+    missing = [f"{write}/suggestions/", f"{api}/suggestions/{one}/", f"/b/{slug}/suggestions/{one}/"]
+    drafted = f"/b/{slug}/drafting/{world.run.public_id}/cases/{key}/"
+
+    def tells() -> list[bool]:
+        texts = [client.get(address).content.decode() for address in shown]
+        assert all("Names the dose" in text for text in texts)
+        return [any(name in text for name in names) for text in texts]
+
+    def statuses() -> set[int]:
+        return {client.get(address).status_code for address in missing}
+
+    client.force_login(world.second)
+    assert get_drafted_case(world.second, slug, world.run.public_id, key) == (world.run, world.case)
+    assert statuses() == {200} and client.get(f"{api}/suggestions/").json()["count"] == 2
+    send_to_review(rubric=draft.rubric, note="", by=world.author, at=timezone.now(), notify=False)
+    assert tells() == [False] * 6 and statuses() == {404} and client.get(drafted).status_code == 404
+    assert client.get(f"{api}/suggestions/").json()["count"] == 0
+    body = {"case": key}
+    assert client.post(f"{api}/suggestions/open/", body, content_type="application/json").status_code == 404
+    assert client.post(f"{write}/suggestions/open/").status_code == 404
+    # A save that comes too late is answered with the draft that stands.
+    body = {"version": 0, "items": [], "client_id": str(uuid4()), "who": opaque_name(world.second)}
+    refused = client.post(f"{write}/rubric/draft/", body, content_type="application/json")
+    assert refused.status_code == 409 and not any(name in refused.content.decode() for name in names)
+    refused = client.put(f"{api}/cases/{key}/draft/", {"version": 0, "items": []}, content_type="application/json")
+    assert refused.status_code == 409 and not any(name in refused.content.decode() for name in names)
+    # Who runs the benchmark and may review is a reviewer.
+    BenchmarkRole.objects.create(benchmark=world.benchmark, user=world.second, role="admin")
+    result = f"{api}/drafting-runs/{world.run.public_id}/cases/{key}/"
+    assert tells() == [False] * 6 and statuses() == {404} and client.get(result).status_code == 404
+    assert client.get(f"{api}/suggestions/").json()["count"] == 0
+    client.force_login(world.admin)
+    assert tells()[0] and client.get(result).status_code == 200
+    client.force_login(world.author)
+    assert client.get(shown[0]).json()["items"][1]["suggestion"] == one and statuses() == {200}
+    # They see it once they have decided, and always where the benchmark says so.
+    client.force_login(world.second)
+    DraftingTerms.objects.create(benchmark=world.benchmark, reviewers_see="always")
+    assert tells()[0] and statuses() == {200}
+    DraftingTerms.objects.update(reviewers_see="after")
+    assert statuses() == {404}
+    return_draft(rubric=draft.rubric, reviewer=world.second, comment="Shorter.", item_comments={}, at=timezone.now())
+    assert statuses() == {200} and client.get(shown[0]).json()["items"][1]["suggestion"] == one
+
+
+def test_the_id_of_a_criterion_does_not_tell_that_it_was_suggested(world: Drafted) -> None:
+    ids = [taken(row).id for row in world.suggestions]
+    # As `newItemId` of the editor writes them.
+    assert len(set(ids)) == 2 and all(re.fullmatch("n[0-9a-f]{16}", each) for each in ids)
