@@ -12,7 +12,14 @@ from typing import Any
 
 from drafting.recipes.content import RecipeContent
 from drafting.stages import names
-from drafting.stages.facts import checked_facts, drops_of, numbered_facts, statements_of, to_be_checked
+from drafting.stages.facts import (
+    checked_facts,
+    drops_of,
+    numbered_facts,
+    statements_of,
+    to_be_checked,
+    with_prohibitions,
+)
 from drafting.stages.needs import is_usable
 from scoring.pipelines.kind import Output, PlannedStep, StepName
 
@@ -104,7 +111,7 @@ class CaseOutputs:
         """The facts with their numbers, nothing checked."""
         if self.content.has(names.FACTS):
             return list(self.of(names.FACTS)["facts"])
-        return [*numbered_facts(self.statements)]
+        return numbered_facts(with_prohibitions(self.statements))
 
     @cached_property
     def drops(self) -> dict[int, str]:

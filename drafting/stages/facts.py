@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from consilium.llm.quantities import missing_numbers
+from consilium.llm.rules.drafting.word_lists import PROHIBITION as PROHIBITION_WORDS
 from consilium.llm.rules.stems import stems
 from documents.quoting import Match, Quote, Source
 from drafting.stages.lists import reference_of
@@ -47,6 +48,15 @@ def statements_of(evidence: Row) -> list[dict[str, Any]]:
     return [{"kind": STATEMENT, **each} for each in evidence["statements"]] + [
         {"kind": RED_FLAG, **each} for each in evidence["red_flags"]
     ]
+
+
+def with_prohibitions(statements: Iterable[Row]) -> list[dict[str, Any]]:
+    """The statements, those with the words of a prohibition as prohibitions; for recipes whose facts no model makes."""
+    return [{**each, "kind": PROHIBITION if _states_prohibition(each) else each["kind"]} for each in statements]
+
+
+def _states_prohibition(statement: Row) -> bool:
+    return statement["kind"] == STATEMENT and PROHIBITION_WORDS.search(statement["text"]) is not None
 
 
 def numbered_facts(rows: Iterable[Row]) -> list[dict[str, Any]]:

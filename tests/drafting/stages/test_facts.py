@@ -13,6 +13,7 @@ from drafting.stages.facts import (
     drops_of,
     numbered_facts,
     reason_against,
+    with_prohibitions,
     with_red_flags,
 )
 from drafting.stages.needs import is_usable, needs_of
@@ -52,6 +53,25 @@ def test_a_quotation_is_found_or_it_is_none(
         assert fact["source"] == f"Vomiting, College, 2025, {source['page']}"
     else:
         assert (fact["passage"], fact["start"], fact["end"], fact["source"]) == (None, None, None, "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("statement", LOPERAMIDE, "prohibition"),
+        ("statement", "Codeine is contraindicated below twelve years.", "prohibition"),
+        ("statement", "儿童禁用阿司匹林。", "prohibition"),
+        ("statement", "孕妇不宜服用布洛芬。", "prohibition"),
+        ("statement", "Pause for 20 minutes.", "statement"),
+        ("statement", "口服补液盐每5分钟5毫升。", "statement"),
+        ("red_flag", "Do not wait: call an ambulance.", "red_flag"),
+    ],
+)
+def test_words_tell_a_prohibition_where_no_model_gives_kinds(kind: str, text: str, expected: str) -> None:
+    rows = with_prohibitions([stated(kind, text, 1, text)])
+    assert rows == [stated(expected, text, 1, text)]
+    ignored = drops_of({"drop": [{"fact": 1, "why": "beside the case"}]}, numbered_facts(rows))[1]
+    assert len(ignored) == (expected != "statement")
 
 
 def test_a_passage_that_was_not_ranked_is_searched_too() -> None:
