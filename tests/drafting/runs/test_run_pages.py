@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -59,6 +60,11 @@ def test_an_admin_orders_a_run_sees_its_size_and_reads_what_it_drafted(
     work(run)
     page = client.get(f"/b/nursery/drafting/{run.public_id}/").content.decode()
     assert "What it drafted" in page and "suggestions.csv" in page
+    link = re.search(r'href="([^"]+)"\s*>\s*Make a rubric set of it', page)
+    assert link is not None
+    form = client.get(link[1].replace("&amp;", "&")).context["form"]
+    assert (form["source"].value(), form["run"].value()) == ("run", run.public_id)
+    assert run.public_id in dict(form.fields["run"].choices)
     cases = client.get(f"/b/nursery/drafting/{run.public_id}/cases/").content.decode()
     case = nursery.cases[0]
     assert case.key in cases
