@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from releases.content import acuity, acuity_files
 from releases.content.schemas import SCHEMAS, schema_of
+from releases.verification import suggestions
 from releases.verification.acuity import check_acuity
 from releases.verification.citations import check_citations
 from releases.verification.csv_rows import CsvRows
@@ -102,6 +103,9 @@ def verify_source(source: Source) -> Verified:
         report.total += faults.total - len(faults.first)
     if {"citations.csv", "documents.csv"} & names:
         for problem in check_citations(source):
+            report.add(problem)
+    if set(suggestions.FILES) & names:
+        for problem in suggestions.check_suggestions(source):
             report.add(problem)
     if isinstance(release, dict):
         _check_release(source, release, actual, rows, names, report)

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from releases.content.citations import CITATION_COLUMNS, DOCUMENT_COLUMNS
-from releases.verification.csv_rows import CsvRows
+from releases.verification.csv_rows import Row, WrongColumns, table_rows
 from releases.verification.sources import Source, Unreadable
-from rubrics.tables.columns import bare, parted
+from rubrics.tables.columns import parted
 
-_LOCATOR = re.compile(r"(?P<key>.+)@(?P<sha>[0-9a-f]{8})#(?:p\d+)?:(?P<start>\d+)-(?P<end>\d+)", re.DOTALL)
-Row = dict[str, str]
+LOCATOR = re.compile(r"(?P<key>.+)@(?P<sha>[0-9a-f]{8})#(?:p\d+)?:(?P<start>\d+)-(?P<end>\d+)", re.DOTALL)
 
 
 def check_citations(source: Source) -> Iterator[str]:
@@ -24,31 +23,17 @@ def check_citations(source: Source) -> Iterator[str]:
             yield f"{name}: missing; citations.csv and documents.csv belong together"
             return
     try:
-        documents = {(row["document"], row["sha256"]): row for row in _rows(source, "documents.csv", DOCUMENT_COLUMNS)}
+        documents = {
+            (row["document"], row["sha256"]): row for row in table_rows(source, "documents.csv", DOCUMENT_COLUMNS)
+        }
         yield from _check_rows(source, documents)
-    except (Unreadable, csv.Error, UnicodeDecodeError, _WrongColumns) as error:
+    except (Unreadable, csv.Error, UnicodeDecodeError, WrongColumns) as error:
         yield str(error)
-
-
-class _WrongColumns(Exception):
-    pass
-
-
-def _rows(source: Source, name: str, columns: tuple[str, ...]) -> Iterator[Row]:
-    """The rows of a table as texts; `_WrongColumns` where it has other columns."""
-    with source.open(name) as raw, CsvRows(raw) as rows:
-        heading = next(rows, [])
-        missing = [column for column in columns if column not in heading]
-        if missing:
-            raise _WrongColumns(f"{name}: lacks the column {missing[0]}")
-        for cells in rows:
-            row = dict(zip(heading, cells, strict=False))
-            yield {column: bare(row.get(column, "")) for column in columns}
 
 
 def _check_rows(source: Source, documents: dict[tuple[str, str], Row]) -> Iterator[str]:
     cited: set[tuple[str, str]] = set()
-    rows = _rows(source, "citations.csv", CITATION_COLUMNS)
+    rows = table_rows(source, "citations.csv", CITATION_COLUMNS)
     for number, (row, expected) in enumerate(zip_longest(rows, _of_criteria(source)), start=1):
         place = f"citations.csv, row {number}"
         if row is None or expected is None or (row["case"], row["criterion"], row["locator"]) != expected:
@@ -70,13 +55,13 @@ def _check_rows(source: Source, documents: dict[tuple[str, str], Row]) -> Iterat
 
 def _of_criteria(source: Source) -> Iterator[tuple[str, str, str]]:
     """Case, place and locator of each citation, as the table of criteria has them."""
-    for row in _rows(source, "rubrics.csv", ("case", "position", "citations")):
+    for row in table_rows(source, "rubrics.csv", ("case", "position", "citations")):
         for locator in parted(row["citations"]):
             yield row["case"], row["position"], locator
 
 
 def _faults(row: Row, document: Row) -> Iterator[str]:
-    locator = _LOCATOR.fullmatch(row["locator"])
+    locator = LOCATOR.fullmatch(row["locator"])
     if locator is None:
         yield "not a locator"
         return

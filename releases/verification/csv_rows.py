@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import IO, Self
 
+from releases.verification.sources import Source
+from rubrics.tables.columns import bare
+
 MAX_CELL_LENGTH = 16 << 20
+Row = dict[str, str]
 
 
 class CsvRows:
@@ -44,3 +48,19 @@ class CsvRows:
             return next(self._reader)
         finally:
             csv.field_size_limit(before)
+
+
+class WrongColumns(Exception):
+    """A table lacks a column; the message names both."""
+
+
+def table_rows(source: Source, name: str, columns: tuple[str, ...]) -> Iterator[Row]:
+    """The rows of a table as texts; `WrongColumns` where it has other columns."""
+    with source.open(name) as raw, CsvRows(raw) as rows:
+        heading = next(rows, [])
+        missing = [column for column in columns if column not in heading]
+        if missing:
+            raise WrongColumns(f"{name}: lacks the column {missing[0]}")
+        for cells in rows:
+            row = dict(zip(heading, cells, strict=False))
+            yield {column: bare(row.get(column, "")) for column in columns}

@@ -17,6 +17,7 @@ from tests import factories
 from tests.documents.cited_documents import FEVER, add_document
 from tests.drafting.suggestions.drafted import Drafted, own, taken
 from tests.releases.releasing import built, bytes_of, imported
+from tests.releases.test_citations import reseal
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -112,3 +113,31 @@ def test_a_release_without_suggestions_has_no_file_of_them(tmp_path: Path) -> No
     factories.CaseFactory(benchmark=benchmark)
     built(benchmark, tmp_path / "a")
     assert not {"suggestions.csv", "facts.csv"} & set(bytes_of(tmp_path / "a"))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "problem"),
+    [
+        ("suggestions.csv", "fever,2,", "fever,1,", "suggestions.csv, row 1: not what the criteria"),
+        ("suggestions.csv", "axis,facts,", "axis,numbers,", "lacks the column facts"),
+        ("facts.csv", "fever,3,", "fever,1,", "facts.csv, row 2: a fact of no suggestion"),
+        ("facts.csv", ",15 mg/kg", ",15 mg/k", "facts.csv, row 1: the words are not as long"),
+        ("facts.csv", ":0-6,,", ":0-6,,SECRET", "facts.csv, row 2: words of a document that may not be quoted"),
+        ("facts.csv", ":0-6", ":0–6", "facts.csv, row 2: not a locator"),
+    ],
+)
+def test_verification_names_suggestions_that_are_not_sound(
+    tmp_path: Path, name: str, old: str, new: str, problem: str
+) -> None:
+    built(drafted().benchmark, tmp_path / "a")
+    content = (tmp_path / "a" / name).read_text(encoding="utf-8")
+    assert old in content
+    reseal(tmp_path / "a", name, content.replace(old, new, 1).encode())
+    problems = verify(tmp_path / "a").problems
+    assert any(problem in text for text in problems), problems
+
+
+def test_verification_misses_a_table_of_two(tmp_path: Path) -> None:
+    built(drafted().benchmark, tmp_path / "a")
+    (tmp_path / "a" / "facts.csv").unlink()
+    assert any(text.startswith("facts.csv: missing; suggestions.csv") for text in verify(tmp_path / "a").problems)
