@@ -12,6 +12,7 @@ from typing import Any
 
 from drafting.recipes.content import RecipeContent
 from drafting.stages import names
+from drafting.stages.criteria import unmarked
 from drafting.stages.facts import (
     checked_facts,
     drops_of,
@@ -27,7 +28,7 @@ Row = Mapping[str, Any]
 
 
 def steps_of(content: RecipeContent, done: Mapping[StepName, Output]) -> list[PlannedStep]:
-    """The steps of a case. A further audit is planned once the one before has left problems."""
+    """The steps of a case. A further audit is planned once the one before has changed criteria and left problems."""
     steps: list[PlannedStep] = []
     if content.form == "evidence":
         steps = list(_evidence_steps(content))
@@ -63,8 +64,15 @@ def _audits(content: RecipeContent, done: Mapping[StepName, Output]) -> Iterator
     for number in range(content.limits.audit_rounds):
         yield StepName(names.AUDIT, round=number)
         output = done.get(StepName(names.AUDIT, round=number))
-        if output is None or not output["open"]:
+        if output is None or not output["open"] or not _has_changed(content, done, number):
             return
+
+
+def _has_changed(content: RecipeContent, done: Mapping[StepName, Output], number: int) -> bool:
+    """Whether an audit has changed a criterion; a further one would send the same request again if it has not."""
+    outputs = CaseOutputs(content, done)
+    before, after = (outputs.criteria_before(each) for each in (number, number + 1))
+    return [unmarked(row) for row in before] != [unmarked(row) for row in after]
 
 
 class CaseOutputs:

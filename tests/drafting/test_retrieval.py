@@ -179,8 +179,8 @@ def test_what_the_bank_has_goes_back_to_the_audit(nursery: DraftingWorld, script
     for case in config["cases"]:
         case["bank"] = ["Asks how much the child weighs."]
     run: DraftingRun = nursery.run_config(config)
-    assert run.steps.filter(stage="audit").count() == 4  # two rounds for two cases
-    # Nothing was changed, so the second round asks what the first one asked, and has its answer from the store.
+    # Nothing was changed, so a second round would ask what the first one asked.
+    assert run.steps.filter(stage="audit").count() == 2
     assert scripted.stages().count("audit") == 2
     [first, *_others] = scripted.sent("audit")
     assert "The bank has it already: “Asks how much the child weighs.”" in first["FINDINGS"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 from django.utils import timezone
@@ -32,7 +33,10 @@ FULL = ["draft_plan", "rank", "evidence", "facts", "relevance", "support", "need
 def test_facts_needs_and_suggestions_of_a_run(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:
     run = nursery.run(scripted.url)
     assert run.status == "finished"
-    assert sorted(scripted.stages()) == sorted(2 * FULL)
+    asked = Counter(scripted.stages())
+    # The case is no part of what the checker is asked: the second case may have its answer from the store.
+    assert asked.pop("support") in (1, 2)
+    assert asked == {stage: 2 for stage in FULL if stage != "support"}
     case = nursery.cases[0]
     passages = nursery.passages()
 
