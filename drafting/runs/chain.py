@@ -119,7 +119,7 @@ class CaseOutputs:
         """The facts with their numbers, nothing checked."""
         if self.content.has(names.FACTS):
             return list(self.of(names.FACTS)["facts"])
-        return numbered_facts(with_prohibitions(self.statements))
+        return [*numbered_facts(with_prohibitions(self.statements))]
 
     @cached_property
     def drops(self) -> dict[int, str]:
