@@ -124,6 +124,7 @@ def compute(
         "n_due": len(inputs.texts),
         "n_harms": len(tables["refinement_harms"].rows),
         "few_cases": cases < FEW_CASES,
+        "n_scored": cases,
         "case_ids": _case_ids(inputs.run, [case.key for case in inputs.config.cases]),
         "headline": headline(leading, "gain"),
         **interval_facts(rule, float(effective_cases(np.ones((cases, 1)))[0]) if cases else None),

@@ -74,6 +74,22 @@ def test_a_judgement_makes_a_report_stale(loopback: Loopback) -> None:
     assert table_of(report, "pairs").dicts()[0]["n_pairs"] == 1
 
 
+def test_lists_without_a_confirmed_pair_claim_nothing(loopback: Loopback) -> None:
+    world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {"A": {"P1": NINE}})
+    page = body(report_on(world, world.run(loopback.url, which="all", config={"trials": 1})), "")
+    for name in ("unnoticed", "deciding"):
+        assert page[name].groups == {"": []}
+        assert page[name].empty == "Criteria have judged no confirmed dangerous pair in enough trials."
+
+
+def test_a_run_without_a_rubric_claims_nothing_about_criteria(loopback: Loopback) -> None:
+    world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {})
+    world.confirm_all()
+    page = body(report_on(world, world.run(loopback.url, config={"trials": 1, "no_rubric": True})), "")
+    assert page["never_decisive"].empty == "No pair was judged by criteria."
+    assert page["unnoticed"].empty == "Criteria have judged no confirmed dangerous pair in enough trials."
+
+
 def test_answers_by_rules_say_so_wherever_they_are_shown(settings: Any) -> None:
     settings.JUDGE_ALLOWED_HOSTS = ["127.0.0.1"]
     reference = "Take 15 mg of this medicine per day and see a doctor within 24 hours."
