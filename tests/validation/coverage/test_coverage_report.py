@@ -108,6 +108,29 @@ def test_a_decision_makes_a_report_stale_and_puts_the_figure_right(loopback: Loo
     assert "for A of the next case 0.000" in methods
 
 
+def test_a_decision_weighs_the_inverse_of_its_share(loopback: Loopback) -> None:
+    """Of 17 points in full 4 are decided on, 1 of them as partly; of 5 not covered 1; both partly; the invalid one."""
+    world = worked_example()
+    run = world.run(loopback.url, "A")
+    ask_physicians(run=run, at=timezone.now())
+    corrected = False
+    for own in CoverageDecision.objects.filter(run=run, stage="coverage").select_related("step"):
+        extent = own.step.output["extent"]
+        answer = "none" if extent == "invalid" else extent
+        if extent == "full" and not corrected:
+            answer, corrected = "partly", True
+        decide(decision=own, answer=answer, by=world.physicians[0], at=timezone.now())
+    report = report_on(world, run)
+    judge = table_of(report, "coverage_judge").dicts()[0]
+    assert judge["n_decided"] == 4 + 1 + 2 + 1
+    assert judge["agreement"] == pytest.approx((3 * 17 / 4 + 5 + 2) / 25, **EXACT)
+    assert judge["agreement_full"] == pytest.approx((3 * 17 / 4 + 5 + 2 + 1) / 25, **EXACT)
+    powered = table_of(report, "coverage_powered").dicts()[0]
+    assert powered["cia_physicians"] == pytest.approx(3 * 17 / 4 / 25, **EXACT)
+    weighted = {(row["judge"], row["physicians"]): row for row in table_of(report, "coverage_confusion").dicts()}
+    assert [weighted["full", "partly"][name] for name in ("n", "weighted")] == [1, 17 / 4]
+
+
 def test_a_case_that_is_excluded_later_counts_no_more(loopback: Loopback, client: Client) -> None:
     world = worked_example()
     run = world.run(loopback.url)
