@@ -50,6 +50,7 @@ def body(report: Report, sort: str) -> Context:
     several = len(facts["names"]) > 1
     return {
         "facts": facts,
+        "overlap": ", ".join(facts.get("names_its_judge", [])),
         "one_sided": [
             (set_label(name), ONE_SIDED[side]) for name, side in facts["one_sided"].items() if side in ONE_SIDED
         ],

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from agreement.forms import ReportForm, choose, grouped
 from agreement.kinds.kind import Invitation, Kind, Parameters
 from agreement.kinds.refinement_page import body, figures
-from agreement.kinds.shared import headline, raters_table, tables_of
+from agreement.kinds.shared import drafted_words, headline, raters_table, tables_of
 from agreement.models import Report
 from agreement.reports.interval_facts import interval_facts
 from agreement.reports.parameters import WrongParameters, named_raters
@@ -176,6 +176,7 @@ def methods(report: Report) -> list[str]:
         else "",
         f"Responses of {facts['base']} to {counted(facts['n_cases'], 'case')} of the benchmark "
         f"{report.benchmark.title} were refined (after Chen et al. 2026), guided by {listed(arms)}.",
+        *(words for arm in sets for words in drafted_words(arm["rubric_set"])),
         f"{_refiners(facts)} planned edits, and then carried out the plan and nothing else.",
         f"Base and refined texts were graded alike, criterion by criterion of the gold rubric, by "
         f"{rater_in_words(facts['rater'])}, who was not shown which is which.",

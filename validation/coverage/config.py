@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ from consilium.core.limits import (
 )
 from scoring.generation.config import PricedConfig
 from scoring.judges.config import StrictConfig, checked_config
+from scoring.models import EndpointKind, PipelineRun
 from validation.coverage.content import CaseContent, CoverageContent, Point
 
 MAX_SETS = 20
@@ -73,6 +74,17 @@ class SetConfig(_KeptAsItIs):
     split: SplitConfig | None = None
     drafted: DraftedConfig | None = None
 
+    @property
+    def is_by_rules(self) -> bool:
+        """Whether rules, and no language model, split or drafted its criteria."""
+        return any(origin is not None and origin.by_rules for origin in (self.split, self.drafted))
+
+
+def endpoint_kind_of(run: PipelineRun, sets: Iterable[SetConfig]) -> EndpointKind:
+    """*rules* where rules answered in a run, or wrote criteria of one of its sets: figures rest on both."""
+    by_rules = any(own.is_by_rules for own in sets)
+    return EndpointKind.RULES if by_rules else EndpointKind(run.endpoint_kind)
+
 
 class CaseConfig(_KeptAsItIs):
     """A case with its tags when the run began, its gold points, and its criteria in each measured set.
@@ -110,6 +122,11 @@ class CoverageConfig(PricedConfig):
         if len({own.name for own in self.sets}) != len(self.sets):
             raise ValueError(_("A set is measured once."))
         return self
+
+    @property
+    def every_set(self) -> tuple[SetConfig, ...]:
+        """The gold set and the measured ones."""
+        return (self.gold, *self.sets)
 
     @cached_property
     def content(self) -> CoverageContent:

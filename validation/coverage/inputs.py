@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from consilium.statistics.intent_alignment import Extent
 from rubrics.models import Case
 from scoring.models import EndpointKind, PipelineStep
-from validation.coverage.config import CoverageConfig, coverage_config
+from validation.coverage.config import CoverageConfig, coverage_config, endpoint_kind_of
 from validation.coverage.content import ITSELF, SHIFTED, Point, step_name
 from validation.files.coverage_reading import CoverageFile
 from validation.files.coverage_tables import Backward
@@ -86,10 +86,8 @@ class CoverageInputs:
 
     @property
     def endpoint_kind(self) -> EndpointKind:
-        """*rules* where rules answered in the run, or drafted the criteria of one of its sets."""
-        sets = (self.config.gold, *self.config.sets)
-        by_rules = any(own.drafted is not None and own.drafted.by_rules for own in sets)
-        return EndpointKind.RULES if by_rules else EndpointKind(self.run.endpoint_kind)
+        """*rules* where rules answered in the run, or split or drafted the criteria of one of its sets."""
+        return endpoint_kind_of(self.run, self.config.every_set)
 
     @property
     def names(self) -> list[str]:

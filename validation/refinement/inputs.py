@@ -17,6 +17,7 @@ from consilium.statistics.outcomes import Outcome
 from consilium.statistics.relative_gain import FULL_SCORE
 from scoring.models import EndpointKind
 from scoring.scores.points import DEFAULT_RULES, score_responses
+from validation.coverage.config import endpoint_kind_of
 from validation.files.refinement_reading import Arm
 from validation.files.refinement_tables import UPPER_BOUND
 from validation.files.table_rows import ALL
@@ -99,8 +100,9 @@ class RefinementInputs:
 
     @property
     def endpoint_kind(self) -> str:
-        """What the figures rest on: rules, where they refined or graded, or a model."""
-        return str(EndpointKind.RULES if self.grader.is_by_rules else self.run.endpoint_kind)
+        """What the figures rest on: rules, where they refined, graded or wrote what guides, or a model."""
+        sets = [arm.rubric_set for arm in self.config.arms if arm.rubric_set is not None]
+        return str(EndpointKind.RULES if self.grader.is_by_rules else endpoint_kind_of(self.run, sets))
 
     @cached_property
     def names(self) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from rubrics.models import Case
 from scoring.models import PipelineStep
+from validation.coverage.config import endpoint_kind_of
 from validation.coverage.content import Points
 from validation.files.pair_reading import STATED, PairsFile, TrialRow, pairs_of
 from validation.models import NearMissPair, TrialRun
@@ -59,8 +60,8 @@ class TrialInputs:
 
     @property
     def endpoint_kind(self) -> str:
-        """Who answered: a model, or rules."""
-        return str(self.run.endpoint_kind)
+        """*rules* where rules answered in the run, or split or drafted the criteria of one of its sets."""
+        return str(endpoint_kind_of(self.run, self.config.sets))
 
     @cached_property
     def series(self) -> dict[str, str]:
