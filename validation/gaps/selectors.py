@@ -84,7 +84,8 @@ class Gaps:
     @property
     def by_rules(self) -> bool:
         """Whether rules answered in any of the runs, or wrote criteria of their sets."""
-        return any(own.by_rules for own in (*self.coverage, *self.trials))
+        findings: list[Uncovered | Unnoticed] = [*self.coverage, *self.trials]
+        return any(own.by_rules for own in findings)
 
 
 def gaps_of(case: Case, *, with_coverage: bool = True, with_pairs: bool = True) -> Gaps:

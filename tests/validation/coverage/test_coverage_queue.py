@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from consilium.core.errors import Conflict
 from rubrics.editor.draft_content import DraftItem
-from rubrics.models import Rubric
+from rubrics.models import AuthoringRole, Rubric
 from rubrics.services.drafts import save_first
 from tests.factories import ExpertGroupFactory, UserFactory, member
 from tests.scoring.conftest import Loopback
@@ -81,6 +81,18 @@ def test_who_decides_sees_neither_set_nor_answer(loopback: Loopback) -> None:
     assert signed_in(UserFactory()).get(f"/b/{slug}/rubric-coverage/decide/").status_code == 404
     group = ExpertGroupFactory(benchmark=world.benchmark)
     assert signed_in(member(group)).get(f"/b/{slug}/rubric-coverage/decide/").status_code == 302
+
+
+def test_who_runs_the_benchmark_decides_nothing_even_as_an_author(loopback: Loopback) -> None:
+    """They see which set is which, and where a pair is from."""
+    world, _run = with_questions(loopback)
+    slug, admin = world.benchmark.slug, world.admin
+    AuthoringRole.objects.create(benchmark=world.benchmark, user=admin, role=AuthoringRole.Role.AUTHOR)
+    question = open_decisions(world.benchmark, world.physicians[0])[0]
+    for path in ("rubric-coverage/decide/", f"rubric-coverage/decide/{question.public_id}/", "pairs/judge/"):
+        assert signed_in(admin).get(f"/b/{slug}/{path}").status_code == 404, path
+        assert signed_in(world.physicians[0]).get(f"/b/{slug}/{path}").status_code in (200, 302), path
+    assert open_by_benchmark(admin) == []
 
 
 def test_the_second_of_two_at_once_changes_nothing(loopback: Loopback) -> None:

@@ -19,8 +19,9 @@ from agreement.reports.stored import table_of
 from rubrics.models import Case
 from tests.scoring.conftest import Loopback
 from tests.validation.coverage.coverage_world import CoverageWorld, matching, worked_example
+from validation.coverage.building import names_its_judge
 from validation.coverage.services import ask_physicians, decide
-from validation.models import CoverageDecision, CoverageRun
+from validation.models import CoverageDecision, CoverageRun, RubricSet
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 EXACT: dict[str, Any] = {"rel": 0, "abs": 1e-9}
@@ -156,6 +157,17 @@ def test_few_cases_and_a_judge_named_by_a_set_are_named(loopback: Loopback, clie
     page = client.get(f"/b/{world.benchmark.slug}/validity/{report.public_id}/").content.decode()
     assert "too few for claims" in page
     assert "it may have judged criteria that it wrote" in page
+
+
+def test_a_judge_is_named_by_a_part_of_a_name_a_description_or_a_file() -> None:
+    sets = [
+        RubricSet(name="By Clever-2, spring"),
+        RubricSet(name="B", description="Drafted by clever-2."),
+        RubricSet(name="C", file_name="clever-2.jsonl"),
+        RubricSet(name="Clever"),
+    ]
+    assert names_its_judge("somebody/clever-2", sets) == ["By Clever-2, spring", "B", "C"]
+    assert names_its_judge("", sets) == []
 
 
 def test_the_command_writes_what_the_report_has(loopback: Loopback, tmp_path: Any) -> None:
