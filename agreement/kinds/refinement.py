@@ -118,6 +118,7 @@ def compute(
         "draw_seed": inputs.config.draw_seed,
         "upper_bound": inputs.upper_bound,
         "refining_judges": inputs.refining_judges,
+        "taught_since": inputs.taught_since,
         "lost": inputs.lost,
         "n_cases": len(inputs.config.cases),
         "n_texts": sum(text.text is not None for text in inputs.texts),
@@ -190,6 +191,11 @@ def methods(report: Report) -> list[str]:
         f"{'is an upper bound' if len(bounds) == 1 else 'are upper bounds'}."
         if bounds
         else "",
+        *(
+            "Since the run began, the grading rubrics have taken in "
+            f"{counted(n, 'guiding criterion', 'guiding criteria')} of {name}: its gain is that of an upper bound."
+            for name, n in facts.get("taught_since", {}).items()
+        ),
         f"{facts['lost']:,} criteria that were to grade are no longer in the published rubrics."
         if facts["lost"]
         else "",

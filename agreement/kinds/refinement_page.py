@@ -39,6 +39,7 @@ def body(report: Report, sort: str) -> Context:
     return {
         "facts": facts,
         "judges": ", ".join(facts["refining_judges"]),
+        "taught_since": facts.get("taught_since", {}).items(),
         "n_scored": facts.get("n_scored", facts["n_cases"]),
         "arms": [{**arm, "label": arm_label(arm["name"], facts)} for arm in facts["arms"]],
         "new_numbers": sum(row["new_numbers"] for row in cases),

@@ -71,6 +71,8 @@ class Command(BaseCommand):
         if inputs.refining_judges:
             judges = ", ".join(inputs.refining_judges)
             self.stdout.write(f"Not independent: {judges} graded texts that its own model planned or edited.")
+        for name, n in inputs.taught_since.items():
+            self.stdout.write(f"Taught to the test: {n:,} guiding criteria of {name} grade by now.")
         self.stdout.write(printed_rows("Refinement", rows, "arm", REFINEMENT_COLUMNS[2:-2]))
         if words := by_rules_words(inputs.run, inputs.endpoint_kind):
             self.stdout.write(words)

@@ -21,7 +21,7 @@ from agreement.models import Report
 from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_of
 from consilium.llm.rules.names import MODEL
-from rubrics.models import Response
+from rubrics.models import Response, Rubric
 from scoring.models import Judge, JudgeRun
 from tests.factories import JudgeFactory
 from tests.validation.coverage.coverage_world import QUICK
@@ -35,6 +35,7 @@ from tests.validation.refinement.refinement_world import (
     HUNDRED,
     RefinementWorld,
     make_world,
+    publish,
     worked_verdict,
 )
 from validation.models import RefinementRun
@@ -104,6 +105,20 @@ def test_a_report_counts_the_cases_that_were_graded(rules: RuleEndpoint, client:
     client.force_login(world.admin)
     page = client.get(f"/b/few/validity/{report_on(world, run, world.judged(run, lambda *_: True)).public_id}/")
     assert "There are 2 cases: too few for claims" in page.content.decode()
+
+
+def test_a_set_whose_criteria_the_gold_rubric_takes_in_later_is_named(rules: RuleEndpoint, client: Client) -> None:
+    world = make_world("later", sets={"Guide": GUIDE})
+    run = world.run(rules.url, "Guide")
+    case = world.benchmark.cases.get(key="c1")
+    Rubric.objects.filter(case=case).update(status="superseded")
+    publish(case, [*GOLD, GUIDE[0]], version=2)
+    report = report_on(world, run, world.judged(run, lambda *_: True))
+    assert report.result["facts"]["taught_since"] == {"Guide": 1}
+    client.force_login(world.admin)
+    page = client.get(f"/b/later/validity/{report.public_id}/").content.decode()
+    assert "Guide: 1 criterion that guided grades by now" in " ".join(page.split())
+    assert "have taken in 1 guiding criterion of Guide: its gain" in " ".join(methods_of(report).paragraphs)
 
 
 def test_lists_of_ungraded_texts_claim_nothing(rules: RuleEndpoint) -> None:
