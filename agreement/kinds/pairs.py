@@ -25,6 +25,7 @@ from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.jackknife import effective_cases
 from consilium.statistics.trials import MARGIN, DecisionRule
 from rubrics.models import Benchmark
+from validation.coverage.building import FEW_CASES
 from validation.files.pair_tables import PairOptions
 from validation.files.table_rows import ALL
 from validation.models import TrialRun
@@ -32,7 +33,6 @@ from validation.trials.inputs import DANGEROUS, GRADES, TrialInputs, read_trials
 from validation.trials.selectors import reported_runs
 from validation.trials.tables import TrialTables, one_sided
 
-FEW_CASES = 10
 DECIDED_BY = {
     DecisionRule.SIGN: gettext_lazy("The sign of the difference of its totals"),
     DecisionRule.MARGIN: gettext_lazy("The same, where the difference is large enough"),

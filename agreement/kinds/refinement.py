@@ -26,9 +26,9 @@ from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.jackknife import effective_cases
 from rubrics.models import Benchmark
 from scoring.selectors.raters import resolve_rater
+from validation.coverage.building import FEW_CASES
 from validation.files.table_rows import ALL
 from validation.models import RefinementRun
-from validation.refinement.building import FEW_CASES
 from validation.refinement.graded_run import read_refinement_run
 from validation.refinement.selectors import grading_runs, reported_runs
 from validation.refinement.tables import refinement_files

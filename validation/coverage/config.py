@@ -32,13 +32,13 @@ Criterion = tuple[Text, Weight, Annotated[str, Field(max_length=MAX_AXIS_LENGTH)
 Criteria = Annotated[list[Criterion], Field(max_length=MAX_POINTS)]
 
 
-class _KeptAsItIs(StrictConfig):
+class KeptAsItIs(StrictConfig):
     """Texts of criteria keep the blanks at their ends."""
 
     model_config = {**StrictConfig.model_config, "str_strip_whitespace": False}
 
 
-class SplitConfig(_KeptAsItIs):
+class SplitConfig(KeptAsItIs):
     """What a split set says of itself: the set that it comes from, and its numbers; ``unsplit`` and ``corrected`` are
     cases.
     """
@@ -53,7 +53,7 @@ class SplitConfig(_KeptAsItIs):
     corrected: int = Field(ge=0)
 
 
-class DraftedConfig(_KeptAsItIs):
+class DraftedConfig(KeptAsItIs):
     """What a drafted set says of itself: recipe and models of the run that drafted its criteria."""
 
     recipe: str = Field(max_length=MAX_RECIPE_NAME_LENGTH)
@@ -62,7 +62,7 @@ class DraftedConfig(_KeptAsItIs):
     by_rules: bool
 
 
-class SetConfig(_KeptAsItIs):
+class SetConfig(KeptAsItIs):
     """A set by its name, its id here, and the digest of its content.
 
     ``split`` where its criteria were split, ``drafted`` where a run drafted them.
@@ -86,7 +86,7 @@ def endpoint_kind_of(run: PipelineRun, sets: Iterable[SetConfig]) -> EndpointKin
     return EndpointKind.RULES if by_rules else EndpointKind(run.endpoint_kind)
 
 
-class CaseConfig(_KeptAsItIs):
+class CaseConfig(KeptAsItIs):
     """A case with its tags when the run began, its gold points, and its criteria in each measured set.
 
     ``criteria``: the criterion that each gold point is of, by number, where the gold set is split; else empty.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from validation.coverage.config import CoverageConfig, coverage_config, endpoint
 from validation.coverage.content import ITSELF, SHIFTED, Point, step_name
 from validation.files.coverage_reading import CoverageFile
 from validation.files.coverage_tables import Backward
-from validation.files.table_rows import ALL, numbered
+from validation.files.table_rows import ALL, nfc, numbered
 from validation.models import CoverageDecision, CoverageRun
 from validation.models.coverage import BACK, FORWARD
 
@@ -224,7 +223,7 @@ def read_coverage(run: CoverageRun) -> CoverageInputs:
         .values_list("key", flat=True)
     )
     counting = [case for case in content.cases if case.key not in excluded]
-    ordered = sorted(counting, key=lambda case: unicodedata.normalize("NFC", case.key))
+    ordered = sorted(counting, key=lambda case: nfc(case.key))
     gold = [
         GoldPoint(case.key, n, point, case.criteria[n - 1] if case.criteria else 0)
         for case in ordered

@@ -17,9 +17,10 @@ from validation.coverage import selectors as coverage_selectors
 from validation.coverage.content import Point
 from validation.coverage.selectors import CaseCoverage, CasePoint
 from validation.files.pair_tables import PairOptions
+from validation.files.table_rows import nfc
 from validation.models import CoverageDecision, CoverageRun, ErrorKind, RubricSet, TrialRun
 from validation.trials import selectors as trial_selectors
-from validation.trials.inputs import DANGEROUS, nfc, read_trials
+from validation.trials.inputs import DANGEROUS, read_trials
 from validation.trials.tables import TrialTables
 
 MAX_RUNS = 5  # of each kind, the newest

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from validation.coverage.config import endpoint_kind_of
 from validation.coverage.content import Point
 from validation.files.refinement_reading import Arm
 from validation.files.refinement_tables import UPPER_BOUND
-from validation.files.table_rows import ALL
+from validation.files.table_rows import ALL, nfc
 from validation.models import RefinementRun
 from validation.refinement.checks import NEW_DRUG, NEW_NUMBER, SIZE, STRAY
 from validation.refinement.config import SET, ArmConfig, RefinementConfig
@@ -239,8 +238,3 @@ class RefinementInputs:
         """What code finds in the refined texts, numbers first, then drugs, then strays."""
         for kind in (NEW_NUMBER, NEW_DRUG, STRAY):
             yield from ((text, finding) for text in self.texts for finding in text.findings if finding["kind"] == kind)
-
-
-def nfc(text: str) -> str:
-    """The text as files are read."""
-    return unicodedata.normalize("NFC", text)

@@ -159,6 +159,16 @@ def test_few_cases_and_a_judge_named_by_a_set_are_named(loopback: Loopback, clie
     assert "it may have judged criteria that it wrote" in page
 
 
+def test_captions_say_what_intervals_are_over_and_which_controls_there_are(loopback: Loopback) -> None:
+    world = matching()  # one case, so there is no next one
+    run = world.run(loopback.url)
+    for over, words in (("cases", "intervals over cases"), ("points", "intervals over gold points")):
+        report = report_on(world, run, parameters={"over": over})
+        sets = next(iter(coverage_page.figures(report)))
+        assert words in sets.caption and "next case" not in sets.caption
+    assert "The run has one case" in coverage_page.body(report, "")["controls"].remark
+
+
 def test_a_judge_is_named_by_a_part_of_a_name_a_description_or_a_file() -> None:
     sets = [
         RubricSet(name="By Clever-2, spring"),
