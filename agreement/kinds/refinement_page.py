@@ -124,7 +124,10 @@ def _gains(report: Report, rows: list[Row]) -> PageTable:
                 for row in rows
             ]
         },
-        remark=_("New numbers have a unit, and stand neither in the base nor in the plan nor in the conversation."),
+        remark=_(
+            "New numbers have a unit, and stand neither in the base nor in an edit that was carried out nor in the "
+            "conversation."
+        ),
     )
 
 
