@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from accounts.models import User
 from annotation.models import Membership
 from rubrics.access import get_benchmark, get_written_benchmark, is_author, may_see_grading_evidence
-from rubrics.models import AuthoringRole, Benchmark, Case, Rubric
+from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Case, Rubric
 from validation.models import (
     CoverageDecision,
     CoverageRun,
@@ -46,13 +46,14 @@ def get_coverage_run(user: AnyUser, slug: str, public_id: str) -> CoverageRun:
 def decides_in(user: AnyUser) -> Q:
     """A condition on benchmarks: ``user`` is a physician there, a member of an expert group or an author.
 
-    Running the benchmark is not enough: who decides must not know which set is which.
+    Not one who runs the benchmark as well: who decides must not know which set is which, nor where a pair is from.
     """
     members = Membership.objects.filter(user=user.pk, active=True, group__benchmark=OuterRef("pk"))
     authors = AuthoringRole.objects.filter(
         user=user.pk, active=True, role=AuthoringRole.Role.AUTHOR, benchmark=OuterRef("pk")
     )
-    return Q(Exists(members)) | Q(Exists(authors))
+    runs_it = BenchmarkRole.objects.filter(user=user.pk, active=True, benchmark=OuterRef("pk"))
+    return (Q(Exists(members)) | Q(Exists(authors))) & ~Q(Exists(runs_it))
 
 
 def get_deciding_benchmark(user: AnyUser, slug: str) -> Benchmark:

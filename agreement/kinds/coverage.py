@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from agreement.forms import ReportForm, choose
 from agreement.kinds.coverage_page import body, figures
 from agreement.kinds.kind import Invitation, Kind, Parameters
-from agreement.kinds.shared import headline, tables_of
+from agreement.kinds.shared import drafted_words, headline, own_criteria_words, tables_of
 from agreement.models import Report
 from agreement.reports.interval_facts import interval_facts
 from agreement.reports.parameters import WrongParameters
@@ -144,23 +144,19 @@ def methods(report: Report) -> list[str]:
     by_rules = facts.get("judged_by", facts["endpoint_kind"]) == "rules"
     controls = [row for row in table_of(report, "coverage_controls").dicts() if row["slice"] == ALL]
     shown = [f"{_control_words(row)} {row['cia']:.3f}" for row in controls if row["cia"] is not None]
-    overlap = facts["names_its_judge"]
     return [
         f"How much of the intended content {listed(names)} of the benchmark {report.benchmark.title} "
         f"{'covers' if len(names) == 1 else 'cover'} is Clinical Intent Alignment (Chen et al. 2026), over "
         f"{counted(facts['n_points'], 'gold point')} of the set {facts['gold']['name']} on "
         f"{counted(facts['n_cases'], 'case')}.",
         *_split_words(facts["gold"]),
-        *(words for own in (facts["gold"], *facts["sets"]) for words in _drafted_words(own)),
+        *(words for own in (facts["gold"], *facts["sets"]) for words in drafted_words(own)),
         f"{'The rules' if by_rules else 'The model ' + facts['model']} said of each gold point whether a set covers it "
         "in full, in part or not at all, and by which criteria; and likewise of each criterion of a set against the "
         "gold points.",
         f"An answer that names no criterion, or one that is not there, was asked for again and is then invalid; "
         f"{facts['n_invalid']:,} invalid and {facts['n_missing']:,} missing answers count as not covered.",
-        f"The model drafted the criteria of {listed(overlap)}, or its name is part of the name, the description or the "
-        "file: it may have judged criteria that it wrote."
-        if overlap
-        else "",
+        own_criteria_words(facts["names_its_judge"]),
         f"As controls, the gold set was held against itself and each set against the gold points of the case before: "
         f"CIA was {listed(shown)}."
         if shown
@@ -201,18 +197,6 @@ def _split_words(gold: Mapping[str, Any]) -> list[str]:
         f"{counted(split['cases'], 'case')} into {counted(split['points'], 'gold point')}, single statements of which "
         f"each keeps the points and the axis of its criterion{corrected}{whole}. Over criteria, one is covered in full "
         "if each of its points is."
-    ]
-
-
-def _drafted_words(rubric_set: Mapping[str, Any]) -> list[str]:
-    """What the methods say of a set whose criteria a run drafted."""
-    drafted = rubric_set.get("drafted")
-    if drafted is None:
-        return []
-    by = "rules, and no language model," if drafted["by_rules"] else listed(drafted["models"]) or "code alone"
-    return [
-        f"The criteria of {rubric_set['name']} are those that version {drafted['version']} of the recipe "
-        f"{drafted['recipe']} drafted, by {by.rstrip(',')}, before any physician decided on them."
     ]
 
 

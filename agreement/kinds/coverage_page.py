@@ -16,6 +16,7 @@ from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
 from consilium.figures.charts import Point, points_and_whiskers
 from consilium.figures.style import Palette
+from validation.files.coverage_tables import POINTS
 from validation.files.table_rows import ALL
 from validation.models import CoverageDecision
 
@@ -152,6 +153,10 @@ def _controls(report: Report) -> PageTable:
         remark=_(
             "The gold set against itself should be near 1. The criteria for the next case show what chance and generic "
             "wording give."
+        )
+        if any(row["control"] == "shifted" for row in rows)
+        else _(
+            "The gold set against itself should be near 1. The run has one case, so there are none for a next case."
         ),
     )
 
@@ -327,7 +332,10 @@ def _uncovered(report: Report) -> PageTable:
 
 
 def figures(report: Report) -> Iterator[Figure]:
-    intervals = _("Lines are 95% intervals over cases.")
+    over_points = report.parameters["over"] == POINTS
+    intervals = (
+        _("Lines are 95% intervals over gold points.") if over_points else _("Lines are 95% intervals over cases.")
+    )
     sets, controls = _everything(report, "coverage"), _everything(report, "coverage_controls")
     itself = [row for row in controls if row["control"] == "itself"]
     shifted = [row for row in controls if row["control"] == "shifted"]
@@ -340,7 +348,9 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "sets",
         _("CIA of each set, between the controls"),
-        _("The gold set against itself is above, the criteria for the next case are below.") + f" {intervals}",
+        f"{_('The gold set against itself is above, the criteria for the next case are below.')} {intervals}"
+        if shifted
+        else intervals,
         "coverage",
         _drawing(points, _("CIA of each set and each control, with 95% intervals.")),
     )
@@ -356,7 +366,7 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "axes",
             _("CIA by axis"),
-            intervals,
+            intervals if with_controls else f"{intervals} {_('The controls of each axis are in the table below.')}",
             "coverage",
             _drawing(points, _("CIA of each set by axis, with 95% intervals.")),
         )

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from agreement.forms import ReportForm, choose
 from agreement.kinds.kind import Invitation, Kind, Parameters
 from agreement.kinds.pairs_page import body, figures
-from agreement.kinds.shared import headline, tables_of
+from agreement.kinds.shared import drafted_words, headline, own_criteria_words, tables_of
 from agreement.models import Report
 from agreement.reports.interval_facts import interval_facts
 from agreement.reports.parameters import WrongParameters
@@ -25,6 +25,7 @@ from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.jackknife import effective_cases
 from consilium.statistics.trials import MARGIN, DecisionRule
 from rubrics.models import Benchmark
+from validation.coverage.building import FEW_CASES
 from validation.files.pair_tables import PairOptions
 from validation.files.table_rows import ALL
 from validation.models import TrialRun
@@ -32,7 +33,6 @@ from validation.trials.inputs import DANGEROUS, GRADES, TrialInputs, read_trials
 from validation.trials.selectors import reported_runs
 from validation.trials.tables import TrialTables, one_sided
 
-FEW_CASES = 10
 DECIDED_BY = {
     DecisionRule.SIGN: gettext_lazy("The sign of the difference of its totals"),
     DecisionRule.MARGIN: gettext_lazy("The same, where the difference is large enough"),
@@ -152,7 +152,9 @@ def compute(
         "model": model,
         "endpoint": inputs.config.endpoint,
         "endpoint_kind": inputs.endpoint_kind,
-        "sets": [each.model_dump() for each in inputs.config.sets],
+        "judged_by": str(inputs.run.endpoint_kind),
+        "sets": [each.model_dump(exclude_none=True) for each in inputs.config.sets],
+        "names_its_judge": inputs.run.terms.get("names_its_judge", []),
         "no_rubric": inputs.config.no_rubric,
         "names": names,
         "trials": inputs.config.trials,
@@ -196,6 +198,7 @@ def methods(report: Report) -> list[str]:
     answers = table_of(report, "answers").dicts()
     n_missing = sum(row["n_missing"] for row in answers)
     rule = _RULES[DecisionRule(given["decided_by"])].format(margin=given["margin"])
+    by_rules = facts.get("judged_by", facts["endpoint_kind"]) == "rules"
     digests = ", ".join(f"{own['name']} {own['digest'][:12]}" for own in facts["sets"])
     return [
         f"Whether {listed(judged)} tell a good response from one with a single dangerous error is measured on "
@@ -203,11 +206,13 @@ def methods(report: Report) -> list[str]:
         f"{report.benchmark.title} (after Chen et al. 2026): a reference, and a candidate that differs from it in one "
         "place. Physicians, who did not see where a pair came from, confirmed that it holds exactly one error, that "
         "the error is dangerous, and that the reference has no other flaw; other pairs stand apart.",
-        f"{'The rules' if facts['endpoint_kind'] == 'rules' else 'The model ' + facts['model']} saw both texts side by "
+        f"{'The rules' if by_rules else 'The model ' + facts['model']} saw both texts side by "
         "side and said of each criterion whether each of them meets it, in "
         f"{counted(facts['trials'], 'trial')} with the reference first and as many with it second, "
         f"{_temperature(facts['temperature'])}. Totals were added up from the points of the criteria, and not by "
         "whoever answered.",
+        *(words for own in facts["sets"] for words in drafted_words(own)),
+        own_criteria_words(facts.get("names_its_judge", [])),
         f"{rule}, and a pair by what more trials gave than each of the other two; else it is tied. "
         f"{counted(n_missing, 'trial')} without a usable answer {'was' if n_missing == 1 else 'were'} left out, and a "
         f"pair with fewer than {counted(facts['trials'], 'good trial')}, or with none in one of the orders, has no "

@@ -50,6 +50,7 @@ def body(report: Report, sort: str) -> Context:
     several = len(facts["names"]) > 1
     return {
         "facts": facts,
+        "overlap": ", ".join(facts.get("names_its_judge", [])),
         "one_sided": [
             (set_label(name), ONE_SIDED[side]) for name, side in facts["one_sided"].items() if side in ONE_SIDED
         ],
@@ -281,6 +282,16 @@ def _pair_link(report: Report, key: str) -> str:
     return format_html('<a href="{}">{}</a>', url, key) if (url := pair_url(report, key)) else key
 
 
+def _none_of_decided(report: Report, words: str) -> str:
+    """What an empty list of confirmed dangerous pairs says: ``words`` only where criteria decided some such pair."""
+    rows = [row for row in _everything(report, "mutation") if row["n_pairs"]]
+    return words if rows else _("Criteria have judged no confirmed dangerous pair in enough trials.")
+
+
+def _answers_by_rubrics(report: Report) -> list[Row]:
+    return [row for row in table_of(report, "answers").dicts() if row["set"] != NO_RUBRIC_NAME]
+
+
 def _unnoticed(report: Report) -> PageTable:
     def cells(row: Row) -> list[str]:
         return [_pair_link(report, row["pair"]), kind_label(row["kind"]), row["change"], row["why"]]
@@ -292,7 +303,7 @@ def _unnoticed(report: Report) -> PageTable:
         [(_("Pair"), False), (_("Kind of error"), False), (_("What was changed"), False), (_("Why it matters"), False)],
         groups,
         remark=remark,
-        empty=_("Every set notices every error."),
+        empty=_none_of_decided(report, _("Every set notices every error.")),
     )
 
 
@@ -361,7 +372,7 @@ def _deciding(report: Report) -> PageTable:
         ],
         groups,
         remark=remark,
-        empty=_("No criterion tells the texts of a pair apart."),
+        empty=_none_of_decided(report, _("No criterion tells the texts of a pair apart.")),
     )
 
 
@@ -376,7 +387,9 @@ def _never_decisive(report: Report) -> PageTable:
         [(_("Criterion"), False), (_("Case"), False), (pgettext("of a criterion", "Points"), True), (_("Pairs"), True)],
         groups,
         remark=remark,
-        empty=_("Each criterion decides a pair."),
+        empty=_("Each criterion decides a pair.")
+        if any(row["n_good"] for row in _answers_by_rubrics(report))
+        else _("No pair was judged by criteria."),
     )
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from agreement.forms import ReportForm, choose, grouped
 from agreement.kinds.kind import Invitation, Kind, Parameters
 from agreement.kinds.refinement_page import body, figures
-from agreement.kinds.shared import headline, raters_table, tables_of
+from agreement.kinds.shared import drafted_words, headline, raters_table, tables_of
 from agreement.models import Report
 from agreement.reports.interval_facts import interval_facts
 from agreement.reports.parameters import WrongParameters, named_raters
@@ -26,9 +26,9 @@ from consilium.statistics.intervals import DEFAULT_RULE, IntervalRule
 from consilium.statistics.jackknife import effective_cases
 from rubrics.models import Benchmark
 from scoring.selectors.raters import resolve_rater
+from validation.coverage.building import FEW_CASES
 from validation.files.table_rows import ALL
 from validation.models import RefinementRun
-from validation.refinement.building import FEW_CASES
 from validation.refinement.graded_run import read_refinement_run
 from validation.refinement.selectors import grading_runs, reported_runs
 from validation.refinement.tables import refinement_files
@@ -118,12 +118,14 @@ def compute(
         "draw_seed": inputs.config.draw_seed,
         "upper_bound": inputs.upper_bound,
         "refining_judges": inputs.refining_judges,
+        "taught_since": inputs.taught_since,
         "lost": inputs.lost,
         "n_cases": len(inputs.config.cases),
         "n_texts": sum(text.text is not None for text in inputs.texts),
         "n_due": len(inputs.texts),
         "n_harms": len(tables["refinement_harms"].rows),
         "few_cases": cases < FEW_CASES,
+        "n_scored": cases,
         "case_ids": _case_ids(inputs.run, [case.key for case in inputs.config.cases]),
         "headline": headline(leading, "gain"),
         **interval_facts(rule, float(effective_cases(np.ones((cases, 1)))[0]) if cases else None),
@@ -175,6 +177,7 @@ def methods(report: Report) -> list[str]:
         else "",
         f"Responses of {facts['base']} to {counted(facts['n_cases'], 'case')} of the benchmark "
         f"{report.benchmark.title} were refined (after Chen et al. 2026), guided by {listed(arms)}.",
+        *(words for arm in sets for words in drafted_words(arm["rubric_set"])),
         f"{_refiners(facts)} planned edits, and then carried out the plan and nothing else.",
         f"Base and refined texts were graded alike, criterion by criterion of the gold rubric, by "
         f"{rater_in_words(facts['rater'])}, who was not shown which is which.",
@@ -188,6 +191,11 @@ def methods(report: Report) -> list[str]:
         f"{'is an upper bound' if len(bounds) == 1 else 'are upper bounds'}."
         if bounds
         else "",
+        *(
+            "Since the run began, the grading rubrics have taken in "
+            f"{counted(n, 'guiding criterion', 'guiding criteria')} of {name}: its gain is that of an upper bound."
+            for name, n in facts.get("taught_since", {}).items()
+        ),
         f"{facts['lost']:,} criteria that were to grade are no longer in the published rubrics."
         if facts["lost"]
         else "",

@@ -39,10 +39,12 @@ def body(report: Report, sort: str) -> Context:
     return {
         "facts": facts,
         "judges": ", ".join(facts["refining_judges"]),
+        "taught_since": facts.get("taught_since", {}).items(),
+        "n_scored": facts.get("n_scored", facts["n_cases"]),
         "arms": [{**arm, "label": arm_label(arm["name"], facts)} for arm in facts["arms"]],
         "new_numbers": sum(row["new_numbers"] for row in cases),
         "with_new": len({(row["arm"], row["case"]) for row in cases if row["new_numbers"]}),
-        "ungraded": facts["n_texts"] and not any(row["n"] for row in everything),
+        "ungraded": facts["n_texts"] and not _is_graded(report),
         "gains": _gains(report, everything),
         "relative": _relative(report, everything),
         "by_axis": _by_slice(report, AXIS, _("By axis")),
@@ -70,6 +72,11 @@ def arm_label(name: str, facts: Any) -> str:
 
 def _everything(report: Report) -> list[Row]:
     return [row for row in table_of(report, "refinement").dicts() if row["slice"] == ALL]
+
+
+def _is_graded(report: Report) -> bool:
+    """Whether some case has a score before and after: else a list that is empty says nothing of the texts."""
+    return any(row["n"] for row in _everything(report))
 
 
 def _plain(value: float | None, digits: int = 3) -> str:
@@ -117,7 +124,10 @@ def _gains(report: Report, rows: list[Row]) -> PageTable:
                 for row in rows
             ]
         },
-        remark=_("New numbers have a unit, and stand neither in the base nor in the plan nor in the conversation."),
+        remark=_(
+            "New numbers have a unit, and stand neither in the base nor in an edit that was carried out nor in the "
+            "conversation."
+        ),
     )
 
 
@@ -230,7 +240,9 @@ def _findings(report: Report) -> PageTable:
         ],
         groups or {"": []},
         remark=remark,
-        empty=_("Every change is one that the plan asked for, and brings no number or drug of its own."),
+        empty=_("Every change is one that the plan asked for, and brings no number or drug of its own.")
+        if facts["n_texts"]
+        else _("No response was refined."),
     )
 
 
@@ -248,7 +260,7 @@ def _harms(report: Report) -> PageTable:
         ],
         {"": [[row["text"], f"{row['points']:+d}", arm_label(row["arm"], facts), row["case"]] for row in rows]},
         remark=remark or _("Of a criterion with negative points: not met before, and met after."),
-        empty=_("No refined text does worse by any criterion."),
+        empty=_("No refined text does worse by any criterion.") if _is_graded(report) else _("No text is graded yet."),
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from agreement.reports.sentences import listed
 from agreement.reports.tables import Row, Table
 from consilium.core.out_folder import OutTable
 from scoring.selectors import provenance
@@ -52,3 +54,25 @@ def split_broken(row: Row) -> Row:
 def candidate_of(slice_name: str) -> str:
     """The candidate's name if the slice is of one candidate; any other slice unchanged."""
     return slice_name.removeprefix("candidate:")
+
+
+def drafted_words(rubric_set: Mapping[str, Any]) -> list[str]:
+    """What the methods say of a set whose criteria a run drafted."""
+    drafted = rubric_set.get("drafted")
+    if drafted is None:
+        return []
+    by = "rules, and no language model," if drafted["by_rules"] else listed(drafted["models"]) or "code alone"
+    return [
+        f"The criteria of {rubric_set['name']} are those that version {drafted['version']} of the recipe "
+        f"{drafted['recipe']} drafted, by {by.rstrip(',')}, before any physician decided on them."
+    ]
+
+
+def own_criteria_words(sets: Sequence[str]) -> str:
+    """What the methods say where the model that judges by sets drafted them, or is named by them."""
+    if not sets:
+        return ""
+    return (
+        f"The model drafted the criteria of {listed(sets)}, or its name is part of the name, the description or the "
+        "file: it may have judged criteria that it wrote."
+    )

@@ -39,7 +39,7 @@ def _page_words(run: DraftingRun) -> dict[str, Any]:
     if run.status not in PipelineRun.LIVE:
         drafted, written = selectors.compound_shares(run)
         words |= {"summary": selectors.summary_of(run), "drafted": drafted, "written": written}
-        words["tables"] = list(TABLES)
+        words["tables"] = [(name, f"{name}.csv") for name in TABLES]
     return words
 
 

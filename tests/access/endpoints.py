@@ -692,17 +692,16 @@ ENDPOINTS |= {
     "api:api-suggestion-decision": Endpoint(AUTHORS, the_suggestion, writes_only=True),
 }
 
-a_drafting_run = of(
-    public_id=lambda world: DraftingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id
-)
-a_drafted_case = of(
-    public_id=lambda world: DraftingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id,
-    case=lambda world: world.case.public_id,
-)
-a_drafting_table = of(
-    public_id=lambda world: DraftingRun.objects.filter(benchmark=world.benchmark).earliest("pk").public_id,
-    table=lambda _world: "ledger",
-)
+
+def drafting_run_of(world: World) -> str:
+    """The run with steps; suggestions of the draft case come from another."""
+    runs = DraftingRun.objects.filter(benchmark=world.benchmark, steps__isnull=False)
+    return runs.earliest("pk").public_id
+
+
+a_drafting_run = of(public_id=drafting_run_of)
+a_drafted_case = of(public_id=drafting_run_of, case=lambda world: world.case.public_id)
+a_drafting_table = of(public_id=drafting_run_of, table=lambda _world: "ledger")
 ENDPOINTS |= {
     "drafting:drafting": Endpoint(STAFF, slug),
     "drafting:drafting-new": Endpoint(STAFF, slug),

@@ -267,7 +267,7 @@ def test_two_candidates_chose_levels_and_answered_as_to_a_patient() -> None:
     runs = PipelineRun.objects.filter(benchmark__slug="demo")
     assert set(runs.values_list("kind", "candidate__name", "status", "endpoint_kind")) == {
         (kind, name, "finished", "rules") for kind in ("classify", "responses") for name in ("Fennel-3B", "Ginger-XL")
-    } | {(kind, None, "finished", "rules") for kind in ("coverage", "near_miss", "trials", "refinement")}
+    } | {(kind, None, "finished", "rules") for kind in ("coverage", "near_miss", "trials", "refinement", "drafting")}
     choices = AcuityReading.objects.filter(pipeline_run__kind="classify")
     assert Counter(choices.values_list("candidate__name", flat=True)) == {"Fennel-3B": 120, "Ginger-XL": 120}
     stated = choices.filter(state="level")

@@ -214,9 +214,9 @@ def size_of(built: Built) -> RunSize:
 
     def add(name: str, stage: str, points: Points, criteria: Points, conversation: int) -> None:
         if criteria:
-            each = own_bytes[stage] + conversation + sum(map(_bytes, criteria))
+            each = own_bytes[stage] + conversation + sum(map(listed_bytes, criteria))
             requests[name] += len(points)
-            n_bytes[name] += len(points) * each + sum(map(_bytes, points))
+            n_bytes[name] += len(points) * each + sum(map(listed_bytes, points))
 
     for place, pk in enumerate(built.case_ids):
         case, conversation = content.cases[place], len(json.dumps(conversations[pk]))
@@ -244,5 +244,6 @@ def size_of(built: Built) -> RunSize:
     )
 
 
-def _bytes(point: Point) -> int:
+def listed_bytes(point: Point) -> int:
+    """About how many bytes an entry of a list of criteria takes in a request."""
     return len(json.dumps([point.text, point.axis])) + SPARE_BYTES

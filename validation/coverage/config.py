@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ from consilium.core.limits import (
 )
 from scoring.generation.config import PricedConfig
 from scoring.judges.config import StrictConfig, checked_config
+from scoring.models import EndpointKind, PipelineRun
 from validation.coverage.content import CaseContent, CoverageContent, Point
 
 MAX_SETS = 20
@@ -31,13 +32,13 @@ Criterion = tuple[Text, Weight, Annotated[str, Field(max_length=MAX_AXIS_LENGTH)
 Criteria = Annotated[list[Criterion], Field(max_length=MAX_POINTS)]
 
 
-class _KeptAsItIs(StrictConfig):
+class KeptAsItIs(StrictConfig):
     """Texts of criteria keep the blanks at their ends."""
 
     model_config = {**StrictConfig.model_config, "str_strip_whitespace": False}
 
 
-class SplitConfig(_KeptAsItIs):
+class SplitConfig(KeptAsItIs):
     """What a split set says of itself: the set that it comes from, and its numbers; ``unsplit`` and ``corrected`` are
     cases.
     """
@@ -52,7 +53,7 @@ class SplitConfig(_KeptAsItIs):
     corrected: int = Field(ge=0)
 
 
-class DraftedConfig(_KeptAsItIs):
+class DraftedConfig(KeptAsItIs):
     """What a drafted set says of itself: recipe and models of the run that drafted its criteria."""
 
     recipe: str = Field(max_length=MAX_RECIPE_NAME_LENGTH)
@@ -61,7 +62,7 @@ class DraftedConfig(_KeptAsItIs):
     by_rules: bool
 
 
-class SetConfig(_KeptAsItIs):
+class SetConfig(KeptAsItIs):
     """A set by its name, its id here, and the digest of its content.
 
     ``split`` where its criteria were split, ``drafted`` where a run drafted them.
@@ -73,8 +74,19 @@ class SetConfig(_KeptAsItIs):
     split: SplitConfig | None = None
     drafted: DraftedConfig | None = None
 
+    @property
+    def is_by_rules(self) -> bool:
+        """Whether rules, and no language model, split or drafted its criteria."""
+        return any(origin is not None and origin.by_rules for origin in (self.split, self.drafted))
 
-class CaseConfig(_KeptAsItIs):
+
+def endpoint_kind_of(run: PipelineRun, sets: Iterable[SetConfig]) -> EndpointKind:
+    """*rules* where rules answered in a run, or wrote criteria of one of its sets: figures rest on both."""
+    by_rules = any(own.is_by_rules for own in sets)
+    return EndpointKind.RULES if by_rules else EndpointKind(run.endpoint_kind)
+
+
+class CaseConfig(KeptAsItIs):
     """A case with its tags when the run began, its gold points, and its criteria in each measured set.
 
     ``criteria``: the criterion that each gold point is of, by number, where the gold set is split; else empty.
@@ -110,6 +122,11 @@ class CoverageConfig(PricedConfig):
         if len({own.name for own in self.sets}) != len(self.sets):
             raise ValueError(_("A set is measured once."))
         return self
+
+    @property
+    def every_set(self) -> tuple[SetConfig, ...]:
+        """The gold set and the measured ones."""
+        return (self.gold, *self.sets)
 
     @cached_property
     def content(self) -> CoverageContent:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,11 +17,11 @@ from numpy.typing import NDArray
 from consilium.statistics.intent_alignment import Extent
 from rubrics.models import Case
 from scoring.models import EndpointKind, PipelineStep
-from validation.coverage.config import CoverageConfig, coverage_config
+from validation.coverage.config import CoverageConfig, coverage_config, endpoint_kind_of
 from validation.coverage.content import ITSELF, SHIFTED, Point, step_name
 from validation.files.coverage_reading import CoverageFile
 from validation.files.coverage_tables import Backward
-from validation.files.table_rows import ALL, numbered
+from validation.files.table_rows import ALL, nfc, numbered
 from validation.models import CoverageDecision, CoverageRun
 from validation.models.coverage import BACK, FORWARD
 
@@ -86,10 +85,8 @@ class CoverageInputs:
 
     @property
     def endpoint_kind(self) -> EndpointKind:
-        """*rules* where rules answered in the run, or drafted the criteria of one of its sets."""
-        sets = (self.config.gold, *self.config.sets)
-        by_rules = any(own.drafted is not None and own.drafted.by_rules for own in sets)
-        return EndpointKind.RULES if by_rules else EndpointKind(self.run.endpoint_kind)
+        """*rules* where rules answered in the run, or split or drafted the criteria of one of its sets."""
+        return endpoint_kind_of(self.run, self.config.every_set)
 
     @property
     def names(self) -> list[str]:
@@ -226,7 +223,7 @@ def read_coverage(run: CoverageRun) -> CoverageInputs:
         .values_list("key", flat=True)
     )
     counting = [case for case in content.cases if case.key not in excluded]
-    ordered = sorted(counting, key=lambda case: unicodedata.normalize("NFC", case.key))
+    ordered = sorted(counting, key=lambda case: nfc(case.key))
     gold = [
         GoldPoint(case.key, n, point, case.criteria[n - 1] if case.criteria else 0)
         for case in ordered

@@ -12,9 +12,9 @@ from django.db.models.functions import MD5, Concat
 from accounts.models import User
 from consilium.statistics.intent_alignment import Extent
 from rubrics.models import Benchmark, Case
-from scoring.models import PipelineRun, PipelineStep
+from scoring.models import EndpointKind, PipelineRun, PipelineStep
 from validation.access import decides_in
-from validation.coverage.config import CoverageConfig, coverage_config
+from validation.coverage.config import CoverageConfig, coverage_config, endpoint_kind_of
 from validation.coverage.content import CaseContent, Point, step_name
 from validation.coverage.inputs import EXTENT_OF
 from validation.models import CoverageDecision, CoverageRun
@@ -160,6 +160,7 @@ class CaseCoverage:
     content: CaseContent
     points: list[CasePoint]
     unmatched: list[tuple[str, list[CasePoint]]]
+    by_rules: bool  # in the run, or in one of its sets
 
     @property
     def names(self) -> list[str]:
@@ -202,7 +203,8 @@ def case_coverage(run: CoverageRun, case: Case) -> CaseCoverage | None:
             for n, point in enumerate(content.sets[own], start=1)
         ]
         unmatched.append((config.sets[own].name, [each for each in criteria if each.answers[0].extent != "full"]))
-    return CaseCoverage(case, config, content, points, unmatched)
+    by_rules = endpoint_kind_of(run, config.every_set) == EndpointKind.RULES
+    return CaseCoverage(case, config, content, points, unmatched, by_rules)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,9 +53,14 @@ class TableRows:
         return [name for name in self.columns if name and name not in columns]
 
 
+def nfc(text: str) -> str:
+    """The text as files are read."""
+    return unicodedata.normalize("NFC", text)
+
+
 def name_in(fields: Fields, column: str) -> str:
     """The name in a cell, in NFC; an empty cell is a fault."""
-    return unicodedata.normalize("NFC", fields.key(column))
+    return nfc(fields.key(column))
 
 
 def set_name_in(fields: Fields, column: str) -> str:
@@ -90,7 +95,7 @@ def whole_number_in(fields: Fields, column: str) -> int:
 def slices_in(fields: Fields, columns: Sequence[str]) -> dict[str, str]:
     """What a row says in the columns that make slices, empty cells left out."""
     cells = {name: fields.text(name, required=False, longest=MAX_TAG_LENGTH).strip() for name in columns}
-    return {name: unicodedata.normalize("NFC", cell) for name, cell in cells.items() if cell}
+    return {name: nfc(cell) for name, cell in cells.items() if cell}
 
 
 def slice_masks(values: Sequence[Mapping[str, str]], columns: Sequence[str]) -> dict[str, NDArray[np.bool_]]:

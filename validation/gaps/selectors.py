@@ -12,14 +12,15 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from consilium.statistics.intervals import DEFAULT_RULE
 from consilium.statistics.trials import DecisionRule
 from rubrics.models import Case, Rubric
-from scoring.models import PipelineStep
+from scoring.models import EndpointKind, PipelineStep
 from validation.coverage import selectors as coverage_selectors
 from validation.coverage.content import Point
-from validation.coverage.selectors import CasePoint
+from validation.coverage.selectors import CaseCoverage, CasePoint
 from validation.files.pair_tables import PairOptions
+from validation.files.table_rows import nfc
 from validation.models import CoverageDecision, CoverageRun, ErrorKind, RubricSet, TrialRun
 from validation.trials import selectors as trial_selectors
-from validation.trials.inputs import DANGEROUS, nfc, read_trials
+from validation.trials.inputs import DANGEROUS, read_trials
 from validation.trials.tables import TrialTables
 
 MAX_RUNS = 5  # of each kind, the newest
@@ -46,6 +47,7 @@ class Uncovered:
     n_unknown: int
     n_not_missed: int
     has_changed: bool
+    by_rules: bool
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Unnoticed:
     n_tried: int
     n_criteria: int
     has_changed: bool
+    by_rules: bool
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,9 @@ class Gaps:
 
     @property
     def by_rules(self) -> bool:
-        """Whether rules answered in any of the runs."""
-        runs = [*(own.run for own in self.coverage), *(own.run for own in self.trials)]
-        return any(run.endpoint_kind == "rules" for run in runs)
+        """Whether rules answered in any of the runs, or wrote criteria of their sets."""
+        findings: list[Uncovered | Unnoticed] = [*self.coverage, *self.trials]
+        return any(own.by_rules for own in findings)
 
 
 def gaps_of(case: Case, *, with_coverage: bool = True, with_pairs: bool = True) -> Gaps:
@@ -143,19 +146,25 @@ def _uncovered(
         for own, (name, unmatched) in zip(config.sets, covered.unmatched, strict=True):
             if own.digest not in digests:
                 n_points = len(content.sets[config.sets.index(own)])
-                rows.append(
-                    _comparison(run, name, unmatched, n_points, _has_changed(content.gold, published), is_gold=False)
-                )
+                changed = _has_changed(content.gold, published)
+                rows.append(_comparison(run, covered, name, unmatched, n_points, changed, is_gold=False))
     for place, own in enumerate(config.sets):
         if own.digest in digests and config.gold.digest not in digests:
             points = [CasePoint(point.number, point.point, [point.answers[place]]) for point in covered.points]
             changed = _has_changed(content.sets[place], published)
-            rows.append(_comparison(run, config.gold.name, points, len(points), changed, is_gold=True))
+            rows.append(_comparison(run, covered, config.gold.name, points, len(points), changed, is_gold=True))
     return rows
 
 
 def _comparison(
-    run: CoverageRun, other: str, points: Sequence[CasePoint], n_points: int, has_changed: bool, *, is_gold: bool
+    run: CoverageRun,
+    covered: CaseCoverage,
+    other: str,
+    points: Sequence[CasePoint],
+    n_points: int,
+    has_changed: bool,
+    *,
+    is_gold: bool,
 ) -> Uncovered:
     """A physician's decision goes before the answer of the model."""
     lacking, n_unknown, n_not_missed = [], 0, 0
@@ -168,7 +177,8 @@ def _comparison(
             lacking.append(own)
         elif judged != CoverageDecision.Answer.FULL:
             n_unknown += 1
-    return Uncovered(run, other, is_gold, lacking, n_points, n_unknown, n_not_missed, has_changed)
+    numbers = (n_points, n_unknown, n_not_missed)
+    return Uncovered(run, other, is_gold, lacking, *numbers, has_changed, covered.by_rules)
 
 
 # Near-miss pairs ---------------------------------------------------------------------------------------------------
@@ -198,6 +208,7 @@ def _unnoticed(
                 n_tried=len(tried),
                 n_criteria=len(content.sets[place]),
                 has_changed=_has_changed(content.sets[place], published),
+                by_rules=inputs.endpoint_kind == EndpointKind.RULES,
             )
         )
     return rows

@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scoring.models import EndpointKind, PipelineRun
 from validation.files.table_rows import ALL
 
 
@@ -28,6 +29,15 @@ def printed_rows(title: str, rows: Sequence[Mapping[str, Any]], name: str, colum
         if row["note"]:
             console.print(f"{row[name] or ALL}: {row['note']}", soft_wrap=True)
     return text.getvalue().rstrip()
+
+
+def by_rules_words(run: PipelineRun, endpoint_kind: str) -> str:
+    """What a command says where rules answered in a run, or wrote or graded what its figures rest on; else nothing."""
+    if run.endpoint_kind == EndpointKind.RULES:
+        return "The answers were given by rules, not by a language model."
+    if endpoint_kind == EndpointKind.RULES:
+        return "Rules, and no language model, wrote or graded a part of what these figures rest on."
+    return ""
 
 
 def _shown(value: float | int | None) -> str:

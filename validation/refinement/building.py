@@ -18,7 +18,7 @@ from rubrics.editor.privacy import cases_with_open_findings
 from rubrics.models import Benchmark, Candidate, Case, Response, Rubric, RubricItem
 from scoring.generation.due_responses import CaseFrame, cases_in
 from scoring.pipelines.kind import StepName
-from validation.coverage.building import RunSize, StageSize, set_config
+from validation.coverage.building import RunSize, StageSize, listed_bytes, set_config
 from validation.coverage.config import MAX_POINTS
 from validation.coverage.content import Point
 from validation.models import RubricSet, RubricSetItem
@@ -32,8 +32,6 @@ from validation.refinement.prompts import edit_messages, plan_messages
 from validation.refinement.storing import SETTING
 from validation.sets.content import axis_of
 
-FEW_CASES = 10
-SPARE_BYTES = 40  # of an entry of the list: its number, points and axis
 ARM_NAMES = {SELF: "self", GOLD: "gold", HALF: "gold half"}
 Rows = dict[int, list[Row]]
 
@@ -287,7 +285,7 @@ def size_of(built: Built) -> RefinementSize:
         for criteria in case.arms:
             if criteria is None:
                 continue
-            listed = sum(len(json.dumps([text, axis])) + SPARE_BYTES for text, _points, axis in criteria)
+            listed = sum(listed_bytes(Point.of(each)) for each in criteria)
             points += len(criteria)
             for stage, more in ((PLAN, listed), (EDIT, plan_bytes)):
                 requests[stage] += 1

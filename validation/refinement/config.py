@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_RUBRIC_SET_NAME_LENGTH, MAX_TAG_LENGTH
 from consilium.llm.endpoint import Endpoint
 from scoring.generation.config import PricedConfig
-from scoring.judges.config import StrictConfig, checked_config
-from validation.coverage.config import Criteria, SetConfig, Text
+from scoring.judges.config import checked_config
+from validation.coverage.config import Criteria, KeptAsItIs, SetConfig, Text
 from validation.coverage.content import Point, Points
 from validation.models.refinement import EDIT, PLAN
 from validation.pairs.reading import MAX_TEXT_LENGTH
@@ -24,13 +24,7 @@ SET, SELF, GOLD, HALF = "set", "self", "gold", "half"
 Base = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_LENGTH)]
 
 
-class _KeptAsItIs(StrictConfig):
-    """Texts keep the blanks at their ends."""
-
-    model_config = {**StrictConfig.model_config, "str_strip_whitespace": False}
-
-
-class ArmConfig(_KeptAsItIs):
+class ArmConfig(KeptAsItIs):
     """What guides the refinement, and the candidate of the refined texts.
 
     ``set``: the criteria of a rubric set; ``self``: none; ``gold``: the gold criteria, as an upper bound; ``half``: the
@@ -46,7 +40,7 @@ class ArmConfig(_KeptAsItIs):
     overlaps: int = Field(default=0, ge=0)
 
 
-class CaseConfig(_KeptAsItIs):
+class CaseConfig(KeptAsItIs):
     """A case: the base with the id of its response, the criteria of each arm, and those that grade.
 
     ``tags`` are those of the case when the run began; earlier runs hold none. An arm without criteria for the case has

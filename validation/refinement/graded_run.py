@@ -10,11 +10,12 @@ from rubrics.models import Case, Response, Rubric, RubricItem
 from scoring.models import EndpointKind, PipelineStep
 from scoring.scores.sheet import Sheet, read_sheet
 from scoring.selectors.raters import Rater
+from validation.files.table_rows import nfc
 from validation.models import RefinementRun
 from validation.models.refinement import EDIT, PLAN
 from validation.refinement.config import RefinementConfig, refinement_config
 from validation.refinement.grades import Grades
-from validation.refinement.inputs import Graded, Grader, Refined, RefinementInputs, nfc
+from validation.refinement.inputs import Graded, Grader, Refined, RefinementInputs
 from validation.sets.content import axis_of
 
 

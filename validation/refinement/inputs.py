@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,12 +17,15 @@ from consilium.statistics.outcomes import Outcome
 from consilium.statistics.relative_gain import FULL_SCORE
 from scoring.models import EndpointKind
 from scoring.scores.points import DEFAULT_RULES, score_responses
+from validation.coverage.config import endpoint_kind_of
+from validation.coverage.content import Point
 from validation.files.refinement_reading import Arm
 from validation.files.refinement_tables import UPPER_BOUND
-from validation.files.table_rows import ALL
+from validation.files.table_rows import ALL, nfc
 from validation.models import RefinementRun
 from validation.refinement.checks import NEW_DRUG, NEW_NUMBER, SIZE, STRAY
-from validation.refinement.config import ArmConfig, RefinementConfig
+from validation.refinement.config import SET, ArmConfig, RefinementConfig
+from validation.refinement.overlap import Row, overlapping
 from validation.sets.content import AXIS_PREFIX
 
 TAG_PREFIX = "tag:"
@@ -99,8 +102,9 @@ class RefinementInputs:
 
     @property
     def endpoint_kind(self) -> str:
-        """What the figures rest on: rules, where they refined or graded, or a model."""
-        return str(EndpointKind.RULES if self.grader.is_by_rules else self.run.endpoint_kind)
+        """What the figures rest on: rules, where they refined, graded or wrote what guides, or a model."""
+        sets = [arm.rubric_set for arm in self.config.arms if arm.rubric_set is not None]
+        return str(EndpointKind.RULES if self.grader.is_by_rules else endpoint_kind_of(self.run, sets))
 
     @cached_property
     def names(self) -> list[str]:
@@ -118,6 +122,26 @@ class RefinementInputs:
         """The judges behind the rater whose model planned or edited: they would grade their own work."""
         models = {model.casefold() for model in self.config.models}
         return list(dict.fromkeys(name for name, model in self.grader.judges if model.casefold() in models))
+
+    @cached_property
+    def taught_since(self) -> dict[str, int]:
+        """How many guiding criteria of an arm grade by now, by its name, though none did when the run began.
+
+        The gold rubric may take in criteria of a set later. Upper bounds are labelled, and halves stay as they were.
+        """
+        graded: dict[str, list[Row]] = defaultdict(list)
+        for criterion in self.criteria.values():
+            graded[criterion.case].append(Row(Point(criterion.text, criterion.points, criterion.axis)))
+        counts: dict[str, int] = {}
+        for place, (arm, name) in enumerate(zip(self.config.arms, self.names, strict=True)):
+            if arm.kind != SET or arm.upper_bound or self.config.split:
+                continue
+            for number, case in enumerate(self.config.cases):
+                guiding = [Row(point) for point in self.config.criteria(number, place) or ()]
+                shared = sum(overlapping(guiding, graded.get(nfc(case.key), [])))
+                if shared:
+                    counts[name] = counts.get(name, 0) + shared
+        return counts
 
     @cached_property
     def digest(self) -> str:
@@ -214,8 +238,3 @@ class RefinementInputs:
         """What code finds in the refined texts, numbers first, then drugs, then strays."""
         for kind in (NEW_NUMBER, NEW_DRUG, STRAY):
             yield from ((text, finding) for text in self.texts for finding in text.findings if finding["kind"] == kind)
-
-
-def nfc(text: str) -> str:
-    """The text as files are read."""
-    return unicodedata.normalize("NFC", text)

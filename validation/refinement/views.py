@@ -24,10 +24,11 @@ from scoring.pipelines.forms import BudgetForm
 from scoring.pipelines.pages import RunPages, problems_of, steps_csv
 from scoring.pipelines.selectors import STATUSES, step_progress
 from validation import access
+from validation.coverage.building import FEW_CASES
 from validation.models import RefinementRun
 from validation.models.refinement import EDIT, PLAN
 from validation.refinement import selectors, services
-from validation.refinement.building import FEW_CASES, Built, size_of
+from validation.refinement.building import Built, size_of
 from validation.refinement.checks import NEW_DRUG, NEW_NUMBER, SIZE, STRAY
 from validation.refinement.config import GOLD, HALF, SELF
 from validation.refinement.forms import RefinementOrderForm

@@ -14,7 +14,7 @@ from consilium.llm.meter import BYTES_PER_TOKEN, MIN_BYTES_PER_TOKEN
 from consilium.llm.prompts import body_of
 from rubrics.editor.privacy import cases_with_open_findings
 from rubrics.models import Benchmark, Case
-from validation.coverage.building import SPARE_BYTES, StageSize, criteria_of, set_config
+from validation.coverage.building import StageSize, criteria_of, listed_bytes, set_config
 from validation.coverage.config import MAX_POINTS
 from validation.models import RubricSet
 from validation.models.splitting import SPLIT_POINTS
@@ -83,7 +83,7 @@ def size_of(built: Built) -> SplittingSize:
     n_bytes = (
         own * len(built.case_ids)
         + sum(len(json.dumps(conversation)) for conversation in conversations.values())
-        + sum(len(json.dumps([each.text, each.axis])) + SPARE_BYTES for each in criteria)
+        + sum(map(listed_bytes, criteria))
     )
     requests, cost = len(built.case_ids), None
     if config.priced:

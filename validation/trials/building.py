@@ -17,7 +17,7 @@ from consilium.llm.meter import BYTES_PER_TOKEN, MIN_BYTES_PER_TOKEN
 from consilium.llm.prompts import body_of
 from rubrics.editor.privacy import cases_with_open_findings
 from rubrics.models import Benchmark, Case
-from validation.coverage.building import RunSize, StageSize, criteria_of, set_config
+from validation.coverage.building import RunSize, StageSize, criteria_of, listed_bytes, set_config
 from validation.coverage.content import Point
 from validation.models import NearMissPair, PairGroup, RubricSet
 from validation.models.trials import NO_RUBRIC, SIDE_BY_SIDE
@@ -25,8 +25,6 @@ from validation.pairs.privacy import texts_with_findings
 from validation.trials.config import MAX_PAIRS, MAX_SETS, TrialConfig, trial_config
 from validation.trials.content import ORDERS
 from validation.trials.prompts import trial_messages
-
-SPARE_BYTES = 40  # of an entry of the list: its number, points and axis
 
 
 class Which(models.TextChoices):
@@ -197,7 +195,7 @@ def size_of(built: Built) -> TrialSize:
         texts = sum(len(json.dumps([pair.reference, pair.candidate])) for pair in case.pairs)
         for stage, lists in ((SIDE_BY_SIDE, [own for own in case.sets if own]), (NO_RUBRIC, [()] * config.no_rubric)):
             for criteria in lists:
-                listed = sum(len(json.dumps([own.text, own.axis])) + SPARE_BYTES for own in criteria)
+                listed = sum(map(listed_bytes, criteria))
                 requests[stage] += each * len(case.pairs)
                 n_bytes[stage] += each * (len(case.pairs) * (own_bytes[stage] + conversation + listed) + texts)
     allowance = config.allowance

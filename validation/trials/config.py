@@ -18,8 +18,8 @@ from consilium.core.limits import (
     MAX_TAG_LENGTH,
 )
 from scoring.generation.config import PricedConfig
-from scoring.judges.config import StrictConfig, checked_config
-from validation.coverage.config import Criteria, SetConfig
+from scoring.judges.config import checked_config
+from validation.coverage.config import Criteria, KeptAsItIs, SetConfig
 from validation.coverage.content import Point
 from validation.pairs.reading import MAX_TEXT_LENGTH
 from validation.trials.content import CaseContent, PairContent, TrialContent
@@ -32,13 +32,7 @@ MAX_PAIRS = 500  # of a case
 Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_LENGTH)]
 
 
-class _KeptAsItIs(StrictConfig):
-    """Texts keep the blanks at their ends."""
-
-    model_config = {**StrictConfig.model_config, "str_strip_whitespace": False}
-
-
-class PairConfig(_KeptAsItIs):
+class PairConfig(KeptAsItIs):
     """A pair with its texts. ``grade`` is what physicians had agreed on when the run began; reports look again."""
 
     id: str = Field(max_length=16)
@@ -52,7 +46,7 @@ class PairConfig(_KeptAsItIs):
     grade: Literal["dangerous", "minor", "flawed", "no_error", "disputed", "open"]
 
 
-class CaseConfig(_KeptAsItIs):
+class CaseConfig(KeptAsItIs):
     """A case with its pairs, and its criteria in each set."""
 
     key: str = Field(min_length=1, max_length=MAX_KEY_LENGTH)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,8 +12,10 @@ from typing import Any
 
 from rubrics.models import Case
 from scoring.models import PipelineStep
+from validation.coverage.config import endpoint_kind_of
 from validation.coverage.content import Points
 from validation.files.pair_reading import STATED, PairsFile, TrialRow, pairs_of
+from validation.files.table_rows import nfc
 from validation.models import NearMissPair, TrialRun
 from validation.trials.config import TrialConfig, trial_config
 from validation.trials.content import MAX_SCORE, WITHOUT, CaseContent, PairContent, Trial, points_range
@@ -59,8 +60,8 @@ class TrialInputs:
 
     @property
     def endpoint_kind(self) -> str:
-        """Who answered: a model, or rules."""
-        return str(self.run.endpoint_kind)
+        """*rules* where rules answered in the run, or split or drafted the criteria of one of its sets."""
+        return str(endpoint_kind_of(self.run, self.config.sets))
 
     @cached_property
     def series(self) -> dict[str, str]:
@@ -144,11 +145,6 @@ class TrialInputs:
 
 def _slices(pair: PairContent) -> dict[str, str]:
     return {"kind": nfc(pair.kind), "axis": nfc(pair.axis)}
-
-
-def nfc(text: str) -> str:
-    """A name as files have it."""
-    return unicodedata.normalize("NFC", text)
 
 
 def read_trials(run: TrialRun, *, only: str | None = None) -> TrialInputs:

@@ -14,6 +14,7 @@ from accounts.models import User
 from consilium.core.errors import DomainError
 from rubrics.models import Benchmark
 from scoring.pipelines import runs as pipeline_runs
+from validation.coverage.building import names_its_judge
 from validation.models import PairGroup, RubricSet, TrialRun
 from validation.trials.building import build
 from validation.trials.kind import KIND
@@ -50,6 +51,7 @@ def create_run(
             "pairs": built.n_pairs,
             "model": built.config.model,
             "endpoint": built.config.endpoint,
+            "names_its_judge": names_its_judge(built.config.model, sets),
             "settings": {name: value for name, value in built.config.parameters(0).items() if name != "model"},
         },
         frame={"groups": [group.name for group in groups], "which": str(which)},

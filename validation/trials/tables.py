@@ -25,9 +25,9 @@ from validation.files.pair_tables import (
     pair_tables,
     results_of,
 )
-from validation.files.table_rows import ALL, stacked
+from validation.files.table_rows import ALL, nfc, stacked
 from validation.trials.content import WITHOUT
-from validation.trials.inputs import DANGEROUS, GRADES, TrialInputs, TriedPair, nfc
+from validation.trials.inputs import DANGEROUS, GRADES, TrialInputs, TriedPair
 
 Row = dict[str, Any]
 APART_COLUMNS = ("grade", *PAIR_COLUMNS)

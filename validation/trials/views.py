@@ -21,6 +21,7 @@ from scoring.pipelines.forms import BudgetForm
 from scoring.pipelines.pages import RunPages, problems_of, steps_csv
 from scoring.pipelines.selectors import STATUSES, step_progress
 from validation import access
+from validation.coverage.building import FEW_CASES
 from validation.models import PairGroup, TrialRun
 from validation.trials import selectors, services
 from validation.trials.building import Built, Which, size_of
@@ -30,7 +31,6 @@ from validation.trials.forms import TrialForm
 from validation.trials.inputs import NO_RUBRIC_NAME
 
 NEW = "validation/trials/new.html"
-FEW_CASES = 10
 CSV_COLUMNS = (
     *("case", "pair", "set", "order", "trial", "status", "error_kind", "error", "total_ref", "total_cand"),
     *("stated", "decision", "met_ref", "met_cand", "tokens_in", "tokens_out", "latency_ms", "attempts", "finished_at"),

@@ -21,7 +21,7 @@ from validation.coverage.selectors import reported_runs
 from validation.coverage.services import ask_physicians, create_run
 from validation.coverage.tables import coverage_files
 from validation.files.coverage_tables import CASES, COVERAGE_COLUMNS, POINTS
-from validation.management.printed_rows import printed_rows
+from validation.management.printed_rows import by_rules_words, printed_rows
 from validation.models import CoverageRun, RubricSet
 
 SETTINGS = ("key_env", "temperature", "max_tokens", "concurrency", "requests_per_minute", "timeout_s")
@@ -73,7 +73,7 @@ class Command(BaseCommand):
             "sets": inputs.names,
             "gold": inputs.config.gold.name,
             "model": inputs.config.model,
-            "endpoint_kind": str(run.endpoint_kind),
+            "endpoint_kind": str(inputs.endpoint_kind),
             "over": options["over"],
             "interval": rule.key,
             "input_digest": inputs.digest,
@@ -82,8 +82,8 @@ class Command(BaseCommand):
         shown = COVERAGE_COLUMNS[2:-2]
         rows = [row for row in files[0].rows if isinstance(row, dict)]
         self.stdout.write(printed_rows("Rubric coverage", rows, "set", shown))
-        if run.endpoint_kind == "rules":
-            self.stdout.write("The answers were given by rules, not by a language model.")
+        if words := by_rules_words(inputs.run, inputs.endpoint_kind):
+            self.stdout.write(words)
         self.stdout.write(f"Intervals: {rule.in_words}.")
         self.stdout.write(f"Written to {out}: {written}")
 

@@ -17,7 +17,7 @@ from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
 from scoring.management.asking import wait_for
 from validation.files.pair_tables import PAIR_COLUMNS
-from validation.management.printed_rows import printed_rows
+from validation.management.printed_rows import by_rules_words, printed_rows
 from validation.management.run_arguments import add_run_arguments, settings_given
 from validation.models import PairGroup, RubricSet, TrialRun
 from validation.trials.building import Which
@@ -87,8 +87,8 @@ class Command(BaseCommand):
         shown = [name for name in PAIR_COLUMNS[3:-2] if name != "auroc_self" or options["self_consistency"]]
         rows = [row for row in files[0].rows if isinstance(row, dict)]
         self.stdout.write(printed_rows("Near-miss pairs", rows, "set", shown))
-        if inputs.endpoint_kind == "rules":
-            self.stdout.write("The answers were given by rules, not by a language model.")
+        if words := by_rules_words(inputs.run, inputs.endpoint_kind):
+            self.stdout.write(words)
         self.stdout.write(f"Intervals: {rule.in_words}.")
         self.stdout.write(f"Written to {out}: {written}")
 

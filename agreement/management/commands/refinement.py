@@ -16,7 +16,7 @@ from rubrics.management.lookups import benchmark_called
 from rubrics.models import Benchmark
 from scoring.selectors.raters import require_verdicts, resolve_rater
 from validation.files.refinement_tables import REFINEMENT_COLUMNS
-from validation.management.printed_rows import printed_rows
+from validation.management.printed_rows import by_rules_words, printed_rows
 from validation.models import RefinementRun
 from validation.refinement.graded_run import read_graded_run, read_refinement_run
 from validation.refinement.grades import grades_file, read_grades
@@ -71,9 +71,11 @@ class Command(BaseCommand):
         if inputs.refining_judges:
             judges = ", ".join(inputs.refining_judges)
             self.stdout.write(f"Not independent: {judges} graded texts that its own model planned or edited.")
+        for name, n in inputs.taught_since.items():
+            self.stdout.write(f"Taught to the test: {n:,} guiding criteria of {name} grade by now.")
         self.stdout.write(printed_rows("Refinement", rows, "arm", REFINEMENT_COLUMNS[2:-2]))
-        if inputs.endpoint_kind == "rules":
-            self.stdout.write("The answers were given by rules, not by a language model.")
+        if words := by_rules_words(inputs.run, inputs.endpoint_kind):
+            self.stdout.write(words)
         self.stdout.write(f"Intervals: {rule.in_words}.")
         self.stdout.write(f"Written to {out}: {written}")
 

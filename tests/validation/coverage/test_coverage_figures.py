@@ -16,6 +16,7 @@ from tests.scoring.conftest import Loopback
 from tests.validation.coverage.coverage_world import matching, worked_example
 from tests.validation.files.made_up import coverage_lines, rows
 from tests.validation.files.made_up import run as run_on_file
+from validation.coverage.config import SetConfig, endpoint_kind_of
 from validation.coverage.inputs import read_coverage
 from validation.coverage.services import ask_physicians, decide
 from validation.coverage.tables import coverage_files
@@ -131,3 +132,19 @@ def test_lists_say_what_one_set_alone_covers_and_what_a_set_lacks(loopback: Loop
         ("c1", "003", "none"), ("c11", "002", "invalid"), ("c12", "002", "none"), ("c3", "001", "none"),
         ("c5", "001", "partly"), ("c6", "002", "none"), ("c8", "001", "none"), ("c8", "002", "partly"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("origin", ["split", "drafted"])
+def test_criteria_by_rules_mark_figures_by_a_model(origin: str) -> None:
+    own: dict[str, Any] = {
+        "split": {"source": "gold", "model": "", "criteria": 1, "points": 2, "cases": 1, "unsplit": 0, "corrected": 0},
+        "drafted": {"recipe": "Simple", "version": 1, "models": []},
+    }
+    kinds = [
+        endpoint_kind_of(
+            CoverageRun(endpoint_kind="model"),
+            [SetConfig(name="A", id="a", digest="0", **{origin: {**own[origin], "by_rules": by_rules}})],
+        )
+        for by_rules in (False, True)
+    ]
+    assert kinds == ["model", "rules"]

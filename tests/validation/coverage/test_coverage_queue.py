@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from consilium.core.errors import Conflict
 from rubrics.editor.draft_content import DraftItem
-from rubrics.models import Rubric
+from rubrics.models import AuthoringRole, Rubric
 from rubrics.services.drafts import save_first
 from tests.factories import ExpertGroupFactory, UserFactory, member
 from tests.scoring.conftest import Loopback
@@ -83,6 +83,18 @@ def test_who_decides_sees_neither_set_nor_answer(loopback: Loopback) -> None:
     assert signed_in(member(group)).get(f"/b/{slug}/rubric-coverage/decide/").status_code == 302
 
 
+def test_who_runs_the_benchmark_decides_nothing_even_as_an_author(loopback: Loopback) -> None:
+    """They see which set is which, and where a pair is from."""
+    world, _run = with_questions(loopback)
+    slug, admin = world.benchmark.slug, world.admin
+    AuthoringRole.objects.create(benchmark=world.benchmark, user=admin, role=AuthoringRole.Role.AUTHOR)
+    question = open_decisions(world.benchmark, world.physicians[0])[0]
+    for path in ("rubric-coverage/decide/", f"rubric-coverage/decide/{question.public_id}/", "pairs/judge/"):
+        assert signed_in(admin).get(f"/b/{slug}/{path}").status_code == 404, path
+        assert signed_in(world.physicians[0]).get(f"/b/{slug}/{path}").status_code in (200, 302), path
+    assert open_by_benchmark(admin) == []
+
+
 def test_the_second_of_two_at_once_changes_nothing(loopback: Loopback) -> None:
     world, run = with_questions(loopback)
     first, second = (signed_in(user) for user in world.physicians)
@@ -115,18 +127,17 @@ def test_a_decision_that_another_has_made_meanwhile_stays(loopback: Loopback) ->
 
 def test_an_author_sees_a_case_once_nothing_about_it_waits(loopback: Loopback) -> None:
     world, run = with_questions(loopback)
-    case = case_of(world, "c4")
+    case = case_of(world, "c2")  # A covers one of its points in part, on which physicians decide
     address = f"/b/{world.benchmark.slug}/rubric-coverage/{run.public_id}/cases/{case.public_id}/"
     author, now = signed_in(world.physicians[0]), timezone.now()
     waiting = CoverageDecision.objects.filter(step__case=case)
-    was_waiting = waiting.exists()
-    if was_waiting:
-        assert author.get(address).status_code == 404
+    assert waiting.exists()
+    assert author.get(address).status_code == 404
     for row in waiting:
         answer = "full" if row.stage == "coverage" else "needed"
         CoverageDecision.objects.filter(pk=row.pk).update(answer=answer, decided_by=world.physicians[1], decided_at=now)
     page = author.get(address).content.decode()
-    assert "Gold c4 0" in page and "Set A: full: Gold c4 0;" in page
+    assert "Gold c2 0" in page and "Set A: full: Gold c2 0;" in page
     assert signed_in(world.admin).get(address).status_code == 200
     group = ExpertGroupFactory(benchmark=world.benchmark)
     assert signed_in(member(group)).get(address).status_code == 404

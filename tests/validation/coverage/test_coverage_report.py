@@ -19,8 +19,9 @@ from agreement.reports.stored import table_of
 from rubrics.models import Case
 from tests.scoring.conftest import Loopback
 from tests.validation.coverage.coverage_world import CoverageWorld, matching, worked_example
+from validation.coverage.building import names_its_judge
 from validation.coverage.services import ask_physicians, decide
-from validation.models import CoverageDecision, CoverageRun
+from validation.models import CoverageDecision, CoverageRun, RubricSet
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 EXACT: dict[str, Any] = {"rel": 0, "abs": 1e-9}
@@ -108,6 +109,29 @@ def test_a_decision_makes_a_report_stale_and_puts_the_figure_right(loopback: Loo
     assert "for A of the next case 0.000" in methods
 
 
+def test_a_decision_weighs_the_inverse_of_its_share(loopback: Loopback) -> None:
+    """Of 17 points in full 4 are decided on, 1 of them as partly; of 5 not covered 1; both partly; the invalid one."""
+    world = worked_example()
+    run = world.run(loopback.url, "A")
+    ask_physicians(run=run, at=timezone.now())
+    corrected = False
+    for own in CoverageDecision.objects.filter(run=run, stage="coverage").select_related("step"):
+        extent = own.step.output["extent"]
+        answer = "none" if extent == "invalid" else extent
+        if extent == "full" and not corrected:
+            answer, corrected = "partly", True
+        decide(decision=own, answer=answer, by=world.physicians[0], at=timezone.now())
+    report = report_on(world, run)
+    judge = table_of(report, "coverage_judge").dicts()[0]
+    assert judge["n_decided"] == 4 + 1 + 2 + 1
+    assert judge["agreement"] == pytest.approx((3 * 17 / 4 + 5 + 2) / 25, **EXACT)
+    assert judge["agreement_full"] == pytest.approx((3 * 17 / 4 + 5 + 2 + 1) / 25, **EXACT)
+    powered = table_of(report, "coverage_powered").dicts()[0]
+    assert powered["cia_physicians"] == pytest.approx(3 * 17 / 4 / 25, **EXACT)
+    weighted = {(row["judge"], row["physicians"]): row for row in table_of(report, "coverage_confusion").dicts()}
+    assert [weighted["full", "partly"][name] for name in ("n", "weighted")] == [1, 17 / 4]
+
+
 def test_a_case_that_is_excluded_later_counts_no_more(loopback: Loopback, client: Client) -> None:
     world = worked_example()
     run = world.run(loopback.url)
@@ -133,6 +157,27 @@ def test_few_cases_and_a_judge_named_by_a_set_are_named(loopback: Loopback, clie
     page = client.get(f"/b/{world.benchmark.slug}/validity/{report.public_id}/").content.decode()
     assert "too few for claims" in page
     assert "it may have judged criteria that it wrote" in page
+
+
+def test_captions_say_what_intervals_are_over_and_which_controls_there_are(loopback: Loopback) -> None:
+    world = matching()  # one case, so there is no next one
+    run = world.run(loopback.url)
+    for over, words in (("cases", "intervals over cases"), ("points", "intervals over gold points")):
+        report = report_on(world, run, parameters={"over": over})
+        sets = next(iter(coverage_page.figures(report)))
+        assert words in sets.caption and "next case" not in sets.caption
+    assert "The run has one case" in coverage_page.body(report, "")["controls"].remark
+
+
+def test_a_judge_is_named_by_a_part_of_a_name_a_description_or_a_file() -> None:
+    sets = [
+        RubricSet(name="By Clever-2, spring"),
+        RubricSet(name="B", description="Drafted by clever-2."),
+        RubricSet(name="C", file_name="clever-2.jsonl"),
+        RubricSet(name="Clever"),
+    ]
+    assert names_its_judge("somebody/clever-2", sets) == ["By Clever-2, spring", "B", "C"]
+    assert names_its_judge("", sets) == []
 
 
 def test_the_command_writes_what_the_report_has(loopback: Loopback, tmp_path: Any) -> None:

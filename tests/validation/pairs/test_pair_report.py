@@ -21,7 +21,9 @@ from consilium.llm.rules.completion import MODELS, completion
 from consilium.llm.rules.server import serving
 from tests.scoring.conftest import Loopback
 from tests.validation.pairs.pair_world import NINE, PairWorld, make_world, scripted, worked_example
+from validation.coverage.building import set_config
 from validation.models import TrialRun
+from validation.trials import building
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -72,6 +74,43 @@ def test_a_judgement_makes_a_report_stale(loopback: Loopback) -> None:
     assert freshness.fresh is False
     assert [(change.what, change.n) for change in freshness.changes] == [("pairs_judged", 1)]
     assert table_of(report, "pairs").dicts()[0]["n_pairs"] == 1
+
+
+def test_lists_without_a_confirmed_pair_claim_nothing(loopback: Loopback) -> None:
+    world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {"A": {"P1": NINE}})
+    page = body(report_on(world, world.run(loopback.url, which="all", config={"trials": 1})), "")
+    for name in ("unnoticed", "deciding"):
+        assert page[name].groups == {"": []}
+        assert page[name].empty == "Criteria have judged no confirmed dangerous pair in enough trials."
+
+
+def test_a_run_without_a_rubric_claims_nothing_about_criteria(loopback: Loopback) -> None:
+    world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {})
+    world.confirm_all()
+    page = body(report_on(world, world.run(loopback.url, config={"trials": 1, "no_rubric": True})), "")
+    assert page["never_decisive"].empty == "No pair was judged by criteria."
+    assert page["unnoticed"].empty == "Criteria have judged no confirmed dangerous pair in enough trials."
+
+
+def test_a_judge_that_a_set_names_is_named(loopback: Loopback) -> None:
+    world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {"drafted": {"P1": NINE}})
+    report = report_on(world, world.run(loopback.url, model="drafted", which="all", config={"trials": 1}))
+    client = Client()
+    client.force_login(world.admin)
+    page = client.get(f"/b/ward/validity/{report.public_id}/").content.decode()
+    assert "it may have judged criteria that it wrote" in page
+    assert "The model drafted the criteria of drafted" in methods_of(report).text
+
+
+def test_criteria_by_rules_mark_the_figures_of_a_model(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    drafted = {"recipe": "Simple", "version": 2, "models": [], "by_rules": True}
+    monkeypatch.setattr(building, "set_config", lambda own: {**set_config(own), "drafted": drafted})
+    world = make_world("ward", [scripted("P1 5-3w | 5-3w")], {"A": {"P1": NINE}})
+    report = report_on(world, world.run(loopback.url, which="all", config={"trials": 1}))
+    assert {row["endpoint_kind"] for row in table_of(report, "each_pair").dicts()} == {"rules"}
+    text = methods_of(report).text
+    assert "The model ok saw both texts" in text
+    assert "version 2 of the recipe Simple drafted, by rules, and no language model, before any physician" in text
 
 
 def test_answers_by_rules_say_so_wherever_they_are_shown(settings: Any) -> None:

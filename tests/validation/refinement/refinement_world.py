@@ -88,9 +88,9 @@ class RefinementWorld:
         return graded
 
 
-def publish(case: Case, criteria: Texts) -> Rubric:
+def publish(case: Case, criteria: Texts, version: int = 1) -> Rubric:
     """A published rubric of a case."""
-    rubric = Rubric.objects.create(case=case, track="gold", provenance="test")
+    rubric = Rubric.objects.create(case=case, track="gold", provenance="test", version=version)
     for position, (text, points, axis) in enumerate(criteria, start=1):
         criterion = Criterion.objects.create(case=case, text=text)
         tags = [f"axis:{axis}"] if axis else []

@@ -45,7 +45,7 @@ def inputs_of(grader: Grader, criteria: list[tuple[Any, ...]], *, kind: str = "m
         response: {place: row[3 + column] for place, row in enumerate(criteria) if row[3 + column] is not None}
         for column, response in enumerate(("b1", "r1"))
     }
-    config: Any = SimpleNamespace(arms=[SimpleNamespace(name="A")], models=["m"])
+    config: Any = SimpleNamespace(arms=[SimpleNamespace(name="A", rubric_set=None)], models=["m"])
     run: Any = SimpleNamespace(endpoint_kind=kind)
     return RefinementInputs(run, config, grader, [text], own, outcomes, {})
 

@@ -6,6 +6,7 @@ import csv
 import io
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,11 +16,12 @@ from django.utils import timezone
 
 from agreement import services as report_services
 from agreement.kinds import kind_of
+from agreement.kinds.refinement_page import body
 from agreement.models import Report
 from agreement.reports.methods import methods_of
 from agreement.reports.stored import table_of
 from consilium.llm.rules.names import MODEL
-from rubrics.models import Response
+from rubrics.models import Response, Rubric
 from scoring.models import Judge, JudgeRun
 from tests.factories import JudgeFactory
 from tests.validation.coverage.coverage_world import QUICK
@@ -33,6 +35,7 @@ from tests.validation.refinement.refinement_world import (
     HUNDRED,
     RefinementWorld,
     make_world,
+    publish,
     worked_verdict,
 )
 from validation.models import RefinementRun
@@ -91,6 +94,39 @@ def test_a_judge_that_refined_is_named_first(rules: RuleEndpoint, client: Client
     assert warning in page
     assert page.index(warning) < page.index("Scores before and after")
     assert "these gains are not independent" in " ".join(methods_of(report).paragraphs)
+
+
+def test_a_report_counts_the_cases_that_were_graded(rules: RuleEndpoint, client: Client) -> None:
+    world = make_world("few", sets={"Guide": GUIDE})
+    run = world.run(rules.url, "Guide")
+    world.benchmark.cases.filter(key="c1").update(
+        excluded_at=timezone.now(), exclusion="admin", exclusion_reason="Wrong."
+    )
+    client.force_login(world.admin)
+    page = client.get(f"/b/few/validity/{report_on(world, run, world.judged(run, lambda *_: True)).public_id}/")
+    assert "There are 2 cases: too few for claims" in page.content.decode()
+
+
+def test_a_set_whose_criteria_the_gold_rubric_takes_in_later_is_named(rules: RuleEndpoint, client: Client) -> None:
+    world = make_world("later", sets={"Guide": GUIDE})
+    run = world.run(rules.url, "Guide")
+    case = world.benchmark.cases.get(key="c1")
+    Rubric.objects.filter(case=case).update(status="superseded")
+    publish(case, [*GOLD, GUIDE[0]], version=2)
+    report = report_on(world, run, world.judged(run, lambda *_: True))
+    assert report.result["facts"]["taught_since"] == {"Guide": 1}
+    client.force_login(world.admin)
+    page = client.get(f"/b/later/validity/{report.public_id}/").content.decode()
+    assert "Guide: 1 criterion that guided grades by now" in " ".join(page.split())
+    assert "have taken in 1 guiding criterion of Guide: its gain" in " ".join(methods_of(report).paragraphs)
+
+
+def test_lists_of_ungraded_texts_claim_nothing(rules: RuleEndpoint) -> None:
+    world = make_world("ungraded", sets={"Guide": GUIDE})
+    run = world.run(rules.url, "Guide")
+    of_bases: Any = SimpleNamespace(derived_names=[])
+    graded = world.judged(of_bases, lambda *_: True)
+    assert body(report_on(world, run, graded), "")["harms"].empty == "No text is graded yet."
 
 
 def test_a_report_is_stale_once_a_verdict_changes(rules: RuleEndpoint) -> None:
