@@ -33,10 +33,10 @@ FULL = ["draft_plan", "rank", "evidence", "facts", "relevance", "support", "need
 def test_facts_needs_and_suggestions_of_a_run(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:
     run = nursery.run(scripted.url)
     assert run.status == "finished"
-    asked = Counter(scripted.stages())
+    stages = Counter(scripted.stages())
     # The case is no part of what the checker is asked: the second case may have its answer from the store.
-    assert asked.pop("support") in (1, 2)
-    assert asked == {stage: 2 for stage in FULL if stage != "support"}
+    assert stages.pop("support") in (1, 2)
+    assert stages == {stage: 2 for stage in FULL if stage != "support"}
     case = nursery.cases[0]
     passages = nursery.passages()
 
