@@ -14,7 +14,7 @@ from scoring.pipelines.asking import read_answer
 from scoring.pipelines.cache import StoredAnswer, answers_to_replay, good_answers
 from scoring.pipelines.hashing import body_of_request, canonical, digest_of, hash_of_request, nonce_for_input
 from scoring.pipelines.kind import AnyKind, Computed, EndpointUse, LookUp, Output, StepName
-from scoring.pipelines.settling import outputs_of
+from scoring.pipelines.outputs import outputs_of
 from scoring.pipelines.steps import NOT_FOUND, NOT_STORED, WITHHELD, PendingStep, ReadyStep, StepResult
 
 State = PipelineStep.State
