@@ -7,7 +7,7 @@ each output is decoded only where it is read, and the outputs of a stage are fet
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
 from django.db.models import TextField
@@ -18,16 +18,47 @@ from scoring.pipelines.kind import Output, StepName
 
 State = PipelineStep.State
 CaseNames = Mapping[int, Collection[StepName]]
+Place = tuple[int, StepName]  # the case and the step
+KEPT_CHARACTERS = 16_000_000
+
+
+class KeptOutputs:
+    """Outputs of a run that were fetched before, as JSON, so that the steps of a case do not fetch them again.
+
+    An output never changes once it is stored, so it does not matter when it was fetched. What was not read for the
+    longest time is forgotten first.
+    """
+
+    def __init__(self, most: int = KEPT_CHARACTERS) -> None:
+        self._left = most
+        self._texts: OrderedDict[Place, str] = OrderedDict()
+
+    def get(self, place: Place) -> str | None:
+        """An output, if it is kept."""
+        text = self._texts.get(place)
+        if text is not None:
+            self._texts.move_to_end(place)
+        return text
+
+    def keep(self, texts: Mapping[Place, str]) -> None:
+        """Keep these outputs."""
+        new = {place: text for place, text in texts.items() if place not in self._texts}
+        self._texts.update(new)
+        self._left -= sum(map(len, new.values()))
+        while self._left < 0:
+            _place, text = self._texts.popitem(last=False)
+            self._left += len(text)
 
 
 def outputs_of(
-    run: PipelineRun, cases: Collection[int], *, done: CaseNames | None = None
+    run: PipelineRun,
+    cases: Collection[int],
+    *,
+    done: CaseNames | None = None,
+    kept: KeptOutputs | None = None,
 ) -> dict[int, Mapping[StepName, Output]]:
-    """The outputs of the finished steps of each of these cases; ``done`` names these steps where that is known.
-
-    An output never changes, so it does not matter when it is read.
-    """
-    stages = _Stages(run, cases, done)
+    """The outputs of the finished steps of each of these cases; ``done`` names these steps where that is known."""
+    stages = _Stages(run, cases, done, kept or KeptOutputs(0))
     return {case: CaseOutputs(stages, case) for case in cases}
 
 
@@ -58,20 +89,25 @@ class CaseOutputs(Mapping[StepName, Output]):
 class _Stages:
     """What was fetched so far for some cases of a run."""
 
-    def __init__(self, run: PipelineRun, cases: Collection[int], done: CaseNames | None) -> None:
-        self._steps = run.steps.filter(case__in=cases, state=State.DONE).order_by()
+    def __init__(self, run: PipelineRun, cases: Collection[int], done: CaseNames | None, kept: KeptOutputs) -> None:
+        self._cases = cases
+        self._done_steps = run.steps.filter(state=State.DONE).order_by()
         self._done = done
-        self._texts: dict[str, dict[tuple[int, StepName], str]] = {}
+        self._kept = kept
+        self._fetched: dict[str, set[int]] = defaultdict(set)
+        self._texts: dict[Place, str] = {}
 
     def text(self, case: int, name: StepName) -> str:
         """An output as JSON; `KeyError` where the step is not done."""
         if self._done is not None and name not in self._done.get(case, ()):
             raise KeyError(name)
-        texts = self._texts.get(name.stage)
-        if texts is None:
-            texts = self._texts[name.stage] = self._fetch(name.stage)
+        place = (case, name)
+        if (text := self._kept.get(place)) is not None:
+            return text
+        if case not in self._fetched[name.stage]:
+            self._fetch(name)
         try:
-            return texts[case, name]
+            return self._texts[place]
         except KeyError:
             raise KeyError(name) from None
 
@@ -79,12 +115,19 @@ class _Stages:
         """The steps of a case that are done."""
         if self._done is None:
             done = defaultdict[int, list[StepName]](list)
-            for own, stage, key, number in self._steps.values_list("case", "stage", "key", "round"):
+            rows = self._done_steps.filter(case__in=self._cases)
+            for own, stage, key, number in rows.values_list("case", "stage", "key", "round"):
                 done[own].append(StepName(stage, key, number))
             self._done = done
         return self._done.get(case, ())
 
-    def _fetch(self, stage: str) -> dict[tuple[int, StepName], str]:
-        rows = self._steps.filter(stage=stage).annotate(text=Cast("output", TextField()))
+    def _fetch(self, name: StepName) -> None:
+        """Fetch the outputs of its stage for the cases whose step of this name is not kept."""
+        fetched = self._fetched[name.stage]
+        cases = [case for case in self._cases if case not in fetched and self._kept.get((case, name)) is None]
+        rows = self._done_steps.filter(case__in=cases, stage=name.stage).annotate(text=Cast("output", TextField()))
         columns = ("case", "stage", "key", "round", "text")
-        return {(case, StepName(*name)): text for case, *name, text in rows.values_list(*columns)}
+        texts = {(case, StepName(*own)): text for case, *own, text in rows.values_list(*columns)}
+        fetched.update(cases)
+        self._texts.update(texts)
+        self._kept.keep(texts)
