@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
+from consilium.core.among import Among
 from scoring.models import PipelineRun, PipelineStep
 from scoring.pipelines.kind import Output, StepName
 
@@ -115,7 +116,7 @@ class _Stages:
         """The steps of a case that are done."""
         if self._done is None:
             done = defaultdict[int, list[StepName]](list)
-            rows = self._done_steps.filter(case__in=self._cases)
+            rows = self._done_steps.filter(Among("case", self._cases))
             for own, stage, key, number in rows.values_list("case", "stage", "key", "round"):
                 done[own].append(StepName(stage, key, number))
             self._done = done
@@ -125,7 +126,9 @@ class _Stages:
         """Fetch the outputs of its stage for the cases whose step of this name is not kept."""
         fetched = self._fetched[name.stage]
         cases = [case for case in self._cases if case not in fetched and self._kept.get((case, name)) is None]
-        rows = self._done_steps.filter(case__in=cases, stage=name.stage).annotate(text=Cast("output", TextField()))
+        rows = self._done_steps.filter(Among("case", cases), stage=name.stage).annotate(
+            text=Cast("output", TextField())
+        )
         columns = ("case", "stage", "key", "round", "text")
         texts = {(case, StepName(*own)): text for case, *own, text in rows.values_list(*columns)}
         fetched.update(cases)

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from consilium.core.among import Among
 from rubrics.imports.bulk import chunks
 from scoring.models import PipelineRun, PipelineStep
 from scoring.pipelines.kind import KINDS, AnyKind, PlannedStep, StepName
@@ -26,7 +27,7 @@ def settle_cases(run: PipelineRun, kind: AnyKind, settings: Any, cases: Collecti
     """
     ids: dict[tuple[int, StepName], int] = {}
     states_of: dict[int, dict[StepName, str]] = defaultdict(dict)
-    rows = run.steps.filter(case__in=cases).order_by("pk")
+    rows = run.steps.filter(Among("case", cases)).order_by("pk")
     for pk, case, stage, key, number, state in rows.values_list("pk", "case", "stage", "key", "round", "state"):
         name = StepName(stage, key, number)
         ids[case, name] = pk
@@ -49,7 +50,7 @@ def settle_cases(run: PipelineRun, kind: AnyKind, settings: Any, cases: Collecti
     PipelineStep.objects.bulk_create(new)
     for state, steps in changed.items():
         if steps:
-            PipelineStep.objects.filter(pk__in=steps, state__in=UNDECIDED).update(state=state)
+            PipelineStep.objects.filter(Among("pk", steps), state__in=UNDECIDED).update(state=state)
     return [*changed[State.READY], *(step.pk for step in new if step.state == State.READY)]
 
 

@@ -32,7 +32,9 @@ FULL = ["draft_plan", "rank", "evidence", "facts", "relevance", "support", "need
 def test_facts_needs_and_suggestions_of_a_run(nursery: DraftingWorld, scripted: ScriptedEndpoint) -> None:
     run = nursery.run(scripted.url)
     assert run.status == "finished"
-    assert sorted(scripted.stages()) == sorted(2 * FULL)
+    # What is asked in the second case as in the first is answered from the store, if the first was answered by then.
+    assert set(scripted.stages()) == set(FULL)
+    assert run.steps.exclude(call=None).count() == len(2 * FULL)
     case = nursery.cases[0]
     passages = nursery.passages()
 
