@@ -137,7 +137,7 @@ class RecipeContent(StrictConfig):
 
     def stage(self, name: str) -> RecipeStage:
         """A stage with its settings; one that is not named has the defaults."""
-        return self.stages.get(name, DEFAULT_STAGES.get(name, RecipeStage()))
+        return self.stages.get(name, DEFAULT_STAGES.get(name, _OTHER_STAGE))
 
     def has(self, name: str) -> bool:
         """Whether a stage that asks a model is part of the recipe."""
@@ -149,6 +149,7 @@ class RecipeContent(StrictConfig):
         return hashlib.sha256(canonical(self.model_dump(mode="json")).encode()).hexdigest()
 
 
+_OTHER_STAGE = RecipeStage()
 DEFAULT_STAGES: Mapping[str, RecipeStage] = {
     RANK: RecipeStage(model="fast"),
     RELEVANCE: RecipeStage(model="fast"),

@@ -140,6 +140,8 @@ class DraftingKind(PipelineKind[DraftingConfig]):
 
 def cases_with_withheld_passages(run: PipelineRun, cases: Collection[int]) -> set[int]:
     """The cases for which the run found a passage of a document that may not be sent any more."""
+    if not Document.objects.filter(collection__benchmark=run.benchmark_id, may_send=False).exists():
+        return set()
     passages_of = sent_passages(run, cases)
     ids = {passage for own in passages_of.values() for passage in own}
     withheld = Document.objects.filter(passages__public_id__in=ids, may_send=False)

@@ -24,7 +24,8 @@ from rubrics.lint.wording import remarks_on
 from rubrics.models import Benchmark, Case, Rubric, RubricItem
 from scoring.models import PipelineRun, PipelineStep
 from scoring.pipelines.cache import answer_of, request_of
-from scoring.pipelines.settling import name_of, outputs_of
+from scoring.pipelines.outputs import outputs_of
+from scoring.pipelines.settling import name_of
 
 State = PipelineStep.State
 CASES_PER_PAGE = 50
@@ -193,7 +194,7 @@ class ShownStep:
 def steps_of_case(run: DraftingRun, case: Case) -> list[ShownStep]:
     """The steps of a case in the order of the stages, with all that was sent and answered."""
     settings = drafting_config(run.config, may_call=False)
-    done = outputs_of(run, [case.pk]).get(case.pk, {})
+    done = outputs_of(run, [case.pk])[case.pk]
     material = {"case": case.key, "conversation": case.conversation}
     order = {stage: place for place, stage in enumerate(KIND.stages)}
     rows = sorted(run.steps.filter(case=case).select_related("call"), key=lambda row: (order[row.stage], row.round))

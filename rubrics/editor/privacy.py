@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from consilium.core.among import Among
 from consilium.core.i18n import translate
 from rubrics.editor.draft_content import DraftItem
 from rubrics.models import Case, Criterion, PrivacyWaiver, Rubric
@@ -66,15 +67,15 @@ def cases_with_open_findings(cases: Collection[int]) -> set[int]:
 
     As in `open_findings`, the texts of a case with a published rubric are public; drafts and tags are not looked at.
     """
-    public = Rubric.objects.filter(case__in=cases, status__in=(Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED))
-    rows = Case.objects.filter(pk__in=set(cases).difference(public.values_list("case", flat=True)))
+    public = Rubric.objects.filter(Among("case", cases), status__in=(Rubric.Status.PUBLISHED, Rubric.Status.SUPERSEDED))
+    rows = Case.objects.filter(Among("pk", set(cases).difference(public.values_list("case", flat=True))))
     marked = {
         (case.pk, finding.kind, finding.quote)
         for case in rows.only("key", "conversation", "reference_answer").order_by("pk")
         for _place, text in _of_case(case)
         for finding in findings(text)
     }
-    waived = PrivacyWaiver.objects.filter(case__in={pk for pk, _kind, _quote in marked})
+    waived = PrivacyWaiver.objects.filter(Among("case", {pk for pk, _kind, _quote in marked}))
     return {pk for pk, _kind, _quote in marked.difference(waived.values_list("case", "kind", "quote"))}
 
 

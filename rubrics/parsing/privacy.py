@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from consilium.core.phrases import Phrase
 
@@ -208,12 +209,24 @@ _FINDERS: tuple[tuple[str, _Finder, Phrase], ...] = (
 )
 
 
+# A run looks at the texts of a case before each of its steps. Longer texts are not kept, which bounds the memory.
+KEPT_TEXTS = 4096
+KEPT_LENGTH = 10_000
+
+
 def findings(text: str) -> list[PrivacyFinding]:
     """What in ``text`` looks as if it named a person, in order; no two overlap."""
+    return list(_kept_findings(text) if len(text) <= KEPT_LENGTH else _findings(text))
+
+
+def _findings(text: str) -> tuple[PrivacyFinding, ...]:
     narrow = _RANDOM_ID.sub(lambda match: "x" * len(match[0]), text.translate(_NARROW))
     taken: list[PrivacyFinding] = []
     for kind, find, why in _FINDERS:
         for start, end in find(narrow):
             if end > start and not any(start < finding.end and finding.start < end for finding in taken):
                 taken.append(PrivacyFinding(kind, start, end, text[start:end], why))
-    return sorted(taken, key=lambda finding: finding.start)
+    return tuple(sorted(taken, key=lambda finding: finding.start))
+
+
+_kept_findings = lru_cache(KEPT_TEXTS)(_findings)

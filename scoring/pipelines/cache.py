@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 
 from django.db.models import QuerySet
 
+from consilium.core.among import Among
 from scoring.models import EndpointCall, PipelineRun, PipelineStep
 from scoring.pipelines.kind import Answer
 
@@ -79,7 +80,7 @@ def answers_to_replay(run: PipelineRun, requests: Collection[RequestKey]) -> dic
 
 def _calls(run: PipelineRun, requests: Collection[RequestKey]) -> QuerySet[EndpointCall]:
     hashes = {request_hash for request_hash, _endpoint in requests}
-    return EndpointCall.objects.filter(benchmark=run.benchmark_id, request_hash__in=hashes).defer("request")
+    return EndpointCall.objects.filter(Among("request_hash", hashes), benchmark=run.benchmark_id).defer("request")
 
 
 def _first(calls: Iterable[EndpointCall], requests: Collection[RequestKey]) -> dict[RequestKey, StoredAnswer]:

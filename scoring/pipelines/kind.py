@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from consilium.llm.endpoint import Endpoint
 from consilium.llm.errors import ContentError
@@ -28,9 +28,8 @@ from scoring.models import PipelineRun
 Output = dict[str, Any]  # an object of JSON values
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class StepName:
-    """The name of a step within its case."""
+class StepName(NamedTuple):
+    """The name of a step within its case. Names are made, compared and hashed by the thousand, so it is a tuple."""
 
     stage: str
     key: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from scoring.pipelines.asking import read_answer
 from scoring.pipelines.cache import StoredAnswer, answers_to_replay, good_answers
 from scoring.pipelines.hashing import body_of_request, canonical, digest_of, hash_of_request, nonce_for_input
 from scoring.pipelines.kind import AnyKind, Computed, EndpointUse, LookUp, Output, StepName
-from scoring.pipelines.settling import outputs_of
+from scoring.pipelines.outputs import KeptOutputs, outputs_of
 from scoring.pipelines.steps import NOT_FOUND, NOT_STORED, WITHHELD, PendingStep, ReadyStep, StepResult
 
 State = PipelineStep.State
@@ -29,12 +29,13 @@ class Preparer:
     kind: AnyKind
     settings: Any
     uses: Mapping[str, EndpointUse]
+    kept: KeptOutputs = field(default_factory=KeptOutputs)
 
     def prepare(self, rows: Sequence[tuple[Any, ...]], *, at: datetime) -> tuple[list[PendingStep], list[StepResult]]:
         """Requests to send, and the results of the steps that need none, of rows with `COLUMNS`."""
         cases = {row[1] for row in rows}
         materials = self.kind.materials(self.settings, self.run, cases)
-        outputs = outputs_of(self.run, cases) if self.kind.has_chains else {}
+        outputs = outputs_of(self.run, cases, kept=self.kept) if self.kind.has_chains else {}
         pending: list[PendingStep] = []
         results: list[StepResult] = []
         queries: list[tuple[ReadyStep, LookUp]] = []

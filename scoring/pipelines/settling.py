@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
 
+from consilium.core.among import Among
 from rubrics.imports.bulk import chunks
 from scoring.models import PipelineRun, PipelineStep
-from scoring.pipelines.kind import KINDS, AnyKind, Output, PlannedStep, StepName
+from scoring.pipelines.kind import KINDS, AnyKind, PlannedStep, StepName
+from scoring.pipelines.outputs import outputs_of
 
 State = PipelineStep.State
 CASES_AT_ONCE = 1000  # whose steps are loaded with their outputs
@@ -23,28 +25,32 @@ def settle_cases(run: PipelineRun, kind: AnyKind, settings: Any, cases: Collecti
     Returns the ids of the steps that became ready. Call it in the transaction that changed a step. A step whose needed
     steps are all done is ready; where one of them failed, it is skipped until that one is asked again.
     """
-    rows = defaultdict[int, dict[StepName, PipelineStep]](dict)
-    for step in run.steps.filter(case__in=cases).order_by("pk"):
-        rows[step.case_id][name_of(step)] = step
+    ids: dict[tuple[int, StepName], int] = {}
+    states_of: dict[int, dict[StepName, str]] = defaultdict(dict)
+    rows = run.steps.filter(Among("case", cases)).order_by("pk")
+    for pk, case, stage, key, number, state in rows.values_list("pk", "case", "stage", "key", "round", "state"):
+        name = StepName(stage, key, number)
+        ids[case, name] = pk
+        states_of[case][name] = state
+    done = {case: [name for name, state in own.items() if state == State.DONE] for case, own in states_of.items()}
+    outputs = outputs_of(run, states_of, done=done)
     new: list[PipelineStep] = []
     changed: dict[State, list[int]] = {State.WAITING: [], State.READY: [], State.SKIPPED: []}
-    for case, steps in rows.items():
-        done = {name: step.output for name, step in steps.items() if step.output is not None}
-        states = {name: State(step.state) for name, step in steps.items()}
-        for planned in kind.plan(settings, done):
+    for case, states in states_of.items():
+        for planned in kind.plan(settings, outputs[case]):
+            before = states.get(planned.name)
+            if before is not None and before not in UNDECIDED:
+                continue
             state = _state(planned, states)
-            stored = steps.get(planned.name)
-            if stored is None:
+            if before is None:
                 new.append(new_step(run, case, planned.name, state))
-            elif stored.state in UNDECIDED and stored.state != state:
-                changed[state].append(stored.pk)
-            else:
-                state = State(stored.state)
+            elif before != state:
+                changed[state].append(ids[case, planned.name])
             states[planned.name] = state
     PipelineStep.objects.bulk_create(new)
-    for state, ids in changed.items():
-        if ids:
-            PipelineStep.objects.filter(pk__in=ids, state__in=UNDECIDED).update(state=state)
+    for state, steps in changed.items():
+        if steps:
+            PipelineStep.objects.filter(Among("pk", steps), state__in=UNDECIDED).update(state=state)
     return [*changed[State.READY], *(step.pk for step in new if step.state == State.READY)]
 
 
@@ -59,7 +65,7 @@ def make_ready(run: PipelineRun, steps: QuerySet[PipelineStep]) -> None:
             settle_cases(run, kind, settings, own)
 
 
-def _state(planned: PlannedStep, states: dict[StepName, State]) -> State:
+def _state(planned: PlannedStep, states: Mapping[StepName, str]) -> State:
     needed = {states.get(name, State.WAITING) for name in planned.needs}
     if needed & {State.FAILED, State.SKIPPED}:
         return State.SKIPPED
@@ -74,12 +80,3 @@ def new_step(run: PipelineRun, case: int, name: StepName, state: State) -> Pipel
 def name_of(step: PipelineStep) -> StepName:
     """The name of a stored step within its case."""
     return StepName(step.stage, step.key, step.round)
-
-
-def outputs_of(run: PipelineRun, cases: Collection[int]) -> dict[int, dict[StepName, Output]]:
-    """The outputs of the finished steps of these cases, by case."""
-    outputs = defaultdict[int, dict[StepName, Output]](dict)
-    rows = run.steps.filter(case__in=cases, state=State.DONE).order_by()
-    for case, stage, key, number, output in rows.values_list("case", "stage", "key", "round", "output"):
-        outputs[case][StepName(stage, key, number)] = output or {}
-    return outputs

@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 
+from consilium.core.among import Among
 from consilium.llm.meter import Usage
 from consilium.llm.parsing import storable
 from rubrics.imports.bulk import reserve_ids
@@ -80,7 +81,7 @@ def store_results(
     calls = _write_calls(run, uses, results, at)
     still_ready = set(
         PipelineStep.objects.select_for_update()
-        .filter(pk__in=[result.step.id for result in results], run=run, state=State.READY)
+        .filter(Among("pk", [result.step.id for result in results]), run=run, state=State.READY)
         .order_by("pk")
         .values_list("pk", flat=True)
     )

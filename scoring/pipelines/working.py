@@ -20,6 +20,7 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from consilium.core.among import Among
 from consilium.core.errors import DomainError
 from consilium.core.i18n import language_of, translate
 from consilium.core.jobs import Clock
@@ -304,4 +305,4 @@ def _ready_rows(turn: PipelineTurn, size: int) -> Iterator[list[tuple[Any, ...]]
             yield left
     while True:
         ids = [turn.ready.popleft() for _number in range(min(size, len(turn.ready)))]
-        yield list(steps.filter(pk__in=ids).order_by("pk").values_list(*COLUMNS)) if ids else []
+        yield list(steps.filter(Among("pk", ids)).order_by("pk").values_list(*COLUMNS)) if ids else []
