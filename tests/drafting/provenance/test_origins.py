@@ -151,10 +151,10 @@ def test_no_route_tells_a_reviewer_what_was_suggested(world: Drafted, client: Cl
     draft = world.save(items(world))
     names = [row.public_id for row in world.suggestions]
     key, slug = world.case.public_id, "origins"
-    api, write, one = f"/api/v1/benchmarks/{slug}", f"/b/{slug}/write/{key}", names[0]
+    api, write, criterion = f"/api/v1/benchmarks/{slug}", f"/b/{slug}/write/{key}", names[0]
     shown = [f"{api}/cases/{key}/draft/", f"{api}/cases/{key}/review/", f"{api}/reviews/"]
     shown += [f"{write}/rubric/", f"{write}/rubric/draft/", f"{write}/review/"]
-    missing = [f"{write}/suggestions/", f"{api}/suggestions/{one}/", f"/b/{slug}/suggestions/{one}/"]
+    missing = [f"{write}/suggestions/", f"{api}/suggestions/{criterion}/", f"/b/{slug}/suggestions/{criterion}/"]
     drafted = f"/b/{slug}/drafting/{world.run.public_id}/cases/{key}/"
 
     def tells() -> list[bool]:
@@ -188,7 +188,7 @@ def test_no_route_tells_a_reviewer_what_was_suggested(world: Drafted, client: Cl
     client.force_login(world.admin)
     assert tells()[0] and client.get(result).status_code == 200
     client.force_login(world.author)
-    assert client.get(shown[0]).json()["items"][1]["suggestion"] == one and statuses() == {200}
+    assert client.get(shown[0]).json()["items"][1]["suggestion"] == criterion and statuses() == {200}
     # They see it once they have decided, and always where the benchmark says so.
     client.force_login(world.second)
     DraftingTerms.objects.create(benchmark=world.benchmark, reviewers_see="always")
@@ -196,7 +196,7 @@ def test_no_route_tells_a_reviewer_what_was_suggested(world: Drafted, client: Cl
     DraftingTerms.objects.update(reviewers_see="after")
     assert statuses() == {404}
     return_draft(rubric=draft.rubric, reviewer=world.second, comment="Shorter.", item_comments={}, at=timezone.now())
-    assert statuses() == {200} and client.get(shown[0]).json()["items"][1]["suggestion"] == one
+    assert statuses() == {200} and client.get(shown[0]).json()["items"][1]["suggestion"] == criterion
 
 
 def test_the_id_of_a_criterion_does_not_tell_that_it_was_suggested(world: Drafted) -> None:
