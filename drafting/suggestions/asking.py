@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import Conflict, DomainError
-from drafting.models import DraftingRun, DraftingTerms
+from drafting.models import DRAFTING, DraftingRecipe, DraftingRun, DraftingTerms, Suggestion
 from drafting.runs.services import create_run
 from rubrics.models import Case, Rubric
 
@@ -19,9 +19,23 @@ def is_under_way(case: Case) -> bool:
     return DraftingRun.objects.filter(status__in=DraftingRun.LIVE, steps__case=case).exists()
 
 
+def has_open_drafts(case: Case, recipe: DraftingRecipe) -> bool:
+    """Whether suggestions of this version of the recipe wait for a decision: another run would draft them again."""
+    rows = Suggestion.objects.filter(case=case, state=Suggestion.State.OPEN, run__kind=DRAFTING)
+    return rows.filter(run__terms__recipe=recipe.name, run__terms__version=recipe.version).exists()
+
+
+def may_ask(case: Case, recipe: DraftingRecipe | None) -> bool:
+    """Whether asking would give an author something new."""
+    return recipe is not None and not has_open_drafts(case, recipe)
+
+
 @transaction.atomic
 def ask_for_drafts(*, case: Case, by: User, at: datetime) -> DraftingRun:
-    """Order drafts for a case; `Conflict` while a run drafts for it, or its rubric is in review."""
+    """Order drafts for a case.
+
+    `Conflict` while a run drafts for it, while suggestions of the same recipe are open, or its rubric is in review.
+    """
     Case.objects.select_for_update(no_key=True).get(pk=case.pk)  # two who ask at once get one run
     terms = DraftingTerms.objects.select_related("recipe").filter(benchmark=case.benchmark_id).first()
     if terms is None or terms.recipe is None:
@@ -32,4 +46,6 @@ def ask_for_drafts(*, case: Case, by: User, at: datetime) -> DraftingRun:
         raise Conflict(_("This rubric is in review or published, so it cannot be written to."))
     if is_under_way(case):
         raise Conflict(_("Suggestions for this case are being drafted already."))
+    if has_open_drafts(case, terms.recipe):
+        raise Conflict(_("Decide on the open suggestions for this case first: the same recipe drafted them."))
     return create_run(benchmark=case.benchmark, recipe=terms.recipe, cases=[case.pk], by=by, at=at)

@@ -17,8 +17,9 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.strict_json import read_json
 from drafting import access
 from drafting.models import RejectionReason, SuggestionsOpened
+from drafting.recipes.selectors import terms_of
 from drafting.suggestions import selectors
-from drafting.suggestions.asking import ask_for_drafts, is_under_way
+from drafting.suggestions.asking import ask_for_drafts, is_under_way, may_ask
 from drafting.suggestions.decisions import MAX_DECISIONS, decide_many
 from drafting.suggestions.opening import NotOpen, open_suggestions, opening_for
 from rubrics.models import Case
@@ -88,7 +89,8 @@ def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
         "known": [row.as_json() for row in rows],
         "by_rules": any(row.suggestion.run.endpoint_kind == EndpointKind.RULES for row in rows),
         "reasons": RejectionReason.choices,
-        "may_ask": access.may_ask_for_draft(request.user, case.benchmark),
+        "may_ask": access.may_ask_for_draft(request.user, case.benchmark)
+        and may_ask(case, terms_of(case.benchmark).recipe),
         "is_under_way": is_under_way(case),
     }
 

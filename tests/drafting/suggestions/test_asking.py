@@ -1,0 +1,64 @@
+"""Drafts that an author asks for by the button of the panel."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from drafting.models import DraftingRun, DraftingTerms, Suggestion, SuggestionsOpened
+from rubrics.models import AuthoringRole
+from tests.drafting.drafting_world import DraftingWorld, ScriptedEndpoint
+from tests.drafting.runs.test_run_pages import recipe_of
+from tests.factories import UserFactory
+from tests.scoring.pipelines.verdict_chain import work
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+UNDER_WAY = "Suggestions for this case are being drafted already."
+OPEN = "Decide on the open suggestions for this case first"
+BUTTON = 'data-do-suggestions="ask"'
+
+
+def author_of(world: DraftingWorld) -> User:
+    author = UserFactory()
+    AuthoringRole.objects.create(benchmark=world.benchmark, user=author, role="author")
+    return author
+
+
+def ask(client: Client, world: DraftingWorld) -> str:
+    return client.post(f"/b/nursery/write/{world.cases[0].public_id}/suggestions/ask/").content.decode()
+
+
+def panel(client: Client, world: DraftingWorld) -> str:
+    return client.get(f"/b/nursery/write/{world.cases[0].public_id}/suggestions/").content.decode()
+
+
+def test_an_author_asks_for_one_case_and_not_twice(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    DraftingTerms.objects.create(benchmark=nursery.benchmark, recipe=recipe_of(nursery, scripted.url))
+    author = author_of(nursery)
+    client.force_login(author)
+    assert BUTTON in panel(client, nursery)
+    ask(client, nursery)
+    run = DraftingRun.objects.get()
+    assert set(run.steps.values_list("case", flat=True)) == {nursery.cases[0].pk}
+    assert UNDER_WAY in ask(client, nursery)
+    work(run)
+    # The same recipe would draft the same again.
+    SuggestionsOpened.objects.create(case=nursery.cases[0], author=author, opened_at=timezone.now())
+    assert BUTTON not in panel(client, nursery)
+    assert OPEN in ask(client, nursery)
+    assert DraftingRun.objects.count() == 1
+    Suggestion.objects.update(state="withdrawn")
+    assert BUTTON in panel(client, nursery)
+    ask(client, nursery)
+    assert DraftingRun.objects.count() == 2
+
+
+def test_without_a_recipe_for_authors_nobody_asks(nursery: DraftingWorld, client: Client) -> None:
+    client.force_login(author_of(nursery))
+    assert "This benchmark has no recipe for authors." in ask(client, nursery)
+    assert not DraftingRun.objects.exists()
