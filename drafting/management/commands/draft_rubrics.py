@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from consilium.core.csvfile import write_csv
 from consilium.core.errors import DomainError
+from consilium.core.out_folder import OutFolder, OutTable, add_out_arguments
 from drafting.models import DraftingRun
 from drafting.recipes.selectors import recipe_called
 from drafting.runs.building import build, size_of
@@ -44,7 +43,7 @@ class Command(BaseCommand):
         parser.add_argument("--budget", type=Decimal, help="in the currency of the recipe’s prices")
         parser.add_argument("--replay", metavar="RUN", help="the id of a run that has ended, instead of a recipe")
         parser.add_argument("--wait", action="store_true", help="stay until the run has ended")
-        parser.add_argument("--out", type=Path, metavar="DIR", help="write the tables there; implies --wait")
+        add_out_arguments(parser, required=False, more="; implies --wait")
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = benchmark_called(options["benchmark"])
@@ -57,7 +56,9 @@ class Command(BaseCommand):
             wait_for(run)
             self._print_result(run)
             if options["out"]:
-                self._write_tables(run, options["out"])
+                tables = [OutTable(name, table.columns, table.rows(run), table.texts) for name, table in TABLES.items()]
+                written = OutFolder(options["out"], options["overwrite"]).write(tables)
+                self.stdout.write(f"Written to {options['out']}: {written}")
             if run.status not in (PipelineRun.Status.FINISHED, PipelineRun.Status.INCOMPLETE):
                 raise CommandError(run.error or "The run did not finish.")
 
@@ -112,9 +113,3 @@ class Command(BaseCommand):
         )
         if run.endpoint_kind == "rules":
             self.stdout.write("The answers were given by rules, not by a language model.")
-
-    def _write_tables(self, run: DraftingRun, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, table in TABLES.items():
-            write_csv(folder / f"{name}.csv", table.columns, table.rows(run), text_columns=table.texts)
-            self.stdout.write(str(folder / f"{name}.csv"))
