@@ -52,6 +52,7 @@ def test_a_set_is_made_listed_and_read(staff: Client) -> None:
         "items": 4,
         "mends": 0,
         "split_of": None,
+        "drafting_run": None,
         "unsplit": 0,
         "corrected": 0,
         "created_at": body["created_at"],
