@@ -67,8 +67,10 @@ HELD_OUT = "Dittany-L"
 
 
 @transaction.atomic
-def load_demo(*, at: datetime) -> bool:
+def load_demo(*, at: datetime, rule_endpoint: str = "") -> bool:
     """Make the demo benchmark in its state at the moment ``at``; False if it is there already.
+
+    ``rule_endpoint``: the address that recipes of drafting ask from then on, where there is one.
 
     All or nothing. `DomainError` if a benchmark of other people has taken its name.
     """
@@ -104,7 +106,7 @@ def load_demo(*, at: datetime) -> bool:
         physician=people["author-1@example.org"],
         at=at,
     )
-    draft_criteria(demo, by=people["researcher@example.org"], at=at)
+    draft_criteria(demo, rule_endpoint=rule_endpoint, by=people["researcher@example.org"], at=at)
     _reports(demo, people["researcher@example.org"], at)
     return True
 

@@ -134,10 +134,16 @@ def stages_endpoint() -> Iterator[str]:
 
 @contextmanager
 def _allowed(complete: Complete, models: Sequence[str]) -> Iterator[str]:
-    with serving(complete, models) as address:
-        allowed = settings.JUDGE_ALLOWED_HOSTS
-        settings.JUDGE_ALLOWED_HOSTS = [*allowed, address]
-        try:
-            yield f"http://{address}/v1"
-        finally:
-            settings.JUDGE_ALLOWED_HOSTS = allowed
+    with serving(complete, models) as address, host_allowed(address):
+        yield f"http://{address}/v1"
+
+
+@contextmanager
+def host_allowed(address: str) -> Iterator[None]:
+    """Let this process call an address (``HOST:PORT``) meanwhile."""
+    allowed = settings.JUDGE_ALLOWED_HOSTS
+    settings.JUDGE_ALLOWED_HOSTS = [*allowed, address]
+    try:
+        yield
+    finally:
+        settings.JUDGE_ALLOWED_HOSTS = allowed

@@ -141,9 +141,9 @@ class CompoundShare:
     compound: int
 
     @property
-    def percent(self) -> float | None:
-        """In per cent; None without criteria."""
-        return 100 * self.compound / self.criteria if self.criteria else None
+    def share(self) -> float | None:
+        """From 0 to 1; None without criteria."""
+        return self.compound / self.criteria if self.criteria else None
 
 
 def compound_shares(run: DraftingRun) -> tuple[CompoundShare, CompoundShare]:

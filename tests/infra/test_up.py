@@ -165,6 +165,17 @@ def sessions_table(home):
         return connection.execute("SELECT to_regclass('django_session')::text").fetchone()[0]
 
 
+def asked_by_recipes(home):
+    """The endpoints that the newest versions of the recipes of drafting ask."""
+    folder = str(EmbeddedServer(home).socket_folder)
+    newest = """
+        SELECT DISTINCT ON (name) content #>> '{models,strong,endpoint}' FROM drafting_draftingrecipe
+        ORDER BY name, version DESC
+    """
+    with psycopg.connect(host=folder, user=SUPERUSER, dbname=SUPERUSER) as connection:
+        return {endpoint for (endpoint,) in connection.execute(newest)}
+
+
 @pytest.fixture
 def start_up(home):
     """Start `up`: `start_up(by_argument=…, **environment)`; stopped at the end."""
@@ -211,6 +222,7 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     models = wait_until(lambda: models_at(address), within_s=60, message="the endpoint of the demo answers")
     assert {model["owned_by"] for model in models} == {"consilium-rules"}
     assert address in up.get("/rules/")[1]
+    assert asked_by_recipes(up.home) == {address}  # so that drafts can be ordered in the demo
 
     # The web process knows the port that it was given, and answers to no other; a health check may leave it out.
     hosts = (f"localhost:{up.port}", f"127.0.0.1:{up.port}", "localhost:1", "localhost:6666", "localhost")

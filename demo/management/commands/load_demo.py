@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from consilium.core.errors import DomainError
@@ -20,10 +21,19 @@ class Command(BaseCommand):
         "password, so do not load it where real work is done."
     )
 
-    def handle(self, *, verbosity: int, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The endpoint that drafts."""
+        parser.add_argument(
+            "--rule-endpoint",
+            default=settings.RULE_ENDPOINT,
+            metavar="URL",
+            help="address of manage.py rule_endpoint, which the demo’s recipes ask (RULE_ENDPOINT)",
+        )
+
+    def handle(self, *, verbosity: int, rule_endpoint: str, **options: Any) -> None:
         """Load, and name the sign-ins."""
         try:
-            loaded = load_demo(at=timezone.now())
+            loaded = load_demo(at=timezone.now(), rule_endpoint=rule_endpoint)
         except DomainError as error:
             raise CommandError(str(error)) from error
         if verbosity == 0:

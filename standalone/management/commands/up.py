@@ -32,7 +32,7 @@ from accounts.services.mails import has_mail_server
 from consilium.healthcheck import is_well, known_host
 from consilium.hosts import bound_name
 from consilium.llm.rules.server import HOST
-from standalone.processes import BEAT, WORKER, Process, rule_endpoint, web
+from standalone.processes import BEAT, WORKER, rule_endpoint, web
 from standalone.supervisor import Stopped, Supervisor
 
 READY_WITHIN_S = 60.0
@@ -65,7 +65,7 @@ class Command(BaseCommand):
                 self._refuse_taken_port(bind, port)
                 processes = [web(bind=f"{bind}:{port}"), WORKER, BEAT]
                 if self._prepare(with_demo=not no_demo and _wants_demo()):
-                    processes.append(self._rule_endpoint())
+                    processes.append(rule_endpoint(port=self._rule_port()))
                 self._say("Starting web server, worker and beat …")
                 assert reaper.stdin is not None
                 self.supervisor = Supervisor(
@@ -205,17 +205,17 @@ class Command(BaseCommand):
 
         if "load_demo" in get_commands() and not Benchmark.objects.exists():
             self._say("First start: loading the demo benchmark …")
-            call_command("load_demo", verbosity=0)
+            call_command("load_demo", rule_endpoint=f"http://{HOST}:{self._rule_port()}/v1", verbosity=0)
         return Benchmark.objects.filter(is_demo=True).exists()
 
-    def _rule_endpoint(self) -> Process:
-        """The endpoint of the demo, on the port that it had the last time: the settings of judges name it."""
+    def _rule_port(self) -> int:
+        """The port of the demo’s endpoint, that of the last time: settings of judges and recipes name it."""
         kept = self.home / "rule_endpoint.port"
         before = kept.read_text() if kept.exists() else ""
         port = _free_port(int(before) if re.fullmatch("[0-9]{1,5}", before) else 0)
         kept.write_text(str(port))
         self.address["RULE_ENDPOINT"] = f"http://{HOST}:{port}/v1"
-        return rule_endpoint(port=port)
+        return port
 
     # Running ------------------------------------------------------------------------------------------------------
 
