@@ -167,16 +167,19 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
     """Lines of the authors' dashboard: cases with suggestions to decide on.
 
-    They are those on which ``user`` writes, or nobody does yet; put-aside suggestions wait too.
+    They are those on which ``user`` writes, or nobody does yet; put-aside suggestions wait too. Where the rubric is
+    published, the panel opens in a new version alone, and the line says so.
     """
     if not decides_on_suggestions(user, benchmark):
         return []
     drafts = Rubric.objects.filter(case=OuterRef("pk"), track="gold", status=Rubric.Status.DRAFT, draft__isnull=False)
+    published = Rubric.objects.filter(case=OuterRef("pk"), track="gold", status=Rubric.Status.PUBLISHED)
     reviewed = Rubric.objects.filter(case=OuterRef("pk"), track="gold", status=Rubric.Status.IN_REVIEW)
     wrote = RubricContributor.objects.filter(rubric__case=OuterRef("pk"), rubric__status="draft", user=user)
     cases = (
         Case.objects.filter(benchmark=benchmark, excluded_at=None)
         .annotate(n_open=Count("suggestions", filter=Q(suggestions__state=Suggestion.State.OPEN)))
+        .annotate(in_new_version=Exists(published) & ~Exists(drafts))
         .filter(Q(Exists(wrote)) | ~Q(Exists(drafts)), ~Q(Exists(reviewed)), n_open__gt=0)
         .order_by("key")[:MAX_CASES]
     )
@@ -185,10 +188,20 @@ def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
             label=gettext_lazy("Suggestions to decide"),
             key=case.key,
             address=reverse("rubrics:write-rubric", args=[benchmark.slug, case.public_id]),
-            detail=ngettext("%(n)d suggestion", "%(n)d suggestions", case.n_open) % {"n": case.n_open},
+            detail=_waiting_words(case.n_open, in_new_version=case.in_new_version),
         )
         for case in cases
     ]
+
+
+def _waiting_words(number: int, *, in_new_version: bool) -> str:
+    if in_new_version:
+        words = ngettext(
+            "%(n)d suggestion: begin a new version", "%(n)d suggestions: begin a new version", number
+        )  # fmt: skip
+    else:
+        words = ngettext("%(n)d suggestion", "%(n)d suggestions", number)
+    return words % {"n": number}
 
 
 def may_see_panel(user: User, case: Case) -> bool:

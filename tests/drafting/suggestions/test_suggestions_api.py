@@ -196,6 +196,14 @@ def test_the_desk_lists_cases_with_suggestions_to_decide() -> None:
     assert "Suggestions to decide" not in client_of(world.author).get(desk).content.decode()
 
 
+def test_the_desk_says_where_a_new_version_is_needed_to_decide() -> None:
+    world = Drafted(2)
+    desk = f"/b/{world.benchmark.slug}/write/"
+    assert "begin a new version" not in client_of(world.author).get(desk).content.decode()
+    world.publish([own("Names the dose."), taken(world.suggestions[0])])
+    assert "1 suggestion: begin a new version" in client_of(world.author).get(desk).content.decode()
+
+
 def test_the_editor_offers_the_panel_to_authors_of_a_case_with_suggestions() -> None:
     world = Drafted(1)
     editor = f"/b/{world.benchmark.slug}/write/{world.case.public_id}/rubric/"
