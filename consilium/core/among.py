@@ -12,9 +12,8 @@ from django.db.models import BigIntegerField, BooleanField, Func, TextField, Val
 class Among(Func):
     """Whether a column of whole numbers or of texts has one of ``values``: ``rows.filter(Among("case", cases))``.
 
-    PostgreSQL finds the same rows by the same plan as with ``__in``. But there Django makes a placeholder of each
-    value, and the driver splits the text of the query at each of them. With 200 values that takes longer than the
-    query itself.
+    It finds the same rows as ``__in``, for which Django makes a placeholder of each value and the driver splits the
+    text of the query at each of them. A run of steps asks for hundreds of values at a time, where that takes time.
     """
 
     arg_joiner = " = ANY("
