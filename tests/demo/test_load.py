@@ -43,7 +43,7 @@ from demo import GROUPS, PEOPLE, SEED, SIGN_INS
 from demo.rules_endpoint import rules_endpoint
 from documents.editions.selectors import citing_criteria
 from documents.models import Document
-from drafting.models import DraftingRun, DraftingTerms, Fact, Suggestion
+from drafting.models import DraftingRecipe, DraftingRun, DraftingTerms, Fact, Suggestion
 from rubrics.models import Benchmark, Case, Framing, Response, Rubric, RubricItem
 from scoring.models import AcuityReading, EndpointCall, JudgeRun, PipelineRun, TrainedModel, Verdict
 from scoring.pipelines.cache import request_of
@@ -51,12 +51,15 @@ from validation.models import NearMissPair, RefinementRun, RubricSet, TrialRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
+# Nothing answers there while these tests run.
+RULE_ENDPOINT = "http://127.0.0.1:9/v1"
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _loaded(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """The demo, loaded once for all tests of this module and taken back at the end."""
     with django_db_blocker.unblock(), transaction.atomic():
-        call_command("load_demo", verbosity=0)
+        call_command("load_demo", rule_endpoint=RULE_ENDPOINT, verbosity=0)
         yield
         transaction.set_rollback(True)
 
@@ -337,6 +340,12 @@ def test_suggestions_for_two_cases_wait_and_say_that_rules_made_them(client: Cli
     client.force_login(User.objects.get(email="researcher@example.org"))
     page = client.get(f"/b/demo/drafting/{run.public_id}/").content.decode()
     assert "no language model" in page
+
+
+def test_recipes_ask_the_endpoint_that_stays() -> None:
+    recipes = DraftingRecipe.objects.filter(benchmark__slug="demo").order_by("name", "-version").distinct("name")
+    models = [model for recipe in recipes for model in recipe.content["models"].values()]
+    assert {model["endpoint"] for model in models} == {RULE_ENDPOINT}
 
 
 def test_nothing_stays_allowed_of_the_endpoint_that_answered() -> None:

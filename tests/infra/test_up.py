@@ -20,6 +20,7 @@ from django.conf import settings
 from consilium.healthcheck import is_well
 from standalone.embedded import EmbeddedServer
 from standalone.embedded.server import SUPERUSER, binaries
+from standalone.management.commands import up as up_command
 from tests.processes import ROOT
 from tests.waiting import wait_until
 
@@ -165,17 +166,6 @@ def sessions_table(home):
         return connection.execute("SELECT to_regclass('django_session')::text").fetchone()[0]
 
 
-def asked_by_recipes(home):
-    """The endpoints that the newest versions of the recipes of drafting ask."""
-    folder = str(EmbeddedServer(home).socket_folder)
-    newest = """
-        SELECT DISTINCT ON (name) content #>> '{models,strong,endpoint}' FROM drafting_draftingrecipe
-        ORDER BY name, version DESC
-    """
-    with psycopg.connect(host=folder, user=SUPERUSER, dbname=SUPERUSER) as connection:
-        return {endpoint for (endpoint,) in connection.execute(newest)}
-
-
 @pytest.fixture
 def start_up(home):
     """Start `up`: `start_up(by_argument=…, **environment)`; stopped at the end."""
@@ -205,6 +195,17 @@ def models_at(address):
     return []
 
 
+@pytest.mark.django_db
+def test_the_demo_is_loaded_with_the_address_of_the_endpoint_that_stays(tmp_path, monkeypatch):
+    loads = []
+    monkeypatch.setattr(up_command, "call_command", lambda name, **options: loads.append((name, options)))
+    command = up_command.Command()
+    command.home, command.address = tmp_path, {}
+    command._load_demo()
+    assert loads == [("load_demo", {"rule_endpoint": command.address["RULE_ENDPOINT"], "verbosity": 0})]
+    assert re.fullmatch(r"http://127\.0\.0\.1:[0-9]+/v1", command.address["RULE_ENDPOINT"])
+
+
 def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     up = start_up(by_argument=True, CONSILIUM_DEMO="1")
     up.wait_until_ready()
@@ -222,7 +223,6 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     models = wait_until(lambda: models_at(address), within_s=60, message="the endpoint of the demo answers")
     assert {model["owned_by"] for model in models} == {"consilium-rules"}
     assert address in up.get("/rules/")[1]
-    assert asked_by_recipes(up.home) == {address}  # so that drafts can be ordered in the demo
 
     # The web process knows the port that it was given, and answers to no other; a health check may leave it out.
     hosts = (f"localhost:{up.port}", f"127.0.0.1:{up.port}", "localhost:1", "localhost:6666", "localhost")

@@ -34,11 +34,14 @@ def test_a_physician_decides_by_keys_alone(new_page: Callable[..., Page], loopba
     first = page.url
     for number in range(total):
         expect(page.get_by_text(f"{number} of {total} decided")).to_be_visible()
+        page.wait_for_load_state()  # scripts run after the words are there
         page.keyboard.press("2")
     expect(page.get_by_text("All decided")).to_be_visible()
     answers = set(CoverageDecision.objects.filter(run=run).values_list("stage", "answer"))
     assert answers == {("coverage", "partly"), ("coverage_back", "needless")}
+    queue = page.url
     page.get_by_role("link", name="Look at the last one again").click()
+    page.wait_for_url(lambda url: url != queue)
     for _number in range(total - 1):
         before = page.url
         page.keyboard.press("u")
