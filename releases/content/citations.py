@@ -93,8 +93,9 @@ def locators(
     """The locator of each citation; ``documents`` takes their documents."""
     citations = list(cited)
     passages = _passages(benchmark, {citation.passage for citation in citations})
-    for passage in passages.values() if documents is not None else ():
-        documents.note(passage)
+    if documents is not None:
+        for passage in passages.values():
+            documents.note(passage)
     return {
         citation: locator_of(citation, passages[citation.passage])
         for citation in citations
