@@ -55,7 +55,7 @@ def get_drafted_case(user: AnyUser, slug: str, public_id: str, case: str) -> tup
     runs = DraftingRun.objects.filter(benchmark=benchmark).select_related("benchmark", "created_by")
     run = get_object_or_404(runs, public_id=public_id)
     cases = Case.objects.filter(benchmark=benchmark.pk, pk__in=run.steps.values("case"))
-    cases = cases.exclude(pk__in=hidden_rubrics(user, benchmark).values("case"))
+    cases = cases.exclude(pk__in=hidden_cases(user, benchmark))
     if not may_order(user, benchmark):
         cases = cases.filter(Exists(SuggestionsOpened.objects.filter(case=OuterRef("pk"), author=user.pk)))
     row: Case = get_object_or_404(cases, public_id=case)
@@ -69,6 +69,11 @@ def get_drafted_case(user: AnyUser, slug: str, public_id: str, case: str) -> tup
 def hidden_rubrics(user: AnyUser, benchmark: Benchmark) -> QuerySet[Rubric]:
     """The rubrics in review whose suggestions ``user`` must not see before their decision (`rubrics.origins`)."""
     return origins.hidden_from(user, benchmark) if isinstance(user, User) else Rubric.objects.none()
+
+
+def hidden_cases(user: AnyUser, benchmark: Benchmark) -> QuerySet[Case]:
+    """The cases of these rubrics: what was drafted for them is in no page, table or answer for ``user``."""
+    return Case.objects.filter(pk__in=hidden_rubrics(user, benchmark).values("case"))
 
 
 def decides_on_suggestions(user: AnyUser, benchmark: Benchmark) -> bool:
@@ -90,7 +95,7 @@ def get_case_to_decide(user: AnyUser, slug: str, public_id: str) -> Case:
     It is missing for a physician who may still decide on its rubric in review.
     """
     benchmark = get_deciding_benchmark(user, slug)
-    cases = Case.objects.filter(benchmark=benchmark).exclude(pk__in=hidden_rubrics(user, benchmark).values("case"))
+    cases = Case.objects.filter(benchmark=benchmark).exclude(pk__in=hidden_cases(user, benchmark))
     case = get_object_or_404(cases, public_id=public_id)
     case.benchmark = benchmark
     return case
@@ -109,8 +114,7 @@ def get_suggestion(user: AnyUser, slug: str, public_id: str) -> Suggestion:
 
 def seen_by(user: AnyUser, benchmark: Benchmark, rows: QuerySet[Suggestion]) -> QuerySet[Suggestion]:
     """Of suggestions of a benchmark those that no review hides from ``user``. Published ones are no secret."""
-    hidden = hidden_rubrics(user, benchmark).values("case")
-    return rows.exclude(published_in=None, case__in=hidden)
+    return rows.exclude(published_in=None, case__in=hidden_cases(user, benchmark))
 
 
 def get_origin(user: AnyUser, slug: str, public_id: str) -> Suggestion:

@@ -76,7 +76,13 @@ def set_label(name: str) -> str:
 def _leading(report: Report) -> list[Row]:
     """The leading figures of each set, in the order of the run; its file is sorted by name."""
     order = report.result["facts"]["names"]
-    return sorted(_everything(report, "pairs"), key=lambda row: order.index(row["set"]))
+    rows = [row for row in _everything(report, "pairs") if _has_pairs(row)]
+    return sorted(rows, key=lambda row: order.index(row["set"]))
+
+
+def _has_pairs(row: Row) -> bool:
+    """Whether some pair counts, also one without a decision; files have a row that says why there is no figure."""
+    return bool(row["n_pairs"] or row["n_undecided"])
 
 
 def _set_of(row: Row) -> str:
@@ -95,6 +101,11 @@ def _cell(row: Row, name: str, column: str = "") -> str:
 
 def _plain(value: float | None) -> str:
     return Number(value).shown or "–"
+
+
+def _figure(row: Row, name: str) -> str:
+    """A figure without an interval, or the reason why there is none."""
+    return number(row, name).cell if row[name] is None else _plain(row[name])
 
 
 def _count(n: int) -> str:
@@ -129,10 +140,10 @@ def _pair_cells(row: Row) -> list[str]:
         set_label(row["set"]),
         _count(row["n_pairs"]),
         _cell(row, "win"),
-        _plain(row["tie"]),
-        _plain(row["loss"]),
+        _figure(row, "tie"),
+        _figure(row, "loss"),
         _cell(row, "mean_delta", "delta"),
-        _plain(row["mean_delta_100"]),
+        _figure(row, "mean_delta_100"),
         _count(row["n_undecided"]),
     ]
 
@@ -155,10 +166,10 @@ def _auroc(report: Report) -> PageTable:
                 [
                     set_label(row["set"]),
                     _cell(row, "auroc_paired"),
-                    _plain(row["auroc_pooled"]),
-                    *([_plain(row["auroc_self"])] if has_self else []),
-                    _plain(row["position_effect"]),
-                    _plain(row["order_consistent"]),
+                    _figure(row, "auroc_pooled"),
+                    *([_figure(row, "auroc_self")] if has_self else []),
+                    _figure(row, "position_effect"),
+                    _figure(row, "order_consistent"),
                 ]
                 for row in _leading(report)
             ]
@@ -244,7 +255,7 @@ def _answers(report: Report) -> PageTable:
 def _mutation(report: Report) -> PageTable:
     groups: dict[str, list[list[str]]] = {}
     for row in table_of(report, "mutation").dicts():
-        if row["slice"] == ALL or row["slice"].startswith("kind:"):
+        if _has_pairs(row) and (row["slice"] == ALL or row["slice"].startswith("kind:")):
             own = groups.setdefault(set_label(row["set"]), [])
             own.append([slice_label(row["slice"]), _count(row["n_pairs"]), _count(row["noticed"]), _cell(row, "score")])
     return PageTable(
@@ -331,7 +342,7 @@ def _by_slice(report: Report) -> PageTable:
                     set_label(row["set"]),
                     _count(row["n_pairs"]),
                     _cell(row, "win"),
-                    _plain(row["mean_delta_100"]),
+                    _figure(row, "mean_delta_100"),
                     _cell(row, "auroc_paired"),
                 ]
             )

@@ -15,6 +15,8 @@ from agreement.models import Report
 from agreement.reports.numbers import PValue, number
 from agreement.reports.stored import table_of
 from agreement.reports.tables import Row
+from consilium.core.from_english import from_english
+from consilium.core.i18n import translate
 from consilium.figures.charts import Point, points_and_whiskers
 from consilium.figures.score_slopes import ScoreSlope, score_slopes
 from consilium.figures.style import Palette
@@ -83,6 +85,11 @@ def _plain(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+def _figure(row: Row, name: str) -> str:
+    """A figure without an interval, or the reason why there is none."""
+    return number(row, name).cell if row[name] is None else _plain(row[name])
+
+
 def _points(row: Row, name: str) -> str:
     """A figure in points of 100 with its interval."""
     value, low, high = row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
@@ -117,7 +124,7 @@ def _gains(report: Report, rows: list[Row]) -> PageTable:
                     _plain(row["refined"], 1),
                     _points(row, "gain"),
                     f"{row['improved']:,} / {row['same']:,} / {row['worse']:,}",
-                    PValue.of(row, "p_sign_flip").shown or "–",
+                    PValue.of(row, "p_sign_flip").cell,
                     _plain(row["length_ratio"], 2),
                     "–" if row["new_numbers"] is None else f"{row['new_numbers']:,}",
                 ]
@@ -148,14 +155,14 @@ def _relative(report: Report, rows: list[Row]) -> PageTable:
             "": [
                 [
                     arm_label(row["arm"], facts),
-                    *(_plain(row[name]) for name in ("relative", "headroom", "relative_of_cases")),
+                    *(_figure(row, name) for name in ("relative", "headroom", "relative_of_cases")),
                     f"{row['n_relative']:,}",
                     _plain(row["of_upper_bound"]),
                 ]
                 for row in rows
             ]
         },
-        remark="; ".join(dict.fromkeys(row["note"] for row in rows if row["note"])),
+        remark="; ".join(dict.fromkeys(translate(from_english(row["note"])) for row in rows if row["note"])),
     )
 
 

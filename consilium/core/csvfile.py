@@ -5,17 +5,26 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 # Spreadsheets with an East Asian input locale turn full-width characters into their ASCII form.
-FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
+_FORMULA = re.compile(r"'* *[=+\-@\t\r\n＝＋－＠]")
 
 
 def inert(text: str) -> str:
-    """Prefix an apostrophe where a spreadsheet would read ``text`` as a formula, also after leading blanks."""
-    return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text
+    """Prefix an apostrophe where a spreadsheet would read ``text`` as a formula, also after leading blanks.
+
+    A text that is a formula behind apostrophes gets one more, so that `bare` gives every text back.
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def bare(cell: str) -> str:
+    """The text that `inert` was given."""
+    return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell) else cell
 
 
 def cell(value: Any, *, is_text: bool) -> str:

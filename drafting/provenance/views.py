@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from consilium.core.htmx import SignedInRequest, signed_in
 from drafting import access
 from drafting.provenance import selectors
+from drafting.provenance.graded import graded_responses
 from rubrics.consequences import consequences
 
 
@@ -20,13 +21,14 @@ def origin(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     benchmark = suggestion.case.benchmark
     trail = selectors.trail_of(benchmark, suggestion)
     runs = access.may_order(request.user, benchmark)
-    rubric = trail.criterion.rubric if trail.criterion is not None else None
+    item = trail.criterion if runs else None  # whose decisions and verdicts are shown
     context = {
         "benchmark": benchmark,
         "case": suggestion.case,
         "suggestion": suggestion,
         "trail": trail,
         "runs": runs,
-        "consequences": consequences(suggestion.case, rubric) if rubric is not None and runs else [],
+        "graded": graded_responses(suggestion.case, item.criterion) if item is not None else [],
+        "consequences": consequences(suggestion.case, item.rubric) if item is not None else [],
     }
     return render(request, "drafting/provenance/origin.html", context)

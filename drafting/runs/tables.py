@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from documents.models import Passage
 from drafting.models import DraftingRun
 from drafting.stages.findings import PROBLEM
 from drafting.stages.names import RESULT, RETRIEVE
+from rubrics.models import Case
 from scoring.models import PipelineStep
 from scoring.pipelines.kind import Output
 
@@ -29,9 +32,11 @@ class CaseResult:
     quotable: frozenset[str]
 
 
-def results_of(run: DraftingRun) -> Iterator[CaseResult]:
-    """The cases that have a result, in the order of their keys."""
+def results_of(run: DraftingRun, hidden: QuerySet[Case] | None = None) -> Iterator[CaseResult]:
+    """The cases that have a result, in the order of their keys; without those that are ``hidden``."""
     steps = run.steps.filter(stage=RESULT, state=PipelineStep.State.DONE).order_by("case__key")
+    if hidden is not None:
+        steps = steps.exclude(case__in=hidden)
     ids = list(steps.values_list("pk", flat=True))
     for start in range(0, len(ids), CASES_AT_ONCE):
         rows = list(
@@ -110,9 +115,9 @@ class RunTable:
     texts: tuple[str, ...]
     rows_of: Callable[[DraftingRun, CaseResult], Iterable[Row]]
 
-    def rows(self, run: DraftingRun) -> Iterator[Row]:
-        """All rows, by case."""
-        for result in results_of(run):
+    def rows(self, run: DraftingRun, hidden: QuerySet[Case] | None = None) -> Iterator[Row]:
+        """All rows, by case; none of cases that are ``hidden``."""
+        for result in results_of(run, hidden):
             yield from self.rows_of(run, result)
 
 

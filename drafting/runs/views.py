@@ -224,7 +224,8 @@ def _table(request: SignedInRequest, slug: str, public_id: str, name: str) -> St
     table = TABLES.get(name)
     if table is None:
         raise Http404
-    pieces = stream_csv(table.columns, table.rows(run), text_columns=table.texts)
+    hidden = access.hidden_cases(request.user, run.benchmark)
+    pieces = stream_csv(table.columns, table.rows(run, hidden), text_columns=table.texts)
     response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{run.benchmark.slug}-{name}-{run.public_id}.csv"'
     return response

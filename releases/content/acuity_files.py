@@ -1,6 +1,6 @@
 """The files of acuity in a release: columns, JSON Schema of rows, cells. Writing, checking and importing share it.
 
-A cell of a text column is `shielded`, so that `bare` gives the text back character by character. An empty cell of a
+A cell of a text column is `inert`, so that `bare` gives the text back character by character. An empty cell of a
 column of numbers is null to the schema.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.models import FIRST_ROUND, LAST_ROUND, AcuityRuling, LabelAnswer, ReferenceItem
+from consilium.core.csvfile import bare, inert
 from consilium.core.limits import (
     MAX_DATASET_LENGTH,
     MAX_GROUP_NAME_LENGTH,
@@ -27,7 +28,6 @@ from consilium.core.limits import (
 from rubrics.acuity.schemes import How
 from rubrics.models import Response
 from rubrics.parsing.acuity_files import FORMATS, SHAPES
-from rubrics.tables.columns import bare, shielded
 from scoring.models import AcuityReading, EndpointKind, PipelineRun
 from scoring.models.classification import CLASSIFY
 
@@ -392,7 +392,7 @@ def is_number(schema: Schema) -> bool:
 def row_of(path: str, values: Iterable[Any]) -> list[Any]:
     """The cells of a row as `stream_csv` takes them."""
     return [
-        value if is_number(schema) or value is None else shielded(str(value))
+        value if is_number(schema) or value is None else inert(str(value))
         for schema, value in zip(TABLES[path].values(), values, strict=True)
     ]
 

@@ -113,10 +113,11 @@ def build(spec: ReleaseOrder, root: Path, progress: Progress = no_progress) -> B
     places: list[CitedPlace] = []
     suggested: list[SuggestedPlace] = []
     keys = _write_cases(spec, folder, counts, left_out, slices, (places, suggested), progress)
-    if places:
-        _write_citations(spec.benchmark, folder, counts, places)
+    documents = CitedDocuments({})
     if suggested:
-        _write_suggestions(spec.benchmark, folder, counts, suggested)
+        _write_suggestions(spec.benchmark, folder, counts, suggested, documents)
+    if places or documents.documents:
+        _write_citations(spec.benchmark, folder, counts, places, documents)
     left_out["cases_of_datasets_not_passed_on"] = withheld_cases(spec.benchmark).count()
     folder.csv("slices.csv", SLICE_COLUMNS, slices.rows(), text_columns=("slice",))
     _write_work(spec, folder, keys, counts, left_out)
@@ -191,19 +192,24 @@ def _write_cases(
     return keys
 
 
-def _write_citations(benchmark: Benchmark, folder: Folder, counts: Counter[str], places: list[CitedPlace]) -> None:
-    documents = CitedDocuments({})
+def _write_citations(
+    benchmark: Benchmark, folder: Folder, counts: Counter[str], places: list[CitedPlace], documents: CitedDocuments
+) -> None:
     rows = citation_rows(benchmark, places, documents)
     counts["citations"] = folder.csv("citations.csv", CITATION_COLUMNS, rows, text_columns=CITATION_TEXT)
     counts["documents"] = folder.csv("documents.csv", DOCUMENT_COLUMNS, documents.rows(), text_columns=DOCUMENT_TEXT)
 
 
 def _write_suggestions(
-    benchmark: Benchmark, folder: Folder, counts: Counter[str], places: list[SuggestedPlace]
+    benchmark: Benchmark,
+    folder: Folder,
+    counts: Counter[str],
+    places: list[SuggestedPlace],
+    documents: CitedDocuments,
 ) -> None:
-    rows = suggestion_rows(benchmark, places)
+    rows = suggestion_rows(benchmark, places, documents)
     counts["suggestions"] = folder.csv("suggestions.csv", SUGGESTION_COLUMNS, rows, text_columns=SUGGESTION_TEXT)
-    facts = fact_rows(benchmark, places)
+    facts = fact_rows(benchmark, places, documents)
     counts["facts"] = folder.csv("facts.csv", FACT_COLUMNS, facts, text_columns=FACT_TEXT)
 
 

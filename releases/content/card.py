@@ -186,7 +186,7 @@ def _files(facts: CardFacts) -> str:
 
 
 def _citation_files(counts: Mapping[str, int]) -> list[str]:
-    lines = _cited_files(counts) if counts.get("citations") else []
+    lines = _cited_files(counts) if counts.get("documents") or counts.get("citations") else []
     if counts.get("suggestions"):
         lines.append(
             f"- `suggestions.csv`: the criteria that began as suggestions of a machine "

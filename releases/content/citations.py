@@ -17,7 +17,6 @@ from releases.content.record import CitedPlace, ReleasedCase
 from rubrics.editor.citation import Citation
 from rubrics.imports.bulk import chunks
 from rubrics.models import Benchmark
-from rubrics.tables.columns import shielded
 
 CITATION_COLUMNS = ("case", "criterion", "locator", "quote", "document", "sha256", "page", "headings", "text")
 CITATION_TEXT = ("case", "locator", "quote", "document", "headings", "text")
@@ -37,27 +36,26 @@ def cited_places(case: ReleasedCase) -> Iterator[CitedPlace]:
 
 @dataclass(slots=True)
 class CitedDocuments:
-    """The documents that were cited, gathered while the citations are written."""
+    """The documents that criteria, suggestions and facts rest on, gathered while these are written."""
 
     documents: dict[int, tuple[Document, bool]]
+
+    def note(self, passage: Any) -> None:
+        """Note the document of a passage of `passages_with_age`."""
+        self.documents[passage.document.pk] = (passage.document, passage.is_superseded)
 
     def rows(self) -> Iterator[Sequence[Any]]:
         """`DOCUMENT_COLUMNS`, by collection, key and edition."""
         ordered = sorted(self.documents.values(), key=lambda row: (row[0].collection.name, row[0].key, row[0].edition))
         for document, superseded in ordered:
             retired = document.retired_at.date().isoformat() if document.retired_at else ""
-            yield _safe(
+            yield (
                 *(document.key, document.sha256, document.collection.name, document.title, document.publisher),
                 *(document.version_label, document.kind, document.tier, document.language),
                 *("; ".join(document.jurisdictions), document.url, _day(document.published_on)),
                 *(_day(document.review_by), _flag(superseded), retired, document.licence),
                 *(_flag(document.may_quote), _flag(document.may_redistribute)),
             )
-
-
-def _safe(*cells: Any) -> list[Any]:
-    """Cells that no spreadsheet runs; `rubrics.tables.columns.bare` gives the texts back."""
-    return [shielded(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def _day(day: Any) -> str:
@@ -77,11 +75,11 @@ def citation_rows(
         for place in some:
             passage = passages.get(place.citation.passage) if place.citation else None
             if passage is None or place.citation is None:  # of a file whose documents are not in this benchmark
-                yield _safe(place.case, place.criterion, place.locator, *[""] * (len(CITATION_COLUMNS) - 3))
+                yield (place.case, place.criterion, place.locator, *[""] * (len(CITATION_COLUMNS) - 3))
                 continue
             document = passage.document
-            documents.documents[document.pk] = (document, passage.is_superseded)
-            yield _safe(
+            documents.note(passage)
+            yield (
                 *(place.case, place.criterion, place.locator, place.citation.quote if document.may_quote else ""),
                 *(document.key, document.sha256, page_label(passage)),
                 " › ".join(passage.headings) if document.may_quote or document.may_redistribute else "",
@@ -89,10 +87,15 @@ def citation_rows(
             )
 
 
-def locators(benchmark: Benchmark, cited: Iterable[Citation]) -> dict[Citation, str]:
-    """The locator of each citation."""
+def locators(
+    benchmark: Benchmark, cited: Iterable[Citation], documents: CitedDocuments | None = None
+) -> dict[Citation, str]:
+    """The locator of each citation; ``documents`` takes their documents."""
     citations = list(cited)
     passages = _passages(benchmark, {citation.passage for citation in citations})
+    if documents is not None:
+        for passage in passages.values():
+            documents.note(passage)
     return {
         citation: locator_of(citation, passages[citation.passage])
         for citation in citations

@@ -17,11 +17,10 @@ from consilium.core.errors import DomainError
 from documents.models import Passage
 from drafting.models import Fact, Suggestion
 from releases.content.cases import cases_to_release
-from releases.content.citations import locators
+from releases.content.citations import CitedDocuments, locators
 from rubrics.editor.citation import Citation, citations_of
 from rubrics.imports.bulk import chunks
 from rubrics.models import Benchmark, Rubric, RubricItem
-from rubrics.tables.columns import shielded
 from scoring.models import EndpointKind
 
 SUGGESTION_COLUMNS = (
@@ -66,21 +65,25 @@ def check_no_rules(benchmark: Benchmark) -> None:
         raise DomainError(text % {"n": n, "cases": ", ".join(cases)})
 
 
-def suggestion_rows(benchmark: Benchmark, places: Iterable[SuggestedPlace]) -> Iterator[Sequence[Any]]:
-    """`SUGGESTION_COLUMNS`, a few hundred at a time. Of a suggestion made elsewhere only its id is known."""
+def suggestion_rows(
+    benchmark: Benchmark, places: Iterable[SuggestedPlace], documents: CitedDocuments
+) -> Iterator[Sequence[Any]]:
+    """`SUGGESTION_COLUMNS`, a few hundred at a time; notes the documents. Of a suggestion made elsewhere only its id is
+    known.
+    """
     for some in chunks(places, _AT_ONCE):
         rows = _suggestions(benchmark, some)
         cited = {name: citations_of(row.citations) for name, row in rows.items()}
         every = {citation for citations in cited.values() for citation in citations}
-        names, quotable = locators(benchmark, every), _quotable(every)
+        names, quotable = locators(benchmark, every, documents), _quotable(every)
         for place in some:
             row = rows.get(place.suggestion)
             if row is None:
-                yield _safe(place.case, place.criterion, place.suggestion, *[""] * (len(SUGGESTION_COLUMNS) - 3))
+                yield (place.case, place.criterion, place.suggestion, *[""] * (len(SUGGESTION_COLUMNS) - 3))
                 continue
             citations = cited[place.suggestion]
             may_quote = all(citation.passage in quotable for citation in citations)
-            yield _safe(
+            yield (
                 *(place.case, place.criterion, place.suggestion, str(row.run.terms.get("recipe", ""))),
                 *(row.run.terms.get("version", ""), row.state, "" if row.distance is None else row.distance),
                 *(str(row.run.endpoint_kind), row.points, row.axis, " ".join(map(str, row.facts))),
@@ -89,17 +92,21 @@ def suggestion_rows(benchmark: Benchmark, places: Iterable[SuggestedPlace]) -> I
             )
 
 
-def fact_rows(benchmark: Benchmark, places: Iterable[SuggestedPlace]) -> Iterator[Sequence[Any]]:
-    """`FACT_COLUMNS`: the facts of each suggestion, a few hundred suggestions at a time."""
+def fact_rows(
+    benchmark: Benchmark, places: Iterable[SuggestedPlace], documents: CitedDocuments
+) -> Iterator[Sequence[Any]]:
+    """`FACT_COLUMNS`: the facts of each suggestion, a few hundred suggestions at a time; notes their documents."""
     for some in chunks(places, _AT_ONCE):
         rows = _suggestions(benchmark, some)
         facts: defaultdict[tuple[int, int], dict[int, Fact]] = defaultdict(dict)
         runs, cases = {row.run_id for row in rows.values()}, {row.case_id for row in rows.values()}
+        rested_on = {(row.run_id, row.case_id, number) for row in rows.values() for number in row.facts}
         for fact in Fact.objects.filter(run__in=runs, case__in=cases).select_related("passage"):
-            facts[fact.run_id, fact.case_id][fact.number] = fact
+            if (fact.run_id, fact.case_id, fact.number) in rested_on:
+                facts[fact.run_id, fact.case_id][fact.number] = fact
         cited = {fact.pk: _citation(fact) for own in facts.values() for fact in own.values()}
         every = {citation for citation in cited.values() if citation is not None}
-        names, quotable = locators(benchmark, every), _quotable(every)
+        names, quotable = locators(benchmark, every, documents), _quotable(every)
         for place in some:
             row = rows.get(place.suggestion)
             own = facts[row.run_id, row.case_id] if row is not None else {}
@@ -109,7 +116,7 @@ def fact_rows(benchmark: Benchmark, places: Iterable[SuggestedPlace]) -> Iterato
                 fact = own[number]
                 citation = cited[fact.pk]
                 may_quote = citation is not None and citation.passage in quotable
-                yield _safe(
+                yield (
                     *(place.case, place.criterion, place.suggestion, number, fact.kind, fact.quote_state),
                     *(fact.support, "true" if fact.is_usable else "false"),
                     names.get(citation, "") if citation is not None else "",
@@ -134,7 +141,3 @@ def _quotable(citations: Iterable[Citation]) -> frozenset[str]:
     names = {citation.passage for citation in citations}
     rows = Passage.objects.filter(public_id__in=names, document__may_quote=True) if names else Passage.objects.none()
     return frozenset(rows.values_list("public_id", flat=True))
-
-
-def _safe(*cells: Any) -> list[Any]:
-    return [shielded(cell) if isinstance(cell, str) else cell for cell in cells]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from releases.content.record import ReleasedCase
-from rubrics.tables.columns import CASE, COLUMNS, TEXT_COLUMNS, joined, shielded
+from rubrics.tables.columns import CASE, COLUMNS, TEXT_COLUMNS, joined
 
 SLICE_COLUMNS = ("slice", "n_cases", "n_criteria", "n_positive_criteria", "positive_points", "negative_points")
 # The same columns as the table of the rubric editor, so that the file can be imported.
@@ -34,10 +34,9 @@ def rubric_rows(case: ReleasedCase) -> Iterator[tuple[Any, ...]]:
     """`RUBRIC_COLUMNS` of each criterion."""
     for each in case.criteria:
         locators = joined([place.locator for place in each.cited])
-        texts = (joined(each.tags), each.source, each.element, each.expectation, each.bank, locators)
         yield (
-            *(shielded(case.key), each.position, shielded(each.text), each.points),
-            *(shielded(text) for text in texts),
+            *(case.key, each.position, each.text, each.points),
+            *(joined(each.tags), each.source, each.element, each.expectation, each.bank, locators),
         )
 
 

@@ -26,13 +26,25 @@ def check_citations(source: Source) -> Iterator[str]:
         documents = {
             (row["document"], row["sha256"]): row for row in table_rows(source, "documents.csv", DOCUMENT_COLUMNS)
         }
-        yield from _check_rows(source, documents)
+        cited = _behind_suggestions(source, names)
+        yield from _check_rows(source, documents, cited)
     except (Unreadable, csv.Error, UnicodeDecodeError, WrongColumns) as error:
         yield str(error)
 
 
-def _check_rows(source: Source, documents: dict[tuple[str, str], Row]) -> Iterator[str]:
-    cited: set[tuple[str, str]] = set()
+def _behind_suggestions(source: Source, names: set[str]) -> set[tuple[str, str]]:
+    """Key, and the beginning of the digest, of the documents on which suggestions and their facts rest."""
+    cells: list[str] = []
+    if "suggestions.csv" in names:
+        cells += [row["citations"] for row in table_rows(source, "suggestions.csv", ("citations",))]
+    if "facts.csv" in names:
+        cells += [row["locator"] for row in table_rows(source, "facts.csv", ("locator",))]
+    places = [LOCATOR.fullmatch(name) for cell in cells for name in parted(cell)]
+    return {(place["key"], place["sha"]) for place in places if place is not None}
+
+
+def _check_rows(source: Source, documents: dict[tuple[str, str], Row], cited: set[tuple[str, str]]) -> Iterator[str]:
+    """Hold the rows against the criteria; ``cited`` are the documents of suggestions, to which theirs are added."""
     rows = table_rows(source, "citations.csv", CITATION_COLUMNS)
     for number, (row, expected) in enumerate(zip_longest(rows, _of_criteria(source)), start=1):
         place = f"citations.csv, row {number}"
@@ -44,13 +56,14 @@ def _check_rows(source: Source, documents: dict[tuple[str, str], Row]) -> Iterat
                 yield f"{place}: words of no document"
             continue
         document = documents.get((row["document"], row["sha256"]))
-        cited.add((row["document"], row["sha256"]))
+        cited.add((row["document"], row["sha256"][:8]))
         if document is None:
             yield f"{place}: its document is not in documents.csv"
             continue
         yield from (f"{place}: {fault}" for fault in _faults(row, document))
-    for key, sha in documents.keys() - cited:
-        yield f"documents.csv: no criterion cites {key} ({sha[:8]})"
+    for key, sha in documents:
+        if (key, sha[:8]) not in cited:
+            yield f"documents.csv: no criterion cites {key} ({sha[:8]}), and no suggestion rests on it"
 
 
 def _of_criteria(source: Source) -> Iterator[tuple[str, str, str]]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import IO, Self
 
+from consilium.core.csvfile import bare
 from releases.verification.sources import Source
-from rubrics.tables.columns import bare
 
 MAX_CELL_LENGTH = 16 << 20
 Row = dict[str, str]

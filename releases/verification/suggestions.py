@@ -83,8 +83,10 @@ def _faults(row: Row, quotable: dict[tuple[str, str], bool]) -> Iterator[str]:
         return
     if row["words"] and len(row["words"]) != int(locator["end"]) - int(locator["start"]):
         yield "the words are not as long as their locator says"
-    # Documents that only facts rest on are not in documents.csv.
-    if (row["words"] or row["text"]) and not quotable.get((locator["key"], locator["sha"]), True):
+    may_quote = quotable.get((locator["key"], locator["sha"]))
+    if may_quote is None:
+        yield "its document is not in documents.csv"
+    elif (row["words"] or row["text"]) and not may_quote:
         yield "words of a document that may not be quoted"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from consilium.core.csvfile import inert
+from consilium.core.csvfile import bare
 from consilium.core.limits import MAX_KEY_LENGTH, MAX_NOTE_LENGTH
 from consilium.core.phrases import Phrase
 from consilium.statistics.outcomes import Outcome
@@ -174,11 +174,6 @@ def starts_with_object(file: BinaryIO) -> bool:
     return head.removeprefix(BOM).lstrip().startswith((b"{", b"[")) or head.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
-def typed(cell: str) -> str:
-    """A cell as it was before our CSV writer made it inert for spreadsheets."""
-    return cell[1:] if cell.startswith("'") and inert(cell[1:]) == cell else cell
-
-
 def read_table(
     file: BinaryIO,
     faults: Faults,
@@ -239,7 +234,7 @@ def read_table(
             yield (
                 start,
                 {
-                    name: typed(cell) if cell[:1] == "'" else cell
+                    name: bare(cell) if cell[:1] == "'" else cell
                     for name, cell in zip(header, row, strict=True)
                     if cell or keep_empty
                 },

@@ -39,8 +39,6 @@ NAMES = {
 # Among the names of ``tags``; a file of a rubric set has such a column beside that of the tags.
 AXIS_NAMES = ("axis", "axes", "维度")
 _BY_NAME = {name: column for column, names in NAMES.items() for name in names}
-_FORMULA = re.compile(r"'* *[=+\-@\t\r\n＝＋－＠]")
-_PROTECTED = re.compile(r"'+ *[=+\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d{1,6}(?:\.0{1,6})?")
 
 
@@ -58,20 +56,6 @@ def column_of(name: str, *, with_axis: bool = False) -> str:
     if with_axis and plain in AXIS_NAMES:
         return AXIS
     return "position" if name.strip() == "#" else _BY_NAME.get(plain, "")
-
-
-def shielded(text: str) -> str:
-    """A text with an apostrophe before it where a spreadsheet would read a formula, or where it begins with one.
-
-    `bare` undoes this. `consilium.core.csvfile.inert` leaves a text alone that begins with an apostrophe, so its work
-    cannot be undone.
-    """
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def bare(text: str) -> str:
-    """The text that `shielded` was given."""
-    return text[1:] if _PROTECTED.match(text) else text
 
 
 def joined(tags: Sequence[str]) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from consilium.core.csvfile import bare
 from consilium.core.limits import MAX_CITATIONS, MAX_CRITERION_LENGTH, MAX_LOCATOR_LENGTH, MAX_TAG_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.editor.citation import Citation, citation_rows
 from rubrics.editor.draft_content import MAX_ITEMS, MAX_TAGS, TEXTS
 from rubrics.parsing.faults import Faults
-from rubrics.tables.columns import AXIS, CASE, COLUMNS, Cell, Formula, bare, column_of, parted, points_of, text_of
+from rubrics.tables.columns import AXIS, CASE, COLUMNS, Cell, Formula, column_of, parted, points_of, text_of
 from rubrics.tables.reading import Rows, rows_of_text
 
 _TARGETS = {"criterion": "text", "source": "source", "element": "element", "expectation": "expectation", "bank": "bank"}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from consilium.core.csvfile import stream_csv
 from rubrics.editor.draft_content import DraftItem
-from rubrics.tables.columns import CASE, COLUMNS, TEXT_COLUMNS, joined, shielded
+from rubrics.tables.columns import CASE, COLUMNS, TEXT_COLUMNS, joined
 
 _WIDTHS = {CASE: 24, "criterion": 70, "tags": 28, "source": 28, "element": 28, "expectation": 28, "citations": 28}
 
@@ -25,13 +25,8 @@ def rows_of_items(
 
 
 def csv_of(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """CSV in pieces. Texts that a spreadsheet would run are shielded so that `bare` gives them back."""
-    shield = [name in TEXT_COLUMNS for name in columns]
-    safe = (
-        [shielded(cell) if flag and isinstance(cell, str) else cell for cell, flag in zip(row, shield, strict=True)]
-        for row in rows
-    )
-    return stream_csv(columns, safe, text_columns=TEXT_COLUMNS)
+    """CSV in pieces."""
+    return stream_csv(columns, rows, text_columns=TEXT_COLUMNS)
 
 
 def xlsx_of(columns: Sequence[str], rows: Iterable[Sequence[object]], *, sheet: str = "rubric") -> bytes:

@@ -24,8 +24,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SECRET = "SECRET words of a document whose licence is unknown"
 
 
-def drafted(kind: str = "model", **benchmark: Any) -> Drafted:
-    """Criteria: one of the author's own, one as suggested by an open document, one reworded from a closed one."""
+def drafted(kind: str = "model", *, cites: bool = True, **benchmark: Any) -> Drafted:
+    """Criteria: one of the author's own, one as suggested by an open document, one reworded from a closed one.
+
+    The first suggestion rests on facts 1 and 3, of which only the first is there. Without ``cites`` no criterion and no
+    suggestion cites anything.
+    """
     row = factories.BenchmarkFactory(slug="drafted", licence="CC-BY-4.0", **benchmark)
     world = Drafted(0, case=factories.CaseFactory(benchmark=row, key="fever", rubric=0))
     open_passage, _other = add_document(row, key="open", licence="CC0-1.0", may_quote=True, may_redistribute=True)
@@ -41,7 +45,13 @@ def drafted(kind: str = "model", **benchmark: Any) -> Drafted:
         )
         quote = {"passage": passage.public_id, "start": start, "end": end, "quote": passage.text[start:end]}
         return factories.SuggestionFactory(
-            case=world.case, run=world.run, number=number, text=text, facts=[number], citations=[quote], **fields
+            case=world.case,
+            run=world.run,
+            number=number,
+            text=text,
+            facts=[1, 3] if number == 1 else [number],
+            citations=[quote] if cites else [],
+            **fields,
         )
 
     world.suggestions = [
@@ -79,6 +89,26 @@ def test_provenance_is_released_with_words_only_where_licences_allow(tmp_path: P
     report = verify(tmp_path / "a")
     assert report.problems == []
     assert (report.counts["suggestions"], report.counts["facts"]) == (2, 2)
+
+
+@pytest.mark.parametrize("criteria_cite", [True, False])
+def test_documents_on_which_facts_alone_rest_are_in_the_table_of_documents(tmp_path: Path, criteria_cite: bool) -> None:
+    """A third document, of a fact that the first suggestion rests on but does not cite; and one of an unused fact."""
+    world = drafted(cites=criteria_cite)
+    for number, key in ((3, "behind"), (4, "unused")):
+        [passage] = add_document(world.benchmark, [f"Words of {key}"], key=key, licence="CC0-1.0", may_quote=True)
+        factories.FactFactory(run=world.run, case=world.case, number=number, passage=passage, start=0, end=5)
+    built(world.benchmark, tmp_path / "a")
+    documents = {row["document"]: row["licence"] for row in tables(tmp_path / "a", "documents.csv")}
+    locators = [row["locator"] for row in tables(tmp_path / "a", "facts.csv")]
+    assert {locator.partition("@")[0] for locator in locators} == {"open", "closed", "behind"}
+    assert documents == {"open": "CC0-1.0", "closed": "", "behind": "CC0-1.0"}
+    assert verify(tmp_path / "a").problems == []
+    content = (tmp_path / "a" / "documents.csv").read_text(encoding="utf-8")
+    reseal(tmp_path / "a", "documents.csv", content.replace("behind,", "other,", 1).encode())
+    problems = " ".join(verify(tmp_path / "a").problems)
+    assert "facts.csv, row 2: its document is not in documents.csv" in problems
+    assert "no criterion cites other" in problems
 
 
 def test_the_suggestion_of_a_criterion_comes_back_by_an_import(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ PAIR_COLUMNS = (
     *("auroc_paired", "auroc_paired_low", "auroc_paired_high", "auroc_pooled", "auroc_self"),
     *("position_effect", "order_consistent", "n_undecided", "endpoint_kind", "note"),
 )
+FIGURES = tuple(name for name in PAIR_COLUMNS if name in TrialFigures.__dataclass_fields__ and name != "n_pairs")
 DIFFERENCES = ("difference_100", "difference_auroc")  # of two sets, beside that of the shares of wins
 PAIR_COMPARISON_COLUMNS = (
     *("first", "second", "slice", "rule", "n", "b", "c", "difference", "low", "high", *TESTS),
@@ -112,10 +113,9 @@ def _rows(own: PairSet, results: PairResults, options: PairOptions, notes: str, 
 
 
 def _cells(figures: TrialFigures, notes: str, *, has_self_consistency: bool) -> Row:
-    columns = [name for name in PAIR_COLUMNS if name in TrialFigures.__dataclass_fields__ and name != "n_pairs"]
-    if not has_self_consistency:
-        columns.remove("auroc_self")
-    shown: dict[str, Figure] = {name: getattr(figures, name) for name in columns}
+    shown: dict[str, Figure] = {
+        name: getattr(figures, name) for name in FIGURES if name != "auroc_self" or has_self_consistency
+    }
     ends = {
         f"{column}_{end}": getattr(shown[name], end)
         for name, column in WITH_INTERVAL.items()

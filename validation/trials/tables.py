@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,13 +12,14 @@ import numpy as np
 
 from consilium.core.out_folder import OutTable
 from consilium.statistics.case_figures import case_ratio, sums_by_case_and_slice
-from consilium.statistics.estimate import each_note_of
+from consilium.statistics.estimate import Undefined, each_note_of
 from consilium.statistics.intervals import IntervalRule
 from consilium.statistics.ratios import estimated
 from consilium.statistics.trials import NO_DECIDED_PAIR, Decision, PairResults
 from validation.coverage.content import Point
 from validation.files.pair_reading import PairSet
 from validation.files.pair_tables import (
+    FIGURES,
     PAIR_COLUMNS,
     PAIR_COMPARISON_COLUMNS,
     PairOptions,
@@ -100,7 +101,7 @@ class TrialTables:
         """The tables as files."""
         tables = pair_tables(self.inputs.file(DANGEROUS), self.options, rule=self.rule, endpoint_kind=self.kind)
         files: list[tuple[str, tuple[str, ...], list[Row]]] = [
-            ("pairs", PAIR_COLUMNS, tables.pairs),
+            ("pairs", PAIR_COLUMNS, [*tables.pairs, *self._without_pairs({row["set"] for row in tables.pairs})]),
             ("pairs_apart", APART_COLUMNS, list(self.apart())),
             ("pair_comparisons", PAIR_COMPARISON_COLUMNS, tables.comparisons),
             ("mutation", MUTATION_COLUMNS, list(self.mutation())),
@@ -112,6 +113,22 @@ class TrialTables:
             ("trials", TRIAL_COLUMNS, list(self.inputs.file_rows())),
         ]
         return [OutTable(name, columns, rows, _text_columns(name, columns)) for name, columns, rows in files]
+
+    def _without_pairs(self, names: Set[str]) -> Iterator[Row]:
+        """A row that says so for each series, of those not in ``names``, of which no pair counts."""
+        figures = [name for name in FIGURES if name != "auroc_self" or self.options.has_self_consistency]
+        note = each_note_of(dict.fromkeys(figures, Undefined(NO_DECIDED_PAIR, 0)))
+        for name in sorted(set(self.inputs.series.values()) - names):
+            yield {
+                **dict.fromkeys(PAIR_COLUMNS),
+                "set": name,
+                "slice": ALL,
+                "rule": str(self.options.rule),
+                "n_pairs": 0,
+                "n_undecided": 0,
+                "endpoint_kind": self.kind,
+                "note": note,
+            }
 
     def apart(self) -> Iterator[Row]:
         """The figures of the pairs that are not confirmed as dangerous, grade by grade and by kind of error."""
@@ -170,7 +187,19 @@ class TrialTables:
         file = self.inputs.file(DANGEROUS)
         by_name = {own.name: own for own in file.sets}
         for series, name in self.inputs.series.items():
-            if series == WITHOUT or name not in by_name:
+            if series == WITHOUT:
+                continue
+            if name not in by_name:
+                yield {
+                    **dict.fromkeys(MUTATION_COLUMNS),
+                    "set": name,
+                    "slice": ALL,
+                    "n_pairs": 0,
+                    "noticed": 0,
+                    "n_undecided": 0,
+                    "endpoint_kind": self.kind,
+                    "note": each_note_of({"score": Undefined(NO_DECIDED_PAIR, 0)}),
+                }
                 continue
             own_set = by_name[name]
             results = results_of(own_set, self.options)

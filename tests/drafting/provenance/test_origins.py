@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.identity import opaque_name
+from accounts.models import User
 from drafting.access import get_drafted_case
 from drafting.models import DraftingTerms
 from rubrics.models import BenchmarkRole
@@ -25,6 +26,42 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 BEFORE = "Advises emergency care if chest pain occurs"
 AFTER = "Advises calling emergency services if chest pain lasts over 15 minutes"  # 32 of 70 code points
+
+
+# What the last step of a case says, as far as tables read it.
+RESULT = {
+    "criteria": [
+        {
+            "number": 1,
+            "text": "Names the dose",
+            "points": 5,
+            "axis": "accuracy",
+            "facts": [1],
+            "needs": [],
+            "citations": [],
+            "source": "",
+            "why": "",
+            "findings": [],
+        }
+    ],
+    "facts": [
+        {
+            "number": 1,
+            "kind": "number",
+            "text": "",
+            "passage": "",
+            "locator": "",
+            "words": "",
+            "support": "",
+            "quote_state": "absent",
+            "numbers_agree": True,
+            "support_reason": "",
+            "dropped_because": "",
+            "is_usable": False,
+        }
+    ],
+    "ledger": [{"kind": "fact", "number": 1, "criteria": [1], "reason": ""}],
+}
 
 
 @pytest.fixture
@@ -197,6 +234,30 @@ def test_no_route_tells_a_reviewer_what_was_suggested(world: Drafted, client: Cl
     assert statuses() == {404}
     return_draft(rubric=draft.rubric, reviewer=world.second, comment="Shorter.", item_comments={}, at=timezone.now())
     assert statuses() == {200} and client.get(shown[0]).json()["items"][1]["suggestion"] == criterion
+
+
+def test_tables_of_a_run_leave_out_cases_that_the_reader_may_still_review(world: Drafted, client: Client) -> None:
+    """A researcher who also reviews; the other case of the run is in no review."""
+    BenchmarkRole.objects.create(benchmark=world.benchmark, user=world.second, role="researcher")
+    other = factories.CaseFactory(rubric=0, benchmark=world.benchmark, key="other")
+    for case in (world.case, other):
+        PipelineStep.objects.create(run=world.run, case=case, stage="result", state="done", output=RESULT)
+    draft = world.save(items(world))
+
+    def cases(user: User) -> list[list[str]]:
+        client.force_login(user)
+        base = f"/b/origins/drafting/{world.run.public_id}"
+        addresses = [f"{base}/suggestions.csv", *(f"{base}/tables/{name}.csv" for name in ("facts", "ledger"))]
+        texts = [b"".join(client.get(address)).decode("utf-8-sig") for address in addresses]
+        return [sorted(row["case"] for row in csv.DictReader(StringIO(text))) for text in texts]
+
+    both = [sorted([world.case.key, "other"])] * 3
+    assert cases(world.second) == both
+    send_to_review(rubric=draft.rubric, note="", by=world.author, at=timezone.now(), notify=False)
+    assert cases(world.second) == [["other"]] * 3
+    assert cases(world.admin) == both
+    return_draft(rubric=draft.rubric, reviewer=world.second, comment="Shorter.", item_comments={}, at=timezone.now())
+    assert cases(world.second) == both
 
 
 def test_the_id_of_a_criterion_does_not_tell_that_it_was_suggested(world: Drafted) -> None:

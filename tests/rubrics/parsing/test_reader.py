@@ -291,12 +291,11 @@ def test_cells_of_a_record_are_counted_as_csv_reads_them(cells: list[str]) -> No
 
 
 @pytest.mark.slow
-@given(st.sampled_from("=+-@\t＝"), texts)
+@given(st.sampled_from(["=", "+", "-", "@", "\t", "＝", "'=", "''+", "' -", "'", "a"]), texts)
 def test_a_cell_that_was_made_inert_is_read_as_it_was(start, rest) -> None:
-    from consilium.core.csvfile import inert
-    from rubrics.parsing.decisions import typed
+    from consilium.core.csvfile import bare, inert
 
-    assert typed(inert(start + rest)) == start + rest
+    assert bare(inert(start + rest)) == start + rest
 
 
 nearly_plain = st.fixed_dictionaries(

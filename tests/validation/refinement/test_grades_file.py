@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from consilium.core.csvfile import write_csv
 from consilium.core.errors import ImportRefused
 from consilium.statistics.outcomes import Outcome
-from rubrics.parsing.decisions import typed
 from validation.refinement.grades import grades_file, read_grades
 from validation.refinement.inputs import Graded, Grader, Refined, RefinementInputs
 
-# A text that begins with an apostrophe and a formula reads as if the writer had put the apostrophe there.
-TEXTS = st.text("aé中 =-+@'\",;\n", min_size=1, max_size=12).filter(lambda text: typed(text) == text.strip() == text)
+TEXTS = st.text("aé中 =-+@'\",;\n", min_size=1, max_size=12).filter(lambda text: text.strip() == text)
 GRADERS = st.builds(
     Grader,
     label=st.sampled_from(["group:A", "run:x1", "jury:A+B"]),
