@@ -91,8 +91,9 @@ def open_to(user: User, benchmark: Benchmark) -> QuerySet[Suggestion]:
 
 
 def in_panel(case: Case) -> QuerySet[Suggestion]:
-    """The suggestions for a case that may be decided on, or were in the draft that is being written."""
-    return Suggestion.objects.filter(case=case, published_in=None).exclude(state=Suggestion.State.WITHDRAWN)
+    """The suggestions for a case that may be decided on, or were in the draft that is being written, each text once."""
+    rows = Suggestion.objects.filter(case=case, published_in=None).without_repeats()
+    return rows.exclude(state=Suggestion.State.WITHDRAWN)
 
 
 def panel_rows(case: Case) -> list[ShownSuggestion]:
@@ -178,7 +179,7 @@ def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
     wrote = RubricContributor.objects.filter(rubric__case=OuterRef("pk"), rubric__status="draft", user=user)
     cases = (
         Case.objects.filter(benchmark=benchmark, excluded_at=None)
-        .annotate(n_open=Count("suggestions", filter=Q(suggestions__state=Suggestion.State.OPEN)))
+        .annotate(n_open=Count("suggestions", filter=Q(suggestions__in=Suggestion.objects.to_decide())))
         .annotate(in_new_version=Exists(published) & ~Exists(drafts))
         .filter(Q(Exists(wrote)) | ~Q(Exists(drafts)), ~Q(Exists(reviewed)), n_open__gt=0)
         .order_by("key")[:MAX_CASES]
