@@ -165,7 +165,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
+def waiting_cases(user: User, benchmark: Benchmark, case: Case | None = None) -> list[Waits]:
     """Lines of the authors' dashboard: cases with suggestions to decide on.
 
     They are those on which ``user`` writes, or nobody does yet; put-aside suggestions wait too. Where the rubric is
@@ -177,8 +177,9 @@ def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
     published = Rubric.objects.filter(case=OuterRef("pk"), track="gold", status=Rubric.Status.PUBLISHED)
     reviewed = Rubric.objects.filter(case=OuterRef("pk"), track="gold", status=Rubric.Status.IN_REVIEW)
     wrote = RubricContributor.objects.filter(rubric__case=OuterRef("pk"), rubric__status="draft", user=user)
+    own = {} if case is None else {"pk": case.pk}
     cases = (
-        Case.objects.filter(benchmark=benchmark, excluded_at=None)
+        Case.objects.filter(benchmark=benchmark, excluded_at=None, **own)
         .annotate(n_open=Count("suggestions", filter=Q(suggestions__in=Suggestion.objects.to_decide())))
         .annotate(in_new_version=Exists(published) & ~Exists(drafts))
         .filter(Q(Exists(wrote)) | ~Q(Exists(drafts)), ~Q(Exists(reviewed)), n_open__gt=0)
@@ -187,11 +188,11 @@ def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
     return [
         Waits(
             label=gettext_lazy("Suggestions to decide"),
-            key=case.key,
-            address=reverse("rubrics:write-rubric", args=[benchmark.slug, case.public_id]),
-            detail=_waiting_words(case.n_open, in_new_version=case.in_new_version),
+            key=row.key,
+            address=reverse("rubrics:write-rubric", args=[benchmark.slug, row.public_id]),
+            detail=_waiting_words(row.n_open, in_new_version=row.in_new_version),
         )
-        for case in cases
+        for row in cases
     ]
 
 

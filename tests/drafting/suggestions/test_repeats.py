@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
 
 from drafting.models import Suggestion
 from drafting.suggestions.selectors import panel_rows, waiting_cases
 from drafting.suggestions.services import reject
 from drafting.suggestions.state import words_of
 from tests import factories
-from tests.drafting.suggestions.drafted import Drafted, taken
+from tests.drafting.suggestions.drafted import Drafted, own, taken
 from tests.factories import SuggestionFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -61,6 +62,16 @@ def test_a_rejected_text_is_offered_again_where_it_rests_on_another_passage() ->
     other = [{"passage": "another-passage"}]
     (fresh,) = again(world, texts=[world.suggestions[0].text], citations=other)
     assert offered(world) == [(fresh.run_id, 1)]
+
+
+def test_a_published_rubric_says_that_suggestions_wait(client: Client) -> None:
+    world = Drafted(2)
+    world.publish([taken(world.suggestions[0]), own("Asks for the age")])
+    client.force_login(world.author)
+    address = f"/b/{world.benchmark.slug}/write/{world.case.public_id}/rubric/"
+    assert "1 suggestion: begin a new version" in client.get(address).content.decode()
+    client.force_login(world.admin)  # decides on none
+    assert "begin a new version" not in client.get(address).content.decode()
 
 
 def test_a_rubric_with_the_words_is_published_while_the_repeated_suggestion_is_open() -> None:
