@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accounts.models import User
-from rubrics.models import Benchmark
+from rubrics.models import Benchmark, Case
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -25,7 +25,8 @@ class Waits:
     detail: str = ""
 
 
-Source = Callable[[User, Benchmark], Iterable[Waits]]
+# With a case, the lines of that case alone.
+Source = Callable[[User, Benchmark, Case | None], Iterable[Waits]]
 
 _sources: list[Source] = []
 
@@ -36,6 +37,6 @@ def register(source: Source) -> None:
         _sources.append(source)
 
 
-def waiting_for(user: User, benchmark: Benchmark) -> list[Waits]:
-    """All lines for an author."""
-    return [line for source in _sources for line in source(user, benchmark)]
+def waiting_for(user: User, benchmark: Benchmark, case: Case | None = None) -> list[Waits]:
+    """All lines for an author, or those of one case."""
+    return [line for source in _sources for line in source(user, benchmark, case)]

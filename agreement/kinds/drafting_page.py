@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
@@ -21,6 +22,7 @@ from consilium.figures.charts import Point, points_and_whiskers
 from consilium.figures.style import Palette
 from drafting.models import FactKind, RejectionReason
 from drafting.stages import findings as codes
+from rubrics.models import Case
 
 SHOWN_ROWS = 50  # of the list of cases; its file has all
 HEADINGS = {
@@ -266,6 +268,8 @@ def _findings(report: Report) -> PageTable:
 def _cases(report: Report) -> PageTable:
     rows = table_of(report, "drafting_cases").dicts()
     more = len(rows) - SHOWN_ROWS
+    shown = Case.objects.filter(benchmark=report.benchmark_id, key__in=[row["case"] for row in rows[:SHOWN_ROWS]])
+    slug = report.benchmark.slug
     return PageTable(
         "drafting_cases",
         _("Cases"),
@@ -289,6 +293,10 @@ def _cases(report: Report) -> PageTable:
             ]
         },
         remark=_("%(n)s more are in the file.") % {"n": f"{more:,}"} if more > 0 else "",
+        addresses={
+            key: reverse("rubrics:case", args=[slug, public_id])
+            for key, public_id in shown.values_list("key", "public_id")
+        },
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
@@ -17,7 +17,8 @@ class PageTable:
     """A stored table as the page shows it.
 
     ``columns`` are headings, each with whether it holds numbers; the first column heads its row. ``groups`` are rows
-    under a heading, which may be empty. ``remark`` is a line below; ``empty`` is there in place of rows.
+    under a heading, which may be empty. ``remark`` is a line below; ``empty`` is there in place of rows. ``addresses``
+    are those of pages, by the first cell of a row.
     """
 
     name: str
@@ -26,13 +27,16 @@ class PageTable:
     groups: Mapping[str, Sequence[Sequence[str]]]
     remark: str = ""
     empty: str = ""
+    addresses: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def cells(self) -> Iterator[tuple[str, list[list[tuple[str, bool]]]]]:
-        """Each heading with its rows, each cell with whether it is a number."""
+    def cells(self) -> Iterator[tuple[str, list[tuple[str, list[tuple[str, bool]]]]]]:
+        """Each heading with its rows: the address of a row, and its cells, each with whether it is a number."""
         numeric = [is_number for _label, is_number in self.columns]
         for heading, rows in self.groups.items():
-            yield heading, [list(zip(row, numeric, strict=True)) for row in rows]
+            yield heading, [
+                (self.addresses.get(row[0], ""), list(zip(row, numeric, strict=True))) for row in rows
+            ]  # fmt: skip
 
 
 def first_rows(

@@ -31,7 +31,7 @@ PER_PAGE = 20
 
 @dataclass(frozen=True)
 class ReportFormEntry:
-    """The form for a new report of one kind. ``open`` if it was just submitted, or comes first."""
+    """The form for a new report of one kind. ``open`` if it was just submitted, is asked for, or comes first."""
 
     kind: Kind
     form: ReportForm
@@ -41,17 +41,18 @@ class ReportFormEntry:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
-    """The reports of a section, and the forms that ask for new ones."""
+    """The reports of a section, and the forms that ask for new ones; ``kind`` in the address opens that form."""
     benchmark = get_benchmark(request.user, slug)
     look_once(benchmark)
     kinds = kinds_in(section)
     sent = request.POST.get("kind") if request.method == "POST" else None
+    asked = next((kind for kind in kinds if kind.value == request.GET.get("kind")), kinds[0])
     entries: list[ReportFormEntry] = []
     status = 200
     for kind in kinds:
         posted = request.POST if sent == kind.value else None
         form = kind.form(benchmark, posted, prefix=kind.value)
-        entries.append(ReportFormEntry(kind, form, open=posted is not None or (not entries and sent is None)))
+        entries.append(ReportFormEntry(kind, form, open=kind.value == sent or (sent is None and kind == asked)))
         if posted is None:
             continue
         status = 422

@@ -8,7 +8,7 @@ import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.audit import audited_fields
@@ -37,6 +37,23 @@ class SuggestionQuerySet(models.QuerySet["Suggestion"]):
     def decided(self) -> Self:
         """Suggestions that a physician decided on."""
         return self.filter(state__in=Suggestion.DECIDED)
+
+    def without_repeats(self) -> Self:
+        """All but open suggestions that say again what a newer run drafted for the case, or what was decided on.
+
+        A rejected text is offered again where it rests on other passages.
+        """
+        same = Suggestion.objects.filter(case=OuterRef("case"), text=OuterRef("text"))
+        earlier = (
+            Q(state=Suggestion.State.OPEN, run__gt=OuterRef("run"))
+            | Q(state__in=Suggestion.TAKEN)
+            | Q(state=Suggestion.State.REJECTED, citations=OuterRef("citations"))
+        )
+        return self.exclude(Q(state=Suggestion.State.OPEN) & Exists(same.filter(earlier)))
+
+    def to_decide(self) -> Self:
+        """The open suggestions that are offered to physicians."""
+        return self.filter(state=Suggestion.State.OPEN).without_repeats()
 
 
 @audited_fields("SuggestionEvent", "state", "decided_by", "reason", "put_aside")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from consilium.core.errors import DomainError
@@ -13,6 +14,7 @@ from consilium.core.limits import MAX_AXIS_LENGTH
 from consilium.llm.meter import BYTES_PER_TOKEN, MIN_BYTES_PER_TOKEN
 from documents.models import Collection as DocumentCollection
 from documents.models import Document
+from documents.search.filters import Filters
 from drafting.models import DraftingRecipe
 from drafting.recipes.content import STAGES_OF, RecipeContent, recipe_content
 from drafting.runs.config import DraftingConfig, drafting_config
@@ -27,19 +29,22 @@ AXIS_PREFIX = "axis:"
 # A passage has at most 220 words or 440 Han characters, which take three bytes each, and its headings.
 PASSAGE_BYTES = 2_000
 PROMPT_BYTES = 6_000  # the texts of a stage
+MAX_TITLES = 20  # of documents that the form of a run names
 
 
 @dataclass(frozen=True)
 class Built:
     """Checked settings with the ids of their cases, and how many cases were left out.
 
-    ``with_findings``: cases with an open privacy finding. ``documents``: how many may be searched and sent.
+    ``with_findings``: cases with an open privacy finding. ``documents``: how many may be searched and sent for these
+    cases; ``titles``: those of the first of them.
     """
 
     config: DraftingConfig
     case_ids: list[int]
     with_findings: int = 0
     documents: int = 0
+    titles: Sequence[str] = ()
 
 
 def build(benchmark: Benchmark, recipe: DraftingRecipe, *, frame: CaseFrame, cases: Collection[int] = ()) -> Built:
@@ -57,8 +62,7 @@ def build(benchmark: Benchmark, recipe: DraftingRecipe, *, frame: CaseFrame, cas
     kept = [pk for pk in ids if pk not in withheld]
     if not kept:
         raise DomainError(_("Each of these cases has an open privacy finding, so none may be sent."))
-    documents = _documents(benchmark, content)
-    if content.form == "evidence" and not documents:
+    if content.form == "evidence" and not _documents(benchmark, content).exists():
         raise DomainError(
             _("No document of this benchmark that the recipe searches may be sent to models. Import one, or allow it.")
         )
@@ -76,7 +80,19 @@ def build(benchmark: Benchmark, recipe: DraftingRecipe, *, frame: CaseFrame, cas
             "cases": [{"key": rows[pk][0], "language": rows[pk][1], "bank": bank.get(pk, [])} for pk in kept],
         }
     )
-    return Built(config, kept, with_findings=len(ids) - len(kept), documents=documents)
+    documents: list[str] = []
+    if content.form == "evidence":
+        searched = _documents(benchmark, content).filter(
+            _narrowed(content, {language for _key, language in rows.values()})
+        )
+        documents = list(searched.order_by("title", "pk").values_list("title", flat=True))
+    return Built(
+        config,
+        kept,
+        with_findings=len(ids) - len(kept),
+        documents=len(documents),
+        titles=documents[:MAX_TITLES],
+    )
 
 
 _CASE = ("pk", "key", "language")
@@ -87,11 +103,27 @@ def _chosen(benchmark: Benchmark, cases: Collection[int]) -> list[int]:
     return list(rows.values_list("pk", flat=True))
 
 
-def _documents(benchmark: Benchmark, content: RecipeContent) -> int:
+def _documents(benchmark: Benchmark, content: RecipeContent) -> QuerySet[Document]:
+    """The documents of its collections that may be sent."""
     collections = DocumentCollection.objects.filter(benchmark=benchmark)
     if content.filters.collections:
         collections = collections.filter(public_id__in=content.filters.collections)
-    return Document.objects.in_use().filter(collection__in=collections, may_send=True).count()
+    return Document.objects.in_use().filter(collection__in=collections, may_send=True)
+
+
+def _narrowed(content: RecipeContent, languages: Collection[str]) -> Q:
+    """The filters of a recipe for cases in these languages, as `drafting.runs.retrieval` searches for them."""
+    filters = content.filters
+    condition = Q()
+    for language in languages:
+        condition |= Filters(language=language.split("-")[0] if filters.same_language else "").condition()
+    others = Filters(
+        jurisdiction=filters.jurisdiction,
+        kinds=tuple(filters.kinds),
+        max_tier=filters.max_tier,
+        published_from=filters.published_from,
+    )
+    return condition & others.condition()
 
 
 def axes_of(benchmark: Benchmark) -> list[str]:

@@ -23,7 +23,7 @@ def notify_of_suggestions(run: PipelineRun, *, at: datetime) -> None:
     Authors of a case are who wrote it and who wrote in its rubric. An author who ordered the run is told in any case,
     also where it came to nothing. An unread notice is brought up to date.
     """
-    waiting = Suggestion.objects.filter(run=run, state=Suggestion.State.OPEN).order_by()
+    waiting = Suggestion.objects.filter(run=run).to_decide().order_by()
     counts = dict(waiting.values("case").annotate(n=Count("pk")).values_list("case", "n"))
     active = AuthoringRole.objects.filter(benchmark=run.benchmark_id, role=AuthoringRole.Role.AUTHOR, active=True)
     authors = set(active.values_list("user", flat=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +14,7 @@ from consilium.core.errors import DomainError
 from consilium.core.i18n import translate
 from drafting.models import DraftingRecipe
 from drafting.runs.building import Built, build
-from rubrics.models import Benchmark
+from rubrics.models import Benchmark, Case
 from rubrics.selectors.lists import languages, tag_counts
 from scoring.generation.due_responses import CaseFrame, frame_of
 from scoring.pipelines.forms import BudgetForm
@@ -42,12 +44,19 @@ class DraftingForm(forms.Form):
         label=_("Cases"), required=False, min_value=1, help_text=_("So many are drawn. Empty: all.")
     )
     draw_seed = forms.IntegerField(label=_("Seed of the draw"), required=False, min_value=0, max_value=2**31 - 1)
+    keys = forms.CharField(
+        label=_("Only these cases"),
+        required=False,
+        max_length=4_000,
+        help_text=_("Their keys, with commas between them, instead of the choice above."),
+    )
     budget = BudgetForm.base_fields["budget"]
 
     def __init__(self, *args: Any, benchmark: Benchmark, recipes: list[DraftingRecipe], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
         self.built: Built | None = None
+        self.chosen: Sequence[int] = ()  # cases that are named by their keys
         field = self.fields["recipe"]
         assert isinstance(field, RecipeField)
         field.queryset = DraftingRecipe.objects.filter(pk__in=[recipe.pk for recipe in recipes])
@@ -63,9 +72,9 @@ class DraftingForm(forms.Form):
         """Show all that is wrong at once, whether the form or the recipe refuses it."""
         values = self.cleaned_data
         recipe = values.get("recipe")
-        if recipe is not None:
+        if recipe is not None and "keys" in values:
             try:
-                self.built = build(self.benchmark, recipe, frame=self.frame())
+                self.built = build(self.benchmark, recipe, frame=self.frame(), cases=self.chosen)
             except DomainError as error:
                 self.add_error(None, translate(error.args[0]))
         if self.built and values.get("budget") is not None:
@@ -73,6 +82,21 @@ class DraftingForm(forms.Form):
             if not models or not all(model.priced for model in models):
                 self.add_error("budget", _("A budget needs the prices of the models."))
         return values
+
+    def clean_keys(self) -> str:
+        """The cases with these keys; an unknown one is named."""
+        text: str = self.cleaned_data["keys"]
+        keys = [key.strip() for key in re.split(r"[,，、;；\n]", text) if key.strip()]
+        if not keys:
+            return text
+        if any(self.cleaned_data.get(name) for name in ("tag", "language", "cases")):
+            raise forms.ValidationError(_("Name cases by their keys, or choose them by tag, language and number."))
+        rows = Case.objects.filter(benchmark=self.benchmark, key__in=keys).included()
+        known = dict(rows.values_list("key", "pk"))
+        if missing := [key for key in keys if key not in known]:
+            raise forms.ValidationError(_("There is no case “%(key)s” in this benchmark.") % {"key": missing[0][:80]})
+        self.chosen = [known[key] for key in keys]
+        return text
 
     def frame(self) -> CaseFrame:
         """Which cases."""

@@ -32,6 +32,11 @@ CASES_PER_PAGE = 50
 GOLD = "gold"
 
 
+def case_keys(run: DraftingRun) -> list[str]:
+    """The keys of the cases that a run drafts for."""
+    return [case.key for case in drafting_config(run.config, may_call=False).cases]
+
+
 def runs_on(benchmark: Benchmark) -> QuerySet[DraftingRun]:
     """The runs of a benchmark, the newest first, without their settings, which hold all texts of a recipe."""
     return DraftingRun.objects.filter(benchmark=benchmark).select_related("created_by").defer("config")

@@ -88,6 +88,7 @@ def drafting_new(request: SignedInRequest, slug: str) -> HttpResponse:
                 benchmark=benchmark,
                 recipe=form.cleaned_data["recipe"],
                 frame=form.frame(),
+                cases=form.chosen,
                 budget=form.chosen_budget,
                 by=request.user,
                 at=timezone.now(),
@@ -111,10 +112,12 @@ def _form_page(
 def _initial(request: SignedInRequest, slug: str) -> dict[str, Any]:
     earlier = request.GET.get("from")
     if not earlier:
-        return {"recipe": request.GET.get("recipe", "")}
+        return {"recipe": request.GET.get("recipe", ""), "keys": request.GET.get("case", "")}
     run = access.get_drafting_run(request.user, slug, earlier)
     newest = newest_recipes(run.benchmark).filter(name=run.recipe_name).first()
     frame = {**run.frame, "draw_seed": run.frame.get("seed"), "cases": run.frame.get("cases") or None}
+    if not run.frame:  # its cases were named
+        frame["keys"] = ", ".join(selectors.case_keys(run))
     return {**frame, "recipe": newest.public_id if newest else "", "budget": run.budget}
 
 

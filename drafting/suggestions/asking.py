@@ -21,7 +21,7 @@ def is_under_way(case: Case) -> bool:
 
 def has_open_drafts(case: Case, recipe: DraftingRecipe) -> bool:
     """Whether suggestions of this version of the recipe wait for a decision: another run would draft them again."""
-    rows = Suggestion.objects.filter(case=case, state=Suggestion.State.OPEN, run__kind=DRAFTING)
+    rows = Suggestion.objects.filter(case=case, run__kind=DRAFTING).to_decide()
     return rows.filter(run__terms__recipe=recipe.name, run__terms__version=recipe.version).exists()
 
 

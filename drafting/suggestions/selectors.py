@@ -91,8 +91,9 @@ def open_to(user: User, benchmark: Benchmark) -> QuerySet[Suggestion]:
 
 
 def in_panel(case: Case) -> QuerySet[Suggestion]:
-    """The suggestions for a case that may be decided on, or were in the draft that is being written."""
-    return Suggestion.objects.filter(case=case, published_in=None).exclude(state=Suggestion.State.WITHDRAWN)
+    """The suggestions for a case that may be decided on, or were in the draft that is being written, each text once."""
+    rows = Suggestion.objects.filter(case=case, published_in=None).without_repeats()
+    return rows.exclude(state=Suggestion.State.WITHDRAWN)
 
 
 def panel_rows(case: Case) -> list[ShownSuggestion]:
@@ -164,7 +165,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
+def waiting_cases(user: User, benchmark: Benchmark, case: Case | None = None) -> list[Waits]:
     """Lines of the authors' dashboard: cases with suggestions to decide on.
 
     They are those on which ``user`` writes, or nobody does yet; put-aside suggestions wait too. Where the rubric is
@@ -176,9 +177,10 @@ def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
     published = Rubric.objects.filter(case=OuterRef("pk"), track="gold", status=Rubric.Status.PUBLISHED)
     reviewed = Rubric.objects.filter(case=OuterRef("pk"), track="gold", status=Rubric.Status.IN_REVIEW)
     wrote = RubricContributor.objects.filter(rubric__case=OuterRef("pk"), rubric__status="draft", user=user)
+    own = {} if case is None else {"pk": case.pk}
     cases = (
-        Case.objects.filter(benchmark=benchmark, excluded_at=None)
-        .annotate(n_open=Count("suggestions", filter=Q(suggestions__state=Suggestion.State.OPEN)))
+        Case.objects.filter(benchmark=benchmark, excluded_at=None, **own)
+        .annotate(n_open=Count("suggestions", filter=Q(suggestions__in=Suggestion.objects.to_decide())))
         .annotate(in_new_version=Exists(published) & ~Exists(drafts))
         .filter(Q(Exists(wrote)) | ~Q(Exists(drafts)), ~Q(Exists(reviewed)), n_open__gt=0)
         .order_by("key")[:MAX_CASES]
@@ -186,11 +188,11 @@ def waiting_cases(user: User, benchmark: Benchmark) -> list[Waits]:
     return [
         Waits(
             label=gettext_lazy("Suggestions to decide"),
-            key=case.key,
-            address=reverse("rubrics:write-rubric", args=[benchmark.slug, case.public_id]),
-            detail=_waiting_words(case.n_open, in_new_version=case.in_new_version),
+            key=row.key,
+            address=reverse("rubrics:write-rubric", args=[benchmark.slug, row.public_id]),
+            detail=_waiting_words(row.n_open, in_new_version=row.in_new_version),
         )
-        for case in cases
+        for row in cases
     ]
 
 

@@ -17,6 +17,7 @@ from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.strict_json import read_json
 from drafting import access
 from drafting.models import RejectionReason, SuggestionsOpened
+from drafting.recipes.content import recipe_content
 from drafting.recipes.selectors import terms_of
 from drafting.suggestions import selectors
 from drafting.suggestions.asking import ask_for_drafts, is_under_way, may_ask
@@ -79,6 +80,7 @@ def decide(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
     is_open = SuggestionsOpened.objects.filter(case=case, author=request.user).exists()
     rows = selectors.panel_rows(case) if is_open else []
+    recipe = terms_of(case.benchmark).recipe
     return {
         "benchmark": case.benchmark,
         "case": case,
@@ -89,8 +91,9 @@ def _context(request: SignedInRequest, case: Case) -> dict[str, Any]:
         "known": [row.as_json() for row in rows],
         "by_rules": any(row.suggestion.run.endpoint_kind == EndpointKind.RULES for row in rows),
         "reasons": RejectionReason.choices,
-        "may_ask": access.may_ask_for_draft(request.user, case.benchmark)
-        and may_ask(case, terms_of(case.benchmark).recipe),
+        "may_ask": access.may_ask_for_draft(request.user, case.benchmark) and may_ask(case, recipe),
+        "recipe": recipe,
+        "models": sorted({model.model for model in recipe_content(recipe.content).models.values()}) if recipe else [],
         "is_under_way": is_under_way(case),
     }
 

@@ -29,6 +29,7 @@ from rubrics.selectors.conversation import turns_of
 from rubrics.services.drafts import open_draft, refuse_another, save_draft, save_first
 from rubrics.tables import COLUMNS, ZIP, read_pasted, read_table, rows_of_file
 from rubrics.versions.grading_evidence import evidence_for
+from rubrics.waiting import waiting_for
 
 MAX_UPLOAD_BYTES = 16 << 20
 
@@ -47,6 +48,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
         stands = editing.draft_json(draft, benchmark=case.benchmark, reader=request.user)
     rules = rules_of(case.benchmark)
     returned = _returned(rubric) if draft and rubric else None
+    is_published = rubric is not None and rubric.status == Rubric.Status.PUBLISHED
     panels = beside.panels_for(request.user, case) if writable else []
     return render(
         request,
@@ -60,6 +62,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "items": items,
             "writable": writable,
             "rules": rules,
+            "waiting": waiting_for(request.user, case.benchmark, case) if is_published else [],
             "missing": stands["missing"],
             "columns": COLUMNS,
             "panels": [panel for panel in panels if panel.side is None],

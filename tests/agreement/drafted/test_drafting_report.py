@@ -126,6 +126,9 @@ def test_page_files_and_api(world: DecidedWorld, client: Client) -> None:
     page = client.get(f"{place}/").content.decode()
     for words in ("0.500", "Not supported by its facts", "Said twice", "rules, not by a language model", "too few"):
         assert words in page, words
+    keys = [row["case"] for row in table_of(report, "drafting_cases").dicts()]
+    for case in world.benchmark.cases.filter(key__in=keys):
+        assert f'href="/b/{slug}/cases/{case.public_id}/"' in page
     assert "saves time" in page and "does not say whether drafting saves time" in page
     assert "Up to date" in client.get(f"{place}/freshness").content.decode()
     svg = b"".join(client.get(f"{place}/figures/axes.svg")).decode()

@@ -19,7 +19,15 @@ from drafting.models import DraftingRecipe, DraftingRun, Suggestion
 from drafting.recipes.content import recipe_content
 from rubrics.models import Case
 from scoring.pipelines.runs import replay_run
-from tests.drafting.drafting_world import ASPIRIN, GOLD_CANARY, DraftingWorld, ScriptedEndpoint
+from tests.drafting.drafting_world import (
+    ASPIRIN,
+    GOLD_CANARY,
+    SECTIONS,
+    TITLE,
+    DraftingWorld,
+    ScriptedEndpoint,
+    import_document,
+)
 from tests.factories import BenchmarkRoleFactory
 from tests.scoring.pipelines.verdict_chain import work
 
@@ -72,6 +80,60 @@ def test_an_admin_orders_a_run_sees_its_size_and_reads_what_it_drafted(
     assert ASPIRIN in shown and "Ledger" in shown
     assert "Stage: synthesis" in shown  # the request as it was sent
     assert GOLD_CANARY not in shown
+
+
+def test_the_form_takes_cases_by_key_and_names_documents(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    client.force_login(admin_of(nursery))
+    import_document(nursery.collection, "fieber", SECTIONS, title="Made-up leaflet in German", language="de")
+    recipe = recipe_of(nursery, scripted.url)
+    case = nursery.cases[1]
+    sent = {"recipe": recipe.public_id, "keys": case.key}
+    size = client.post("/b/nursery/drafting/new/size", sent).content.decode()
+    assert "<dd>10<" in "".join(size.split())
+    words = " ".join(size.split())
+    assert "This is the most that it can take." in words
+    assert "A model has no prices, so the cost is not known" in words
+    # The recipe searches documents in the language of the case alone.
+    assert "1 document may be searched and sent" in words and TITLE in words and "German" not in words
+    for wrong, problem in (
+        ({"keys": f"{case.key}, unknown"}, "There is no case “unknown” in this benchmark."),
+        ({"cases": "1"}, "Name cases by their keys, or choose them by tag, language and number."),
+    ):
+        response = client.post("/b/nursery/drafting/new/", {**sent, **wrong})
+        assert response.status_code == 422 and problem in response.content.decode()
+    assert not DraftingRun.objects.exists()
+    client.post("/b/nursery/drafting/new/", sent)
+    run = DraftingRun.objects.get()
+    assert set(run.steps.values_list("case__key", flat=True)) == {case.key}
+    # Another run with these settings is about the same case, and not about all of them.
+    form = client.get(f"/b/nursery/drafting/new/?from={run.public_id}").context["form"]
+    assert form["keys"].value() == case.key
+    assert client.get("/b/nursery/drafting/new/?case=k").context["form"]["keys"].value() == "k"
+
+
+def test_a_recipe_without_documents_says_so(nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client) -> None:
+    client.force_login(admin_of(nursery))
+    recipe = recipe_of(nursery, scripted.url, form="direct")
+    size = client.post("/b/nursery/drafting/new/size", {"recipe": recipe.public_id}).content.decode()
+    assert "This recipe searches no documents." in size and "may be searched" not in size
+
+
+def test_pages_of_runs_lead_to_the_rubric_and_to_the_report(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    client.force_login(admin_of(nursery))
+    run, case = nursery.run(scripted.url), nursery.cases[0]
+    page = client.get(f"/b/nursery/drafting/{run.public_id}/cases/{case.public_id}/").content.decode()
+    assert f'href="/b/nursery/write/{case.public_id}/rubric/"' in page
+    runs = client.get("/b/nursery/drafting/").content.decode()
+    link = re.search(r'href="([^"]+)"\s*>What became of drafted criteria', runs)
+    assert link is not None
+    entries = client.get(link[1]).context["entries"]
+    assert [entry.kind.value for entry in entries if entry.open] == ["drafting"]
+    first, *_others = client.get("/b/nursery/validity/").context["entries"]
+    assert first.open and first.kind.value != "drafting"
 
 
 def test_tables_have_every_suggestion_fact_and_line_of_the_ledger(

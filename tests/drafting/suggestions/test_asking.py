@@ -41,7 +41,8 @@ def test_an_author_asks_for_one_case_and_not_twice(
     DraftingTerms.objects.create(benchmark=nursery.benchmark, recipe=recipe_of(nursery, scripted.url))
     author = author_of(nursery)
     client.force_login(author)
-    assert BUTTON in panel(client, nursery)
+    before = panel(client, nursery)
+    assert BUTTON in before and "Drafted by the recipe full, version 1, with rules" in before
     ask(client, nursery)
     run = DraftingRun.objects.get()
     assert set(run.steps.values_list("case", flat=True)) == {nursery.cases[0].pk}

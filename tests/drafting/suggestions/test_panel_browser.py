@@ -6,14 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from drafting.models import DraftingTerms, Suggestion
+from drafting.models import DraftingRecipe, DraftingRun, DraftingTerms, Suggestion
+from drafting.recipes.content import recipe_content
 from rubrics.models import Rubric, RubricDraft
 from tests import factories
 from tests.axe import axe_violations
 from tests.documents.cited_documents import FEVER, RED_FLAGS, add_document
-from tests.drafting.suggestions.drafted import Drafted
+from tests.drafting.suggestions.drafted import Drafted, own
+from tests.scoring.pipelines.verdict_chain import work
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -244,3 +247,37 @@ def test_the_panel_fits_and_works_by_touch(new_page: Callable[..., Page], width:
     pane.locator("[data-reasons]:visible [data-reason='1']").click()
     saved(page)
     wait_until(lambda: sorted(world.states()) == ["accepted", "open", "rejected"])
+
+
+def test_criteria_stay_whole_when_the_panel_narrows_them(new_page: Callable[..., Page]) -> None:
+    world = sourced(3)
+    world.save([own("Asks whether the child drinks less than half of what it usually drinks. " * 3)])
+    page = open_editor(new_page, world)
+    area = page.locator("#items textarea[data-field='text']")
+    height = area.evaluate("area => area.clientHeight")
+    page.keyboard.press("Alt+g")
+    expect(page.locator("#side-suggestions [data-suggestion]").first).to_be_focused()
+    wait_until(lambda: area.evaluate("area => area.clientHeight >= area.scrollHeight"), message="it is cut off")
+    assert area.evaluate("area => area.clientHeight") > height  # the text takes another line there
+    page.keyboard.press("Alt+g")
+    wait_until(lambda: area.evaluate("area => area.clientHeight") == height, message="it stays too high")
+
+
+def test_whoever_asked_for_suggestions_decides_by_keys_when_they_come(new_page: Callable[..., Page]) -> None:
+    world = Drafted(0, opened=False)
+    content = recipe_content({"form": "generic"})
+    recipe = DraftingRecipe.objects.create(
+        benchmark=world.benchmark, name="made up", version=1, content=content.model_dump(mode="json"),
+        sha256=content.digest, created_at=timezone.now(),
+    )  # fmt: skip
+    DraftingTerms.objects.create(benchmark=world.benchmark, recipe=recipe)
+    page = open_editor(new_page, world)
+    pane = page.locator("#side-suggestions")
+    page.locator("button[data-side='suggestions'][aria-expanded]").click()
+    pane.get_by_role("button", name="Ask for suggestions").click()
+    expect(pane).to_contain_text("Suggestions are being drafted.")
+    work(DraftingRun.objects.exclude(pk=world.run.pk).get())
+    first = pane.locator("[data-undecided] [data-suggestion]").first
+    expect(first).to_be_focused(timeout=15_000)
+    page.keyboard.press("x")
+    expect(first.locator("[data-reasons]")).to_be_visible()

@@ -41,6 +41,9 @@ def test_a_rubric_is_reviewed_with_keys_and_what_was_typed_is_kept(new_page: Cal
     page.goto(f"/b/b/write/{case.public_id}/review/")
     rows = page.locator("[data-review-row]")
     expect(rows).to_have_count(3)
+    page.locator("#show-all").click()  # the keys work from a box that was ticked, too
+    expect(page.locator("#show-all")).to_be_focused()
+    page.locator("#show-all").click()
     page.keyboard.press("j")
     expect(rows.nth(0)).to_be_focused()
     page.keyboard.press("j")

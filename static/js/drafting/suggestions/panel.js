@@ -37,6 +37,7 @@ let activeId = "";
 let askedId = ""; // the suggestion of which the reason is asked
 let urls = { open: "", decide: "", ask: "" };
 let isUnderWay = false; // a run drafts for the case
+let isAwaited = false; // the person asked for suggestions here, and may decide by keys once they are there
 const time = new ReadingTime();
 
 const decisions = createDecisions({
@@ -389,7 +390,9 @@ pane.addEventListener("focusout", () => time.look("", Date.now()));
 /** @type {Record<string, (id: string) => unknown>} */
 const buttons = {
   open: async () => (await saving.save()) && load("POST", urls.open).then(enter),
-  ask: () => load("POST", urls.ask),
+  ask: async () => {
+    isAwaited = await load("POST", urls.ask);
+  },
   take: (id) => takeUp(id, false),
   edit: (id) => takeUp(id, true),
   reject: askReason,
@@ -413,12 +416,16 @@ pane.addEventListener("click", (event) => {
 
 // What others decided meanwhile, in another tab or elsewhere.
 window.addEventListener("focus", () => {
-  if (known.length && !pane.hidden) load("GET");
+  if (known.length && !pane.hidden && !isUnderWay) load("GET");
 });
 
 // What a run drafts appears when it is done.
 setInterval(async () => {
   if (!isUnderWay || pane.hidden || document.hidden) return;
   await load("GET");
-  if (!isUnderWay) await show();
+  if (isUnderWay) return;
+  await show();
+  const isIdle = document.activeElement === document.body || pane.contains(document.activeElement);
+  if (isAwaited && isIdle && known.length) enter(); // whoever writes on meanwhile keeps the caret
+  isAwaited = false;
 }, DRAFTING_MS);

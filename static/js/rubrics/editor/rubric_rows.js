@@ -267,4 +267,10 @@ export function showNotes(node, remarks, notes, numberOf) {
   box.replaceChildren(...lines);
 }
 
-window.addEventListener("resize", () => findAll(list, "textarea", HTMLTextAreaElement).forEach(grow));
+// Texts break elsewhere in a wider or narrower list: the window was resized, or a column beside it opened.
+let width = list.clientWidth;
+new ResizeObserver(() => {
+  if (list.clientWidth === width) return;
+  width = list.clientWidth;
+  requestAnimationFrame(() => findAll(list, "textarea", HTMLTextAreaElement).forEach(grow));
+}).observe(list);

@@ -76,7 +76,7 @@ function startKeys(form) {
   };
 
   document.addEventListener("keydown", (event) => {
-    const field = targetWithin(event, "input, textarea, select, [contenteditable]");
+    const field = targetWithin(event, "input:not([type=checkbox]), textarea, select, [contenteditable]");
     const dialogForm = targetWithin(event, "[data-review-dialog]");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && dialogForm instanceof HTMLFormElement) {
       event.preventDefault();

@@ -1,0 +1,84 @@
+"""What a second run drafts again is offered once, and what was decided on is not offered again."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from drafting.models import Suggestion
+from drafting.suggestions.selectors import panel_rows, waiting_cases
+from drafting.suggestions.services import reject
+from drafting.suggestions.state import words_of
+from tests import factories
+from tests.drafting.suggestions.drafted import Drafted, own, taken
+from tests.factories import SuggestionFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def again(world: Drafted, *, texts: list[str], **fields: object) -> list[Suggestion]:
+    """Suggestions with these texts from another run for the case."""
+    run = factories.DraftingRunFactory(benchmark=world.benchmark)
+    return [
+        SuggestionFactory(case=world.case, run=run, number=number, text=text, **fields)
+        for number, text in enumerate(texts, start=1)
+    ]
+
+
+def offered(world: Drafted) -> list[tuple[int, int]]:
+    """Run and number of the open suggestions in the panel."""
+    rows = [row.suggestion for row in panel_rows(world.case) if row.suggestion.state == "open"]
+    return [(row.run_id, row.number) for row in rows]
+
+
+def waiting(world: Drafted) -> str:
+    return " ".join(str(line.detail) for line in waiting_cases(world.author, world.benchmark))
+
+
+def test_a_second_run_that_drafts_the_same_offers_it_once() -> None:
+    world = Drafted(3)
+    texts = [row.text for row in world.suggestions]
+    fresh = again(world, texts=[*texts, "Says something that is new"])
+    assert offered(world) == [(fresh[0].run_id, number) for number in (1, 2, 3, 4)]
+    assert waiting(world) == "4 suggestions"
+
+
+@pytest.mark.parametrize("how", ["taken", "rejected"])
+def test_what_was_decided_on_is_not_offered_again(how: str) -> None:
+    world = Drafted(2)
+    first, second = world.suggestions
+    if how == "taken":
+        world.save([taken(first)])
+    else:
+        reject(suggestion=first, reason=2, by=world.author, at=first.created_at)
+    again(world, texts=[first.text])
+    assert offered(world) == [(second.run_id, 2)]
+    assert waiting(world) == "1 suggestion"
+
+
+def test_a_rejected_text_is_offered_again_where_it_rests_on_another_passage() -> None:
+    world = Drafted(1)
+    reject(suggestion=world.suggestions[0], reason=5, by=world.author, at=world.suggestions[0].created_at)
+    other = [{"passage": "another-passage"}]
+    (fresh,) = again(world, texts=[world.suggestions[0].text], citations=other)
+    assert offered(world) == [(fresh.run_id, 1)]
+
+
+def test_a_published_rubric_says_that_suggestions_wait(client: Client) -> None:
+    world = Drafted(2)
+    world.publish([taken(world.suggestions[0]), own("Asks for the age")])
+    client.force_login(world.author)
+    address = f"/b/{world.benchmark.slug}/write/{world.case.public_id}/rubric/"
+    assert "1 suggestion: begin a new version" in client.get(address).content.decode()
+    client.force_login(world.admin)  # decides on none
+    assert "begin a new version" not in client.get(address).content.decode()
+
+
+def test_a_rubric_with_the_words_is_published_while_the_repeated_suggestion_is_open() -> None:
+    world = Drafted(1)
+    (fresh,) = again(world, texts=[world.suggestions[0].text])
+    assert words_of(fresh.text) == words_of(world.suggestions[0].text)
+    world.publish([taken(world.suggestions[0])])
+    assert world.rubric.status == "published"
+    assert offered(world) == []
+    assert waiting(world) == ""
