@@ -81,7 +81,7 @@ class NewBatchSerializer(StrictSerializer, CommandSerializer):
     exclude = ("gold_per_annotator",)
     field_order = (
         *("title", "group", "filter", "annotators_per_item", "check_policy", "check_fraction", "order", "due_date"),
-        *("strategy", "specialty_match", "lease_hours", "seed", "digest"),
+        *("strategy", "specialty_match", "lease_hours", "explain_cannot_assess", "seed", "digest"),
     )
     group = serializers.CharField(help_text="Public id.")
     filter = FilterSerializer(required=False)
