@@ -27,7 +27,7 @@ export function matchesOf(pieces, query) {
     starts.push(whole.length);
     whole += text;
   });
-  const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&")).join("\\s+");
+  const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")).join("\\s+");
   return Array.from(whole.matchAll(new RegExp(pattern, "giu")), (match) => ({
     from: placeOf(starts, match.index),
     to: endOf(starts, match.index + match[0].length),

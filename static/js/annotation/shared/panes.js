@@ -11,6 +11,7 @@ import { onKeys } from "./keys.js";
 const PAGE = 0.85; // of the height of a pane: what stays in sight shows where one was
 const LOOK_AT = 0.3; // of the height of a pane: where a passage is put that was out of sight
 const MARGIN_PX = 24;
+const NOTICE = ".pane-notices > .notice:not([hidden]), #refusal > .notice";
 
 export function responsePane() {
   return element("response-pane", HTMLElement);
@@ -51,9 +52,9 @@ function putView(name) {
   }
 }
 
-/** A new sheet, which is read from its beginning. */
+/** A new sheet is read from its beginning; a notice, such as a checker's note, is read first. */
 export function startPanes() {
-  putView("response");
+  putView(document.querySelector(NOTICE) ? "criteria" : "response");
   places.response = 0;
   places.criteria = 0;
   if (isStacked()) window.scrollTo(0, 0);
