@@ -1,4 +1,4 @@
-"""The two panes of graders in a real browser: what is refused is seen, both panes move by key, and a phone is enough."""
+"""The two panes of graders in a browser: what is refused is seen, both panes move by key, and a phone is enough."""
 
 from __future__ import annotations
 
