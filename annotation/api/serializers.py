@@ -139,6 +139,7 @@ class BatchSerializer(StrictSerializer, Plain):
     strategy = serializers.CharField(read_only=True)
     specialty_match = serializers.CharField(read_only=True)
     lease_hours = serializers.IntegerField(read_only=True)
+    explain_cannot_assess = serializers.BooleanField(read_only=True)
     due_date = serializers.DateField(allow_null=True)
     seed = serializers.IntegerField(read_only=True)
     frame = serializers.JSONField(read_only=True)

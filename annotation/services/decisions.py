@@ -299,13 +299,16 @@ def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
     _refuse_unless_writable(row.status)
     decided = Decision.objects.filter(assignment=row, round=row.round, outcome__isnull=False)
     notes = {
-        criterion: (outcome, note) for criterion, outcome, note in decided.values_list("criterion", "outcome", "note")
+        criterion: note if outcome == Outcome.CANNOT_ASSESS else None
+        for criterion, outcome, note in decided.values_list("criterion", "outcome", "note")
     }
     criteria = criteria_of(row)
     if missing := [criterion for criterion in criteria if criterion not in notes]:
         raise Unanswered(missing)
     if row.batch.explain_cannot_assess:
-        unexplained = [criterion for criterion in criteria if notes[criterion] == (Outcome.CANNOT_ASSESS, "")]
+        unexplained = [
+            criterion for criterion in criteria if (note := notes[criterion]) is not None and not note.strip()
+        ]
         if unexplained:
             raise Unanswered(unexplained, unexplained=True)
     changes: dict[str, Any] = {"submitted_at": at, "started_at": row.started_at or at}

@@ -292,6 +292,10 @@ def test_a_check_and_an_adjudication_are_done_at_a_zoom_of_200_percent(new_page:
     expect(page.locator(".criterion.current")).to_have_count(1)
     assert cut_off(page) == []
     assert axe_violations(page) == []
+    page.locator("#dock [data-show-view=criteria]").tap()
+    page.get_by_role("link", name="All criteria").click()
+    expect(page.locator("[data-everything][aria-current]")).to_be_visible()  # the new page shows the criteria, too
+    expect(page.locator(".criterion.current")).to_have_count(1)
     for _ in range(3):
         page.locator("#dock [data-choose=met]").tap()
     expect(page.locator("#graded-text")).to_have_text("3 / 3")

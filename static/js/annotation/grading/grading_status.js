@@ -98,9 +98,10 @@ function lackInWords(row) {
 
 /** A refusal and its marks go as what was missing is supplied. */
 function renewLacking() {
+  if (!document.querySelector("#criteria [data-lacks]")) return;
+  const lacking = markLacking(lackInWords);
   const notice = document.querySelector("#refusal [data-missing]");
   if (!(notice instanceof HTMLElement)) return;
-  const lacking = markLacking(lackInWords);
   const { length } = notice.querySelectorAll("[data-jump]");
   if (!lacking.length) clearRefusal();
   else if (lacking.length !== length) {

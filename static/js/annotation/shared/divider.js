@@ -60,6 +60,8 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("pointerdown", (event) => {
   const divider = targetWithin(event, "#divider");
   if (!divider || event.button !== 0) return;
+  event.preventDefault(); // selects no text on the way
+  divider.focus({ preventScroll: true });
   divider.setPointerCapture(event.pointerId);
 });
 document.addEventListener("pointermove", (event) => {

@@ -11,6 +11,7 @@ import { onKeys } from "./keys.js";
 const PAGE = 0.85; // of the height of a pane: what stays in sight shows where one was
 const LOOK_AT = 0.3; // of the height of a pane: where a passage is put that was out of sight
 const MARGIN_PX = 24;
+const VIEW_KEY = "consilium.view";
 const NOTICE = ".pane-notices > .notice:not([hidden]), #refusal > .notice";
 
 export function responsePane() {
@@ -36,7 +37,11 @@ const places = { response: 0, criteria: 0 };
 export function showView(name) {
   if (name === view) return;
   places[view] = window.scrollY;
+  // What is hidden gets no event when it loses the focus, and a note is saved by that event.
+  const focused = document.activeElement;
+  if (isStacked() && focused instanceof HTMLElement && focused.closest(".pane")) focused.blur();
   putView(name);
+  keepView();
   if (!isStacked()) return;
   window.scrollTo(0, places[name]);
   if (name === "response") showEvidence();
@@ -52,12 +57,33 @@ function putView(name) {
   }
 }
 
+/* Loading the page again, such as with all criteria of a conflict, changes nothing about what is shown. */
+function keptView() {
+  try {
+    return sessionStorage.getItem(`${VIEW_KEY}:${location.pathname}`);
+  } catch {
+    return null;
+  }
+}
+
+function keepView() {
+  try {
+    sessionStorage.setItem(`${VIEW_KEY}:${location.pathname}`, view);
+  } catch {
+    // It is not remembered.
+  }
+}
+
 /** A new sheet is read from its beginning; a notice, such as a checker's note, is read first. */
 export function startPanes() {
-  putView(document.querySelector(NOTICE) ? "criteria" : "response");
+  const isLinked = location.hash.startsWith("#criterion-");
+  const first = isLinked || document.querySelector(NOTICE) ? "criteria" : "response";
+  putView(keptView() === "criteria" ? "criteria" : first);
   places.response = 0;
   places.criteria = 0;
-  if (isStacked()) window.scrollTo(0, 0);
+  if (!isStacked()) return;
+  window.scrollTo(0, 0);
+  if (view === "criteria") select(currentRow(), { focus: false });
 }
 
 /* What is between the bars at the top and at the bottom, in pixels of the window. */
