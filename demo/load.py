@@ -276,7 +276,9 @@ def _calibration_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int)
     """The physicians' own responses, graded once each and closed: what k is calibrated on."""
     calendar = simulation.calendar
     start = calendar.days_ago(50)
-    terms = annotation_services.BatchTerms(title="Calibration: physicians’ responses", check_policy="none", seed=seed)
+    terms = annotation_services.BatchTerms(
+        title="Calibration: physicians’ responses", check_policy="none", explain_cannot_assess=True, seed=seed
+    )
     batch = _make_batch(simulation, group, terms, annotation_services.ResponseFilter(kinds=["physician"]), start)
     _run(_hand_ins(simulation, simulation.tasks(batch), start, days=6))
     annotation_services.close_batch(batch=batch, at=calendar.session(start, 8))
@@ -306,6 +308,7 @@ def _closed_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> N
         annotators_per_item=2,
         check_policy=Batch.CheckPolicy.SAMPLE,
         check_fraction=0.3,
+        explain_cannot_assess=True,
         seed=seed,
     )
     response_filter = annotation_services.ResponseFilter(kinds=["model"], cases=_keys(CLOSED_CASES))
@@ -333,6 +336,7 @@ def _open_batch(simulation: PhysicianWork, group: ExpertGroup, seed: int) -> Non
         title="Main study, part 2",
         annotators_per_item=2,
         due_date=(calendar.now + timedelta(days=9)).date(),
+        explain_cannot_assess=True,
         seed=seed,
     )
     response_filter = annotation_services.ResponseFilter(kinds=["model"], cases=_keys(OPEN_CASES))

@@ -81,7 +81,7 @@ class NewBatchSerializer(StrictSerializer, CommandSerializer):
     exclude = ("gold_per_annotator",)
     field_order = (
         *("title", "group", "filter", "annotators_per_item", "check_policy", "check_fraction", "order", "due_date"),
-        *("strategy", "specialty_match", "lease_hours", "seed", "digest"),
+        *("strategy", "specialty_match", "lease_hours", "explain_cannot_assess", "seed", "digest"),
     )
     group = serializers.CharField(help_text="Public id.")
     filter = FilterSerializer(required=False)
@@ -139,6 +139,7 @@ class BatchSerializer(StrictSerializer, Plain):
     strategy = serializers.CharField(read_only=True)
     specialty_match = serializers.CharField(read_only=True)
     lease_hours = serializers.IntegerField(read_only=True)
+    explain_cannot_assess = serializers.BooleanField(read_only=True)
     due_date = serializers.DateField(allow_null=True)
     seed = serializers.IntegerField(read_only=True)
     frame = serializers.JSONField(read_only=True)

@@ -95,7 +95,7 @@ def decisions(request: Request, public_id: str) -> Response:
 @extend_schema(request=None, responses={200: serializers.AssignmentDetailSerializer, 422: OpenApiTypes.OBJECT})
 @api_view(["POST"])
 def submit(request: Request, public_id: str) -> Response:
-    """Hand the work in. 422 with ``missing`` (ids of criteria) while something is undecided."""
+    """Hand the work in. 422 with ``missing`` (ids of criteria) while something is undecided or lacks its note."""
     row = access.get_own_assignment(request.user, public_id)
     try:
         services.submit(assignment=row, annotator=_me(request), at=timezone.now())

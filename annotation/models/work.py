@@ -76,6 +76,8 @@ class Batch(models.Model):
         _("lease, hours"), null=True, blank=True, validators=[MinValueValidator(1)]
     )
     gold_per_annotator = models.PositiveSmallIntegerField(_("gold items for each annotator"), default=0)
+    # Work is handed in only when each criterion that cannot be assessed has a note.
+    explain_cannot_assess = models.BooleanField(_("note on cannot assess"), default=False, db_default=False)
     due_date = models.DateField(_("due"), null=True, blank=True)
     seed = models.BigIntegerField(_("seed"))
     # Digest of the preview whose form was sent; empty where the request named no preview.

@@ -89,6 +89,13 @@ class BatchTerms:
             _("Responses with agreed decisions, mixed in so that nothing shows; they feed the quality page."),
         ),
     ] = 0
+    explain_cannot_assess: Annotated[
+        bool,
+        Label(
+            _("“Cannot assess” needs a note"),
+            _("A response can be submitted when each criterion that cannot be assessed has a note that says why."),
+        ),
+    ] = False
 
     @property
     def fraction(self) -> float:

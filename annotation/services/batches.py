@@ -68,6 +68,7 @@ def create_batch(*, plan: BatchPlan, by: User | None, at: datetime, digest: str 
         specialty_match=terms.specialty_match,
         lease_hours=terms.lease_hours,
         gold_per_annotator=terms.gold_per_annotator,
+        explain_cannot_assess=terms.explain_cannot_assess,
         due_date=terms.due_date,
         seed=terms.seed,
         plan_digest=digest,

@@ -74,13 +74,23 @@ class DecisionInput:
 
 
 class Unanswered(DomainError):
-    """Work cannot be handed in yet; ``criteria`` are the ids of criteria without a decision, in rubric order."""
+    """Work cannot be handed in yet; ``criteria`` are the ids of the criteria that lack something, in rubric order.
 
-    def __init__(self, criteria: Sequence[int]) -> None:
+    They lack a decision, or, with ``unexplained``, the note that the batch wants where a criterion cannot be assessed.
+    """
+
+    def __init__(self, criteria: Sequence[int], *, unexplained: bool = False) -> None:
         self.criteria = list(criteria)
-        text = ngettext(
-            "%(number)d criterion has no decision yet.", "%(number)d criteria have no decision yet.", len(criteria)
-        )
+        if unexplained:
+            text = ngettext(
+                "%(number)d criterion that cannot be assessed has no note yet that says why.",
+                "%(number)d criteria that cannot be assessed have no note yet that says why.",
+                len(criteria),
+            )
+        else:
+            text = ngettext(
+                "%(number)d criterion has no decision yet.", "%(number)d criteria have no decision yet.", len(criteria)
+            )
         super().__init__(text % {"number": len(criteria)})
 
 
@@ -281,19 +291,26 @@ def _not_written(change: DecisionInput, stored: Decision | None) -> SaveResult:
 def submit(*, assignment: Assignment, annotator: User, at: datetime) -> None:
     """Hand the work in: it goes to a checker if it was drawn for a check; otherwise it counts at once.
 
-    `Unanswered` lists the criteria without a decision; `Conflict` if the work was handed in before.
+    `Unanswered` lists the criteria without a decision, or without the note that the batch wants; `Conflict` if the work
+    was handed in before.
     """
     row = _locked(assignment, annotator)
     refuse_unless_open(row.batch)
     _refuse_unless_writable(row.status)
-    decided = set(
-        Decision.objects.filter(assignment=row, round=row.round, outcome__isnull=False).values_list(
-            "criterion_id", flat=True
-        )
-    )
-    missing = [criterion for criterion in criteria_of(row) if criterion not in decided]
-    if missing:
+    decided = Decision.objects.filter(assignment=row, round=row.round, outcome__isnull=False)
+    notes = {
+        criterion: note if outcome == Outcome.CANNOT_ASSESS else None
+        for criterion, outcome, note in decided.values_list("criterion", "outcome", "note")
+    }
+    criteria = criteria_of(row)
+    if missing := [criterion for criterion in criteria if criterion not in notes]:
         raise Unanswered(missing)
+    if row.batch.explain_cannot_assess:
+        unexplained = [
+            criterion for criterion in criteria if (note := notes[criterion]) is not None and not note.strip()
+        ]
+        if unexplained:
+            raise Unanswered(unexplained, unexplained=True)
     changes: dict[str, Any] = {"submitted_at": at, "started_at": row.started_at or at}
     if row.to_check:
         transition(row, source=Assignment.OPEN, target=Assignment.Status.SUBMITTED, **changes)

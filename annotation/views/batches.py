@@ -194,6 +194,8 @@ def _given_out(row: Batch) -> list[tuple[str, str]]:
         lines.append((_("Specialty"), str(row.get_specialty_match_display())))
     if row.gold_per_annotator:
         lines.append((_("Gold items for each annotator"), str(row.gold_per_annotator)))
+    if row.explain_cannot_assess:
+        lines.append((_("“Cannot assess”"), _("needs a note")))
     return lines
 
 

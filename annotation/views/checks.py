@@ -32,7 +32,7 @@ PAGE = "annotation/checks/check.html"
 BUTTONS = (
     (Outcome.MET, Outcome.MET.label),
     (Outcome.NOT_MET, Outcome.NOT_MET.label),
-    (Outcome.CANNOT_ASSESS, _lazy("Cannot")),
+    (Outcome.CANNOT_ASSESS, _lazy("Can’t assess")),
 )
 
 

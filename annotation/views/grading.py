@@ -19,6 +19,7 @@ from annotation.qualification.services import where_it_ends
 from annotation.regrading.earlier import decided_earlier
 from annotation.selectors import reading_pages
 from annotation.services import slots
+from annotation.views.checks import BUTTONS
 from annotation.views.refusals import refusal
 from consilium.core.errors import Conflict, DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -142,4 +143,5 @@ def _context(request: SignedInRequest, assignment: Assignment) -> dict[str, Any]
         "writable": assignment.status in Assignment.OPEN and assignment.batch.status == Batch.Status.OPEN,
         "saved_at": reading_pages.last_save(rows),
         "skip_reasons": Skip.Reason.choices,
+        "outcomes": BUTTONS,
     }

@@ -134,13 +134,17 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     member = client.post(f"{base}/groups/{group['id']}/members/", person, format="json").json()
     assert member["pseudonym"].startswith("P-")
     assert Invitation.objects.get().user.email == "new@example.org"  # without a mail nobody can sign in
-    new = {"title": "By API", "group": group["id"], "check_policy": "none", "seed": 5, "filter": {"draw": 2}}
+    new = {
+        "title": "By API", "group": group["id"], "check_policy": "none", "seed": 5, "filter": {"draw": 2},
+        "explain_cannot_assess": True,
+    }  # fmt: skip
     plan = client.post(f"{base}/batches/preview/", new, format="json").json()
     assert (plan["responses"], plan["in_frame"], plan["decisions"]) == (2, 3, 6)
     assert [load["responses"] for load in plan["loads"]] == [2]
     wrong = client.post(f"{base}/batches/", {**new, "digest": "0" * 16}, format="json")
     assert wrong.status_code == 409
     batch = client.post(f"{base}/batches/", {**new, "digest": plan["digest"]}, format="json").json()
+    assert batch["explain_cannot_assess"] is True
     assert batch["progress"] == {
         "not_started": 2, "draft": 0, "submitted": 0, "in_check": 0, "returned": 0, "accepted": 0, "free": 0,
     }  # fmt: skip

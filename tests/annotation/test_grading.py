@@ -215,6 +215,29 @@ def test_handing_in_names_what_is_missing_and_then_brings_the_next(workshop: Wor
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_a_batch_can_demand_a_note_where_a_criterion_cannot_be_assessed() -> None:
+    workshop = build_workshop(explain_cannot_assess=True)
+    row = workshop.queue()[0]
+    client = Client()
+    client.force_login(workshop.annotator)
+    first, second, third = services.criteria_of(row)
+    decisions = [
+        {"criterion": first, "outcome": "cannot_assess", "note": "Outside my field."},
+        {"criterion": second, "outcome": "met"},
+        {"criterion": third, "outcome": "cannot_assess", "note": " \n "},
+    ]
+    answer = save_all(client, row, decisions, "submit")
+    assert answer.status_code == 422
+    assert answer.json()["missing"] == [third]
+    assert answer.json()["detail"] == "1 criterion that cannot be assessed has no note yet that says why."
+    assert client.post(f"/api/v1/work/assignments/{row.public_id}/submit/").json()["missing"] == [third]
+    again = {"criterion": third, "outcome": "cannot_assess", "note": "Two meanings.", "version": 1}
+    assert save_all(client, row, [again], "submit").status_code == 200
+    row.refresh_from_db()
+    assert row.status == "accepted"
+
+
 def test_a_stale_decision_keeps_the_response_from_being_handed_in(workshop: Workshop, client: Client) -> None:
     row = workshop.queue()[0]
     decide(row, submit=False)

@@ -161,7 +161,7 @@ def test_conflicts_are_settled_with_the_keyboard(new_page: NewPage, watch: Watch
     expect(page.locator("#criteria")).to_have_attribute("aria-busy", "true")
     page.keyboard.press("n")
     expect(page.locator(".toast")).to_contain_text("just being finished")
-    expect(page.locator(".criterion").first.locator("[aria-pressed=true]")).to_have_text("Cannot")
+    expect(page.locator(".criterion").first.locator("[aria-pressed=true]")).to_have_text("Can’t assess")
     finishing[0].continue_()
     expect(page).to_have_url(re.compile("/work/adjudications/$"))
     assert list(Ruling.objects.order_by("criterion").values_list("outcome", "reason")) == [

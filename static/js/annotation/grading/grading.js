@@ -31,10 +31,13 @@ import {
 import { forgetNote, keepOpenNote, leaveOpenNote, openNote } from "./grading_notes.js";
 import { conflicts, entriesOf } from "./grading_saving.js";
 import { queue, replaceSheet, sheet } from "./grading_sheet.js";
-import { refuse, showSaving, summarise } from "./grading_status.js";
+import { lackOf, refuse, showSaving, summarise } from "./grading_status.js";
 import { lookForOtherTabs } from "./grading_tabs.js";
 import { onKeys } from "../shared/keys.js";
 import { broadcast, pageOf, send, sendLeft, store } from "../shared/outbox.js";
+import "../shared/divider.js";
+import { startDock } from "../shared/dock.js";
+import "../shared/find_in_response.js";
 import { forgetPick } from "../shared/passages.js";
 import { endPress } from "../shared/press.js";
 import { changeOrder, decisionOf, show, startRows } from "../shared/rows.js";
@@ -90,8 +93,7 @@ async function submit() {
       goOn(body);
     } else if (body?.missing) {
       refuse(body.detail, body.missing);
-      applyFilter("all");
-      select(rowOf(body.missing[0]));
+      goTo(rowOf(body.missing[0]));
     } else {
       if (hasResults) refuse(body.detail);
       else await queue.settle(answer, batch);
@@ -103,6 +105,13 @@ async function submit() {
     showSaving();
     setTimeout(() => queue.flush(), RESEND_MS);
   }
+}
+
+/** @param {HTMLElement | null} row that lacks a decision, or the note on it */
+function goTo(row) {
+  applyFilter("all");
+  select(row);
+  if (row && lackOf(row) === "note") openNote(row);
 }
 
 /** @param {HTMLFormElement} skipForm */
@@ -253,4 +262,5 @@ function linkedRow() {
 }
 
 begin();
+startDock({ choose: (outcome) => decide(outcome), undo: () => sheet.writable && undo(), attach: attachEvidence });
 sendLeft(sheet.assignment);

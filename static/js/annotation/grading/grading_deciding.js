@@ -7,7 +7,8 @@ import { applyFilter, following, idOf, rowInSight, rowOf, select } from "../shar
 import { isSameDecision } from "../shared/decisions.js";
 import { queueDecision } from "./grading_entries.js";
 import { sheet } from "./grading_sheet.js";
-import { summarise } from "./grading_status.js";
+import { lackOf, summarise } from "./grading_status.js";
+import { showView } from "../shared/panes.js";
 import { pick, selectedSpan } from "../shared/passages.js";
 import { decisionOf, evidenceOf, show } from "../shared/rows.js";
 
@@ -48,7 +49,16 @@ export function decide(outcome, row = rowInSight(), more = {}) {
   // Borderline qualifies an outcome: met or not met, but only just.
   change(row, { outcome, ...(outcome === "cannot_assess" ? { borderline: false } : more) });
   sheet.justDecided = idOf(row);
-  select(next ?? rowOf(idOf(row)));
+  if (lackOf(row) === "note") askForNote(row);
+  else select(next ?? rowOf(idOf(row)));
+}
+
+/**
+ * The batch wants a note on this outcome; grading_notes.js opens it.
+ * @param {HTMLElement} row
+ */
+function askForNote(row) {
+  document.dispatchEvent(new CustomEvent("consilium:note-needed", { detail: { row } }));
 }
 
 /** @param {HTMLElement | null | undefined} row */
@@ -96,6 +106,7 @@ export function attachEvidence() {
   if (span) attach(span);
   else {
     toast(text("select"));
+    showView("response");
     pick(attach);
   }
 }

@@ -2,9 +2,10 @@
 /* The note on a criterion. It is saved while it is being written, too: whoever closes the tab in the middle keeps
    it. */
 import { find } from "../../core/page.js";
-import { idOf, rowInSight, select } from "../shared/criteria.js";
+import { following, idOf, rowInSight, select } from "../shared/criteria.js";
 import { change } from "./grading_deciding.js";
 import { sheet } from "./grading_sheet.js";
+import { showView } from "../shared/panes.js";
 import { afterPress } from "../shared/press.js";
 import { decisionOf, extraOf, showExtra } from "../shared/rows.js";
 
@@ -26,12 +27,18 @@ function rowAround(field) {
   return row;
 }
 
-export function openNote(row = rowInSight()) {
+/**
+ * @param {HTMLElement | null | undefined} [row]
+ * @param {{ afterwards?: "stay" | "next" }} [options] "next": closing it leads to the next open criterion
+ */
+export function openNote(row = rowInSight(), { afterwards = "stay" } = {}) {
   if (!sheet.writable || !row) return;
+  showView("criteria");
   select(row, { focus: false });
   const extra = extraOf(row);
   const editor = find(extra, "[data-note-edit]", HTMLElement);
   editor.dataset.before = JSON.stringify(decisionOf(row));
+  editor.dataset.afterwards = afterwards;
   editor.hidden = false;
   find(extra, "[data-note-shown]", HTMLElement).hidden = true;
   const field = find(editor, "textarea", HTMLTextAreaElement);
@@ -90,6 +97,19 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey))) {
     event.preventDefault();
     event.stopImmediatePropagation();
-    rowAround(field).focus();
+    leaveNote(rowAround(field), field.closest("[data-note-edit]"));
   }
 });
+document.addEventListener("consilium:note-needed", (event) => {
+  if (event instanceof CustomEvent) openNote(event.detail.row, { afterwards: "next" });
+});
+
+/**
+ * @param {HTMLElement} row
+ * @param {Element | null} editor
+ */
+function leaveNote(row, editor) {
+  row.focus();
+  const isWritten = row.dataset.note && editor instanceof HTMLElement && editor.dataset.afterwards === "next";
+  if (isWritten) select(following((other) => other !== row && !other.dataset.outcome));
+}

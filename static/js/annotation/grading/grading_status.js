@@ -1,11 +1,13 @@
 // @ts-check
 /* What the grading page says about itself: how far it is, what is saved, and why something was refused. */
-import { element, optionalElement } from "../../core/page.js";
+import { element, find, optionalElement } from "../../core/page.js";
 import { showSaving as showStatus } from "../../core/save_status.js";
 import { ask } from "../../core/server.js";
 import { wordsOf } from "../../core/words.js";
-import { applyFilter, filters, rowOf, rows, sheetElement } from "../shared/criteria.js";
+import { applyFilter, filters, idOf, markLacking, rowOf, rows, sheetElement } from "../shared/criteria.js";
 import { totals } from "../shared/decisions.js";
+import { showInDock } from "../shared/dock.js";
+import { showView } from "../shared/panes.js";
 import { queue, sheet } from "./grading_sheet.js";
 import { paintEvidence } from "../shared/rows.js";
 
@@ -24,6 +26,8 @@ export function summarise() {
   document.getElementById("submit")?.classList.toggle("ready", decided === all);
   applyFilter();
   paintEvidence();
+  showInDock();
+  renewLacking();
   if (sheet.writable && isNearEnd) prefetch();
 }
 
@@ -69,11 +73,43 @@ export function refuse(detail, missing) {
   if (missing?.length) {
     notice.dataset.missing = String(missing[0]);
     words.append(" ", jumpsTo(missing));
+    markLacking(lackInWords);
   }
   element("refusal", HTMLElement).replaceChildren(notice);
+  showView("criteria");
 }
 
-/** @param {number[]} ids of criteria */
+/**
+ * What a criterion lacks before the response can be handed in.
+ * @param {HTMLElement} row
+ * @returns {"decision" | "note" | ""}
+ */
+export function lackOf({ dataset }) {
+  if (!dataset.outcome) return "decision";
+  const isNoteNeeded = dataset.outcome === "cannot_assess" && sheetElement().dataset.noteNeeded;
+  return isNoteNeeded && !dataset.note ? "note" : "";
+}
+
+/** @param {HTMLElement} row */
+function lackInWords(row) {
+  const lack = lackOf(row);
+  return lack && text(`lacks_${lack}`);
+}
+
+/** A refusal and its marks go as what was missing is supplied. */
+function renewLacking() {
+  if (!document.querySelector("#criteria [data-lacks]")) return;
+  const lacking = markLacking(lackInWords);
+  const notice = document.querySelector("#refusal [data-missing]");
+  if (!(notice instanceof HTMLElement)) return;
+  const { length } = notice.querySelectorAll("[data-jump]");
+  if (!lacking.length) clearRefusal();
+  else if (lacking.length !== length) {
+    find(notice, "p", HTMLElement).replaceChildren(text("lacking"), " ", jumpsTo(lacking.map(idOf)));
+  }
+}
+
+/** @param {(number | string)[]} ids of criteria */
 function jumpsTo(ids) {
   const jumps = document.createElement("span");
   jumps.className = "jumps";

@@ -16,7 +16,11 @@ import {
   sheetElement,
   toggleFilter,
 } from "../shared/criteria.js";
+import "../shared/divider.js";
+import { startDock } from "../shared/dock.js";
+import "../shared/find_in_response.js";
 import { onKeys } from "../shared/keys.js";
+import { showView } from "../shared/panes.js";
 import { forgetPick } from "../shared/passages.js";
 import { choose, isOpenConflict, mayWrite, selectNextFlagged, undo, writeReason } from "./reviewing_choosing.js";
 import { askWhichHolds, closeQuestion } from "./reviewing_conflict.js";
@@ -24,7 +28,7 @@ import { parse, takeUpKept } from "./reviewing_entries.js";
 import { existingReasonField, isReasonOpen, reasonField, showReason } from "./reviewing_reasons.js";
 import { isStillSamePerson, post, sentenceOf } from "./reviewing_saving.js";
 import { finishing, forgetKept, keep, keptEntries, openQueue, queue, replaceSheet, sheet } from "./reviewing_sheet.js";
-import { refuse, showSaving, summarise } from "./reviewing_status.js";
+import { markOpenConflicts, refuse, showSaving, summarise } from "./reviewing_status.js";
 
 /** @typedef {import("./reviewing_saving.js").PageAnswer} PageAnswer */
 
@@ -74,6 +78,7 @@ async function finish(url, values, showMessage) {
     showMessage(text("typed"));
     if (!returnDialog?.open) {
       applyFilter("all");
+      showView("criteria");
       select(unsaved, { focus: false });
       existingReasonField(unsaved).focus();
     }
@@ -113,6 +118,7 @@ async function finishNow(url, values, showMessage) {
     if (await isStillSamePerson()) showMessage(text(status === 403 ? "lost" : "gone"));
   } else {
     showMessage(sentenceOf(html));
+    markOpenConflicts();
     select(rows().find(isOpenConflict));
   }
   return false;
@@ -251,3 +257,4 @@ function showKeptReasons() {
 }
 
 begin();
+startDock({ choose: (outcome) => choose(outcome), undo: () => mayWrite() && undo() });

@@ -2,6 +2,7 @@
 /* The outcome of a criterion as its buttons show it, and the field for the reason. */
 import { find, findAll } from "../../core/page.js";
 import { idOf, select } from "../shared/criteria.js";
+import { showView } from "../shared/panes.js";
 import { keep, queue } from "./reviewing_sheet.js";
 
 /**
@@ -71,6 +72,7 @@ export function showReason(row, outcome, reason) {
 export function openReason(row, outcome) {
   select(row, { focus: false });
   if (!showReason(row, outcome)) return;
+  showView("criteria");
   const field = existingReasonField(row);
   field.focus();
   field.select();

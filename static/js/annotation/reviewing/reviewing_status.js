@@ -4,7 +4,9 @@
 import { element, optionalElement } from "../../core/page.js";
 import { showSaving as showStatus } from "../../core/save_status.js";
 import { wordsOf } from "../../core/words.js";
-import { applyFilter, currentRow, filters, rows, sheetElement } from "../shared/criteria.js";
+import { applyFilter, currentRow, filters, markLacking, rows, sheetElement } from "../shared/criteria.js";
+import { showInDock } from "../shared/dock.js";
+import { showView } from "../shared/panes.js";
 import { paint } from "../shared/passages.js";
 import { finishing, queue, sheet } from "./reviewing_sheet.js";
 
@@ -32,9 +34,16 @@ function paintEvidence() {
 
 document.addEventListener("consilium:criterion", paintEvidence);
 
+/** Marks the conflicts without a ruling, because of which the work could not be finished. */
+export function markOpenConflicts() {
+  markLacking((row) => (row.dataset.conflict && !row.dataset.outcome ? text("lacks_ruling") : ""));
+}
+
 export function summarise() {
   paintEvidence();
   applyFilter();
+  showInDock();
+  if (document.querySelector("#criteria [data-lacks]")) markOpenConflicts();
   const all = rows();
   const summary = document.getElementById("summary");
   if (summary) summary.textContent = `${all.filter((row) => row.dataset.amended).length} ${summary.dataset.one}`;
@@ -69,6 +78,7 @@ export function refuse(message) {
   line.textContent = message;
   notice.append(line);
   element("refusal", HTMLElement).replaceChildren(notice);
+  showView("criteria");
 }
 
 export function clearRefusal() {

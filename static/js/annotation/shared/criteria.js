@@ -62,18 +62,19 @@ export function select(target, { focus = true } = {}) {
     else row.removeAttribute("aria-current");
     row.tabIndex = isCurrent ? 0 : -1;
   }
+  const isFirst = currentId === null;
   const changed = currentId !== idOf(target);
   currentId = idOf(target);
   if (focus) target.focus({ preventScroll: true });
   reveal(target);
-  if (changed) document.dispatchEvent(new CustomEvent("consilium:criterion", { detail: { id: currentId } }));
+  if (changed) document.dispatchEvent(new CustomEvent("consilium:criterion", { detail: { isFirst } }));
 }
 
 /** @param {HTMLElement} target */
 function reveal(target) {
   const pane = target.closest(".pane");
   if (!pane) throw new Error("The row is on no page.");
-  const bar = pane.querySelector(".pane-bar");
+  const bar = pane.querySelector(".pane-head") ?? pane.querySelector(".pane-bar");
   const barHeight = bar instanceof HTMLElement ? bar.offsetHeight : 0;
   if (getComputedStyle(pane).overflowY === "visible") {
     target.scrollIntoView({ block: "nearest" });
@@ -171,6 +172,22 @@ document.addEventListener("click", (event) => {
     select(rowOf(jump.dataset.jump ?? ""));
   }
 });
+
+/* What a criterion lacks before the work can be handed in */
+
+/**
+ * Marks each criterion that lacks something; the mark says what.
+ * @param {(row: HTMLElement) => string} lackOf empty where nothing is lacking
+ * @returns {HTMLElement[]} the marked rows
+ */
+export function markLacking(lackOf) {
+  return rows().filter((row) => {
+    const lack = lackOf(row);
+    if (lack) row.dataset.lacks = lack;
+    else delete row.dataset.lacks;
+    return lack;
+  });
+}
 
 /** A new sheet: the current row and the filter of the old one are dropped. */
 export function forgetSheet() {

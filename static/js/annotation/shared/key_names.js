@@ -1,5 +1,5 @@
 // @ts-check
-/* The name of a pressed key: "m", "shift+m", "ctrl+Enter", "ArrowDown". */
+/* The name of a pressed key: "m", "shift+m", "ctrl+Enter", "ArrowDown", " ", "shift+ ". */
 
 /**
  * @typedef {Pick<KeyboardEvent, "key" | "code" | "altKey" | "ctrlKey" | "metaKey" | "shiftKey"> &
@@ -18,6 +18,6 @@ export function keyName(press) {
   if (isLetter) key = key.toLowerCase();
   const alt = press.altKey || press.getModifierState?.("AltGraph");
   const ctrl = press.ctrlKey || press.metaKey;
-  const shift = isLetter && press.shiftKey;
+  const shift = (isLetter || key === " ") && press.shiftKey;
   return `${ctrl ? "ctrl+" : ""}${alt ? "alt+" : ""}${shift ? "shift+" : ""}${key}`;
 }

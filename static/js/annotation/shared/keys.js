@@ -5,7 +5,8 @@ import { move, select, shownRows } from "./criteria.js";
 import { keyName } from "./key_names.js";
 import { handlePickKey } from "./passages.js";
 
-const REPEATED = ["j", "k", "ArrowDown", "ArrowUp"];
+const REPEATED = ["j", "k", "ArrowDown", "ArrowUp", " ", "shift+ ", "PageDown", "PageUp"];
+const PRESSED_BY_SPACE = "button, summary, a[href], input";
 const TYPED_IN = "textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])";
 
 /** @type {Map<string, () => unknown>} */
@@ -37,6 +38,7 @@ document.addEventListener("keydown", (event) => {
   if (isTypedIn(event.target)) return;
   if (handlePickKey(name, event)) return;
   // Enter and space belong to the button that has the focus.
+  if (event.key === " " && event.target instanceof Element && event.target.matches(PRESSED_BY_SPACE)) return;
   const action = actions.get(name);
   if (!action) return;
   event.preventDefault();

@@ -63,6 +63,7 @@ export function paint(marks) {
     if (!within.length && !leaf.firstElementChild) continue;
     leaf.replaceChildren(...partsOf(piece, within).map(nodeOf));
   }
+  document.dispatchEvent(new CustomEvent("consilium:painted"));
 }
 
 /** @param {import("./text_spans.js").Part} part */

@@ -99,6 +99,7 @@ export function refuse(detail) {
   notice.setAttribute("role", "alert");
   notice.appendChild(document.createElement("p")).textContent = detail;
   refusal.replaceChildren(notice);
+  notice.scrollIntoView({ block: "nearest" });
 }
 
 /**

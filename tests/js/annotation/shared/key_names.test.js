@@ -6,10 +6,12 @@ function press(key, more = {}) {
   return { key, code: "", altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, ...more };
 }
 
-test("a letter is small, and shift is named with letters only", () => {
+test("a letter is small, and shift is named with letters and the space bar only", () => {
   assert.equal(keyName(press("m")), "m");
   assert.equal(keyName(press("M", { shiftKey: true })), "shift+m");
   assert.equal(keyName(press("M")), "m"); // caps lock
+  assert.equal(keyName(press(" ")), " ");
+  assert.equal(keyName(press(" ", { shiftKey: true })), "shift+ ");
   assert.equal(keyName(press("?", { shiftKey: true })), "?");
   assert.equal(keyName(press("ArrowRight", { shiftKey: true })), "ArrowRight");
 });

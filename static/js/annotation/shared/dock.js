@@ -1,0 +1,75 @@
+// @ts-check
+/* The bar at the bottom of a narrow window, for the thumb: the current criterion, its outcomes, whether the response or
+   the criteria are shown, and the button that ends the work. In a wide window it is not there. */
+import { element, find, findAll, targetWithin } from "../../core/page.js";
+import { currentRow, move } from "./criteria.js";
+import { selectedSpan } from "./passages.js";
+import { showView, startPanes } from "./panes.js";
+
+/**
+ * @typedef {object} DockActions what the buttons of the bar do on this page
+ * @property {(outcome: string) => unknown} choose for the current criterion
+ * @property {() => unknown} undo
+ * @property {() => unknown} [attach] attaches the selected words to the current criterion
+ */
+
+const text = () => find(element("dock", HTMLElement), "[data-dock-words]", HTMLElement);
+
+/** Shows the current criterion and its outcome. */
+export function showInDock() {
+  const row = currentRow();
+  const words = row?.querySelector(".words");
+  if (!row || !(words instanceof HTMLElement)) return;
+  const box = text();
+  const label = `${row.dataset.number}. ${words.textContent}`;
+  if (box.textContent !== label) box.textContent = label;
+  box.lang = words.closest("[lang]")?.getAttribute("lang") ?? "";
+  for (const button of findAll(element("dock", HTMLElement), "[data-choose]", HTMLButtonElement)) {
+    const own = row.querySelector(`[data-set="${button.dataset.choose}"]`);
+    button.disabled = !(own instanceof HTMLButtonElement) || own.disabled;
+    button.setAttribute("aria-pressed", own?.getAttribute("aria-pressed") ?? "false");
+  }
+}
+
+/** @param {DockActions} actions */
+export function startDock(actions) {
+  const dock = element("dock", HTMLElement);
+  document.body.classList.add("two-views");
+  measure(dock);
+  const attachButton = dock.querySelector("[data-dock-attach]");
+  // A press on a button would empty the selection before it could be read.
+  dock.addEventListener("mousedown", (event) => event.preventDefault());
+  dock.addEventListener("click", (event) => {
+    const { choose, step, showView: view } = targetWithin(event, "button")?.dataset ?? {};
+    if (choose !== undefined) actions.choose(choose);
+    else if (step !== undefined) move(Number(step));
+    else if (view === "response" || view === "criteria") showView(view);
+    else if (targetWithin(event, "[data-dock-undo]")) actions.undo();
+    else if (targetWithin(event, "[data-dock-attach]")) actions.attach?.();
+  });
+  document.addEventListener("selectionchange", () => {
+    if (attachButton instanceof HTMLElement) attachButton.hidden = !selectedSpan();
+  });
+  document.addEventListener("consilium:criterion", showInDock);
+  document.addEventListener("consilium:sheet", startPanes);
+  startPanes();
+  showInDock();
+}
+
+/**
+ * What scrolls below the bars keeps clear of them.
+ * @param {HTMLElement} dock
+ */
+function measure(dock) {
+  const topbar = find(document, ".topbar", HTMLElement);
+  const { style } = document.documentElement;
+  function put() {
+    const isSticky = getComputedStyle(topbar).position === "sticky";
+    style.setProperty("--topbar-height", `${isSticky ? topbar.offsetHeight : 0}px`);
+    style.setProperty("--dock-height", `${dock.offsetHeight}px`);
+  }
+  const observer = new ResizeObserver(put);
+  observer.observe(dock);
+  observer.observe(topbar);
+  put();
+}
