@@ -46,13 +46,13 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
     look_once(benchmark)
     kinds = kinds_in(section)
     sent = request.POST.get("kind") if request.method == "POST" else None
-    asked = next((kind for kind in kinds if kind.value == request.GET.get("kind")), kinds[0])
+    chosen = next((kind for kind in kinds if kind.value == request.GET.get("kind")), kinds[0])
     entries: list[ReportFormEntry] = []
     status = 200
     for kind in kinds:
         posted = request.POST if sent == kind.value else None
         form = kind.form(benchmark, posted, prefix=kind.value)
-        entries.append(ReportFormEntry(kind, form, open=kind.value == sent or (sent is None and kind == asked)))
+        entries.append(ReportFormEntry(kind, form, open=kind.value == sent or (sent is None and kind == chosen)))
         if posted is None:
             continue
         status = 422

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 
 from consilium.core.i18n import translate
+from documents.models import Passage
 from drafting.models import DraftingRecipe, DraftingRun
 from drafting.runs.config import drafting_config
 from drafting.runs.kind import KIND
@@ -243,14 +244,17 @@ def _json(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """A fact or a need, and the criteria that carry it or the reason why none does."""
+    """A fact or a need, and the criteria that carry it or the reason why none does.
+
+    ``document``: the title of the document of its ``passage``.
+    """
 
     is_fact: bool
     number: int
     kind: str
     text: str
     words: str
-    locator: str
+    document: str
     passage: str
     criteria: Sequence[int]
     reason: str
@@ -273,7 +277,8 @@ def result_of_case(run: PipelineRun, case: Case) -> ShownResult | None:
     output = step.output
     facts = {row["number"]: row for row in output["facts"]}
     needs = {row["number"]: row for row in output["needs"]}
-    ledger = [_line(line, facts if line["kind"] == "fact" else needs) for line in output["ledger"]]
+    titles = _titles({row["passage"] for row in facts.values() if row["passage"]})
+    ledger = [_line(line, facts if line["kind"] == "fact" else needs, titles) for line in output["ledger"]]
     criteria = [
         {**row, "sentences": [(each["severity"], translate(finding_words(each))) for each in row["findings"]]}
         for row in output["criteria"]
@@ -281,16 +286,22 @@ def result_of_case(run: PipelineRun, case: Case) -> ShownResult | None:
     return ShownResult(criteria, ledger, [translate(finding_words(each)) for each in output["findings"]])
 
 
-def _line(line: dict[str, Any], rows: dict[int, dict[str, Any]]) -> LedgerLine:
+def _titles(passages: Collection[str]) -> dict[str, str]:
+    """The titles of the documents of passages, by the passages' public ids."""
+    return dict(Passage.objects.filter(public_id__in=passages).values_list("public_id", "document__title"))
+
+
+def _line(line: dict[str, Any], rows: dict[int, dict[str, Any]], titles: Mapping[str, str]) -> LedgerLine:
     row = rows[line["number"]]
+    passage = row.get("passage") or ""
     return LedgerLine(
         is_fact=line["kind"] == "fact",
         number=line["number"],
         kind=row["kind"],
         text=row["text"],
         words=row.get("words", ""),
-        locator=row.get("locator", ""),
-        passage=row.get("passage") or "",
+        document=titles.get(passage, ""),
+        passage=passage,
         criteria=line["criteria"],
         reason=translate(reason_words(line["reason"])),
     )

@@ -78,6 +78,7 @@ def test_an_admin_orders_a_run_sees_its_size_and_reads_what_it_drafted(
     assert case.key in cases
     shown = client.get(f"/b/nursery/drafting/{run.public_id}/cases/{case.public_id}/").content.decode()
     assert ASPIRIN in shown and "Ledger" in shown
+    assert re.search(rf'href="/b/nursery/documents/passages/\w+/"\s*>{TITLE}</a>', shown)
     assert "Stage: synthesis" in shown  # the request as it was sent
     assert GOLD_CANARY not in shown
 
