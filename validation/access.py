@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 
 from accounts.models import User
 from annotation.models import Membership
+from drafting.access import hidden_cases
 from rubrics.access import get_benchmark, get_written_benchmark, is_author, may_see_grading_evidence
 from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole, Case, Rubric
 from validation.models import (
@@ -27,11 +28,18 @@ AnyUser = User | AnonymousUser
 
 
 def get_rubric_set(user: AnyUser, slug: str, public_id: str) -> RubricSet:
-    """A set of a benchmark that ``user`` runs."""
-    sets = RubricSet.objects.finished().filter(benchmark=get_benchmark(user, slug))
-    return get_object_or_404(
+    """A set of a benchmark that ``user`` runs.
+
+    What a run drafted is missing for a physician who may still review the rubric of one of its cases.
+    """
+    benchmark = get_benchmark(user, slug)
+    sets = RubricSet.objects.finished().filter(benchmark=benchmark)
+    row: RubricSet = get_object_or_404(
         sets.select_related("benchmark", "created_by", "source", "split_run", "drafting_run"), public_id=public_id
     )
+    if row.drafting_run_id and row.items.filter(case__in=hidden_cases(user, benchmark)).exists():
+        raise Http404
+    return row
 
 
 # Coverage ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,11 +13,16 @@ from django.db import IntegrityError, connection
 from django.test import Client
 from django.utils import timezone
 
+from accounts.models import User
 from drafting.models import DraftingRun, Suggestion
+from rubrics.editor.draft_content import items_of as items_in
+from rubrics.models import AuthoringRole
+from rubrics.services.drafts import open_draft, save_draft
+from rubrics.services.publishing import return_draft, send_to_review
 from scoring.pipelines.runs import replay_run
 from tests.drafting.conftest import nursery, scripted  # noqa: F401  # fixtures
 from tests.drafting.drafting_world import DraftingWorld, ScriptedEndpoint
-from tests.factories import BenchmarkRoleFactory
+from tests.factories import BenchmarkRoleFactory, UserFactory
 from tests.scoring.pipelines.verdict_chain import work
 from validation.models import RubricSet
 
@@ -45,6 +52,39 @@ def test_a_page_copies_what_a_run_drafted_and_says_that_rules_did(
     assert f"/drafting/{run.public_id}/" in page and "no language model" in page
     refused = client.post("/b/nursery/rubric-sets/new/", {**form, "run": "", "name": "None"})
     assert refused.status_code == 422 and "Choose a run." in refused.content.decode()
+
+
+def test_a_set_is_missing_for_a_reviewer_of_one_of_its_cases(
+    nursery: DraftingWorld,  # noqa: F811
+    scripted: ScriptedEndpoint,  # noqa: F811
+    client: Client,
+) -> None:
+    """A researcher who also reviews, until they have decided; another researcher reads it all the time."""
+    run = nursery.run(scripted.url)
+    for options in ({"name": "Drafted", "run": run.public_id}, {"name": "Gold", "track": "gold"}):
+        call_command("rubric_set", benchmark="nursery", stdout=io.StringIO(), **options)
+    writer, reviewer, other = UserFactory(), UserFactory(), UserFactory()
+    for user in (reviewer, other):
+        BenchmarkRoleFactory(benchmark=nursery.benchmark, user=user, role="researcher")
+    for user in (writer, reviewer):
+        AuthoringRole.objects.create(benchmark=nursery.benchmark, user=user, role="author")
+    rubric = open_draft(case=nursery.cases[0], by=writer, at=timezone.now())
+    items = [replace(item, text=f"{item.text}, put differently") for item in items_in(rubric.draft.content)]
+    save_draft(rubric=rubric, items=items, version=1, client_id=uuid4(), by=writer, at=timezone.now())
+    sets = {row.name: row.public_id for row in RubricSet.objects.all()}
+
+    def statuses(user: User, name: str) -> set[int]:
+        client.force_login(user)
+        pages = [f"/b/nursery/rubric-sets/{sets[name]}/{end}" for end in ("", "items.jsonl")]
+        pages.append(f"/api/v1/benchmarks/nursery/rubric-sets/{sets[name]}/items/")
+        return {client.get(page).status_code for page in pages}
+
+    assert statuses(reviewer, "Drafted") == {200}
+    send_to_review(rubric=rubric, note="Clearer", by=writer, at=timezone.now(), notify=False)
+    assert statuses(reviewer, "Drafted") == {404} and statuses(reviewer, "Gold") == {200}
+    assert statuses(other, "Drafted") == {200}
+    return_draft(rubric=rubric, reviewer=reviewer, comment="Shorter.", item_comments={}, at=timezone.now())
+    assert statuses(reviewer, "Drafted") == {200}
 
 
 def items_of(row: RubricSet) -> list:  # type: ignore[type-arg]
