@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import os
 import re
@@ -23,7 +24,7 @@ from django.utils import timezone, translation
 from standalone.embedded import ensure
 from tests.processes import Worker, redis_server
 from tests.slow_tests import SlowTests
-from tests.template import ensure_template
+from tests.template import ROOT, ensure_template
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
@@ -56,16 +57,13 @@ def pytest_configure(config: pytest.Config) -> None:
             threading.Thread(target=ensure_template, args=[settings], daemon=True).start()
 
 
-# The tests of each of these modules go to one process: what the module sets up takes longer than its tests.
-# pytest-xdist 3.8 cannot do it by a marker: under pytest 9.2 its `xdist_group` has no effect.
+# The tests of each of these modules go to one process: what a conftest sets up for the module takes longer than a test.
+# So do those of every module that has a fixture of its own for the module. pytest-xdist 3.8 cannot do it by a marker:
+# under pytest 9.2 its `xdist_group` has no effect.
 TOGETHER = (
     "tests/access/test_blinding.py",
+    "tests/access/test_nested_json.py",
     "tests/access/test_url_matrix.py",
-    "tests/agreement/label_files/test_real_agreement_file.py",
-    "tests/demo/test_load.py",
-    "tests/infra/test_up.py",
-    "tests/infra/test_watchdog.py",
-    "tests/scoring/trained/test_trained.py",
 )
 # These start processes and servers of their own, and need no database of the tests, which is not there yet.
 BEFORE_THE_DATABASE = ("tests/infra/test_embedded.py", "tests/infra/test_secret_key.py")
@@ -94,15 +92,21 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@functools.cache
+def stays_together(module: str) -> bool:
+    """Whether the tests of ``module``, a path from the root of the checkout, go to one process."""
+    return module in TOGETHER or 'scope="module"' in (ROOT / module).read_text(encoding="utf-8")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Single tests to whichever process is free; those of a module in `TOGETHER` to one process."""
+    """Single tests to whichever process is free; those of a module that `stays_together` to one process."""
     from xdist.scheduler import LoadScopeScheduling
 
     class TogetherOrSingle(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             module = nodeid.split("::")[0]
-            return module if module in TOGETHER else nodeid
+            return module if stays_together(module) else nodeid
 
     return TogetherOrSingle(config, log)
 

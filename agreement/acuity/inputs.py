@@ -20,8 +20,6 @@ from django.db.models import Case as CaseWhen
 from django.db.models import Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, NullIf
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from agreement.acuity.case_slices import slices_digest, slices_in_database
 from agreement.acuity.frontier_table import CallRecord
@@ -275,6 +273,10 @@ def _joined(keys: _Keys, cases: Collection[int]) -> _Keys:
     """
     if not len(keys.case):
         return keys
+    # Each process of the product would spend a tenth of its start on these.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     places, case = np.unique(keys.case, return_inverse=True)
     by_file = keys.by_run == 0
     n_datasets = int(keys.dataset.max()) + 1

@@ -56,12 +56,23 @@ def test_every_address_has_an_expectation() -> None:
     assert sorted(set(ENDPOINTS) - set(routes)) == [], "expectations of addresses that are not there"
 
 
-def address(name: str, endpoint: Endpoint, world: World) -> str:
-    return reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
+@pytest.fixture(scope="module")
+def addresses() -> dict[str, str]:
+    """The address of each endpoint in the world of this module, once `address` was asked for it."""
+    return {}
+
+
+def address(name: str, endpoint: Endpoint, world: World, addresses: dict[str, str]) -> str:
+    """Where ``endpoint`` is; what stands in it is read from the database once, and not for every role."""
+    if name not in addresses:
+        addresses[name] = reverse(name, kwargs=endpoint.arguments(world) if endpoint.arguments else None)
+    return addresses[name]
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_closed_endpoints(role: str, world: World, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_closed_endpoints(
+    role: str, world: World, addresses: dict[str, str], monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     """No method gets a role into an address that is not its own; nothing differs from an address that is not there."""
     # Thousands of times the same page would be made, and only its status is looked at: of what comes before a view,
     # what has no say in whether it is reached is left out, and each user is read once.
@@ -77,7 +88,7 @@ def test_closed_endpoints(role: str, world: World, monkeypatch: pytest.MonkeyPat
     for name, endpoint in ENDPOINTS.items():
         if role in endpoint.roles or endpoint.framework:
             continue
-        url = address(name, endpoint, world)
+        url = address(name, endpoint, world, addresses)
         for method in ALL_METHODS if role in ("anonymous", "outsider") else METHODS:
             body = {"content_type": "application/json"} if name.startswith("api:") and method != "get" else {}
             status = getattr(client, method)(url, **body).status_code
@@ -88,7 +99,7 @@ def test_closed_endpoints(role: str, world: World, monkeypatch: pytest.MonkeyPat
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def test_open_endpoints(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_endpoints(world: World, addresses: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A role gets into what is its own, and whoever reads Chinese finds no English sentence there.
 
     Only GET: what endpoints write is tested beside them, how they refuse in tests/design/test_translations.py.
@@ -111,7 +122,7 @@ def test_open_endpoints(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         for name, endpoint in ENDPOINTS.items():
             if SIGN_IN.get(name) != role and (role not in endpoint.roles or endpoint.framework):
                 continue
-            url = address(name, endpoint, world)
+            url = address(name, endpoint, world, addresses)
             with override(settings.LANGUAGE_CODE):  # a request leaves its language behind
                 answer = client.get(url)
             status = answer.status_code

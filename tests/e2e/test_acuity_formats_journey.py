@@ -103,6 +103,7 @@ def make_benchmark(admin: Page) -> None:
     admin.get_by_label("Title").fill("Triage")
     admin.get_by_label("Short name").fill(SLUG)
     admin.get_by_role("button", name=re.compile("Make|Create")).click()
+    admin.wait_for_url(f"**{HOME}/")
     admin.goto(f"{HOME}/imports/")
     admin.locator("input[type=file]").set_input_files(DATA)
     admin.get_by_role("button", name="Import", exact=True).click()

@@ -47,6 +47,7 @@ def make_benchmark(admin: Page) -> None:
     admin.get_by_label("Title").fill("HealthBench sample")
     admin.get_by_label("Short name").fill(SLUG)
     admin.get_by_role("button", name=re.compile("Make|Create")).click()
+    admin.wait_for_url(f"**/b/{SLUG}/")
     admin.goto(f"/b/{SLUG}/imports/")
     admin.locator("input[type=file]").set_input_files(REAL_DATA / "healthbench_sample.jsonl")
     admin.get_by_role("button", name="Import", exact=True).click()

@@ -61,6 +61,7 @@ def decide(new_page: NewPage) -> None:
     page = new_page(physician)
     page.goto("/")
     page.locator("a[href$='/rubric-coverage/decide/']").first.click()
+    page.wait_for_url("**/rubric-coverage/decide/*/")
     for number in range(BY_KEYS):
         expect(page.get_by_text(f"{number} of {questions.count():,} decided")).to_be_visible()
         page.wait_for_load_state()  # keys do nothing before

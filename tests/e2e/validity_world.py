@@ -83,6 +83,7 @@ def make_benchmark(admin: Page) -> None:
     admin.get_by_label("Title").fill("Validity")
     admin.get_by_label("Short name").fill(SLUG)
     admin.get_by_role("button", name=re.compile("Make|Create")).click()
+    admin.wait_for_url(f"**{HOME}/")
     admin.goto(f"{HOME}/imports/")
     admin.locator("input[type=file]").set_input_files(DATA)
     admin.get_by_role("button", name="Import", exact=True).click()
@@ -94,7 +95,8 @@ def make_physicians(admin: Page) -> None:
         admin.goto(f"{HOME}/people/authors/")
         fill(admin, email=f"{name}@example.org", name=f"Dr. {name}")
         admin.get_by_label("Role").select_option("author")
-        admin.get_by_role("button", name="Add", exact=True).click()
+        with admin.expect_response(lambda answer: answer.request.method == "POST"):
+            admin.get_by_role("button", name="Add", exact=True).click()
         admin.goto(f"{HOME}/people/authors/")
         expect(admin.get_by_text(f"{name}@example.org").first).to_be_visible()
 
@@ -105,7 +107,8 @@ def make_set(admin: Page, name: str, source: str, file: Path | None = None) -> N
     if file is not None:
         admin.locator("input[type=file]").set_input_files(file)
     fill(admin, name=name)
-    admin.get_by_role("button", name="Make the set").click()
+    with admin.expect_response(lambda answer: answer.request.method == "POST"):
+        admin.get_by_role("button", name="Make the set").click()
     if file is not None:
         expect(admin.get_by_text("Done").first).to_be_visible(timeout=WAIT_MS)
     admin.goto(f"{HOME}/rubric-sets/")

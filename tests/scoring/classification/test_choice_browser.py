@@ -43,6 +43,7 @@ def test_from_the_form_to_the_readings(
     page = new_page(benchmark_to_ask.roles.get().user)
     page.goto("/b/asked/case-acuity/")
     page.get_by_role("link", name="Forced choices").click()
+    page.wait_for_url("**/case-acuity/runs/")
     look_at(page)
     page.get_by_role("link", name="Ask for levels").first.click()
     page.get_by_label("Candidate", exact=True).fill("a model")
