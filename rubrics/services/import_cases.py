@@ -57,7 +57,7 @@ def import_cases(
     canary = benchmark.canary
 
     table = open_table(file, CASES, options) if form == "auto" else None
-    faults.place = table.place if table else None
+    faults.locate = table.place if table else None
 
     def read(faults: Faults, progress: Progress = progress) -> Iterator[CaseRecord]:
         if table:

@@ -52,7 +52,7 @@ def import_responses(
     writer = ResponseWriter(benchmark, faults, at)
     candidate = options.get("candidate", "")
     table = open_table(file, RESPONSES, options)
-    faults.place = table.place if table else None
+    faults.locate = table.place if table else None
 
     def read(faults: Faults, progress: Progress = progress) -> Iterator[ResponseRecord]:
         if table:

@@ -54,7 +54,7 @@ def import_rubrics(
     faults = Faults()
     table = open_table(file, RUBRICS, options)
     assert table is not None  # rubrics are always a table
-    faults.place = table.place
+    faults.locate = table.place
     by_case: dict[str, list[Row]] = defaultdict(list)
     rows_of_table = table.raw_rows(file, faults, progress)
     for row in rows_with_heading(rows_of_table, faults, with_case=True, exact=table.is_workbook, chosen=table.chosen):

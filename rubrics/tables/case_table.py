@@ -16,7 +16,7 @@ from rubrics.parsing.cases import DIFFICULTIES, CaseRecord, healthbench_case
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import Fields
 from rubrics.tables.columns import NAMES, parted, points_of
-from rubrics.tables.mapping import KEPT, KEPT_WITH_CRITERION, LEFT_OUT, Column, Places, TableKind
+from rubrics.tables.mapping import KEPT, KEPT_WITH_CRITERION, LEFT_OUT, Column, Heading, Places, TableKind
 from rubrics.tables.table import Table
 
 _OF_CRITERION = ("criterion", "points", "tags", "source", "element", "expectation", "bank", "citations")
@@ -45,6 +45,8 @@ _CRITERION_PLACE = re.compile(r"rubrics\[(\d+)\]\.?(?:traceability\.)?(\w*)")
 
 def _place(places: Places, line: int, field: str) -> tuple[int, str]:
     """Row and heading of a field of a case; that of a criterion is the row of the criterion."""
+    if isinstance(field, Heading):
+        return line, field
     if match := _CRITERION_PLACE.match(field):
         rows = places.rows.get(line, [])
         index, inner = int(match[1]), match[2] or "criterion"
@@ -104,7 +106,7 @@ def read_case_table(
     The rows of a case may stand anywhere. A row without a case continues the one before it. What belongs to the case as
     a whole may stand in all of its rows, or in one.
     """
-    faults.place = table.place
+    faults.locate = table.place
     cases: dict[str, _Rows] = {}
     key = ""
     for row, cells in table.rows(file, faults, progress):
@@ -147,7 +149,7 @@ def _add_row(row: int, cells: list[tuple[Column, str]], cases: dict[str, _Rows],
     for column, text in cells:
         if column.target == KEPT and text.strip():
             _keep(case, case.kept, column.heading, row, text.strip(), faults)
-    further = {column.heading: text.strip() for column, text in cells if column.target == KEPT_WITH_CRITERION}
+    further = {str(column.heading): text.strip() for column, text in cells if column.target == KEPT_WITH_CRITERION}
     _add_criterion(row, case, {name: text for name, text in values.items() if name not in own}, further, faults)
     return key
 

@@ -15,6 +15,10 @@ KEPT, KEPT_WITH_CRITERION, LEFT_OUT, ANSWERS = "metadata", "criterion_metadata",
 MAX_HEADING = 200
 
 
+class Heading(str):
+    """The heading of a column, in faults that are about the column and not about what it holds."""
+
+
 @dataclass(slots=True)
 class Places:
     """Where in a table the values of a record stand, so that its faults name rows and headings."""
@@ -29,7 +33,7 @@ class Places:
 
 def place_of_field(places: Places, line: int, field: str) -> tuple[int, str]:
     """Row and heading of a field of a record that is one row."""
-    return line, places.heading(field)
+    return line, field if isinstance(field, Heading) else places.heading(field)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +71,18 @@ class TableKind:
 class Column:
     """A column of a table. ``target`` is what it holds: a field, or one of the constants above."""
 
-    heading: str
+    heading: Heading
     target: str
     is_recognised: bool  # by its heading
 
 
-def headings_of(cells: Sequence[Cell]) -> list[str]:
+def headings_of(cells: Sequence[Cell]) -> list[Heading]:
     """A name for each column, none twice: its heading, or its letter where it has none or one that came before."""
-    names: list[str] = []
+    names: list[Heading] = []
     for place, cell in enumerate(cells):
         name = text_of(cell)[:MAX_HEADING]
         letter = f"column {letter_of(place)}"
-        names.append(f"{name} ({letter})" if name in names else name or letter)
+        names.append(Heading(f"{name} ({letter})" if name in names else name or letter))
     return names
 
 
@@ -114,7 +118,7 @@ def check_columns(
     for name in kind.required:
         alternatives = name.split("|")
         if not {*alternatives} & {*targets}:
-            faults.add(line, " / ".join(alternatives), Phrase("This column is missing."))
+            faults.add(line, Heading(" / ".join(alternatives)), Phrase("This column is missing."))
     return faults.total == before
 
 
@@ -125,10 +129,10 @@ def chosen_fit(
     before = faults.total
     for heading, target in chosen.items():
         if heading not in headings:
-            faults.add(line, heading[:MAX_HEADING], Phrase("The table has no such column."))
+            faults.add(line, Heading(heading[:MAX_HEADING]), Phrase("The table has no such column."))
         elif target and target not in targets:
             message = Phrase("“%(name)s” is none of: %(names)s.", name=target[:40], names=", ".join(targets))
-            faults.add(line, heading, message)
+            faults.add(line, Heading(heading), message)
     return faults.total == before
 
 

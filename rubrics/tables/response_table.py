@@ -18,13 +18,13 @@ from rubrics.tables.table import Table
 RESPONSES = TableKind(
     headings={
         "case": (*NAMES["case"], "id", "caseno", "casenumber", "casename", "病例号", "病例名称"),
-        "candidate": ("candidate", "model", "modelname", "llm", "候选", "候选模型", "模型", "模型名称"),
+        "candidate": ("candidate", "model", "modelname", "llm", "作答者", "候选", "候选模型", "模型", "模型名称"),
         "sample": ("sample", "sampleno", "samplenumber", "attempt", "样本", "采样", "次数"),
         "response": (
             *("response", "completion", "answer", "output", "reply", "modelresponse", "modelanswer", "responsetext"),
             *("回答", "回复", "答案", "模型回答", "模型回复", "响应"),
         ),
-        "setting": ("setting", "设置"),
+        "setting": ("setting", "设定", "设置"),
         "external_id": ("externalid", "responseid", "completionid", "外部编号", "回答编号"),
         "writing_mode": ("writingmode", "写作方式"),
     },
@@ -41,7 +41,7 @@ def read_response_table(
 
     ``candidate`` names the candidate of every row, whatever the row says.
     """
-    faults.place = table.place
+    faults.locate = table.place
     ids = Ids(Phrase("response"))
     n_empty = 0
     is_checked = False

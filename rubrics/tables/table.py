@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import BinaryIO
 
@@ -91,7 +91,10 @@ class Table:
                 pass
             return
         for number, row in rows:
-            yield number, list(self._texts(number, row, faults))
+            before = faults.total
+            texts = list(self._texts(number, row, faults))
+            if faults.total == before:
+                yield number, texts
 
     def raw_rows(self, file: BinaryIO, faults: Faults, progress: Progress = no_progress) -> Rows:
         """All rows with their cells as they are, the heading first."""
@@ -107,7 +110,7 @@ class Table:
         while cells and not text_of(cells[-1]):
             cells.pop()
         self.columns = columns_of(cells, self.kind, self.chosen)
-        self.places.headings = {column.target: column.heading for column in self.columns if column.target}
+        self.places.headings = {column.target: column.heading for column in reversed(self.columns) if column.target}
         self._note_columns()
         yield first
         for count, row in enumerate(rows):
@@ -156,7 +159,7 @@ class Table:
             self.note(Phrase("Left out: %(names)s.", names=_quoted(left_out)))
 
 
-def _quoted(names: list[str]) -> str:
+def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"“{name}”" for name in names)
 
 
