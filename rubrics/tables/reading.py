@@ -13,7 +13,7 @@ from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import Phrase
 from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.reader import archive_of
+from rubrics.parsing.reader import archive_of, archive_refusal
 from rubrics.tables.columns import column_of
 from rubrics.tables.workbooks import MAX_COLUMNS, MAX_ROWS, ZIP, Rows, rows_of_workbook
 
@@ -47,8 +47,7 @@ def rows_of_file(
     if start.startswith(ZIP):
         return rows_of_workbook(file, faults, form.notes)
     if kind := archive_of(start):
-        message = Phrase("This is an archive (%(kind)s), not a text. Unpack it and send what is in it.", kind=kind)
-        faults.add(1, "", message)
+        faults.add(1, "", archive_refusal(kind))
         return iter(())
     if start.startswith(b"\xd0\xcf\x11\xe0"):
         faults.add(0, "", Phrase("This is an old Excel file (XLS). Save it as XLSX or CSV."))
