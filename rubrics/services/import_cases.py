@@ -43,8 +43,8 @@ def import_cases(
 ) -> Counts:
     """Import cases; their rubrics arrive published. `ImportRefused` names every fault and then nothing is written.
 
-    The file is JSONL or a table, whose options `rubrics.tables.table.table_of` names. Option ``format``: ``auto`` (a
-    table, or by the keys of the first record), ``healthbench`` or ``clinconsensus``.
+    The file is JSONL or a table, whose options `rubrics.tables.table.table_of` names. Option ``format``, of JSONL:
+    ``auto`` (by the keys of the first record), ``healthbench`` or ``clinconsensus``.
     """
     form = options.get("format") or "auto"
     if form not in ("auto", *FORMATS):
@@ -56,7 +56,7 @@ def import_cases(
     responses = ResponseWriter(benchmark, faults, at)
     canary = benchmark.canary
 
-    table = open_table(file, CASES, options) if form == "auto" else None
+    table = open_table(file, CASES, options)
     faults.locate = table.place if table else None
 
     def read(faults: Faults, progress: Progress = progress) -> Iterator[CaseRecord]:

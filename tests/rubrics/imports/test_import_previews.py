@@ -89,8 +89,8 @@ def page_of(client: Client, job: ImportJob) -> str:
 
 
 def test_a_table_is_shown_first_and_then_imported_as_it_was_shown(signed_in: Client) -> None:
-    job = upload(signed_in, TABLE)
-    assert (job.status, job.options) == ("done", {"preview": "1"})
+    job = upload(signed_in, TABLE, format="healthbench")  # which shape JSONL would have says nothing of a table
+    assert (job.status, job.options) == ("done", {"preview": "1", "format": "healthbench"})
     assert not Case.objects.exists(), "a preview stores nothing"
     assert not Criterion.objects.exists()
     page = page_of(signed_in, job)
