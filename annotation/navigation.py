@@ -158,7 +158,7 @@ def register() -> None:
         order=57,
         also=["annotation:qualification"],
     )
-    navigation.register(label=_("Comments"), view="annotation:threads", section="work", roles=runs, order=58)
+    navigation.register(label=_("Comments"), view="annotation:threads", section="work", roles={"admin"}, order=58)
     navigation.register(
         label=_("Contributions"), view="annotation:contributions", section="work", roles={"admin"}, order=59
     )

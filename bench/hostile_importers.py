@@ -135,6 +135,13 @@ def _rubric_row(number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _case_row(number: int) -> dict[str, Any]:
+    return {
+        "case": f"t-{number}", "question": "How long may a cough last?", "criterion": "Asks about smoking.",
+        "points": 5, "tags": "axis:accuracy", "reference answer": "It depends.",
+    }  # fmt: skip
+
+
 def _set_line(number: int) -> dict[str, Any]:
     return {
         "case": f"base-{number}",
@@ -169,6 +176,8 @@ DECISION_COLUMNS = ("case", "candidate", "sample", "criterion", "rater", "outcom
 BANK_COLUMNS = ("key", "section", "text_en", "points")
 SET_COLUMNS = ("case", "position", "criterion", "points", "axis")
 RUBRIC_COLUMNS = ("case", "position", "criterion", "points", "tags", "source", "element", "expectation", "bank")
+CASE_COLUMNS = ("case", "question", "criterion", "points", "tags", "reference answer")
+RESPONSE_COLUMNS = ("case", "candidate", "sample", "response", "external_id")
 
 
 def _document(number: int) -> dict[str, Any]:
@@ -224,6 +233,14 @@ IMPORTERS = [
     Importer(
         "rubrics (CSV)", "rubrics", _rubric_row, (), ("criterion",), ("points",), ("case",),
         (("tags",), ("source",), ("element",), ("expectation",)), columns=RUBRIC_COLUMNS, once=False,
+    ),
+    Importer(
+        "cases (CSV)", "cases", _case_row, (), ("criterion",), ("points",), ("criterion",),
+        (("question",), ("tags",), ("reference answer",)), columns=CASE_COLUMNS, once=False,
+    ),
+    Importer(
+        "responses (CSV)", "responses", _response, (), ("response",), ("sample",), ("response",), (),
+        columns=RESPONSE_COLUMNS,
     ),
     Importer(
         "rubric set", "rubric_set", _set_line, ("case",), ("generated_rubrics", 0, "criterion"),

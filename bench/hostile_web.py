@@ -165,7 +165,10 @@ def hear(answer: dict[str, Any]) -> dict[str, Any]:
         jobs = ImportJob.objects.filter(public_id=answer["job"])
         wait_for(lambda: jobs.get().status in FINISHED, within_s=1800, what="the worker is done with a file")
         job = jobs.get()
-        row = {"outcome": OUTCOMES[job.status], **(job.errors[0] if job.errors else {})}
+        # The page shows a table before it imports it; a preview with faults is what a refusal is elsewhere.
+        faults = [*job.errors, *(fault for shown in job.counts.get("previews", []) for fault in shown["faults"])]
+        outcome = REFUSED if faults and OUTCOMES[job.status] == IMPORTED else OUTCOMES[job.status]
+        row = {"outcome": outcome, **(faults[0] if faults else {})}
     row["left_behind"] = row["outcome"] == REFUSED and work_in(answer["benchmark"]) != answer["before"]
     return row
 

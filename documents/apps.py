@@ -1,6 +1,10 @@
+from pathlib import Path
+
 from django.apps import AppConfig
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+
+EXAMPLES = Path(__file__).parent / "examples"
 
 
 class DocumentsConfig(AppConfig):
@@ -19,6 +23,7 @@ class DocumentsConfig(AppConfig):
             options=(*OPTIONS, "collection_id"),  # which collection it was, whatever it is called later
             required=["collection"],
             page="documents:collections",
+            examples=[EXAMPLES / "guideline.md"],
         )
         navigation.register()
         hooks.register(draft_check=citing.check_citations, publication_listener=edition_services.carry_published)

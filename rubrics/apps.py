@@ -1,4 +1,9 @@
+from pathlib import Path
+
 from django.apps import AppConfig
+
+EXAMPLES = Path(__file__).parent / "imports" / "examples"
+RESPONSE_EXAMPLES = ["responses.csv", "responses_by_model.csv", "responses.jsonl"]
 
 
 class RubricsConfig(AppConfig):
@@ -8,10 +13,22 @@ class RubricsConfig(AppConfig):
     def ready(self) -> None:
         """Register the kinds of files that this app reads, and its entries in the top bar."""
         from rubrics import imports, navigation, services
+        from rubrics.imports.previews import PREVIEW, with_preview
         from rubrics.services.banks import import_bank
+        from rubrics.tables.table import TABLE_OPTIONS
 
-        imports.register("cases", services.import_cases, options=["format"])
-        imports.register("responses", services.import_responses, options=["candidate", "candidate_kind"])
-        imports.register("rubrics", services.import_rubrics, options=["author"])
-        imports.register("bank", import_bank, options=["bank", "licence"], required=["bank"])
+        for kind, handler, options, examples in (
+            ("cases", services.import_cases, ["format"], ["cases.csv", "cases.jsonl"]),
+            ("responses", services.import_responses, ["candidate", "candidate_kind"], RESPONSE_EXAMPLES),
+            ("rubrics", services.import_rubrics, ["author"], ["rubrics.csv"]),
+        ):
+            imports.register(
+                kind,
+                with_preview(kind, handler),
+                options=[*options, *TABLE_OPTIONS, PREVIEW],
+                examples=[EXAMPLES / name for name in examples],
+            )
+        imports.register(
+            "bank", import_bank, options=["bank", "licence"], required=["bank"], examples=[EXAMPLES / "bank.csv"]
+        )
         navigation.register()

@@ -1,4 +1,8 @@
+from pathlib import Path
+
 from django.apps import AppConfig
+
+EXAMPLES = Path(__file__).parent / "examples"
 
 
 class ScoringConfig(AppConfig):
@@ -20,7 +24,13 @@ class ScoringConfig(AppConfig):
         overview.register(steps.steps)
         consequences.register(continuing.consequences)
         consequences.register_cost(continuing.verdict_cost)
-        imports.register("verdicts", import_verdicts, options=["judge", "candidate", "replicate"], required=["judge"])
+        imports.register(
+            "verdicts",
+            import_verdicts,
+            options=["judge", "candidate", "replicate"],
+            required=["judge"],
+            examples=[EXAMPLES / "verdicts.csv"],
+        )
         imports.register(
             "acuity",
             import_acuity,
@@ -30,4 +40,5 @@ class ScoringConfig(AppConfig):
             ],
             required=["dataset"],
             page="scoring:acuity-import",
+            examples=[EXAMPLES / "acuity.csv"],
         )

@@ -1,4 +1,8 @@
+from pathlib import Path
+
 from django.apps import AppConfig
+
+EXAMPLES = Path(__file__).parent / "examples"
 
 
 class ValidationConfig(AppConfig):
@@ -25,7 +29,13 @@ class ValidationConfig(AppConfig):
             options=FILE_OPTIONS,
             required=["name"],
             page="validation:rubric-set-new",
+            examples=[EXAMPLES / "rubric_set.csv"],
         )
         imports.register(
-            "pairs", import_pairs, options=PAIR_OPTIONS, required=["group"], page="validation:pairs-import"
+            "pairs",
+            import_pairs,
+            options=PAIR_OPTIONS,
+            required=["group"],
+            page="validation:pairs-import",
+            examples=[EXAMPLES / "pairs.csv"],
         )

@@ -147,12 +147,16 @@ def rater_choices(benchmark: Benchmark) -> list[RaterChoice]:
     offer_list = list(groups)
     offer_list += _consensus_choices([offer.rater.removeprefix("group:").rpartition("@")[0] for offer in groups])
     offer_list += judge_choices(benchmark)
-    runs = JudgeRun.objects.filter(
-        benchmark=benchmark,
-        status__in=(JudgeRun.Status.FINISHED, JudgeRun.Status.INCOMPLETE),
-        purpose=JudgeRun.Purpose.GRADE,
-    ).select_related("judge")
+    runs: list[JudgeRun] = list(
+        JudgeRun.objects.filter(
+            benchmark=benchmark,
+            status__in=(JudgeRun.Status.FINISHED, JudgeRun.Status.INCOMPLETE),
+            purpose=JudgeRun.Purpose.GRADE,
+        ).select_related("judge")
+    )
     given = _verdicts_of([run for run in runs if run.status == JudgeRun.Status.INCOMPLETE])
+    # A run that was broken off before its first verdict, say by a wrong key, rates nothing.
+    runs = [run for run in runs if given.get(run.pk) != 0]
     offer_list += [
         RaterChoice(
             f"run:{run.public_id}",

@@ -23,6 +23,7 @@ from rubrics.parsing.faults import Faults
 from rubrics.parsing.reader import RecordReader
 
 SUMS = "SHA256SUMS"
+MARKS = (SUMS, "release.json")  # what a release has at its top
 NEEDED = (
     *("cases/healthbench.jsonl", "cases/clinconsensus.jsonl", "rubrics.csv", "slices.csv", "release.json"),
     *("croissant.json", "DATA_CARD.md", "CITATION.cff", "LICENSE"),
@@ -70,6 +71,8 @@ class Verified:
 
 def verify(path: Path) -> Verified:
     """Check the release at ``path``, a folder or a ZIP; `Unreadable` where it cannot be read at all."""
+    if path.is_dir() and not any((path / name).exists() for name in MARKS):  # it may be any folder, of any size
+        raise Unreadable(f"this folder is no release: it has neither {MARKS[0]} nor {MARKS[1]}")
     source = open_source(path)
     try:
         return verify_source(source)

@@ -19,6 +19,8 @@ from consilium.core.limits import (
     MAX_TITLE_LENGTH,
 )
 from rubrics import models
+from rubrics.tables.encodings import NAMES as ENCODINGS
+from rubrics.tables.table import DELIMITER_NAMES
 
 Plain = serializers.Serializer[Any]
 MAX_RESPONSES = 500
@@ -198,7 +200,9 @@ class ImportSerializer(Plain):
 
 class NewImportSerializer(StrictSerializer, Plain):
     """A file to be imported. Which options a kind takes: cases ``format``; responses ``candidate``,
-    ``candidate_kind``; decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``, ``replicate`` (0, 1, …);
+    ``candidate_kind``; cases, responses and rubrics as a table ``columns`` (JSON: what the column with each heading
+    holds), ``encoding``, ``delimiter``, and ``preview`` (1: nothing is written, and ``counts.previews`` has what would
+    be); decisions and meta_eval ``group``; verdicts ``judge``, ``candidate``, ``replicate`` (0, 1, …);
     bank ``bank``, ``licence``; rubrics ``author`` (the address of the author who wrote them); acuity ``dataset``,
     ``scale``, ``scheme``, ``format``, ``candidate``, ``reading_format`` (qa or chat), ``preview`` (1: nothing is
     written, and ``counts.previews`` has what would be); votes ``group``, ``scale``. Rubric sets have an
@@ -219,5 +223,8 @@ class NewImportSerializer(StrictSerializer, Plain):
     dataset = serializers.CharField(required=False)
     scale = serializers.CharField(required=False)
     scheme = serializers.CharField(required=False)
+    columns = serializers.CharField(required=False)
+    encoding = serializers.ChoiceField(choices=tuple(ENCODINGS), required=False)
+    delimiter = serializers.ChoiceField(choices=tuple(DELIMITER_NAMES), required=False)
     reading_format = serializers.CharField(required=False)
     preview = serializers.CharField(required=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from accounts.models import User
@@ -58,6 +59,7 @@ class ImportKind:
     """A kind of file: its handler, the options that it takes, and those that it requires.
 
     ``page`` names the view of the kind's own page, where people import such files instead of on the page *Imports*.
+    ``examples`` are small files of the kind that people may download; their contents are made up.
     """
 
     kind: str
@@ -65,6 +67,7 @@ class ImportKind:
     options: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     page: str = ""
+    examples: tuple[Path, ...] = ()
 
     @property
     def label(self) -> str:
@@ -76,13 +79,20 @@ _kinds: dict[str, ImportKind] = {}
 
 
 def register(
-    kind: str, handler: Handler, *, options: Sequence[str] = (), required: Sequence[str] = (), page: str = ""
+    kind: str,
+    handler: Handler,
+    *,
+    options: Sequence[str] = (),
+    required: Sequence[str] = (),
+    page: str = "",
+    examples: Sequence[Path] = (),
 ) -> None:
     """Let files of ``kind`` (one of `ImportJob.Kind`) be imported. Known options: format, candidate, candidate_kind,
-    group, judge, replicate, bank, licence, author, scale; a new one also needs a field in `rubrics.forms.ImportForm`,
-    unless the kind has its own ``page``.
+    group, judge, replicate, bank, licence, author, scale, and those of tables and previews, which the page of a preview
+    sets; a new one also needs a field in `rubrics.forms.ImportForm`, unless the kind has its own ``page``.
     """
-    _kinds[kind] = ImportKind(ImportJob.Kind(kind).value, handler, tuple(options), tuple(required), page)
+    value = ImportJob.Kind(kind).value
+    _kinds[kind] = ImportKind(value, handler, tuple(options), tuple(required), page, tuple(examples))
 
 
 def find(kind: str) -> ImportKind:

@@ -13,6 +13,8 @@ from django.utils import timezone
 from accounts.models import User
 from consilium.core.errors import DomainError, ImportRefused
 from rubrics.imports import LISTS, Counts, merge_counts, run_file
+from rubrics.management.table_options import OPTIONS as TABLE_OPTIONS
+from rubrics.management.table_options import add_table_options, columns_as_json, print_preview
 from rubrics.models import BenchmarkRole
 
 
@@ -22,6 +24,7 @@ class ImportCommand(BaseCommand):
     kind: str
     several_files = False
     needs_files = True
+    tables = False  # whether a file may be a table whose columns can be named
     own_options: tuple[str, ...] = ()  # of this kind alone
     requires_system_checks = []  # they would import every page of every app first
 
@@ -31,6 +34,8 @@ class ImportCommand(BaseCommand):
         parser.add_argument("file", type=Path, metavar="FILE", nargs=several if self.several_files else None)
         parser.add_argument("--benchmark", required=True, metavar="SLUG", help="made if it is not there")
         self.add_options(parser)
+        if self.tables:
+            add_table_options(parser)
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the arguments of the kind; their ``dest`` is the name of an option of its handler."""
@@ -61,6 +66,9 @@ class ImportCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the files; every fault goes to stderr and nothing is written if there is one."""
         known = {"format", "candidate", "candidate_kind", "group", "judge", "bank", "licence", *self.own_options}
+        if self.tables:
+            columns_as_json(options)
+            known |= {*TABLE_OPTIONS}
         chosen = {name: value for name, value in options.items() if name in known and value}
         paths: list[Path] = options["file"] if self.several_files else [options["file"]]
         try:
@@ -85,6 +93,8 @@ class ImportCommand(BaseCommand):
             if name not in LISTS:
                 parts = ", ".join(f"{number} {what}" for what, number in count.items())
                 self.stdout.write(f"{name}: {parts}")
+        if self.tables:
+            print_preview(counts, self.stdout.write)
         for warning in counts.get("warnings", []):
             self.stderr.write(f"note: {warning}")
 

@@ -57,5 +57,6 @@ class ImportJob(BaseJob):
 
     @property
     def repetition(self) -> ImportJob | None:
-        """The job that reads the stored file once more; each upload has a file of its own."""
-        return ImportJob.objects.filter(file=self.file.name).exclude(pk=self.pk).first()
+        """The import of the file that this job previews; each upload has a file of its own."""
+        jobs = ImportJob.objects.filter(file=self.file.name).exclude(pk=self.pk)
+        return jobs.exclude(options__has_key="preview").first()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from consilium.core.errors import ImportRefused, LineError
 from consilium.core.phrases import Phrase
 
@@ -26,14 +28,20 @@ def _sound(message: str) -> str:
 
 
 class Faults:
-    """Collects faults while a file is read to its end, so that a person can mend them all at once."""
+    """Collects faults while a file is read to its end, so that a person can mend them all at once.
 
-    def __init__(self) -> None:
+    ``locate`` turns the line and field of a record into those of the file that it was made from, such as a table.
+    """
+
+    def __init__(self, locate: Callable[[int, str], tuple[int, str]] | None = None) -> None:
         self.first: list[LineError] = []
         self.total = 0
+        self.locate = locate
 
     def add(self, line: int, field: str, message: str) -> None:
         """Note one fault; ``line`` counts from 1, 0 is the file as a whole."""
+        if self.locate is not None:
+            line, field = self.locate(line, field)
         self.total += 1
         if len(self.first) < KEPT:
             self.first.append(LineError(line, _printable(field, 200), _sound(message)))

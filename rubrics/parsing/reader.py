@@ -36,6 +36,9 @@ ARCHIVES = {
     b"\x1f\x8b": "gzip", b"PK\x03\x04": "ZIP", b"PK\x05\x06": "ZIP", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "RAR",
 }  # fmt: skip
+WORKBOOK = "XLSX"
+# A workbook is a ZIP whose first file has one of these names, which stands 30 bytes after the mark.
+_FIRST_OF_WORKBOOK = re.compile(rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|docProps/|_rels/\.rels|xl/)", re.DOTALL)
 TAR_MARK, TAR_OFFSET = b"ustar", 257
 
 
@@ -117,10 +120,7 @@ class LineReader:
         """The first line without a byte order mark, or None if the file cannot be read at all."""
         archive = archive_of(chunk)
         if archive:
-            message = Phrase(
-                "This is an archive (%(kind)s), not a text. Unpack it and send what is in it.", kind=archive
-            )
-            self.faults.add(1, "", message)
+            self.faults.add(1, "", archive_refusal(archive))
             return None
         if chunk.startswith(UTF16_MARKS) or chunk[:4].count(0) >= 2:
             self.faults.add(1, "", Phrase("The file is not UTF-8; it looks like UTF-16. Save it as UTF-8."))
@@ -142,8 +142,15 @@ def archive_of(start: bytes) -> str:
     """The kind of archive or compressed file that begins like this; empty if it is no known one."""
     for mark, name in ARCHIVES.items():
         if start.startswith(mark):
-            return name
+            return WORKBOOK if name == "ZIP" and _FIRST_OF_WORKBOOK.match(start) else name
     return "tar" if start[TAR_OFFSET : TAR_OFFSET + len(TAR_MARK)] == TAR_MARK else ""
+
+
+def archive_refusal(kind: str) -> Phrase:
+    """What to tell somebody who sends a file of a ``kind`` that `archive_of` names, where a text is due."""
+    if kind == WORKBOOK:
+        return Phrase("This is a workbook (XLSX), and files of this kind are no workbooks. Save it as CSV in UTF-8.")
+    return Phrase("This is an archive (%(kind)s), not a text. Unpack it and send what is in it.", kind=kind)
 
 
 def key_before(start: bytes) -> str:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import DomainError
-from consilium.core.jobs import Progress
+from consilium.core.jobs import Progress, no_progress
 from rubrics.imports.bulk import check_references_at_once
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.case_rows import CaseWriter
@@ -19,9 +19,11 @@ from rubrics.imports.prefetch import prefetch_chunks
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
+from rubrics.imports.tables import notes_of, open_table
 from rubrics.models import Benchmark, Candidate
 from rubrics.parsing.cases import FORMATS, CaseRecord, read_cases
 from rubrics.parsing.faults import Faults
+from rubrics.tables.case_table import CASES, read_case_table
 
 CHUNK = 1000
 CHUNK_CHARACTERS = 4 << 20  # a line may be long, and three chunks are in memory at a time
@@ -41,7 +43,8 @@ def import_cases(
 ) -> Counts:
     """Import cases; their rubrics arrive published. `ImportRefused` names every fault and then nothing is written.
 
-    Option ``format``: ``auto`` (by the keys of the first record), ``healthbench`` or ``clinconsensus``.
+    The file is JSONL or a table, whose options `rubrics.tables.table.table_of` names. Option ``format``, of JSONL:
+    ``auto`` (by the keys of the first record), ``healthbench`` or ``clinconsensus``.
     """
     form = options.get("format") or "auto"
     if form not in ("auto", *FORMATS):
@@ -53,10 +56,15 @@ def import_cases(
     responses = ResponseWriter(benchmark, faults, at)
     canary = benchmark.canary
 
-    def read(faults: Faults) -> Iterator[CaseRecord]:
+    table = open_table(file, CASES, options)
+    faults.locate = table.place if table else None
+
+    def read(faults: Faults, progress: Progress = progress) -> Iterator[CaseRecord]:
+        if table:
+            return read_case_table(file, table, faults, progress)
         return read_cases(file, faults, form=form, progress=progress)
 
-    prescan(file, lambda first: read_cases(file, first, form=form), written=True)
+    prescan(file, lambda first: read(first, no_progress), written=True)
     for chunk in prefetch_chunks(read, faults, rows=CHUNK, weight=CHUNK_CHARACTERS, weigh=CaseRecord.weight):
         ids = cases.write(chunk)
         responses.write(_completions(chunk, ids, candidates, faults))
@@ -70,7 +78,7 @@ def import_cases(
         "criteria": dict(cases.criteria),
         "candidates": {"created": candidates.created, "unchanged": candidates.unchanged},
         "responses": {"created": responses.created, "unchanged": responses.unchanged},
-        "warnings": [*cases.warnings(), *responses.warnings()],
+        "warnings": [*notes_of(table), *cases.warnings(), *responses.warnings()],
     }
 
 

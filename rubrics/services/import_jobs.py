@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
-from consilium.core.errors import DomainError, ImportRefused, LineError
+from consilium.core.errors import Conflict, DomainError, ImportRefused, LineError
 from consilium.core.i18n import translate
 from consilium.core.jobs import Attempt, Clock, JobKind, JobStatus, Values, register
 from rubrics import imports
@@ -66,11 +66,34 @@ def repeat_import(*, job: ImportJob, without: str, by: User, changes: Mapping[st
 
     However often it is called, there is one such import.
     """
-    job = ImportJob.objects.select_for_update(no_key=True).get(pk=job.pk)
+    job = _locked(job)
     options = {**{name: value for name, value in job.options.items() if name != without}, **(changes or {})}
     repeated = job.repetition
     if repeated is not None:
         return repeated
+    return _job_on_same_file(job, options, by)
+
+
+@transaction.atomic
+def preview_again(*, job: ImportJob, changes: Mapping[str, str], by: User) -> ImportJob:
+    """Preview the stored file of a preview once more, with ``changes`` of its options.
+
+    `Conflict` once the file is imported.
+    """
+    job = _locked(job)
+    if job.repetition is not None:
+        raise Conflict(_("This file was imported since this preview."))
+    options = {name: value for name, value in {**job.options, **changes}.items() if value}
+    return _job_on_same_file(job, options, by)
+
+
+def _locked(job: ImportJob) -> ImportJob:
+    """The job again, with all jobs on its file locked, so that only one import of the file is made of its previews."""
+    jobs = ImportJob.objects.select_for_update(no_key=True).filter(file=job.file.name).order_by("pk")
+    return next(each for each in jobs if each.pk == job.pk)
+
+
+def _job_on_same_file(job: ImportJob, options: Mapping[str, str], by: User) -> ImportJob:
     repeated = ImportJob.objects.create(
         benchmark=job.benchmark,
         kind=job.kind,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import BinaryIO
 
@@ -11,15 +11,17 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from consilium.core.errors import DomainError
-from consilium.core.jobs import Progress
+from consilium.core.jobs import Progress, no_progress
 from rubrics.imports.bulk import check_references_at_once, weighed_chunks
 from rubrics.imports.candidates import Candidates
 from rubrics.imports.prescan import prescan
 from rubrics.imports.registry import Counts
 from rubrics.imports.response_rows import NewResponse, ResponseWriter
+from rubrics.imports.tables import notes_of, open_table
 from rubrics.models import Benchmark, Candidate, Case
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.responses import ResponseRecord, read_responses
+from rubrics.tables.response_table import RESPONSES, read_response_table
 
 CHUNK = 500
 CHUNK_CHARACTERS = 4 << 20  # a response may be long
@@ -37,8 +39,9 @@ def import_responses(
 ) -> Counts:
     """Import responses to cases that are there; `ImportRefused` names every fault and then nothing is written.
 
-    Options: ``candidate`` names the candidate of every row; ``candidate_kind`` is the kind of candidates that are made
-    (model by default), and must be that of those that exist.
+    The file is JSONL or a table, whose options `rubrics.tables.table.table_of` names. Options: ``candidate`` names the
+    candidate of every row; ``candidate_kind`` is the kind of candidates that are made (model by default), and must be
+    that of those that exist.
     """
     kind = options.get("candidate_kind", "")
     if kind and kind not in Candidate.Kind.values:
@@ -48,15 +51,22 @@ def import_responses(
     candidates = Candidates(benchmark)
     writer = ResponseWriter(benchmark, faults, at)
     candidate = options.get("candidate", "")
-    prescan(file, lambda first: read_responses(file, first, candidate=candidate), written=True)
-    records = read_responses(file, faults, candidate=candidate, progress=progress)
-    for chunk in weighed_chunks(records, CHUNK, weight=CHUNK_CHARACTERS, weigh=ResponseRecord.weight):
+    table = open_table(file, RESPONSES, options)
+    faults.locate = table.place if table else None
+
+    def read(faults: Faults, progress: Progress = progress) -> Iterator[ResponseRecord]:
+        if table:
+            return read_response_table(file, table, faults, candidate=candidate, progress=progress)
+        return read_responses(file, faults, candidate=candidate, progress=progress)
+
+    prescan(file, lambda first: read(first, no_progress), written=True)
+    for chunk in weighed_chunks(read(faults), CHUNK, weight=CHUNK_CHARACTERS, weigh=ResponseRecord.weight):
         writer.write(_resolve(chunk, benchmark, candidates, kind, faults))
     faults.refuse_if_any()
     return {
         "candidates": {"created": candidates.created, "unchanged": candidates.unchanged},
         "responses": {"created": writer.created, "unchanged": writer.unchanged},
-        "warnings": writer.warnings(),
+        "warnings": [*notes_of(table), *writer.warnings()],
     }
 
 

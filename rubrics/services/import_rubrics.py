@@ -22,10 +22,11 @@ from rubrics.editor.citation import Citation
 from rubrics.editor.draft_content import MAX_ITEMS, DraftItem, digest_of, from_rubric, items_of
 from rubrics.imports.bulk import check_references_at_once, chunks
 from rubrics.imports.registry import Counts
+from rubrics.imports.tables import notes_of, open_table
 from rubrics.models import Benchmark, Case, Rubric, RubricDraft, RubricItem
 from rubrics.parsing.faults import Faults
 from rubrics.services.drafts import TRACK, open_draft, save_draft
-from rubrics.tables import ZIP, Row, rows_of_file, rows_with_heading
+from rubrics.tables import RUBRICS, Row, rows_with_heading
 
 CHUNK = 500
 NOTHING_CITED: Mapping[Citation, cited.ShownCitation] = MappingProxyType({})
@@ -51,10 +52,12 @@ def import_rubrics(
     writer = _writer(benchmark, options, by)
     check_references_at_once()
     faults = Faults()
-    exact = file.read(4) == ZIP
-    file.seek(0)
+    table = open_table(file, RUBRICS, options)
+    assert table is not None  # rubrics are always a table
+    faults.locate = table.place
     by_case: dict[str, list[Row]] = defaultdict(list)
-    for row in rows_with_heading(rows_of_file(file, faults, progress), faults, with_case=True, exact=exact):
+    rows_of_table = table.raw_rows(file, faults, progress)
+    for row in rows_with_heading(rows_of_table, faults, with_case=True, exact=table.is_workbook, chosen=table.chosen):
         if not row.case:
             faults.add(row.line, "case", _("The row names no case."))
         elif len(by_case[row.case]) <= MAX_ITEMS:  # one more than there may be is enough to refuse the case
@@ -105,7 +108,7 @@ def import_rubrics(
                     at=at,
                 )
     faults.refuse_if_any()
-    return {"drafts": rubrics, "criteria": criteria, "warnings": _warnings(rubrics["created"])}
+    return {"drafts": rubrics, "criteria": criteria, "warnings": [*notes_of(table), *_warnings(rubrics["created"])]}
 
 
 def _writer(benchmark: Benchmark, options: Mapping[str, str], by: User | None) -> User:

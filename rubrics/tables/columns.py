@@ -50,9 +50,14 @@ class Formula:
 Cell = str | int | float | Formula | None
 
 
+def plain_name(name: str) -> str:
+    """A heading in the form in which headings are compared: lower case, only letters and digits."""
+    return "".join(character for character in unicodedata.normalize("NFKC", name).lower() if character.isalnum())
+
+
 def column_of(name: str, *, with_axis: bool = False) -> str:
     """The column that a heading names; empty if none does. ``with_axis``: the axis is a column of its own."""
-    plain = "".join(character for character in unicodedata.normalize("NFKC", name).lower() if character.isalnum())
+    plain = plain_name(name)
     if with_axis and plain in AXIS_NAMES:
         return AXIS
     return "position" if name.strip() == "#" else _BY_NAME.get(plain, "")

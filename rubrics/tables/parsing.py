@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from types import MappingProxyType
 
 from consilium.core.csvfile import bare
 from consilium.core.limits import MAX_CITATIONS, MAX_CRITERION_LENGTH, MAX_LOCATOR_LENGTH, MAX_TAG_LENGTH
@@ -13,8 +14,21 @@ from consilium.core.phrases import Phrase
 from rubrics.editor.citation import Citation, citation_rows
 from rubrics.editor.draft_content import MAX_ITEMS, MAX_TAGS, TEXTS
 from rubrics.parsing.faults import Faults
-from rubrics.tables.columns import AXIS, CASE, COLUMNS, Cell, Formula, column_of, parted, points_of, text_of
-from rubrics.tables.reading import Rows, rows_of_text
+from rubrics.tables.columns import (
+    AXIS,
+    CASE,
+    COLUMNS,
+    NAMES,
+    Cell,
+    Formula,
+    column_of,
+    parted,
+    points_of,
+    text_of,
+)
+from rubrics.tables.mapping import LEFT_OUT, TableKind, chosen_fit, headings_of
+from rubrics.tables.reading import rows_of_text
+from rubrics.tables.workbooks import Rows
 
 _TARGETS = {"criterion": "text", "source": "source", "element": "element", "expectation": "expectation", "bank": "bank"}
 _BULLET = re.compile(r"^(?:\(?\d{1,3}[.)、．]|[-–•*·▪])\s+")
@@ -24,6 +38,15 @@ _POINTS_AT_END = re.compile(
 )
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 SAMPLE = 50
+NOTHING_CHOSEN: Mapping[str, str] = MappingProxyType({})
+
+
+RUBRICS = TableKind(
+    headings={name: NAMES[name] for name in (CASE, *COLUMNS)},
+    required=(CASE, "criterion", "points"),
+    others=(LEFT_OUT,),
+    always=True,
+)
 
 
 @dataclass(slots=True)
@@ -66,11 +89,18 @@ class Pasted:
 
 
 def rows_with_heading(
-    rows: Rows, faults: Faults, *, with_case: bool, exact: bool = False, of_set: bool = False
+    rows: Rows,
+    faults: Faults,
+    *,
+    with_case: bool,
+    exact: bool = False,
+    of_set: bool = False,
+    chosen: Mapping[str, str] = NOTHING_CHOSEN,
 ) -> Iterator[Row]:
     """Rows of a table whose first row names its columns; ``exact`` where cells carry no apostrophe (XLSX).
 
-    ``of_set``: for a rubric set, whose reader looks at the cells of points and axes itself.
+    ``of_set``: for a rubric set, whose reader looks at the cells of points and axes itself. ``chosen`` says what
+    columns hold whose headings do not, or `LEFT_OUT`.
     """
     first = next(rows, None)
     if first is None:
@@ -81,9 +111,16 @@ def rows_with_heading(
     names = [text_of(cell) for cell in cells]
     while names and not names[-1]:
         names.pop()
-    columns = [column_of(name, with_axis=of_set) for name in names]
+    headings = headings_of(names)
+    columns = [
+        chosen.get(heading) or column_of(name, with_axis=of_set) for heading, name in zip(headings, names, strict=True)
+    ]
+    if not chosen_fit(chosen, headings, (CASE, *COLUMNS, LEFT_OUT), line, faults):
+        return
     required = (CASE, "criterion", "points") if with_case else ("criterion",)
-    for name, column in zip(names, columns, strict=True):
+    for name, column in zip(headings, columns, strict=True):
+        if column == LEFT_OUT:
+            continue
         if not column or (column == CASE and not with_case):
             known = ", ".join((*COLUMNS, AXIS) if of_set else COLUMNS)
             faults.add(line, name[:80], Phrase("There is no such column. Known: %(names)s.", names=known))
@@ -94,6 +131,7 @@ def rows_with_heading(
             faults.add(line, column, Phrase("This column is missing."))
     if faults.total:
         return
+    columns = ["" if column == LEFT_OUT else column for column in columns]
     for number, row in rows:
         record = _row(number, row, columns, faults, exact=exact, of_set=of_set)
         if record is not None:
@@ -111,6 +149,8 @@ def _row(
     for column, cell in zip(columns, cells, strict=False):
         if of_set and column == "points":
             row.points_cell = cell
+            continue
+        if not column:
             continue
         if isinstance(cell, Formula):
             faults.add(line, column, Phrase("The cell holds a formula. Paste its value instead."))

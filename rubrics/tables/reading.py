@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -13,47 +13,63 @@ from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import Phrase
 from rubrics.parsing.csv_record import CsvRecord
 from rubrics.parsing.faults import Faults
-from rubrics.parsing.reader import archive_of
-from rubrics.tables.columns import Cell, Formula, column_of
+from rubrics.parsing.reader import archive_of, archive_refusal
+from rubrics.tables.columns import column_of
+from rubrics.tables.workbooks import MAX_COLUMNS, MAX_ROWS, ZIP, Rows, rows_of_workbook
 
 MAX_BYTES = 64 << 20
-MAX_PACKED_BYTES, MAX_UNPACKED_BYTES, MAX_MEMBERS = 16 << 20, 64 << 20, 500
-MAX_ROWS = 200_000
-MAX_COLUMNS = 40
 MAX_LINE_LENGTH = 1 << 20
-ZIP = b"PK\x03\x04"
-
-Rows = Iterator[tuple[int, list[Cell]]]
+DELIMITERS = (",", ";", "\t", "|")
 
 
-def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = no_progress) -> Rows:
+@dataclass(slots=True)
+class TextForm:
+    """How a text file holds its table, and what its reader notes for a person.
+
+    Without a ``delimiter`` the first line tells it, by the headings that ``field_of`` knows. Faults name the line on
+    which a row begins, or with ``by_row`` the row as a spreadsheet counts it.
+    """
+
+    encoding: str = "utf-8"
+    delimiter: str = ""
+    field_of: Callable[[str], str] = column_of
+    by_row: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def rows_of_file(
+    file: BinaryIO, faults: Faults, progress: Progress = no_progress, *, form: TextForm | None = None
+) -> Rows:
     """Rows of a CSV or XLSX file with their line numbers; the first bytes tell which. Unreadable ones become faults."""
+    form = form or TextForm()
     start = file.read(512)
     file.seek(0)
     if start.startswith(ZIP):
-        return _workbook(file, faults)
+        return rows_of_workbook(file, faults, form.notes)
     if kind := archive_of(start):
-        message = Phrase("This is an archive (%(kind)s), not a text. Unpack it and send what is in it.", kind=kind)
-        faults.add(1, "", message)
+        faults.add(1, "", archive_refusal(kind))
         return iter(())
     if start.startswith(b"\xd0\xcf\x11\xe0"):
         faults.add(0, "", Phrase("This is an old Excel file (XLS). Save it as XLSX or CSV."))
         return iter(())
     record = CsvRecord()
-    return _records(_Lines(file, record, faults, progress), record, faults)
+    return _records(_Lines(file, record, faults, progress, form.encoding), record, faults, form)
 
 
 def rows_of_text(text: str, faults: Faults) -> Rows:
     """Rows of a pasted text: tab-separated as spreadsheets copy it, or CSV, or one cell for each line."""
     lines = io.StringIO(text.replace("\r\n", "\n").replace("\r", "\n"), newline="")
-    return _records(iter(lines), CsvRecord(), faults, pasted=True)
+    return _records(iter(lines), CsvRecord(), faults, TextForm(), pasted=True)
 
 
 class _Lines:
-    """Lines of UTF-8 with their ends; stops with a fault at the first that is not UTF-8 or too long."""
+    """Lines of a text with their ends; stops with a fault at the first that is too long or in another encoding."""
 
-    def __init__(self, file: BinaryIO, record: CsvRecord, faults: Faults, progress: Progress) -> None:
+    def __init__(
+        self, file: BinaryIO, record: CsvRecord, faults: Faults, progress: Progress, encoding: str = "utf-8"
+    ) -> None:
         self.file, self.record, self.faults, self.progress = file, record, faults, progress
+        self.encoding = encoding
 
     def __iter__(self) -> Iterator[str]:
         number = read = 0
@@ -73,10 +89,16 @@ class _Lines:
                 self.faults.add(0, "", Phrase("The table is larger than %(n)s MiB.", n=MAX_BYTES >> 20))
                 return
             try:
-                yield line.decode("utf-8")
+                yield line.decode(self.encoding)
             except UnicodeDecodeError as error:
                 field = self.record.column_at(line[: error.start], MAX_COLUMNS)
                 message = Phrase("Byte %(start)s of the line is not UTF-8.", start=error.start + 1)
+                if self.encoding != "utf-8":
+                    message = Phrase(
+                        "Byte %(start)s of the line is not %(encoding)s.",
+                        start=error.start + 1,
+                        encoding=self.encoding,
+                    )
                 self.faults.add(number, field, message)
                 return
             if number % 1000 == 0:
@@ -87,11 +109,11 @@ class _TooWide(Exception):
     """The record that is being read has too many cells."""
 
 
-def _records(lines: Any, record: CsvRecord, faults: Faults, *, pasted: bool = False) -> Rows:
+def _records(lines: Any, record: CsvRecord, faults: Faults, form: TextForm, *, pasted: bool = False) -> Rows:
     """Rows of CSV with the line on which each begins. ``record`` tracks the position, so that faults name columns."""
     source = iter(lines)
     first = next(source, "")
-    record.delimiter = _delimiter(first, pasted=pasted)
+    record.delimiter = form.delimiter or _delimiter(first, form.field_of, pasted=pasted)
     reader = csv.reader(_counted(first, source, record), delimiter=record.delimiter, quotechar='"', strict=not pasted)
     begin, rows = 1, 0
     while True:
@@ -111,10 +133,10 @@ def _records(lines: Any, record: CsvRecord, faults: Faults, *, pasted: bool = Fa
             faults.add(begin, "", Phrase("The table has more than %(n)s rows.", n=MAX_ROWS))
             return
         if rows == 1:
-            record.names = [column_of(name) for name in row]
+            record.names = [form.field_of(name) for name in row]
         if any(cell.strip() for cell in row):
             yield begin, list(row)
-        begin = reader.line_num + 1
+        begin = rows + 1 if form.by_row else reader.line_num + 1
 
 
 def _counted(first: str, source: Iterator[str], record: CsvRecord) -> Iterator[str]:
@@ -125,63 +147,15 @@ def _counted(first: str, source: Iterator[str], record: CsvRecord) -> Iterator[s
         yield line
 
 
-def _delimiter(line: str, *, pasted: bool) -> str:
+def _delimiter(line: str, field_of: Callable[[str], str], *, pasted: bool) -> str:
     """Tabs if the first line has any; semicolons where a spreadsheet of another country wrote them.
 
     Pasted lines with commas are sentences, unless there is a heading.
     """
     if "\t" in line:
         return "\t"
-    for delimiter in (",", ";"):
-        if sum(bool(column_of(name.strip('"\r\n'))) for name in line.split(delimiter)) >= 2:
+    for delimiter in DELIMITERS:
+        if sum(bool(field_of(name.strip('"\r\n'))) for name in line.split(delimiter)) >= 2:
             return delimiter
-    return "\t" if pasted else ","
-
-
-def _workbook(file: BinaryIO, faults: Faults) -> Rows:
-    """Rows of the first sheet. The archive's declared size is checked before anything is unpacked."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
-        faults.add(0, "", Phrase("This is not a workbook (XLSX) that can be read."))
-        return
-    packed = sum(member.compress_size for member in members)
-    unpacked = sum(member.file_size for member in members)
-    if len(members) > MAX_MEMBERS or packed > MAX_PACKED_BYTES or unpacked > MAX_UNPACKED_BYTES:
-        faults.add(0, "", Phrase("The workbook unpacks to more than %(n)s MiB.", n=MAX_UNPACKED_BYTES >> 20))
-        return
-    file.seek(0)
-    yield from _sheet(file, faults)
-
-
-def _sheet(file: BinaryIO, faults: Faults) -> Rows:
-    import openpyxl  # takes 0.2 s to import, for which only readers of workbooks should wait
-    from openpyxl.utils.escape import unescape
-
-    try:
-        book = openpyxl.load_workbook(file, read_only=True, data_only=False, keep_links=False)
-        if not book.worksheets:
-            faults.add(0, "", Phrase("The workbook has no sheet."))
-            return
-        sheet = book.worksheets[0]
-        sheet.reset_dimensions()  # the size that a file declares is not trusted
-        for number, row in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS), start=1):
-            if number > MAX_ROWS:
-                faults.add(number, "", Phrase("The table has more than %(n)s rows.", n=MAX_ROWS))
-                return
-            cells: list[Cell] = []
-            for cell in row:
-                value = Formula() if cell.data_type == "f" else cell.value
-                if isinstance(value, str):
-                    value = unescape(value)
-                elif value is not None and not isinstance(value, int | float | Formula):
-                    value = str(value)
-                cells.append(value)
-            if any(value is not None and value != "" for value in cells):
-                yield number, cells
-    except Exception as error:
-        # For a broken workbook, openpyxl raises any exception of its parts: KeyError, ParseError, EntitiesForbidden …
-        if isinstance(error, MemoryError):
-            raise
-        faults.add(0, "", Phrase("This is not a workbook (XLSX) that can be read."))
+    # Headings that nobody knows: the sign that parts them into most cells.
+    return "\t" if pasted else max(DELIMITERS, key=line.count)

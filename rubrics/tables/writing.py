@@ -29,8 +29,13 @@ def csv_of(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator
     return stream_csv(columns, rows, text_columns=TEXT_COLUMNS)
 
 
-def xlsx_of(columns: Sequence[str], rows: Iterable[Sequence[object]], *, sheet: str = "rubric") -> bytes:
-    """A workbook of one sheet. Text is stored as text, also where it begins like a formula."""
+def xlsx_of(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, sheet: str = "rubric", width: int = 10
+) -> bytes:
+    """A workbook of one sheet. Text is stored as text, also where it begins like a formula.
+
+    ``width`` is that of columns that have none of their own, in characters.
+    """
     from xlsxwriter import Workbook
 
     target = io.BytesIO()
@@ -42,7 +47,7 @@ def xlsx_of(columns: Sequence[str], rows: Iterable[Sequence[object]], *, sheet: 
         page = book.add_worksheet(sheet)
         page.freeze_panes(1, 0)
         for place, name in enumerate(columns):
-            page.set_column(place, place, _WIDTHS.get(name, 10))
+            page.set_column(place, place, _WIDTHS.get(name, width))
             page.write_string(0, place, name, bold)
         for line, row in enumerate(rows, start=1):
             for place, cell in enumerate(row):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import BinaryIO, cast
 
 from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
@@ -21,8 +21,13 @@ from rubrics import access, services
 from rubrics.acuity.schemes import BY_LABELS
 from rubrics.forms import ImportForm
 from rubrics.imports import LISTS, kinds
+from rubrics.imports.examples import examples_of
+from rubrics.imports.previews import PREVIEW, PREVIEWED
 from rubrics.models import Candidate, ImportJob
+from rubrics.services import import_previews
+from rubrics.tables.table import is_table
 from rubrics.views.benchmarks import csv_response
+from rubrics.views.import_previews import posted_changes, preview_context
 
 PER_PAGE = 25
 
@@ -37,13 +42,16 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
         form = ImportForm(request.POST, request.FILES, benchmark=benchmark)
         if form.is_valid():
             upload = cast(UploadedFile, form.cleaned_data["file"])
+            kind, options = form.cleaned_data["kind"], form.options()
+            if kind in PREVIEWED and ("preview" in request.POST or _is_table(upload, kind)):
+                options[PREVIEW] = "1"
             try:
                 job = services.create_import(
                     benchmark=benchmark,
-                    kind=form.cleaned_data["kind"],
+                    kind=kind,
                     file=upload,
                     file_name=upload.name or "",
-                    options=form.options(),
+                    options=options,
                     by=request.user,
                 )
             except DomainError as error:
@@ -64,9 +72,16 @@ def imports(request: SignedInRequest, slug: str) -> HttpResponse:
             "form": form,
             "page_obj": Paginator(jobs, PER_PAGE).get_page(request.GET.get("page")),
             "own_pages": [(kind.label, reverse(kind.page, args=[slug])) for kind in kinds() if kind.page],
+            "examples": [(kind.kind, kind.label, examples_of(kind)) for kind in kinds() if not kind.page],
+            "previewed": " ".join(PREVIEWED),
         },
         status=status,
     )
+
+
+def _is_table(upload: UploadedFile, kind: str) -> bool:
+    """Whether a file is a table, which is shown before it is imported."""
+    return is_table(cast(BinaryIO, upload), PREVIEWED[kind][0], {"file_name": upload.name or ""})
 
 
 # In the order of the page, since JSON in the database keeps no order.
@@ -148,11 +163,13 @@ def _options(job: ImportJob) -> list[tuple[object, object]]:
     ]
 
 
-def _context(job: ImportJob) -> dict[str, object]:
+def import_context(job: ImportJob) -> dict[str, object]:
+    """What the page of an import needs."""
     names = [*(name for name in COUNTED if name in job.counts), *(set(job.counts) - {*COUNTED, *LISTS})]
     counts = [(COUNTED.get(name, name), job.counts[name]) for name in names]
     created = sum(count.get("created", 0) for _label, count in counts)
     return {
+        **preview_context(job),
         "benchmark": job.benchmark,
         "job": job,
         "counts": counts,
@@ -174,7 +191,7 @@ def _context(job: ImportJob) -> dict[str, object]:
 def import_job(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """One import."""
     job = access.get_import(request.user, slug, public_id)
-    return render(request, "rubrics/imports/import.html", _context(job))
+    return render(request, "rubrics/imports/import.html", import_context(job))
 
 
 @require_safe
@@ -182,7 +199,7 @@ def import_job(request: SignedInRequest, slug: str, public_id: str) -> HttpRespo
 def import_state(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
     """The part of the page that changes while the import runs; it reloads itself until the import ends."""
     job = access.get_import(request.user, slug, public_id)
-    return render(request, "rubrics/imports/import.html#import-state", _context(job))
+    return render(request, "rubrics/imports/import.html#import-state", import_context(job))
 
 
 @require_POST
@@ -194,9 +211,29 @@ def import_restart(request: SignedInRequest, slug: str, public_id: str) -> HttpR
         services.restart_import(job=job)
     except DomainError as error:
         return render(
-            request, "rubrics/imports/import.html", {**_context(job), "problem": str(error)}, status=error.status_code
+            request,
+            "rubrics/imports/import.html",
+            {**import_context(job), "problem": str(error)},
+            status=error.status_code,
         )
     return redirect("rubrics:import", slug, public_id)
+
+
+@require_POST
+@signed_in
+def import_preview(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
+    """Import what a preview shows, or preview it with other columns; changed columns are always previewed first."""
+    job = access.get_import(request.user, slug, public_id)
+    changes = posted_changes(request, job)
+    try:
+        if request.POST.get("action") == "import" and not import_previews.is_other_reading(job=job, changes=changes):
+            next_job = import_previews.confirm_preview(job=job, by=request.user)
+        else:
+            next_job = import_previews.change_preview(job=job, changes=changes, by=request.user)
+    except DomainError as error:
+        context = {**import_context(job), "problem": str(error)}
+        return render(request, "rubrics/imports/import.html", context, status=error.status_code)
+    return redirect("rubrics:import", slug, next_job.public_id)
 
 
 @require_safe

@@ -113,6 +113,7 @@ a_draft_case = of(public_id=lambda world: world.draft_case.public_id)
 a_candidate = of(public_id=lambda world: world.candidate.public_id)
 an_invitation = of(public_id=lambda world: world.invitation)
 a_job = of(public_id=lambda world: world.job.public_id)
+an_example = of(kind=lambda _world: "cases", name=lambda _world: "cases.csv")
 ENDPOINTS |= {
     "rubrics:benchmarks": Endpoint(SIGNED_IN),
     "rubrics:benchmark-new": Endpoint(CREATORS),
@@ -170,6 +171,8 @@ ENDPOINTS |= {
     "rubrics:import-state": Endpoint(STAFF, a_job),
     "rubrics:import-restart": Endpoint(STAFF, a_job, writes_only=True),
     "rubrics:import-faults": Endpoint(STAFF, a_job),
+    "rubrics:import-preview": Endpoint(STAFF, a_job, writes_only=True),
+    "rubrics:import-example": Endpoint(STAFF, an_example),
 }
 
 a_bank = of(bank=lambda world: "own")

@@ -166,7 +166,8 @@ def test_what_is_no_release_at_all(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no such folder"):
         command("verify_release", str(tmp_path / "nowhere"))
     (tmp_path / "empty").mkdir()
-    assert "SHA256SUMS: missing" in verify(tmp_path / "empty").problems[-1]
+    with pytest.raises(Unreadable, match="no release"):
+        verify(tmp_path / "empty")
     shutil.rmtree(tmp_path / "empty")
 
 
@@ -194,3 +195,12 @@ def test_the_check_agrees_with_the_library(record: dict[str, Any], name: str, da
         where = where[key]
     valid = jsonschema.Draft202012Validator(SCHEMAS[name]).is_valid(changed)
     assert (fault_of(changed, SCHEMAS[name]) == "") is valid
+
+
+def test_a_folder_that_is_no_release_is_called_so_and_not_searched(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "link").symlink_to("/")
+    with pytest.raises(CommandError, match=r"no release: it has neither SHA256SUMS nor release\.json"):
+        command("verify_release", str(tmp_path))
+    (tmp_path / "release.json").write_text("{}")
+    assert "SHA256SUMS: missing, so nothing can be checked against it" in verify(tmp_path).problems

@@ -11,8 +11,9 @@ from rubrics.parsing.cases import FORMATS
 class Command(ImportCommand):
     """Cases with rubrics: HealthBench examples or ClinConsensus cases."""
 
-    help = "Import cases with their rubrics from JSONL: HealthBench examples or ClinConsensus cases."
+    help = "Import cases with their rubrics from JSONL (HealthBench examples, ClinConsensus cases) or a table."
     kind = "cases"
+    tables = True
 
     def add_options(self, parser: ArgumentParser) -> None:
         """The format of the file."""

@@ -11,8 +11,9 @@ from rubrics.models import Candidate
 class Command(ImportCommand):
     """Responses of candidates to cases that are there."""
 
-    help = "Import responses from JSONL: a row a response."
+    help = "Import responses from JSONL or a table."
     kind = "responses"
+    tables = True
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Who answered."""

@@ -16,6 +16,7 @@ class Command(ImportCommand):
 
     help = "Import rubrics from CSV or XLSX: a row a criterion. Each case whose rows differ gets a draft."
     kind = "rubrics"
+    tables = True
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Whose drafts they are."""

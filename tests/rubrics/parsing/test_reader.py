@@ -6,11 +6,13 @@ import csv
 import gzip
 import io
 import json
+import zipfile
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openpyxl import Workbook
 
 from consilium.core.errors import ImportRefused, LineError
 from consilium.core.strict_json import too_deep
@@ -322,3 +324,22 @@ def test_criteria_seen_at_a_glance_are_those_that_are_read_field_by_field(rubric
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rubrics_parsing_cases, "_plain", lambda _element: None)
         assert read_once() == at_a_glance
+
+
+def test_a_workbook_where_a_text_is_due_is_called_a_workbook() -> None:
+    book = Workbook()
+    book.active.append(["case", "candidate", "criterion", "rater", "outcome"])
+    excel, other = io.BytesIO(), io.BytesIO()
+    book.save(excel)
+    with zipfile.ZipFile(other, "w") as archive:  # as Excel itself orders its files
+        for name in ("[Content_Types].xml", "_rels/.rels", "xl/workbook.xml"):
+            archive.writestr(name, "<x/>")
+    for content in (excel.getvalue(), other.getvalue()):
+        _rows, faults, _reader = decisions(content)
+        assert [fault.message for fault in faults.first] == [
+            "This is a workbook (XLSX), and files of this kind are no workbooks. Save it as CSV in UTF-8."
+        ]
+    with zipfile.ZipFile(plain := io.BytesIO(), "w") as archive:
+        archive.writestr("cases.jsonl", "{}")
+    _rows, faults, _reader = decisions(plain.getvalue())
+    assert "This is an archive (ZIP)" in faults.first[0].message

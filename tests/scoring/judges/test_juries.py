@@ -485,7 +485,9 @@ def test_menus_name_the_run_of_each_judge(split: Benchmark) -> None:
     JudgeRunItem.objects.create(run=tiny, response=item.response, rubric=item.rubric)
     broken_off = judged(split, {("case-0", "alpha"): ["met", "", ""]}, "C")
     JudgeRun.objects.filter(pk=broken_off.pk).update(status="incomplete", expected=3)
+    dead = JudgeRunFactory(judge=Judge.objects.get(name="A"), status="incomplete", expected=3)
     offers_by_rater = {offer.rater: offer for offer in rater_choices(split)}
+    assert f"run:{dead.public_id}" not in offers_by_rater, "a run without a verdict rates nothing"
     assert offers_by_rater["A"].label == "A"
     assert offers_by_rater["A"].choice.endswith(", 1 response")
     assert offers_by_rater["Panel"].behind == "its members’ runs have 1, 3 responses"

@@ -1,5 +1,5 @@
 // @ts-check
-/* The import form shows only the fields that the chosen kind of file takes; without this script it shows all. */
+/* The import form shows only the fields and examples of the chosen kind of file; without this script it shows all. */
 import { findAll } from "../../core/page.js";
 
 const form = document.getElementById("import-form");
@@ -9,8 +9,13 @@ function showFieldsOfKind() {
   if (!form || !(kind instanceof HTMLSelectElement)) return;
   for (const input of findAll(form, "[data-kinds]", HTMLElement)) {
     const shown = (input.dataset.kinds ?? "").split(" ").includes(kind.value);
-    input.closest(".field")?.classList.toggle("not-for-kind", !shown);
-    input.toggleAttribute("disabled", !shown);
+    const row = input.closest(".field");
+    if (row) {
+      row.classList.toggle("not-for-kind", !shown);
+      input.toggleAttribute("disabled", !shown);
+    } else {
+      input.hidden = !shown;
+    }
   }
 }
 

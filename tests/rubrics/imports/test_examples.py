@@ -1,0 +1,113 @@
+"""Example files beside every kind of import: each is read by its import as it is, without a fault."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from documents.models import Collection
+from rubrics import imports
+from rubrics.imports.examples import examples_of
+from rubrics.models import AuthoringRole, Benchmark, Case
+from tests.factories import BenchmarkFactory, UserFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+# What each import needs beside its file; a release is exported, so it has no example.
+OPTIONS: dict[str, dict[str, str]] = {
+    "cases": {},
+    "responses": {},
+    "rubrics": {},
+    "decisions": {"group": "Experts"},
+    "verdicts": {"judge": "judge"},
+    "meta_eval": {"group": "Others"},
+    "bank": {"bank": "mine"},
+    "acuity": {"dataset": "example", "scheme": "direct"},
+    "votes": {"group": "Readers"},
+    "documents": {"collection": "Guidelines"},
+    "rubric_set": {"name": "Set"},
+    "pairs": {"group": "Experts"},
+}
+
+
+@pytest.fixture
+def admin() -> User:
+    return UserFactory(email="admin@example.org")
+
+
+@pytest.fixture
+def benchmark(admin: User) -> Benchmark:
+    benchmark = BenchmarkFactory(slug="bench", researcher=admin)
+    AuthoringRole.objects.create(benchmark=benchmark, user=admin, role=AuthoringRole.Role.AUTHOR)
+    return benchmark
+
+
+def send(benchmark: Benchmark, kind: str, content: bytes, name: str, by: User, **options: str) -> dict[str, Any]:
+    file = io.BytesIO(content)
+    return imports.find(kind).handler(
+        benchmark=benchmark,
+        file=file,
+        options={**OPTIONS[kind], "file_name": name, **options},
+        by=by,
+        at=timezone.now(),
+        progress=lambda _read: None,
+    )
+
+
+def test_every_kind_but_releases_has_an_example() -> None:
+    assert {kind.kind for kind in imports.kinds() if kind.examples} == {*OPTIONS}
+    assert {kind.kind for kind in imports.kinds()} - {*OPTIONS} == {"release"}
+
+
+def test_every_example_is_imported_as_it_is(benchmark: Benchmark, admin: User) -> None:
+    Collection.objects.create(benchmark=benchmark, name="Guidelines", created_at=timezone.now())
+    for kind in OPTIONS:
+        examples = examples_of(imports.find(kind))
+        for example in [*examples[1:], examples[0]]:
+            point = transaction.savepoint()
+            counts = send(benchmark, kind, example.content(), example.name, admin, **wide(example.name))
+            created = sum(count.get("created", 0) for name, count in counts.items() if name not in imports.LISTS)
+            assert created, example.name
+            if example is not examples[0]:  # another form of the same rows
+                transaction.savepoint_rollback(point)
+
+
+def wide(name: str) -> dict[str, str]:
+    """What somebody chooses in the preview of a table with a column for each candidate."""
+    if not name.startswith("responses_by_model"):
+        return {}
+    return {"columns": '{"model A": "answers", "model B": "answers"}'}
+
+
+def test_a_workbook_for_readers_of_chinese_has_their_headings_and_is_imported(
+    benchmark: Benchmark, admin: User
+) -> None:
+    example = examples_of(imports.find("cases"))[0]
+    assert example.name == "cases.xlsx"
+    from openpyxl import load_workbook
+
+    heading = [cell.value for cell in next(load_workbook(io.BytesIO(example.content("zh-hans"))).active.iter_rows())]
+    assert heading[:5] == ["病例", "背景", "问题", "标准", "分值"]
+    send(benchmark, "cases", example.content("zh-hans"), example.name, admin)
+    assert Case.objects.get(key="example-1").difficulty == "high"
+
+
+def test_an_example_is_downloaded_by_those_who_import(benchmark: Benchmark, admin: User, client: Client) -> None:
+    client.force_login(admin)
+    page = client.get("/b/bench/imports/").content.decode()
+    for kind in imports.kinds():
+        for example in examples_of(kind):
+            address = f"/b/bench/imports/examples/{kind.kind}/{example.name}"
+            assert kind.page or f'href="{address}"' in page
+            answer = client.get(address)
+            assert answer.content == example.content()
+            assert answer["Content-Disposition"] == f'attachment; filename="{example.name}"'
+    assert client.get("/b/bench/imports/examples/cases/responses.csv").status_code == 404
+    assert client.get("/b/bench/imports/examples/nothing/cases.csv").status_code == 404
+    for path in ("case-acuity/import/", "rubric-sets/new/?source=file", "pairs/import/"):
+        assert "/b/bench/imports/examples/" in client.get(f"/b/bench/{path}").content.decode(), path
