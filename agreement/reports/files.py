@@ -36,7 +36,8 @@ MARKDOWN_TYPE = "text/markdown; charset=utf-8"
 FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 METHODS_TYPES = {"txt": "text/plain; charset=utf-8", "md": MARKDOWN_TYPE, "tex": LATEX_TYPE}
 IN_MEMORY = 8 * 2**20  # bytes; a larger file is written to disk first
-LARGEST_SHEET = 200_000  # rows; for a larger table a workbook would take too long, so it has its CSV only
+LARGEST_SHEET = 200_000  # rows; for a larger table other formats would take too long, so it has its CSV only
+ARCHIVED_ENDINGS = ("xlsx", "tex", "md", "dta")  # beside CSV; Parquet is missing on servers without pyarrow
 _RENDERERS: dict[str, Callable[[Figure], bytes]] = {
     "svg": lambda figure: svg_file(figure.drawing).encode(),
     "png": lambda figure: png_file(figure.drawing),
@@ -118,11 +119,26 @@ def archived(report: Report) -> Iterator[tuple[str, Content]]:
         figures = figures_of(report)
         tables = [(name, table_of(report, name)) for name in table_names(report)]
         yield "report.json", description(report, methods.title, tables, figures).encode()
+        yield "report.xlsx", _read_whole(workbook(report))
         for name, table in tables:
             yield f"tables/{name}.csv", table.csv()
+            if len(table.rows) <= LARGEST_SHEET:
+                yield from _in_other_formats(report, name)
         for figure in figures:
             for ending, render in _RENDERERS.items():
                 yield f"figures/{figure.name}.{ending}", render(figure)
+
+
+def _in_other_formats(report: Report, name: str) -> Iterator[tuple[str, Content]]:
+    """A table as it is downloaded in every other format that all servers have."""
+    for ending in ARCHIVED_ENDINGS:
+        write = TABLE_FORMATS[ending].write
+        yield f"tables/{name}.{ending}", _read_whole(write(report, name)) if write else table_text(report, name, ending)
+
+
+def _read_whole(file: IO[bytes]) -> bytes:
+    with file:
+        return file.read()
 
 
 def description(report: Report, title: str, tables: Iterable[tuple[str, Table]], figures: Iterable[Figure]) -> str:

@@ -82,13 +82,14 @@ def test_one_archive_has_it_all_the_same_bytes_by_page_api_and_command(
         f"figures/{name}.{ending}" for name in ("candidates", "distribution") for ending in ("svg", "png", "pdf")
     ]
     assert list(read) == [
-        *("methods.md", "methods.tex", "methods.txt", "report.json"),
-        *(f"tables/{name}.csv" for name in table_names(report)),
+        *("methods.md", "methods.tex", "methods.txt", "report.json", "report.xlsx"),
+        *(f"tables/{name}.{ending}" for name in table_names(report) for ending in ("csv", "xlsx", "tex", "md", "dta")),
         *figures,
         "SHA256SUMS",
     ]
-    for name in table_names(report):
-        assert read[f"tables/{name}.csv"] == fetched(client, f"{page}tables/{name}.csv")
+    for name in (name for name in read if name.startswith("tables/")):
+        assert read[name] == fetched(client, f"{page}{name}"), name
+    assert read["report.xlsx"] == fetched(client, f"{page}report.xlsx")
     sums = dict(reversed(line.split("  ")) for line in read.pop("SHA256SUMS").decode().splitlines())
     assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in read.items()}
     metadata = json.loads(read["report.json"])
@@ -203,6 +204,10 @@ def test_a_table_too_large_for_a_workbook_of_all_is_named_in_it(
     assert 'name="agreement"' not in everything
     assert 'name="candidates"' in everything
     assert 'name="agreement"' in alone
+    with files.archive(report) as packed, ZipFile(packed) as archive:
+        names = archive.namelist()
+    assert [name for name in names if name.startswith("tables/agreement.")] == ["tables/agreement.csv"]
+    assert "tables/candidates.tex" in names
 
 
 def test_the_command_computes_any_kind_and_refuses_in_words(study: Study, tmp_path: Path) -> None:
