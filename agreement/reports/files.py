@@ -6,6 +6,7 @@ The archive and its parts are the same bytes for the same report, whoever asks: 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,14 +20,17 @@ from agreement.models import Report
 from agreement.reports import sentences
 from agreement.reports.figures import figures_of
 from agreement.reports.methods import methods_of
+from agreement.reports.sentences import rater_in_words
 from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Table
 from agreement.writers import parquet
 from agreement.writers.archive import Content, write_archive
+from agreement.writers.columns import printed_columns
 from agreement.writers.latex import stream_latex
 from agreement.writers.markdown import stream_markdown
 from agreement.writers.parquet import write_parquet
 from agreement.writers.stata import write_stata
+from agreement.writers.words import title_of
 from agreement.writers.workbook import write_workbook
 from consilium.figures.render import pdf_file, png_file, svg_file
 
@@ -55,10 +59,27 @@ def table_text(report: Report, name: str, ending: str) -> Iterator[str]:
     if ending == "csv":
         return table.csv()
     rule = sentences.rule_in_caption(report) if _has_intervals(name, table) else ""
-    caption = f"{methods_of(report).title}: {name.replace('_', ' ')}{rule}"
+    caption = f"{methods_of(report).title}: {title_of(report.kind, name)}{rule}"
+    notes = _who_is_who(report, table)
     if ending == "tex":
-        return stream_latex(table, caption=caption, label=f"tab:{report.public_id}-{name.replace('_', '-')}")
-    return stream_markdown(table, caption=caption)
+        label = f"tab:{report.public_id}-{name.replace('_', '-')}"
+        return stream_latex(table, caption=caption, label=label, notes=notes)
+    return stream_markdown(table, caption=caption, notes=notes)
+
+
+def _who_is_who(report: Report, table: Table) -> list[str]:
+    """A note on the raters that headings call A and B, as in “MF1, judge and A”; empty where none does."""
+    columns = printed_columns(table)
+    if not any(re.search(r"\b[AB]\b", column.heading) for column in columns):
+        return []
+    parameters = report.parameters
+    prefix = next((prefix for prefix in ("rater", "group", "judge") if f"{prefix}_a" in parameters), "")
+    if not prefix:
+        return []
+    named = [str(parameters[f"{prefix}_{letter}"]) for letter in "ab"]
+    groups = prefix == "group"
+    a, b = (rater_in_words(name if ":" in name or not groups else f"group:{name}") for name in named)
+    return [f"A is {a}; B is {b}"]
 
 
 def _has_intervals(name: str, table: Table) -> bool:
