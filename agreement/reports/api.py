@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 from agreement import access, services
 from agreement.models import Report
 from agreement.reports import files
-from agreement.reports.download_views import as_file, figure_response, table_response
+from agreement.reports.download_views import WIDTHS, as_file, figure_response, look_of, table_response
 from agreement.reports.figures import figures_of
 from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
@@ -262,11 +262,19 @@ class FigureFile(APIView):
 
     @extend_schema(
         responses={(200, kind): OpenApiTypes.BINARY for kind in files.FIGURE_TYPES.values()},
-        parameters=[OpenApiParameter("ending", str, "path", enum=list(files.FIGURE_TYPES))],
+        parameters=[
+            OpenApiParameter("ending", str, "path", enum=list(files.FIGURE_TYPES)),
+            OpenApiParameter("width", int, enum=list(WIDTHS), description="In millimetres: one column, or two."),
+            OpenApiParameter("grey", int, enum=[1], description="1 for greys."),
+        ],
         operation_id="reports_figure",
     )
     def get(self, request: Request, slug: str, public_id: str, name: str, ending: str) -> HttpResponse:
-        return figure_response(_finished(request, slug, public_id), name, ending)
+        report = _finished(request, slug, public_id)
+        look = look_of(request.query_params)
+        if look is None:
+            raise serializers.ValidationError({"width": [_("A width is 85 or 174 millimetres, and grey is 1.")]})
+        return figure_response(report, name, ending, look)
 
 
 class Archive(APIView):

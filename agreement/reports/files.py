@@ -32,7 +32,7 @@ from agreement.writers.parquet import write_parquet
 from agreement.writers.stata import write_stata
 from agreement.writers.words import title_of
 from agreement.writers.workbook import write_workbook
-from consilium.figures.render import pdf_file, png_file, svg_file
+from consilium.figures.render import AS_ON_PAGE, Look, pdf_file, png_file, svg_file
 
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 LATEX_TYPE = "application/x-tex; charset=utf-8"
@@ -42,10 +42,10 @@ METHODS_TYPES = {"txt": "text/plain; charset=utf-8", "md": MARKDOWN_TYPE, "tex":
 IN_MEMORY = 8 * 2**20  # bytes; a larger file is written to disk first
 LARGEST_SHEET = 200_000  # rows; for a larger table other formats would take too long, so it has its CSV only
 ARCHIVED_ENDINGS = ("xlsx", "tex", "md", "dta")  # beside CSV; Parquet is missing on servers without pyarrow
-_RENDERERS: dict[str, Callable[[Figure], bytes]] = {
-    "svg": lambda figure: svg_file(figure.drawing).encode(),
-    "png": lambda figure: png_file(figure.drawing),
-    "pdf": lambda figure: pdf_file(figure.drawing),
+_RENDERERS: dict[str, Callable[[Figure, Look], bytes]] = {
+    "svg": lambda figure, look: svg_file(figure.drawing, look).encode(),
+    "png": lambda figure, look: png_file(figure.drawing, look=look),
+    "pdf": lambda figure, look: pdf_file(figure.drawing, look),
 }
 
 
@@ -100,9 +100,9 @@ def table_parquet(report: Report, name: str) -> IO[bytes]:
     return _put_together(lambda file: write_parquet(file, table))
 
 
-def figure_bytes(report: Report, name: str, ending: str) -> bytes:
+def figure_bytes(report: Report, name: str, ending: str, look: Look = AS_ON_PAGE) -> bytes:
     """A figure as ``svg``, ``png`` or ``pdf``; KeyError where there is none of that name."""
-    return _RENDERERS[ending]({figure.name: figure for figure in figures_of(report)}[name])
+    return _RENDERERS[ending]({figure.name: figure for figure in figures_of(report)}[name], look)
 
 
 def methods_text(report: Report, ending: str) -> str:
@@ -147,7 +147,7 @@ def archived(report: Report) -> Iterator[tuple[str, Content]]:
                 yield from _in_other_formats(report, name)
         for figure in figures:
             for ending, render in _RENDERERS.items():
-                yield f"figures/{figure.name}.{ending}", render(figure)
+                yield f"figures/{figure.name}.{ending}", render(figure, AS_ON_PAGE)
 
 
 def _in_other_formats(report: Report, name: str) -> Iterator[tuple[str, Content]]:

@@ -151,6 +151,14 @@ def test_every_format_of_a_table_by_page_and_api(report: Report, client: Client)
     assert client.get(f"{page}tables/nothing.tex").status_code == 404
     assert client.get(f"{page}tables/candidates.exe").status_code == 404
     assert client.get(f"{page}figures/nothing.pdf").status_code == 404
+    for asked, name in (("width=85", "candidates-85mm.svg"), ("width=174&grey=1", "candidates-174mm-grey.svg")):
+        response = client.get(f"{page}figures/candidates.svg?{asked}")
+        assert response["Content-Disposition"] == f'attachment; filename="{name}"'
+        assert client.get(f"{endpoint}figures/candidates.svg?{asked}").content == response.content
+        assert f"{page}figures/candidates.svg?{asked.replace('&', '&amp;')}" in client.get(page).content.decode()
+    for wrong in ("width=90", "grey=2", "width=x"):
+        assert client.get(f"{page}figures/candidates.svg?{wrong}").status_code == 404
+        assert client.get(f"{endpoint}figures/candidates.svg?{wrong}").status_code == 400
     rows = client.get(f"{endpoint}tables/agreement/?limit=2&offset=1").json()
     assert (len(rows["results"]), rows["count"]) == (2, report.tables.get(name="agreement").n_rows)
     assert rows["results"][0]["slice"] == "candidate:alpha"
