@@ -151,7 +151,7 @@ class Powered:
 def _powered(report: Report, part: str) -> Powered | None:
     """The newest prediction-powered report with this k, and with this rater as its judge or as its physicians."""
     facts = report.result["facts"]
-    reports = Report.objects.filter(
+    reports = Report.objects.current().filter(
         Q(parameters__judge=facts["rater"]) | Q(parameters__reference=facts["rater"]),
         benchmark=report.benchmark,
         kind=Report.Kind.POWERED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
@@ -21,8 +22,10 @@ from agreement.reports.download_views import WIDTHS, as_file, figure_response, l
 from agreement.reports.figures import figures_of
 from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
+from agreement.reports.naming import ReportNaming, name_report, naming_of
 from agreement.reports.stored import table_names, table_of
 from consilium.core.api import StrictSerializer
+from consilium.core.commands import CommandSerializer
 from consilium.core.endpoints import PAGED, Pages
 from consilium.core.jobs import JobStatus
 from rubrics.access import get_benchmark
@@ -55,6 +58,12 @@ class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
     interval = serializers.ChoiceField(choices=Report.Interval.choices, default=Report.Interval.JACKKNIFE)
 
 
+class ReportNamingSerializer(StrictSerializer, CommandSerializer):
+    """What people call a report, what they note about it, and whether lists leave it out."""
+
+    commands = (ReportNaming,)
+
+
 class ReportSerializer(serializers.Serializer[Report]):
     """A report in a list."""
 
@@ -63,6 +72,9 @@ class ReportSerializer(serializers.Serializer[Report]):
     parameters = serializers.DictField()
     seed = serializers.IntegerField()
     interval = serializers.CharField(help_text="The interval rule; empty in reports from before there was a choice.")
+    name = serializers.CharField(help_text="That people gave it; empty for its title.")
+    note = serializers.CharField()
+    archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when lists on pages leave it out.")
     status = serializers.ChoiceField(choices=JobStatus.choices)
     progress = serializers.FloatField()
     error = serializers.CharField()
@@ -137,7 +149,11 @@ class Reports(APIView):
     """Reports of a benchmark, the newest first; a new one is computed by a worker."""
 
     @extend_schema(
-        parameters=[*PAGED, OpenApiParameter("kind", str, enum=list(Report.Kind.values))],
+        parameters=[
+            *PAGED,
+            OpenApiParameter("kind", str, enum=list(Report.Kind.values)),
+            OpenApiParameter("archived", bool, description="Only reports that are archived, or only the others."),
+        ],
         responses=ReportSerializer(many=True),
         operation_id="reports_list",
     )
@@ -148,6 +164,11 @@ class Reports(APIView):
             if kind not in Report.Kind.values:
                 raise serializers.ValidationError({"kind": [_("There is no kind “%(kind)s”.") % {"kind": kind}]})
             reports = reports.filter(kind=kind)
+        archived = request.query_params.get("archived", "")
+        if archived not in ("", "true", "false"):
+            raise serializers.ValidationError({"archived": [_("“archived” is true or false.")]})
+        if archived:
+            reports = reports.archived() if archived == "true" else reports.current()
         paginator = Pages()
         page = paginator.paginate_queryset(reports, request, view=self) or []
         return paginator.get_paginated_response([ReportSerializer(report).data for report in page])
@@ -180,6 +201,15 @@ class ReportDetail(APIView):
     @extend_schema(responses=ReportDetailSerializer, operation_id="reports_retrieve")
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         return Response(ReportDetailSerializer(access.get_report(request.user, slug, public_id)).data)
+
+    @extend_schema(request=ReportNamingSerializer, responses=ReportDetailSerializer, operation_id="reports_name")
+    def patch(self, request: Request, slug: str, public_id: str) -> Response:
+        """Give the report a name or a note, archive it, or take it back; what is left out stays."""
+        report = access.get_report(request.user, slug, public_id)
+        serializer = ReportNamingSerializer(data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        naming = replace(naming_of(report), **serializer.validated_data)
+        return Response(ReportDetailSerializer(name_report(report=report, naming=naming, at=timezone.now())).data)
 
 
 class Freshness(APIView):

@@ -60,7 +60,8 @@ def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
 
 def heading(report: Report) -> Context:
     """The heading of every report, finished or not."""
-    return {"report": report, "title": title(report)}
+    own = title(report)
+    return {"report": report, "title": report.name or own, "full_title": own if report.name else ""}
 
 
 def listed(reports: QuerySet[Report]) -> QuerySet[Report]:
@@ -89,7 +90,8 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
         rows.append(
             {
                 "report": report,
-                "title": title(report, runs),
+                "title": report.name or title(report, runs),
+                "full_title": title(report, runs) if report.name else "",
                 "headline": headline,
                 "behind": [judge for judge in behind.get(report.pk, []) if judge.hash],
                 "may_be_stale": report.pk in stale,

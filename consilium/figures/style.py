@@ -83,7 +83,7 @@ def configuration(palette: Palette) -> dict[str, Any]:
             "aria": False,
             **label,
             **title,
-            "labelLimit": 220,
+            "labelLimit": 220 if palette.width > NARROW else 140,
             "domainColor": palette.faint,
             "tickColor": palette.faint,
             "gridColor": palette.grid,
