@@ -9,7 +9,7 @@ from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,6 +23,7 @@ from agreement.reports.figures import figures_of
 from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
 from agreement.reports.naming import ReportNaming, name_report, naming_of
+from agreement.reports.parameter_schemas import by_kind
 from agreement.reports.stored import table_names, table_of
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer
@@ -42,15 +43,7 @@ def _finished(request: Request, slug: str, public_id: str) -> Report:
 
 
 class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
-    """What a new report is about. ``parameters`` by kind: agreement and items ``rater_a``, ``rater_b``; fidelity
-    ``judge``, ``group_a``, ``group_b``, ``margin``; comparison ``reference``, ``judge_a``, ``judge_b``; alternative
-    ``judge``, ``group`` (or all), ``epsilon``, ``minimum``; calibration ``group``, ``candidate``, ``include_aided``,
-    ``judges``; scores ``rater``, ``k``, ``also`` (raters whose ranks are set beside), ``subsets`` (named slices);
-    powered ``judge``, ``reference``, ``k``; acuity ``reference_set`` (its number), ``candidates``, ``ratio``,
-    ``gamma``, all of them optional; coverage ``run`` (of coverage), ``over`` (cases or points); refinement ``run`` (of
-    refinement), ``rater``; pairs ``run`` (of trials), ``decided_by`` (sign, margin or stated), ``margin``,
-    ``self_consistency``; drafting ``coverage`` (RUN/SET: a run of coverage and a set that it measured; optional).
-    """
+    """What a new report is about; `agreement.reports.parameter_schemas` has the parameters of each kind."""
 
     kind = serializers.ChoiceField(choices=Report.Kind.choices)
     parameters = serializers.DictField(child=serializers.JSONField())
@@ -105,6 +98,18 @@ class ReportDetailSerializer(ReportSerializer):
         return [figure.name for figure in figures_of(report)]
 
 
+# In the schema a report is one of its kinds, which says what its parameters are.
+NEW_REPORT = PolymorphicProxySerializer(
+    "NewReport", by_kind(NewReportSerializer, "NewReport"), resource_type_field_name="kind"
+)
+REPORTS = PolymorphicProxySerializer(
+    "Report", by_kind(ReportSerializer, "Report"), resource_type_field_name="kind", many=True
+)
+REPORT_DETAIL = PolymorphicProxySerializer(
+    "ReportDetail", by_kind(ReportDetailSerializer, "ReportDetail"), resource_type_field_name="kind"
+)
+
+
 class ChangeSerializer(serializers.Serializer[Any]):
     """So many things of one kind that changed: ``in_words`` in the language of the request."""
 
@@ -154,7 +159,7 @@ class Reports(APIView):
             OpenApiParameter("kind", str, enum=list(Report.Kind.values)),
             OpenApiParameter("archived", bool, description="Only reports that are archived, or only the others."),
         ],
-        responses=ReportSerializer(many=True),
+        responses=REPORTS,
         operation_id="reports_list",
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -174,8 +179,8 @@ class Reports(APIView):
         return paginator.get_paginated_response([ReportSerializer(report).data for report in page])
 
     @extend_schema(
-        request=NewReportSerializer,
-        responses={200: ReportDetailSerializer, 201: ReportDetailSerializer},
+        request=NEW_REPORT,
+        responses={200: REPORT_DETAIL, 201: REPORT_DETAIL},
         operation_id="reports_create",
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -198,11 +203,11 @@ class Reports(APIView):
 class ReportDetail(APIView):
     """One report; ask again until ``status`` is done or failed."""
 
-    @extend_schema(responses=ReportDetailSerializer, operation_id="reports_retrieve")
+    @extend_schema(responses=REPORT_DETAIL, operation_id="reports_retrieve")
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         return Response(ReportDetailSerializer(access.get_report(request.user, slug, public_id)).data)
 
-    @extend_schema(request=ReportNamingSerializer, responses=ReportDetailSerializer, operation_id="reports_name")
+    @extend_schema(request=ReportNamingSerializer, responses=REPORT_DETAIL, operation_id="reports_name")
     def patch(self, request: Request, slug: str, public_id: str) -> Response:
         """Give the report a name or a note, archive it, or take it back; what is left out stays."""
         report = access.get_report(request.user, slug, public_id)
