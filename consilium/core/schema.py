@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
+from rest_framework.pagination import CursorPagination
 
 from consilium.core.endpoints import Pages
 
@@ -24,8 +25,12 @@ class Schema(AutoSchema):
     """The schema of an operation."""
 
     def _get_paginator(self) -> Any:
-        """Pages, where the operation takes ``limit`` and ``offset``: views that page by themselves name no class."""
+        """Pages, where the operation takes ``limit`` with ``offset`` or ``cursor``: a view that pages by itself names
+        no class.
+        """
         names = {each.name for each in self.get_override_parameters() if isinstance(each, OpenApiParameter)}
+        if {"limit", "cursor"} <= names:
+            return CursorPagination()
         return Pages() if {"limit", "offset"} <= names else super()._get_paginator()
 
     def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
