@@ -93,7 +93,8 @@ def heat_map(cells: Sequence[Cell], palette: Palette, *, description: str, digit
             legend=alt.Legend(
                 title=key_title or None,
                 orient="bottom",
-                columns=len(names_of_steps) if palette.width > NARROW else 2,
+                columns=4 if palette.width > NARROW else 2,
+                columnPadding=32,  # a page may set the numbers in a wider font than they were measured in
                 symbolType="square",
                 symbolSize=160,
                 symbolStrokeColor=palette.faint,
