@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agreement import access, services
+from agreement.api.parameter_schemas import by_kind
 from agreement.models import Report
 from agreement.reports import files
 from agreement.reports.download_views import WIDTHS, as_file, figure_response, look_of, table_response
@@ -23,7 +24,6 @@ from agreement.reports.figures import figures_of
 from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
 from agreement.reports.naming import ReportNaming, name_report, naming_of
-from agreement.reports.parameter_schemas import by_kind
 from agreement.reports.stored import table_names, table_of
 from consilium.core.api import StrictSerializer
 from consilium.core.commands import CommandSerializer
@@ -43,7 +43,7 @@ def _finished(request: Request, slug: str, public_id: str) -> Report:
 
 
 class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
-    """What a new report is about; `agreement.reports.parameter_schemas` has the parameters of each kind."""
+    """What a new report is about; `agreement.api.parameter_schemas` has the parameters of each kind."""
 
     kind = serializers.ChoiceField(choices=Report.Kind.choices)
     parameters = serializers.DictField(child=serializers.JSONField())

@@ -285,7 +285,7 @@ def scatter(
         y=alt.Y("label_y:Q", title=y_title, scale=y_scale), text="name:N"
     )
     y = alt.Y("y:Q", title=y_title, scale=y_scale)
-    whisker = {"strokeWidth": 1.5, "opacity": 0.55, "color": palette.series[0], "aria": False}
+    whisker: dict[str, Any] = {"strokeWidth": 1.5, "opacity": 0.55, "color": palette.series[0], "aria": False}
     with_x, with_y = ([row for row in rows if f"{axis}_low" in row] for axis in "xy")
     x_scale = alt.Scale(domain=list(across), nice=False)
     whiskers = [

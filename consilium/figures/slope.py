@@ -85,7 +85,7 @@ def slope(ranked: Sequence[Ranked], palette: Palette, *, left: str, right: str, 
     return (
         alt.layer(lines, dots, *names, *heads)
         .properties(
-            width=BETWEEN,
+            width=BETWEEN if palette.width > NARROW else 0.6 * BETWEEN,
             height=STEP * max(1, len(ranked)),
             padding={"left": margin, "right": margin, "top": 10, "bottom": 8},
             description=description,

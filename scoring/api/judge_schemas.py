@@ -65,7 +65,9 @@ def _fields() -> dict[str, type[serializers.Field[Any, Any, Any, Any]]]:
     }
 
 
-def by_kind(base: type[serializers.Serializer[Any]], ending: str) -> dict[str, type[serializers.Serializer[Any]]]:
+def by_kind(
+    base: type[serializers.Serializer[Any]], ending: str
+) -> dict[str, serializers.Serializer[Any] | type[serializers.Serializer[Any]]]:
     """Kind → ``base`` with the kind's own settings; only kinds that ``base`` knows."""
     kinds = base().fields["kind"].choices  # type: ignore[attr-defined]
     return {

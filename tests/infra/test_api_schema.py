@@ -13,8 +13,8 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from pydantic import ValidationError
 
+from agreement.api.parameter_schemas import fields_by_kind
 from agreement.kinds import KINDS
-from agreement.reports.parameter_schemas import fields_by_kind
 from scoring.api.judge_schemas import schemas_by_kind
 from scoring.judges.config import AcuityConfig, ChatConfig, JuryConfig, TrainedConfig
 from tests.factories import UserFactory

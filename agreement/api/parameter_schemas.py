@@ -144,7 +144,9 @@ def parameter_serializers() -> dict[str, type[serializers.Serializer[Any]]]:
     }
 
 
-def by_kind(base: type[serializers.Serializer[Any]], ending: str) -> dict[str, type[serializers.Serializer[Any]]]:
+def by_kind(
+    base: type[serializers.Serializer[Any]], ending: str
+) -> dict[str, serializers.Serializer[Any] | type[serializers.Serializer[Any]]]:
     """Kind → ``base`` with the kind's own parameters, called ``KIND`` and ``ending``."""
     return {
         kind: type(
