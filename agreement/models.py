@@ -22,6 +22,18 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 
+class ReportQuerySet(models.QuerySet["Report"]):
+    """Reports by what lists show."""
+
+    def current(self) -> ReportQuerySet:
+        """Those that are not archived."""
+        return self.filter(archived_at=None)
+
+    def archived(self) -> ReportQuerySet:
+        """Those that lists leave out."""
+        return self.filter(archived_at__isnull=False)
+
+
 class Report(Job):
     """One computation over a benchmark's decisions and verdicts. A worker fills it in."""
 
@@ -59,6 +71,11 @@ class Report(Job):
     input_digest = models.CharField(max_length=64, blank=True)  # of the ratings that went in
     software = models.CharField(max_length=120, blank=True)
     recomputes = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="recomputed")
+    name = models.CharField(max_length=MAX_TITLE_LENGTH, blank=True)  # that people gave it; empty for its title
+    note = models.TextField(blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ReportQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-pk"]

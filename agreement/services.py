@@ -88,6 +88,7 @@ def create_report(
         created_by=by,
         created_at=at,
         recomputes=recomputes,
+        name=recomputes.name if recomputes else "",
     )
     REPORTS.enqueue(report)
     return report
@@ -116,7 +117,7 @@ def _complete(
 
 
 def recompute_report(*, report: Report, at: datetime, by: User | None = None) -> Report:
-    """The same report once more, as a row of its own: the earlier report is kept.
+    """The same report once more, as a row of its own, under the same name: the earlier report is kept.
 
     A report from before there was a choice of interval rules is computed with the rule of now.
     """

@@ -392,7 +392,7 @@ REST_FRAMEWORK = {
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_PAGINATION_CLASS": "consilium.core.endpoints.Pages",
     "PAGE_SIZE": 50,
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "consilium.core.schema.Schema",
     "EXCEPTION_HANDLER": "consilium.core.api.exception_handler",
     "DEFAULT_THROTTLE_CLASSES": [
         "consilium.throttles.AnonymousRate",

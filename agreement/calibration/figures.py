@@ -7,6 +7,7 @@ from math import ceil
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from agreement.kinds.kind import Figure
 from agreement.models import Report
@@ -195,7 +196,8 @@ def _errors(report: Report) -> Iterator[Figure]:
     k = report.result["facts"]["k"]
     truth = {row["candidate"]: row["by_physicians"] for row in rows}
     order = sorted(truth, key=lambda name: (-truth[name], name))
-    series = {row["role"]: judge_in_role(row["judge"], row["role"]) for row in rows}
+    n_responses = responses_of_roles(report)
+    series = {row["role"]: judge_in_role(row["judge"], row["role"], n_responses.get(row["role"])) for row in rows}
     judged = {(row["candidate"], row["role"]): row for row in rows}
     points = []
     for name in order:
@@ -234,6 +236,19 @@ def role_words() -> dict[str, str]:
     return {"worst": _("worst judge"), "best": _("best judge"), "only": _("only judge")}
 
 
-def judge_in_role(judge: str, role: str) -> str:
-    """A judge, and the role in which its errors are propagated."""
-    return _("%(judge)s (%(role)s)") % {"judge": judge, "role": role_words()[role]}
+def judge_in_role(judge: str, role: str, n_responses: int | None = None) -> str:
+    """A judge, the role in which its errors are propagated, and the number of responses that measure it, if known."""
+    words = role_words()[role]
+    if n_responses is None:
+        return _("%(judge)s (%(role)s)") % {"judge": judge, "role": words}
+    return ngettext("%(judge)s (%(role)s, %(n)s response)", "%(judge)s (%(role)s, %(n)s responses)", n_responses) % {
+        "judge": judge,
+        "role": words,
+        "n": f"{n_responses:,}",
+    }
+
+
+def responses_of_roles(report: Report) -> dict[str, int]:
+    """Role → the number of responses on which its judge was measured; empty in reports from before it was stored."""
+    rows = rows_of(report, "judges")
+    return {row["role"]: row["n_responses"] for row in rows if row["role"] and "n_responses" in row}

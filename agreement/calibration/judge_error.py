@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from agreement.calibration.hits import Hits
 from agreement.calibration.inputs import CalibrationInputs, JudgePairs
-from agreement.counting.pairs import Pairs, PairStatus, conservative_counts, n_counted, n_invalid, n_missing, tally
+from agreement.counting.pairs import (
+    LAST_COUNTED,
+    Pairs,
+    PairStatus,
+    conservative_counts,
+    n_counted,
+    n_invalid,
+    n_missing,
+    tally,
+)
 from agreement.judged.training_overlap import learned_candidates
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import joined, labelled, parts_of
@@ -33,6 +42,7 @@ from consilium.statistics.cacs_error import (
     specificity_values,
 )
 from consilium.statistics.case_figures import case_table
+from consilium.statistics.case_numbers import CASES_FOR_A_CLAIM, in_reason
 from consilium.statistics.confusion import ConfusionCounts
 from consilium.statistics.estimate import Estimate, Figure, Undefined
 from consilium.statistics.intervals import IntervalRule
@@ -42,7 +52,7 @@ RATES = ("mf1", "sensitivity", "specificity")
 JUDGES_COLUMNS = (
     *("judge", "run", "role", "n_pairs", "n_cases"),
     *(f"{name}{end}" for name in (*RATES, "spearman") for end in ("", "_low", "_high")),
-    *("n_invalid", "n_missing", "n_undecided", "note"),
+    *("n_invalid", "n_missing", "n_undecided", "n_responses", "mf1_effective", "note"),
 )
 ERROR_COLUMNS = (
     *("judge", "run", "role", "candidate", "measure", "k", "by_physicians", "by_judge", "by_judge_low"),
@@ -72,6 +82,7 @@ class Measured:
     judge: JudgePairs
     figures: dict[str, Figure]
     tallied: NDArray[np.int64]  # (cases, N_PAIR_STATUSES)
+    n_responses: int  # with a counted pair
     notes: list[str]
 
     @property
@@ -145,7 +156,8 @@ def _measured(inputs: CalibrationInputs, judge: JudgePairs, *, rule: IntervalRul
         ),
     ):
         figures[name] = rule.intervals(of_cases).attach(make(counts.pooled(axis=0)))[0]
-    return Measured(judge, figures, tallied, notes)
+    n_responses = len(np.unique(pairs.response[pairs.status <= LAST_COUNTED]))
+    return Measured(judge, figures, tallied, n_responses, notes)
 
 
 def _not_learned_from(inputs: CalibrationInputs, pairs: Pairs, learned: list[str]) -> tuple[Pairs, int]:
@@ -211,9 +223,23 @@ def _judge_row(measurement: Measured, roles: dict[str, Measured], propagated_by_
         row[name], row[f"{name}_low"], row[f"{name}_high"] = figure.value, figure.low, figure.high
     row["n_invalid"], row["n_missing"] = int(n_invalid(total)), int(n_missing(total))
     row["n_undecided"] = int(total[PairStatus.UNDECIDED_BY_JUDGE])
+    row["n_responses"], row["mf1_effective"] = measurement.n_responses, measurement.figures["mf1"].effective
     own_notes = [labelled(name, figure.note) for name, figure in shown.items() if figure.note]
-    row["note"] = joined(*own_notes, *measurement.notes)
+    row["note"] = joined(*own_notes, *_remarks_on_role(role, measurement, roles), *measurement.notes)
     return row
+
+
+def _remarks_on_role(role: str, measurement: Measured, roles: dict[str, Measured]) -> list[str]:
+    """What a reader must know of a judge that is called the worst or the best: few cases, or no clear distance."""
+    remarks: list[str] = []
+    effective = measurement.figures["mf1"].effective
+    if role and effective is not None and effective < CASES_FOR_A_CLAIM:
+        remarks.append(Reason.JUDGE_ON_FEW_CASES(cases=in_reason(effective), needed=CASES_FOR_A_CLAIM))
+    if role in (WORST, BEST):
+        high, low = roles[WORST].figures["mf1"].high, roles[BEST].figures["mf1"].low
+        if high is not None and low is not None and high >= low:
+            remarks.append(Reason.JUDGES_NOT_APART())
+    return remarks
 
 
 def _error_rows(judge: JudgePairs, role: str, k: int, propagated: Propagated) -> list[Row]:

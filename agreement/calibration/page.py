@@ -11,14 +11,17 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from agreement.calibration.figures import judge_in_role, role_words, rows_of
+from agreement.calibration.figures import judge_in_role, responses_of_roles, role_words, rows_of
 from agreement.calibration.thresholds import threshold_choices
 from agreement.models import Report, ThresholdChoice
 from agreement.reports.links import pairs_url
 from agreement.reports.numbers import Tile, number
 from agreement.reports.tables import Row
 from agreement.selectors.rater_choices import display_name
-from consilium.core.i18n import translate_remark
+from consilium.core.from_english import from_english
+from consilium.core.i18n import translate, translate_remark
+from consilium.core.phrases import parts_of
+from consilium.core.reasons import Reason, code_of
 from consilium.statistics.sensitivity import REACH
 from rubrics.models import Benchmark
 
@@ -210,6 +213,11 @@ def _judges(report: Report) -> list[Context]:
         {
             **row,
             "role_label": roles.get(row["role"], ""),
+            "role_remarks": [
+                translate(part)
+                for part in parts_of(from_english(row["note"] or ""))
+                if code_of(part) in (Reason.JUDGE_ON_FEW_CASES, Reason.JUDGES_NOT_APART)
+            ],
             "url": f"{pairs_url(report, 'all')}&{urlencode({'side': row['run'] or row['judge']})}",
             "figures": {name: number(row, name) for name in ("mf1", "sensitivity", "specificity")},
             "spearman_shown": number(row, "spearman"),
@@ -254,7 +262,7 @@ def _error(report: Report) -> list[Context]:
     if not rows:
         return []
     for block in blocks:
-        block["judges"] = [judge_in_role(judge, role) for role, judge in roles]
+        block["judges"] = _in_roles(report, roles)
     return blocks
 
 
@@ -264,7 +272,7 @@ def _order(report: Report) -> Context:
     roles = list(dict.fromkeys((row["role"], row["judge"]) for row in rows))
     by = {(row["candidate"], row["role"]): row for row in rows}
     return {
-        "judges": [judge_in_role(judge, role) for role, judge in roles],
+        "judges": _in_roles(report, roles),
         "rows": [
             {
                 "upper": row["candidate"],
@@ -281,6 +289,12 @@ def _order(report: Report) -> Context:
             if roles and row["role"] == roles[0][0]
         ],
     }
+
+
+def _in_roles(report: Report, roles: Iterable[tuple[str, str]]) -> list[str]:
+    """Headings of the columns of judges, from their roles and names."""
+    n_responses = responses_of_roles(report)
+    return [judge_in_role(judge, role, n_responses.get(role)) for role, judge in roles]
 
 
 def _error_reason(facts: Row) -> str:

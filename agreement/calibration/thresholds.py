@@ -126,7 +126,8 @@ def suggested_k(benchmark: Benchmark) -> tuple[int, str]:
             "version": signed.version,
         }
     newest = (
-        Report.objects.filter(benchmark=benchmark, kind=Report.Kind.CALIBRATION, status=JobStatus.DONE)
+        Report.objects.current()
+        .filter(benchmark=benchmark, kind=Report.Kind.CALIBRATION, status=JobStatus.DONE)
         .values_list("result__facts__k", flat=True)
         .first()
     )

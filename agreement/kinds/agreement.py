@@ -16,7 +16,7 @@ from agreement.forms import TwoRatersForm
 from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.training_overlap import learned_candidates, learners, remark, remark_on_candidate
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, split_broken
+from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, split_broken, with_n
 from agreement.models import Report
 from agreement.reports import sentences
 from agreement.reports.interval_facts import interval_facts
@@ -199,7 +199,7 @@ def figures(report: Report) -> Iterator[Figure]:
     if any(row["mf1"] is not None for row in own):
         points = [
             charts.Point(
-                candidate_of(row["slice"]),
+                with_n(candidate_of(row["slice"]), row["n_pairs"]),
                 row["mf1"],
                 row["mf1_low"],
                 row["mf1_high"],
@@ -221,10 +221,10 @@ def figures(report: Report) -> Iterator[Figure]:
         yield Figure(
             "candidates",
             _("Agreement on each candidate"),
-            _("Macro-F1 with 95% intervals over cases; the dashed line is the figure over all candidates.")
+            _("Macro-F1 of n pairs with 95% intervals over cases; the dashed line is the figure over all candidates.")
             if any(row["mf1_low"] is not None for row in own)
             else _(
-                "Macro-F1; the dashed line is the figure over all candidates. "
+                "Macro-F1 of n pairs; the dashed line is the figure over all candidates. "
                 "There are no intervals; the remarks of the table say why."
             ),
             "candidates",

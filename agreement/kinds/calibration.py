@@ -208,7 +208,9 @@ def _error_in_words(report: Report) -> str:
     if facts["error_reason"] or not carried:
         return ""
     named = "; ".join(
-        f"{row['judge']} ({row['role']}: sensitivity {row['sensitivity']:.3f}, specificity {row['specificity']:.3f})"
+        f"{row['judge']} ({row['role']}: sensitivity {row['sensitivity']:.3f}, specificity {row['specificity']:.3f}"
+        + (f", measured on {counted(row['n_responses'], 'response')}" if "n_responses" in row else "")
+        + ")"
         for row in carried
     )
     return (

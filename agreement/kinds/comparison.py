@@ -15,7 +15,7 @@ from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.training_overlap import learned_candidates
 from agreement.judged.two_judges import Contest, read_contest
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table
+from agreement.kinds.shared import candidate_of, headline, judged_by, raters_table, with_n
 from agreement.models import Report
 from agreement.reports import sentences
 from agreement.reports.interval_facts import interval_facts
@@ -236,7 +236,7 @@ def figures(report: Report) -> Iterator[Figure]:
     with_interval = any(row[f"mf1_{key}_low"] is not None for row in rows for key in ("a", "b"))
 
     def label(row: Row) -> str:
-        return _("All") if row["slice"] == "all" else candidate_of(row["slice"])
+        return with_n(_("All") if row["slice"] == "all" else candidate_of(row["slice"]), row["n_pairs"])
 
     both = [
         charts.Point(
@@ -284,9 +284,9 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "judges",
         _("Both judges on each candidate"),
-        _("Macro-F1 on the same pairs, with 95% intervals over cases.")
+        _("Macro-F1 on the same n pairs, with 95% intervals over cases.")
         if with_interval
-        else _("Macro-F1 on the same pairs. There are no intervals; the remarks of the table say why."),
+        else _("Macro-F1 on the same n pairs. There are no intervals; the remarks of the table say why."),
         "comparison",
         side_by_side,
     )

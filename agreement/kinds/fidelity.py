@@ -15,7 +15,7 @@ from agreement.judged.coverage import coverage_remarks, remark_on_coverage
 from agreement.judged.fidelity import read_triad
 from agreement.judged.training_overlap import learned_candidates, learners, remark
 from agreement.kinds.kind import Context, Figure, Invitation, Kind, Parameters, Read
-from agreement.kinds.shared import candidate_of, headline, raters_table, split_broken
+from agreement.kinds.shared import candidate_of, headline, raters_table, split_broken, with_n
 from agreement.models import Report
 from agreement.reports import sentences
 from agreement.reports.interval_facts import interval_facts
@@ -261,7 +261,7 @@ def figures(report: Report) -> Iterator[Figure]:
     }
     points = [
         charts.Point(
-            _("All") if row["slice"] == "all" else candidate_of(row["slice"]),
+            with_n(_("All") if row["slice"] == "all" else candidate_of(row["slice"]), row["n_pairs"]),
             row[f"mf1_{key}"],
             row[f"mf1_{key}_low"],
             row[f"mf1_{key}_high"],
@@ -284,9 +284,9 @@ def figures(report: Report) -> Iterator[Figure]:
     yield Figure(
         "fidelity",
         _("The judge beside the human ceiling"),
-        _("Macro-F1 on the same pairs, with 95% intervals over cases.")
+        _("Macro-F1 on the same n pairs, with 95% intervals over cases.")
         if rows[0]["mf1_mean_low"] is not None
-        else _("Macro-F1 on the same pairs. There are no intervals; the remarks of the table say why."),
+        else _("Macro-F1 on the same n pairs. There are no intervals; the remarks of the table say why."),
         "fidelity",
         drawing,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -48,6 +48,12 @@ def figures(report: Report) -> Iterator[Figure]:
     yield from _length(report)
 
 
+def ends_of(rows: Sequence[Row], name: str) -> dict[str, tuple[float, float]]:
+    """Candidate → the ends of the interval of a figure, where it has one."""
+    low, high = f"{name}_low", f"{name}_high"
+    return {row["candidate"]: (row[low], row[high]) for row in rows if row.get(low) is not None}
+
+
 def _coverage(report: Report) -> Iterator[Figure]:
     rows = [row for row in table_of(report, "scoreboard").dicts() if row["rubric_accuracy"] is not None]
     k = report.result["facts"]["k"]
@@ -68,12 +74,23 @@ def _coverage(report: Report) -> Iterator[Figure]:
                 x_title=_("Rubric Accuracy"),
                 y_title=f"CACS@{k}",
                 description=_("CACS against Rubric Accuracy, a dot for each candidate."),
+                x_ends=ends_of(rows, "rubric_accuracy"),
+                y_ends=ends_of(rows, "cacs_at_k"),
+                diagonal=_("CACS = Rubric Accuracy"),
             )
 
+        threshold = _(
+            "Of candidates that lie one above another, the threshold tells apart what partial credit does not."
+        )
+        shown = (
+            _("Lines are 95% intervals over cases; on the dashed diagonal, where it is in sight, both are equal.")
+            if ends_of(rows, "cacs_at_k") or ends_of(rows, "rubric_accuracy")
+            else _("On the dashed diagonal, where it is in sight, both are equal. There are no intervals.")
+        )
         yield Figure(
             "coverage",
             _("Coverage against partial credit"),
-            _("Of candidates that lie one above another, the threshold tells apart what partial credit does not."),
+            f"{threshold} {shown}",
             "scoreboard",
             drawing,
         )
@@ -112,6 +129,7 @@ def _families(report: Report) -> Iterator[Figure]:
             cells(),
             palette,
             description=_("How far the Rubric Accuracy of each candidate in each family lies from its own over all."),
+            key_title=_("points from the candidate’s own"),
         )
 
     yield Figure(
@@ -227,6 +245,7 @@ def _length(report: Report) -> Iterator[Figure]:
             y_title=_("Rubric Accuracy"),
             description=_("Rubric Accuracy against the mean length of responses, a dot for each candidate."),
             x_limits=(0.0, 1.2 * longest),
+            y_ends=ends_of(table_of(report, "scoreboard").dicts(), "rubric_accuracy"),
         )
 
     yield Figure(

@@ -151,13 +151,17 @@ class Powered:
 def _powered(report: Report, part: str) -> Powered | None:
     """The newest prediction-powered report with this k, and with this rater as its judge or as its physicians."""
     facts = report.result["facts"]
-    reports = Report.objects.filter(
-        Q(parameters__judge=facts["rater"]) | Q(parameters__reference=facts["rater"]),
-        benchmark=report.benchmark,
-        kind=Report.Kind.POWERED,
-        status=JobStatus.DONE,
-        parameters__k=facts["k"],
-    ).select_related("benchmark")
+    reports = (
+        Report.objects.current()
+        .filter(
+            Q(parameters__judge=facts["rater"]) | Q(parameters__reference=facts["rater"]),
+            benchmark=report.benchmark,
+            kind=Report.Kind.POWERED,
+            status=JobStatus.DONE,
+            parameters__k=facts["k"],
+        )
+        .select_related("benchmark")
+    )
     newest = reports.first()
     if newest is None:
         return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from agreement.reports.sentences import listed
 from agreement.reports.tables import Row, Table
 from consilium.core.out_folder import OutTable
@@ -33,6 +35,11 @@ def tables_of(files: Iterable[OutTable]) -> dict[str, Table]:
 def raters_table(*raters: Rater) -> Table:
     """The raters of a report; for each judge its version, model, prompt hash and run."""
     return Table.of(provenance.COLUMNS, provenance.provenance(*raters), provenance.TEXT_COLUMNS)
+
+
+def with_n(label: str, n: int) -> str:
+    """The name of a row of a figure, and how many pairs it rests on."""
+    return _("%(name)s, n = %(n)s") % {"name": label, "n": f"{n:,}"}
 
 
 def headline(row: Row, name: str) -> Row:

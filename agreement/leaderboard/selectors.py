@@ -18,7 +18,7 @@ TEXT_COLUMNS = ("candidate", "format", "measure", "note")
 
 def newest_report(benchmark: Benchmark) -> Report | None:
     """The newest finished report of the kind acuity."""
-    reports = Report.objects.filter(benchmark=benchmark, kind=Report.Kind.ACUITY, status=JobStatus.DONE)
+    reports = Report.objects.current().filter(benchmark=benchmark, kind=Report.Kind.ACUITY, status=JobStatus.DONE)
     return reports.select_related("benchmark", "created_by").first()
 
 

@@ -50,7 +50,7 @@ def leaderboard(request: SignedInRequest, slug: str) -> HttpResponse:
     if report is None:
         context["missing"] = missing_inputs(benchmark)
     else:
-        context |= {"title": presentation.title(report), "facts": report.result["facts"]}
+        context |= {"title": report.name or presentation.title(report), "facts": report.result["facts"]}
         context |= _board(report, chosen_measure(request), request.GET.get("format", ""))
     return render(request, "agreement/leaderboard/leaderboard.html", context)
 

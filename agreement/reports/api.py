@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agreement import access, services
+from agreement.api.parameter_schemas import by_kind
 from agreement.models import Report
 from agreement.reports import files
-from agreement.reports.download_views import as_file, figure_response, table_response
+from agreement.reports.download_views import WIDTHS, as_file, figure_response, look_of, table_response
 from agreement.reports.figures import figures_of
 from agreement.reports.freshness import freshness_of
 from agreement.reports.methods import methods_of
+from agreement.reports.naming import ReportNaming, name_report, naming_of
 from agreement.reports.stored import table_names, table_of
 from consilium.core.api import StrictSerializer
+from consilium.core.commands import CommandSerializer
 from consilium.core.endpoints import PAGED, Pages
 from consilium.core.jobs import JobStatus
 from rubrics.access import get_benchmark
@@ -39,20 +43,18 @@ def _finished(request: Request, slug: str, public_id: str) -> Report:
 
 
 class NewReportSerializer(StrictSerializer, serializers.Serializer[Any]):
-    """What a new report is about. ``parameters`` by kind: agreement and items ``rater_a``, ``rater_b``; fidelity
-    ``judge``, ``group_a``, ``group_b``, ``margin``; comparison ``reference``, ``judge_a``, ``judge_b``; alternative
-    ``judge``, ``group`` (or all), ``epsilon``, ``minimum``; calibration ``group``, ``candidate``, ``include_aided``,
-    ``judges``; scores ``rater``, ``k``, ``also`` (raters whose ranks are set beside), ``subsets`` (named slices);
-    powered ``judge``, ``reference``, ``k``; acuity ``reference_set`` (its number), ``candidates``, ``ratio``,
-    ``gamma``, all of them optional; coverage ``run`` (of coverage), ``over`` (cases or points); refinement ``run`` (of
-    refinement), ``rater``; pairs ``run`` (of trials), ``decided_by`` (sign, margin or stated), ``margin``,
-    ``self_consistency``; drafting ``coverage`` (RUN/SET: a run of coverage and a set that it measured; optional).
-    """
+    """What a new report is about; `agreement.api.parameter_schemas` has the parameters of each kind."""
 
     kind = serializers.ChoiceField(choices=Report.Kind.choices)
     parameters = serializers.DictField(child=serializers.JSONField())
     seed = serializers.IntegerField(min_value=0, max_value=services.LARGEST_SEED, default=0)
     interval = serializers.ChoiceField(choices=Report.Interval.choices, default=Report.Interval.JACKKNIFE)
+
+
+class ReportNamingSerializer(StrictSerializer, CommandSerializer):
+    """What people call a report, what they note about it, and whether lists leave it out."""
+
+    commands = (ReportNaming,)
 
 
 class ReportSerializer(serializers.Serializer[Report]):
@@ -63,6 +65,9 @@ class ReportSerializer(serializers.Serializer[Report]):
     parameters = serializers.DictField()
     seed = serializers.IntegerField()
     interval = serializers.CharField(help_text="The interval rule; empty in reports from before there was a choice.")
+    name = serializers.CharField(help_text="That people gave it; empty for its title.")
+    note = serializers.CharField()
+    archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when lists on pages leave it out.")
     status = serializers.ChoiceField(choices=JobStatus.choices)
     progress = serializers.FloatField()
     error = serializers.CharField()
@@ -91,6 +96,18 @@ class ReportDetailSerializer(ReportSerializer):
 
     def get_figures(self, report: Report) -> list[str]:
         return [figure.name for figure in figures_of(report)]
+
+
+# In the schema a report is one of its kinds, which says what its parameters are.
+NEW_REPORT = PolymorphicProxySerializer(
+    "NewReport", by_kind(NewReportSerializer, "NewReport"), resource_type_field_name="kind"
+)
+REPORTS = PolymorphicProxySerializer(
+    "Report", by_kind(ReportSerializer, "Report"), resource_type_field_name="kind", many=True
+)
+REPORT_DETAIL = PolymorphicProxySerializer(
+    "ReportDetail", by_kind(ReportDetailSerializer, "ReportDetail"), resource_type_field_name="kind"
+)
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
@@ -137,8 +154,12 @@ class Reports(APIView):
     """Reports of a benchmark, the newest first; a new one is computed by a worker."""
 
     @extend_schema(
-        parameters=[*PAGED, OpenApiParameter("kind", str, enum=list(Report.Kind.values))],
-        responses=ReportSerializer(many=True),
+        parameters=[
+            *PAGED,
+            OpenApiParameter("kind", str, enum=list(Report.Kind.values)),
+            OpenApiParameter("archived", bool, description="Only reports that are archived, or only the others."),
+        ],
+        responses=REPORTS,
         operation_id="reports_list",
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -148,13 +169,18 @@ class Reports(APIView):
             if kind not in Report.Kind.values:
                 raise serializers.ValidationError({"kind": [_("There is no kind “%(kind)s”.") % {"kind": kind}]})
             reports = reports.filter(kind=kind)
+        archived = request.query_params.get("archived", "")
+        if archived not in ("", "true", "false"):
+            raise serializers.ValidationError({"archived": [_("“archived” is true or false.")]})
+        if archived:
+            reports = reports.archived() if archived == "true" else reports.current()
         paginator = Pages()
         page = paginator.paginate_queryset(reports, request, view=self) or []
         return paginator.get_paginated_response([ReportSerializer(report).data for report in page])
 
     @extend_schema(
-        request=NewReportSerializer,
-        responses={200: ReportDetailSerializer, 201: ReportDetailSerializer},
+        request=NEW_REPORT,
+        responses={200: REPORT_DETAIL, 201: REPORT_DETAIL},
         operation_id="reports_create",
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -177,9 +203,18 @@ class Reports(APIView):
 class ReportDetail(APIView):
     """One report; ask again until ``status`` is done or failed."""
 
-    @extend_schema(responses=ReportDetailSerializer, operation_id="reports_retrieve")
+    @extend_schema(responses=REPORT_DETAIL, operation_id="reports_retrieve")
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         return Response(ReportDetailSerializer(access.get_report(request.user, slug, public_id)).data)
+
+    @extend_schema(request=ReportNamingSerializer, responses=REPORT_DETAIL, operation_id="reports_name")
+    def patch(self, request: Request, slug: str, public_id: str) -> Response:
+        """Give the report a name or a note, archive it, or take it back; what is left out stays."""
+        report = access.get_report(request.user, slug, public_id)
+        serializer = ReportNamingSerializer(data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        naming = replace(naming_of(report), **serializer.validated_data)
+        return Response(ReportDetailSerializer(name_report(report=report, naming=naming, at=timezone.now())).data)
 
 
 class Freshness(APIView):
@@ -262,11 +297,19 @@ class FigureFile(APIView):
 
     @extend_schema(
         responses={(200, kind): OpenApiTypes.BINARY for kind in files.FIGURE_TYPES.values()},
-        parameters=[OpenApiParameter("ending", str, "path", enum=list(files.FIGURE_TYPES))],
+        parameters=[
+            OpenApiParameter("ending", str, "path", enum=list(files.FIGURE_TYPES)),
+            OpenApiParameter("width", int, enum=list(WIDTHS), description="In millimetres: one column, or two."),
+            OpenApiParameter("grey", int, enum=[1], description="1 for greys."),
+        ],
         operation_id="reports_figure",
     )
     def get(self, request: Request, slug: str, public_id: str, name: str, ending: str) -> HttpResponse:
-        return figure_response(_finished(request, slug, public_id), name, ending)
+        report = _finished(request, slug, public_id)
+        look = look_of(request.query_params)
+        if look is None:
+            raise serializers.ValidationError({"width": [_("A width is 85 or 174 millimetres, and grey is 1.")]})
+        return figure_response(report, name, ending, look)
 
 
 class Archive(APIView):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO
 
-from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
 from agreement import access
@@ -13,6 +13,7 @@ from agreement.reports import files
 from agreement.reports.stored import table_of
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import JobStatus
+from consilium.figures.render import AS_ON_PAGE, ONE_COLUMN, TWO_COLUMNS, Look
 
 
 def _finished(request: SignedInRequest, slug: str, section: str, public_id: str) -> Report:
@@ -38,15 +39,27 @@ def table_response(report: Report, name: str, ending: str) -> HttpResponseBase:
     return response
 
 
-def figure_response(report: Report, name: str, ending: str) -> HttpResponse:
+WIDTHS = (ONE_COLUMN, TWO_COLUMNS)
+
+
+def figure_response(report: Report, name: str, ending: str, look: Look = AS_ON_PAGE) -> HttpResponse:
     """A figure in one of the formats of `files.FIGURE_TYPES`, with real colours; 404 where there is none."""
     try:
-        data = files.figure_bytes(report, name, ending)
+        data = files.figure_bytes(report, name, ending, look)
     except KeyError:
         raise Http404 from None
     response = HttpResponse(data, content_type=files.FIGURE_TYPES[ending])
-    response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
+    parts = [name, *([f"{look.width}mm"] if look.width else []), *(["grey"] if look.grey else [])]
+    response["Content-Disposition"] = f'attachment; filename="{"-".join(parts)}.{ending}"'
     return response
+
+
+def look_of(query: QueryDict) -> Look | None:
+    """The look that ``width`` (85 or 174, in millimetres) and ``grey`` (1) ask for; None where they are neither."""
+    width, grey = query.get("width", ""), query.get("grey", "")
+    if (width and width not in map(str, WIDTHS)) or grey not in ("", "1"):
+        return None
+    return Look(int(width) if width else None, grey=bool(grey))
 
 
 def as_file(content: IO[bytes], name: str, content_type: str) -> FileResponse:
@@ -68,8 +81,12 @@ def table_file(
 def figure_file(
     request: SignedInRequest, slug: str, section: str, public_id: str, name: str, ending: str
 ) -> HttpResponse:
-    """A figure as SVG, as PNG at 300 dots an inch, or as PDF."""
-    return figure_response(_finished(request, slug, section, public_id), name, ending)
+    """A figure as SVG, as PNG at 300 dots an inch, or as PDF, at the width of a journal and in greys if wanted."""
+    report = _finished(request, slug, section, public_id)
+    look = look_of(request.GET)
+    if look is None:
+        raise Http404
+    return figure_response(report, name, ending, look)
 
 
 @require_safe

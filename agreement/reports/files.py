@@ -6,6 +6,7 @@ The archive and its parts are the same bytes for the same report, whoever asks: 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,16 +20,19 @@ from agreement.models import Report
 from agreement.reports import sentences
 from agreement.reports.figures import figures_of
 from agreement.reports.methods import methods_of
+from agreement.reports.sentences import rater_in_words
 from agreement.reports.stored import table_names, table_of
 from agreement.reports.tables import Table
 from agreement.writers import parquet
 from agreement.writers.archive import Content, write_archive
+from agreement.writers.columns import printed_columns
 from agreement.writers.latex import stream_latex
 from agreement.writers.markdown import stream_markdown
 from agreement.writers.parquet import write_parquet
 from agreement.writers.stata import write_stata
+from agreement.writers.words import title_of
 from agreement.writers.workbook import write_workbook
-from consilium.figures.render import pdf_file, png_file, svg_file
+from consilium.figures.render import AS_ON_PAGE, Look, pdf_file, png_file, svg_file
 
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 LATEX_TYPE = "application/x-tex; charset=utf-8"
@@ -36,11 +40,12 @@ MARKDOWN_TYPE = "text/markdown; charset=utf-8"
 FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 METHODS_TYPES = {"txt": "text/plain; charset=utf-8", "md": MARKDOWN_TYPE, "tex": LATEX_TYPE}
 IN_MEMORY = 8 * 2**20  # bytes; a larger file is written to disk first
-LARGEST_SHEET = 200_000  # rows; for a larger table a workbook would take too long, so it has its CSV only
-_RENDERERS: dict[str, Callable[[Figure], bytes]] = {
-    "svg": lambda figure: svg_file(figure.drawing).encode(),
-    "png": lambda figure: png_file(figure.drawing),
-    "pdf": lambda figure: pdf_file(figure.drawing),
+LARGEST_SHEET = 200_000  # rows; for a larger table other formats would take too long, so it has its CSV only
+ARCHIVED_ENDINGS = ("xlsx", "tex", "md", "dta")  # beside CSV; Parquet is missing on servers without pyarrow
+_RENDERERS: dict[str, Callable[[Figure, Look], bytes]] = {
+    "svg": lambda figure, look: svg_file(figure.drawing, look).encode(),
+    "png": lambda figure, look: png_file(figure.drawing, look=look),
+    "pdf": lambda figure, look: pdf_file(figure.drawing, look),
 }
 
 
@@ -54,10 +59,27 @@ def table_text(report: Report, name: str, ending: str) -> Iterator[str]:
     if ending == "csv":
         return table.csv()
     rule = sentences.rule_in_caption(report) if _has_intervals(name, table) else ""
-    caption = f"{methods_of(report).title}: {name.replace('_', ' ')}{rule}"
+    caption = f"{methods_of(report).title}: {title_of(report.kind, name)}{rule}"
+    notes = _who_is_who(report, table)
     if ending == "tex":
-        return stream_latex(table, caption=caption, label=f"tab:{report.public_id}-{name.replace('_', '-')}")
-    return stream_markdown(table, caption=caption)
+        label = f"tab:{report.public_id}-{name.replace('_', '-')}"
+        return stream_latex(table, caption=caption, label=label, notes=notes)
+    return stream_markdown(table, caption=caption, notes=notes)
+
+
+def _who_is_who(report: Report, table: Table) -> list[str]:
+    """A note on the raters that headings call A and B, as in “MF1, judge and A”; empty where none does."""
+    columns = printed_columns(table)
+    if not any(re.search(r"\b[AB]\b", column.heading) for column in columns):
+        return []
+    parameters = report.parameters
+    prefix = next((prefix for prefix in ("rater", "group", "judge") if f"{prefix}_a" in parameters), "")
+    if not prefix:
+        return []
+    named = [str(parameters[f"{prefix}_{letter}"]) for letter in "ab"]
+    groups = prefix == "group"
+    a, b = (rater_in_words(name if ":" in name or not groups else f"group:{name}") for name in named)
+    return [f"A is {a}; B is {b}"]
 
 
 def _has_intervals(name: str, table: Table) -> bool:
@@ -78,9 +100,9 @@ def table_parquet(report: Report, name: str) -> IO[bytes]:
     return _put_together(lambda file: write_parquet(file, table))
 
 
-def figure_bytes(report: Report, name: str, ending: str) -> bytes:
+def figure_bytes(report: Report, name: str, ending: str, look: Look = AS_ON_PAGE) -> bytes:
     """A figure as ``svg``, ``png`` or ``pdf``; KeyError where there is none of that name."""
-    return _RENDERERS[ending]({figure.name: figure for figure in figures_of(report)}[name])
+    return _RENDERERS[ending]({figure.name: figure for figure in figures_of(report)}[name], look)
 
 
 def methods_text(report: Report, ending: str) -> str:
@@ -118,11 +140,26 @@ def archived(report: Report) -> Iterator[tuple[str, Content]]:
         figures = figures_of(report)
         tables = [(name, table_of(report, name)) for name in table_names(report)]
         yield "report.json", description(report, methods.title, tables, figures).encode()
+        yield "report.xlsx", _read_whole(workbook(report))
         for name, table in tables:
             yield f"tables/{name}.csv", table.csv()
+            if len(table.rows) <= LARGEST_SHEET:
+                yield from _in_other_formats(report, name)
         for figure in figures:
             for ending, render in _RENDERERS.items():
-                yield f"figures/{figure.name}.{ending}", render(figure)
+                yield f"figures/{figure.name}.{ending}", render(figure, AS_ON_PAGE)
+
+
+def _in_other_formats(report: Report, name: str) -> Iterator[tuple[str, Content]]:
+    """A table as it is downloaded in every other format that all servers have."""
+    for ending in ARCHIVED_ENDINGS:
+        write = TABLE_FORMATS[ending].write
+        yield f"tables/{name}.{ending}", _read_whole(write(report, name)) if write else table_text(report, name, ending)
+
+
+def _read_whole(file: IO[bytes]) -> bytes:
+    with file:
+        return file.read()
 
 
 def description(report: Report, title: str, tables: Iterable[tuple[str, Table]], figures: Iterable[Figure]) -> str:

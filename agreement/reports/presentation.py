@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from agreement.judged.judges_in_report import judges_in_report
 from agreement.kinds import kind_of
@@ -24,6 +26,7 @@ from agreement.reports.tables import Row
 from agreement.selectors.rater_choices import run_names
 from consilium.core.i18n import translate_remark
 from consilium.core.jobs import JobStatus
+from consilium.figures.render import ONE_COLUMN, TWO_COLUMNS
 from consilium.statistics.case_numbers import CASES_FOR_A_CLAIM
 
 Context = dict[str, Any]
@@ -40,6 +43,7 @@ class Shown:
     draw: Callable[[], SafeString]
     csv_url: str
     urls: dict[str, str]  # of the figure itself, by format
+    print_files: list[tuple[str, dict[str, str]]]  # the same by width and colours
 
     @property
     def svg(self) -> SafeString:
@@ -56,7 +60,8 @@ def title(report: Report, runs: Mapping[str, str] | None = None) -> str:
 
 def heading(report: Report) -> Context:
     """The heading of every report, finished or not."""
-    return {"report": report, "title": title(report)}
+    own = title(report)
+    return {"report": report, "title": report.name or own, "full_title": own if report.name else ""}
 
 
 def listed(reports: QuerySet[Report]) -> QuerySet[Report]:
@@ -85,7 +90,8 @@ def list_rows(reports: Iterable[Report]) -> list[Context]:
         rows.append(
             {
                 "report": report,
-                "title": title(report, runs),
+                "title": report.name or title(report, runs),
+                "full_title": title(report, runs) if report.name else "",
                 "headline": headline,
                 "behind": [judge for judge in behind.get(report.pk, []) if judge.hash],
                 "may_be_stale": report.pk in stale,
@@ -148,6 +154,10 @@ def body(report: Report, *, sort: str = "", part: str = "", page: str = "") -> C
 def _shown(report: Report) -> Iterable[Shown]:
     place = [report.benchmark.slug, report.section, report.public_id]
     for figure in figures_of(report):
+        urls = {
+            ending.upper(): reverse("agreement:figure", args=[*place, figure.name, ending])
+            for ending in files.FIGURE_TYPES
+        }
         yield Shown(
             name=figure.name,
             title=figure.title,
@@ -155,8 +165,16 @@ def _shown(report: Report) -> Iterable[Shown]:
             table_name=figure.table,
             draw=partial(inline, report, figure),
             csv_url=reverse("agreement:table-csv", args=[*place, figure.table]),
-            urls={
-                ending.upper(): reverse("agreement:figure", args=[*place, figure.name, ending])
-                for ending in files.FIGURE_TYPES
-            },
+            urls=urls,
+            print_files=list(_print_files(urls)),
         )
+
+
+def _print_files(urls: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
+    for grey in (False, True):
+        for width, label in (
+            (ONE_COLUMN, _("one column, %(mm)s mm, in greys") if grey else _("one column, %(mm)s mm")),
+            (TWO_COLUMNS, _("two columns, %(mm)s mm, in greys") if grey else _("two columns, %(mm)s mm")),
+        ):
+            query = urlencode({"width": width, **({"grey": 1} if grey else {})})
+            yield label % {"mm": width}, {format_: f"{url}?{query}" for format_, url in urls.items()}

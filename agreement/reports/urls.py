@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern] = [
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/", views.report, name="report"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/progress", views.progress, name="progress"),
     path("b/<slug:slug>/<report_section:section>/<str:public_id>/recompute", views.recompute, name="recompute"),
+    path("b/<slug:slug>/<report_section:section>/<str:public_id>/naming", views.naming, name="naming"),
     path(
         "b/<slug:slug>/<report_section:section>/<str:public_id>/decisions/", decision_views.decisions, name="decisions"
     ),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
@@ -20,7 +21,9 @@ from agreement.forms import ReportForm
 from agreement.kinds import Kind, kinds_in
 from agreement.models import Report
 from agreement.reports import presentation
+from agreement.reports.naming import ReportNaming, name_report, naming_of
 from agreement.selectors.rater_choices import look_once, rater_choices
+from consilium.core.commands import CommandForm, command_of, form_field
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.jobs import OPEN, JobStatus
@@ -36,6 +39,14 @@ class ReportFormEntry:
     kind: Kind
     form: ReportForm
     open: bool
+
+
+class NamingForm(CommandForm):
+    """Name, note and archive of a report."""
+
+    commands = (ReportNaming,)
+    note = form_field(ReportNaming, "note", widget=forms.Textarea(attrs={"rows": 3}))
+    field_order = ("name", "note", "archived")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -75,9 +86,12 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
             if not is_new:
                 messages.info(request, _("This report is already being computed."))
             return redirect("agreement:report", slug, section, report.public_id)
-    reports = Report.objects.filter(benchmark=benchmark, kind__in=[kind.value for kind in kinds])
-    reports = reports.select_related("benchmark", "created_by")
-    page = Paginator(presentation.listed(reports), PER_PAGE).get_page(request.GET.get("page"))
+    everything = Report.objects.filter(benchmark=benchmark, kind__in=[kind.value for kind in kinds])
+    everything = everything.select_related("benchmark", "created_by")
+    reports, show_archived = everything.current(), request.GET.get("archived") == "1"
+    page = Paginator(presentation.listed(everything.archived() if show_archived else reports), PER_PAGE).get_page(
+        request.GET.get("page")
+    )
     context = {
         "benchmark": benchmark,
         "section": section,
@@ -85,6 +99,8 @@ def section(request: SignedInRequest, slug: str, section: str) -> HttpResponse:
         "ready": any(entry.form.ready for entry in entries),
         "page": page,
         "rows": presentation.list_rows(page),
+        "show_archived": show_archived,
+        "n_archived": everything.archived().count(),
     }
     if section == "agreement":
         context["export"] = ExportForm(rater_choices(benchmark))
@@ -116,12 +132,35 @@ def _of_section(request: SignedInRequest, slug: str, section: str, public_id: st
 def report(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
     """One report: its figures and tables, or its progress."""
     report = _of_section(request, slug, section, public_id)
-    context = {"benchmark": report.benchmark, "report": report, "open": report.status in OPEN}
+    return _report_page(request, report, NamingForm(initial=asdict(naming_of(report))))
+
+
+@require_POST
+@signed_in
+def naming(request: SignedInRequest, slug: str, section: str, public_id: str) -> HttpResponse:
+    """Give a report a name and a note, archive it, or take it back from the archive."""
+    report = _of_section(request, slug, section, public_id)
+    form = NamingForm(request.POST)
+    status = 422
+    if form.is_valid():
+        try:
+            name_report(report=report, naming=command_of(ReportNaming, form.cleaned_data), at=timezone.now())
+        except DomainError as error:
+            form.add_error(None, str(error))
+            status = error.status_code
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("agreement:report", slug, section, public_id)
+    return _report_page(request, report, form, status=status)
+
+
+def _report_page(request: SignedInRequest, report: Report, form: NamingForm, status: int = 200) -> HttpResponse:
+    context = {"benchmark": report.benchmark, "report": report, "open": report.status in OPEN, "naming": form}
     if report.status == JobStatus.DONE:
         context |= presentation.body(report, **_chosen(request))
     else:
         context |= presentation.heading(report)
-    return render(request, "agreement/reports/report.html", context)
+    return render(request, "agreement/reports/report.html", context, status=status)
 
 
 @require_safe

@@ -7,11 +7,12 @@ is empty or zero throughout and, where it would be too wide, what matters least;
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from consilium.statistics.two_raters import COEFFICIENTS
+from agreement.writers.headings import FIGURES, HEADINGS, heading_of
+from agreement.writers.words import value_in_words
 
 
 class Tabular(Protocol):
@@ -53,10 +54,12 @@ class _Seen:
     something: bool = False
     all_whole: bool = True
     all_integers: bool = True
+    all_text: bool = True
     largest: float = field(default=0.0)
 
     def add(self, value: Any) -> None:
         self.something = self.something or value not in (None, "", 0)
+        self.all_text = self.all_text and (value is None or isinstance(value, str))
         if isinstance(value, int | float):
             self.all_whole = self.all_whole and float(value).is_integer()
             # A boolean is a finding, not a count.
@@ -70,66 +73,6 @@ LARGE = 10.0
 MAX_COLUMNS = 10
 # Figures on a scale of 100, or counts of criteria, whatever values a table happens to have.
 _TO_ONE_PLACE = ("rubric_accuracy", "cacs_at_k", "mean_absolute_difference", "mean", "median", "q1", "q3")
-_HEADINGS = {
-    **{coefficient.key: coefficient.heading for coefficient in COEFFICIENTS},
-    "advantage": "Average advantage ρ",
-    "auroc_paired": "Paired AUROC",
-    "auroc_pooled": "Pooled AUROC",
-    "bound": "97.5% bound",
-    "cacs": "CACS",
-    "cacs_at_k": "CACS@k",
-    "chi2_clustered": "χ², over cases",
-    "chi2_edwards": "χ², Edwards",
-    "cia": "CIA",
-    "cia_judge": "CIA, model",
-    "cia_mean_of_cases": "CIA, mean over cases",
-    "cia_partly": "At least partly",
-    "cia_physicians": "CIA, physicians",
-    "cia_powered": "CIA, put right",
-    "cia_valid": "CIA, valid answers",
-    "cia_weighted": "CIA, weighted",
-    "f1": "F1",
-    "hit_rate": "Hit rate",
-    "kendall": "Kendall’s τ",
-    "mean_absolute_difference": "Mean abs. diff.",
-    "mean_delta": "Mean Δ",
-    "mean_delta_100": "Mean Δ, %",
-    "met_a": "Met, A",
-    "met_b": "Met, B",
-    "met_judge": "Met, judge",
-    "mf1_a": "MF1, A",
-    "mf1_b": "MF1, B",
-    "mf1_ceiling": "MF1, human ceiling",
-    "mf1_from": "MF1 from",
-    "mf1_gap": "MF1, judge less ceiling",
-    "mf1_judge_a": "MF1, judge and A",
-    "mf1_judge_b": "MF1, judge and B",
-    "mf1_mean": "MF1, judge, mean of both",
-    "mf1_to": "MF1 to",
-    "mf1_valid": "MF1, valid pairs",
-    "p_adjusted": "p, adjusted",
-    "p_clustered": "p, over cases",
-    "p_clustered_adjusted": "p, over cases, adjusted",
-    "p_edwards": "p, Edwards",
-    "p_exact": "p, exact",
-    "p_mid": "p, mid-p",
-    "p_sign_flip": "p, sign-flip",
-    "pass_at_k": "Pass@k",
-    "precision_sound": "Precision, sound extras",
-    "rho_judge": "ρ, judge",
-    "rho_physician": "ρ, physician",
-    "rubric_accuracy": "Rubric Accuracy",
-    "rubric_score": "Rubric score",
-    "rubric_score_se": "SE, bootstrap",
-    "spearman": "Spearman’s ρ",
-    "top3": "Top 3",
-    "top5": "Top 5",
-    "worst_at_k": "Worst-at-k",
-}
-# Pairs or points that one of two sets alone wins or covers, in tables of McNemar's test.
-_LETTERS = {"b": "First alone", "c": "Second alone"}
-# The heading of a difference, by a column that stands beside it.
-_DIFFERENCES = {"rho_judge": "Judge less physician", "mf1_a": "A less B", "bound": "Judge less ceiling"}
 # Columns with the ends of an interval that are not called like their figure.
 _ENDS = {"difference": ("low", "high"), "mean_delta": ("delta_low", "delta_high")}
 # Nothing is left of a test or of shares that add up to 1 where one of these is left out.
@@ -139,8 +82,7 @@ REMARKS = "note"
 EFFECTIVE = "_effective"  # ends the column of the effective cases behind a figure
 _COUNTS = ("n", "n_pairs", "n_cases", "n_responses")  # the counts that matter most to a reader
 _BAND = re.compile(r"(\d+)-(\d+)")
-# Text columns whose values are names of figures.
-_NAMES_A_FIGURE = ("setting", "measure")
+_COLUMN_NAME = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
 _ROWS_NAMED = 4  # rows that share a remark are named up to this number, and counted beyond
 
 
@@ -154,6 +96,7 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
     in `_KEPT` stays.
     """
     place_of = {name: place for place, name in enumerate(table.columns)}
+    empty = not len(table.rows)
     seen = [_Seen() for _name in place_of]
     for row in table.rows:
         for place, value in enumerate(row):
@@ -168,14 +111,14 @@ def printed_columns(table: Tabular) -> list[PrintedColumn]:
         if name.startswith("worst_") and "worst_k" in place_of and seen[place_of["worst_k"]].largest <= 1:
             continue
         low, high = (place_of.get(end) for end in _ends(name, place_of))
-        is_text = name in table.text
+        is_text = name in table.text or (seen[place].something and seen[place].all_text)
         # A figure that is undefined or zero in every row is a finding; a count that is always zero is not.
-        if not seen[place].something and low is None and name not in (*_HEADINGS, *_KEPT):
+        if not empty and not seen[place].something and low is None and name not in (*FIGURES, *_KEPT):
             continue
         columns.append(
             PrintedColumn(
                 name=name,
-                heading=_heading(name, place_of),
+                heading=heading_of(name, place_of),
                 place=place,
                 low=low,
                 high=high,
@@ -221,35 +164,17 @@ def _rank_of_count(column: PrintedColumn) -> int:
     return _COUNTS.index(column.name) if column.name in _COUNTS else len(_COUNTS)
 
 
-def _heading(name: str, beside: Iterable[str]) -> str:
-    if name == "difference":
-        return next((heading for other, heading in _DIFFERENCES.items() if other in beside), "Difference")
-    if name in _HEADINGS:
-        return _HEADINGS[name]
-    if len(name) == 1:
-        return _LETTERS.get(name, name)
-    known = max((key for key in _HEADINGS if name.startswith(f"{key}_")), key=len, default="")
-    if known:
-        return f"{_HEADINGS[known]} {name.removeprefix(known).strip('_').replace('_', ' ')}"
-    words = name.removeprefix("n_").replace("_", " ")
-    return words[:1].upper() + words[1:]
-
-
 def text_of(row: Sequence[Any], column: PrintedColumn) -> str:
-    """The value of a column of text: candidates without the word before them, figures by their usual names."""
+    """The value of a column of text in words: candidates without the word before them, figures by their usual names."""
     value = row[column.place]
     if value is None:
         return ""
     text = str(value)
-    if column.name in _NAMES_A_FIGURE:
-        return _HEADINGS.get(text, text)
     if column.name == "value":
         # The bounds of a band of lengths, as numbers are printed.
         ends = _BAND.fullmatch(text)
         return "–".join(f"{int(end):,}" for end in dict.fromkeys(ends.groups())) if ends else text
-    if column.name == "slice":
-        return "All" if text == "all" else text.removeprefix("candidate:")
-    return text
+    return value_in_words(column.name, text)
 
 
 def value_of(row: Sequence[Any], column: PrintedColumn) -> str:
@@ -282,7 +207,7 @@ def interval(row: Sequence[Any], column: PrintedColumn) -> str:
 
 
 def remarks(table: Tabular, columns: Sequence[PrintedColumn]) -> list[tuple[str, str]]:
-    """Each remark once, with the rows that it is about, named by their first column."""
+    """Each remark on what is printed once, with the rows that it is about, named by their first column."""
     if REMARKS not in table.columns or not columns:
         return []
     place = list(table.columns).index(REMARKS)
@@ -290,9 +215,26 @@ def remarks(table: Tabular, columns: Sequence[PrintedColumn]) -> list[tuple[str,
     for row in table.rows:
         for remark in str(row[place] or "").split("; "):
             if remark:
+                remark = _in_words(remark, table.columns, {column.name for column in columns})
+                if not remark:
+                    continue
                 name = text_of(row, columns[0]) if columns[0].is_text else shown(row[columns[0].place], 0)
                 rows_of.setdefault(remark, []).append(name)
     return [(_named(names), remark) for remark, names in rows_of.items()]
+
+
+def _in_words(remark: str, columns: Sequence[str], printed: set[str]) -> str:
+    """A remark with the headings of the columns that it is about, and figures by their usual names; empty where it is
+    about columns that are not printed.
+    """
+    label, colon, phrase = remark.partition(": ")
+    names = label.split(", ")
+    if colon and set(names) <= set(columns):
+        headings = [heading_of(name, columns) for name in names if name in printed]
+        if not headings:
+            return ""
+        remark = f"{'; '.join(headings)}: {phrase}"
+    return _COLUMN_NAME.sub(lambda match: HEADINGS.get(match[0], match[0]), remark)
 
 
 def _named(rows: list[str]) -> str:

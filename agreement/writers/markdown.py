@@ -19,18 +19,16 @@ def escaped(text: str) -> str:
     return _MARKED.sub(r"\\\1", plain)
 
 
-def stream_markdown(table: Tabular, *, caption: str) -> Iterator[str]:
-    """The file, in pieces: caption, table, and below it the remarks on its rows."""
+def stream_markdown(table: Tabular, *, caption: str, notes: Sequence[str] = ()) -> Iterator[str]:
+    """The file, in pieces: caption, table, and below it ``notes`` and the remarks on its rows."""
     columns = printed_columns(table)
     yield f"**{escaped(caption)}**\n\n"
     yield _line(escaped(column.heading) for column in columns)
     yield _line("---" if column.is_text else "---:" for column in columns)
     for row in table.rows:
         yield _line(_cell(row, column) for column in columns)
-    first = True
-    for name, remark in remarks(table, columns):
-        yield f"{chr(10) if first else ''}- {escaped(name)}: {escaped(remark)}\n"
-        first = False
+    below = [*map(escaped, notes), *(f"{escaped(name)}: {escaped(remark)}" for name, remark in remarks(table, columns))]
+    yield from (f"{'' if number else chr(10)}- {note}\n" for number, note in enumerate(below))
 
 
 def _line(cells: Iterator[str]) -> str:

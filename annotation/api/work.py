@@ -104,14 +104,14 @@ def submit(request: Request, public_id: str) -> Response:
     return Response(_assignment(row))
 
 
-@extend_schema(request=None, responses=serializers.AssignmentDetailSerializer)
+@extend_schema(request=None, responses={200: serializers.AssignmentDetailSerializer, 204: None})
 @api_view(["POST"])
 def take(request: Request, public_id: str) -> Response:
-    """Take what you do next in a batch: what is open, else a free response of its pool; 404 if nothing is left."""
+    """Take what you do next in a batch: what is open, else a free response of its pool; 204 if nothing is left."""
     batch = access.get_batch_to_take_from(request.user, public_id)
     row = slots.claim_next(annotator=_me(request), batch=batch, at=timezone.now())
     if row is None:
-        raise NotFound
+        return Response(status=status.HTTP_204_NO_CONTENT)
     return Response(_assignment(access.get_own_assignment(request.user, row.public_id)))
 
 
@@ -138,24 +138,29 @@ def checks(request: Request) -> Response:
     return page_of(request, rows, serializers.CheckListSerializer)
 
 
-@extend_schema(request=None, responses=serializers.CheckSerializer)
+@extend_schema(request=None, responses={200: serializers.CheckSerializer, 204: None})
 @api_view(["POST"])
 def check_next(request: Request) -> Response:
-    """Take the longest waiting check; 404 if nothing waits."""
-    return _claimed_check(request, access.waiting_checks(request.user))
+    """Take the longest waiting check; 204 if nothing waits."""
+    claimed = _claimed_check(request, access.waiting_checks(request.user))
+    return claimed or Response(status=status.HTTP_204_NO_CONTENT)
 
 
 @extend_schema(request=None, responses=serializers.CheckSerializer)
 @api_view(["POST"])
 def check_claim(request: Request, public_id: str) -> Response:
     """Take this check."""
-    return _claimed_check(request, access.get_waiting_check(request.user, public_id))
+    claimed = _claimed_check(request, access.get_waiting_check(request.user, public_id))
+    if claimed is None:
+        raise NotFound
+    return claimed
 
 
-def _claimed_check(request: Request, waiting: QuerySet[Assignment]) -> Response:
+def _claimed_check(request: Request, waiting: QuerySet[Assignment]) -> Response | None:
+    """The check that was claimed; None where another checker was quicker, or nothing waits."""
     row = services.claim_check(checker=_me(request), waiting=waiting, at=timezone.now())
     if row is None:
-        raise NotFound
+        return None
     return Response(_check(access.get_held_check(request.user, row.public_id)))
 
 
@@ -239,24 +244,29 @@ def adjudications(request: Request) -> Response:
     return page_of(request, rows, serializers.AdjudicationListSerializer)
 
 
-@extend_schema(request=None, responses=serializers.AdjudicationSerializer)
+@extend_schema(request=None, responses={200: serializers.AdjudicationSerializer, 204: None})
 @api_view(["POST"])
 def adjudication_next(request: Request) -> Response:
-    """Take the conflict of lowest agreement; 404 if none waits."""
-    return _claimed_adjudication(request, access.open_adjudications(request.user))
+    """Take the conflict of lowest agreement; 204 if none waits."""
+    claimed = _claimed_adjudication(request, access.open_adjudications(request.user))
+    return claimed or Response(status=status.HTTP_204_NO_CONTENT)
 
 
 @extend_schema(request=None, responses=serializers.AdjudicationSerializer)
 @api_view(["POST"])
 def adjudication_claim(request: Request, public_id: str) -> Response:
     """Take this conflict."""
-    return _claimed_adjudication(request, access.get_open_adjudication(request.user, public_id))
+    claimed = _claimed_adjudication(request, access.get_open_adjudication(request.user, public_id))
+    if claimed is None:
+        raise NotFound
+    return claimed
 
 
-def _claimed_adjudication(request: Request, waiting: QuerySet[Adjudication]) -> Response:
+def _claimed_adjudication(request: Request, waiting: QuerySet[Adjudication]) -> Response | None:
+    """The conflict that was claimed; None where another adjudicator was quicker, or none waits."""
     row = services.claim_adjudication(adjudicator=_me(request), waiting=waiting)
     if row is None:
-        raise NotFound
+        return None
     return Response(_adjudication(access.get_held_adjudication(request.user, row.public_id)))
 
 

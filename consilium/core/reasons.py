@@ -297,6 +297,8 @@ class Reason(Enum):
     )
     EQUAL_TRUE_VALUES = Phrase("the same true value: there is no order to turn")
     ONLY_WORST_AND_BEST_JUDGE = Phrase("only the worst and the best judge’s errors are carried on")
+    JUDGE_ON_FEW_CASES = Phrase("few cases for a claim: %(cases)s of the %(needed)s effective cases that it takes")
+    JUDGES_NOT_APART = Phrase("the intervals of the worst and the best judge overlap")
     NO_FINISHED_RUN = Phrase("no judge has a finished run")
     NO_JUDGE_WITH_BOTH_OUTCOMES = Phrase("no judge shares pairs of both outcomes with the group")
     NO_OTHER_CANDIDATE = Phrase("no other candidate is graded in full by the group")

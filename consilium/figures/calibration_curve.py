@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from consilium.figures.charts import SHAPES
-from consilium.figures.style import HEIGHT, WIDTH, Palette, configuration
+from consilium.figures.style import HEIGHT, Palette, configuration
 
 
 @dataclass(frozen=True)
@@ -75,5 +75,5 @@ def calibration_curve(
         .mark_rule(strokeWidth=2, opacity=0.55, color=palette.series[0], aria=False)
         .encode(x=x, y=alt.Y("low:Q", title=y_title, scale=share, axis=axis), y2="high:Q")
     )
-    chart = alt.layer(diagonal, whiskers, drawn, dots).properties(width=WIDTH * 0.6, height=HEIGHT)
+    chart = alt.layer(diagonal, whiskers, drawn, dots).properties(width=palette.width * 0.6, height=HEIGHT)
     return chart.properties(description=description).configure(**configuration(palette))

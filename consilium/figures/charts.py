@@ -6,14 +6,15 @@ screen readers, and may carry a link (``href``) to the data behind it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from consilium.figures.style import HEIGHT, ROW, WIDTH, Palette, configuration
+from consilium.figures.style import HEIGHT, ROW, Palette, configuration
 
+Ends = tuple[float, float]  # of an interval
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
 
 
@@ -110,7 +111,9 @@ def points_and_whiskers(
     layers = [*(_vertical(line, palette) if line else []), whiskers, dots]
     # Room for names that a page sets in a wider font than they were measured in.
     room = {"left": 12 + int(1.2 * min(30, max(map(len, labels), default=0))), "right": 12, "top": 8, "bottom": 8}
-    return _styled(alt.layer(*layers).properties(width=WIDTH, height=height, padding=room), palette, description)
+    return _styled(
+        alt.layer(*layers).properties(width=palette.width, height=height, padding=room), palette, description
+    )
 
 
 def _legend_columns(series: Sequence[str]) -> int:
@@ -135,6 +138,13 @@ def _domain(values: Sequence[float]) -> tuple[float, float]:
     low, high = min(values), max(values)
     room = max(0.02, (high - low) * 0.08)
     return max(low - room, min(0.0, low)), min(high + room, max(1.0, high))
+
+
+def data_ends(values: Sequence[float], line: Line | None) -> list[float]:
+    """The ends of an axis that ends where its data do; the line across the chart stays in sight."""
+    given = [*values, *([line.value] if line else [])]
+    low, high = min(given, default=0.0), max(given, default=1.0)
+    return [low, high] if low < high else [low - 0.5, high + 0.5]
 
 
 def _vertical(line: Line, palette: Palette) -> list[Any]:
@@ -206,7 +216,7 @@ def histogram(
     layers.append(bars)
     if line:
         layers += _vertical(line, palette)
-    return _styled(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT * 0.8), palette, description)
+    return _styled(alt.layer(*layers).properties(width=palette.width, height=HEIGHT * 0.8), palette, description)
 
 
 def _whole_ticks(rows: Sequence[dict[str, Any]]) -> list[int]:
@@ -227,17 +237,22 @@ def scatter(
     description: str,
     limits: tuple[float, float] = (0.0, 100.0),
     x_limits: tuple[float, float] | None = None,
+    x_ends: Mapping[str, Ends] | None = None,
+    y_ends: Mapping[str, Ends] | None = None,
+    diagonal: str = "",
 ) -> Any:
-    """Named dots, ``(name, x, y, href)``. The axes show the part of ``limits`` that the dots fill; the diagonal of
-    equal values is drawn when a good part of it is visible. With ``x_limits`` x is another quantity than y, and there
-    is no diagonal.
+    """Named dots, ``(name, x, y, href)``, with the intervals that ``x_ends`` and ``y_ends`` have by name. The axes show
+    the part of ``limits`` that dots and intervals fill; the diagonal of equal values is drawn when a good part of it is
+    visible, with the words ``diagonal`` beside it. With ``x_limits`` x is another quantity than y, and there is no
+    diagonal.
     """
     import altair as alt
 
     given = [(name, x, y, href) for name, x, y, href in points if x is not None and y is not None]
-    width, height = WIDTH * 0.85, HEIGHT * 1.3
-    across = _room([x for _, x, _, _ in given], x_limits or limits)
-    up = _room([y for _, _, y, _ in given], limits)
+    width, height = palette.width * 0.85, HEIGHT * 1.3
+    names_given = [name for name, _x, _y, _href in given]
+    across = _room([*(x for _, x, _, _ in given), *_all_ends(x_ends, names_given)], x_limits or limits)
+    up = _room([*(y for _, _, y, _ in given), *_all_ends(y_ends, names_given)], limits)
     beside = _label_heights(
         [
             ((x - across[0]) / (across[1] - across[0]) * width, (y - up[0]) / (up[1] - up[0]) * height, len(name))
@@ -251,7 +266,9 @@ def scatter(
             "y": y,
             "label_y": up[0] + pixels / height * (up[1] - up[0]),
             "href": href or None,
-            "words": f"{name}: {x:.1f}, {y:.1f}",
+            "words": f"{name}: {x:.1f}{_interval_words(x_ends, name)}, {y:.1f}{_interval_words(y_ends, name)}",
+            **_end_fields("x", x_ends, name),
+            **_end_fields("y", y_ends, name),
         }
         for (name, x, y, href), pixels in zip(given, beside, strict=True)
     ]
@@ -262,18 +279,64 @@ def scatter(
     dots = base.mark_point(filled=True, size=90, opacity=1, color=palette.series[0], stroke=palette.ground).encode(
         y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=alt.Axis(tickCount=8)), href="href:N", description="words:N"
     )
-    names = base.mark_text(align="left", baseline="middle", dx=9, aria=False).encode(
+    # Above the line of an interval, which would run through the name.
+    rise = -8 if x_ends else 0
+    names = base.mark_text(align="left", baseline="middle", dx=9, dy=rise, aria=False).encode(
         y=alt.Y("label_y:Q", title=y_title, scale=y_scale), text="name:N"
     )
+    y = alt.Y("y:Q", title=y_title, scale=y_scale)
+    whisker: dict[str, Any] = {"strokeWidth": 1.5, "opacity": 0.55, "color": palette.series[0], "aria": False}
+    with_x, with_y = ([row for row in rows if f"{axis}_low" in row] for axis in "xy")
+    x_scale = alt.Scale(domain=list(across), nice=False)
+    whiskers = [
+        *(
+            [
+                alt.Chart(alt.Data(values=with_x))
+                .mark_rule(**whisker)
+                .encode(x=alt.X("x_low:Q", title=x_title, scale=x_scale), x2="x_high:Q", y=y)
+            ]
+            if with_x
+            else []
+        ),
+        *(
+            [
+                alt.Chart(alt.Data(values=with_y))
+                .mark_rule(**whisker)
+                .encode(
+                    x=alt.X("x:Q", title=x_title, scale=x_scale),
+                    y=alt.Y("y_low:Q", title=y_title, scale=y_scale),
+                    y2="y_high:Q",
+                )
+            ]
+            if with_y
+            else []
+        ),
+    ]
     start, end = max(across[0], up[0]), min(across[1], up[1])
     in_sight = x_limits is None and end - start > 0.25 * (across[1] - across[0])
-    same = [{"x": start, "y": start}, {"x": end, "y": end}] if in_sight else []
-    diagonal = (
-        alt.Chart(alt.Data(values=same))
-        .mark_line(strokeDash=[4, 4], strokeWidth=1.2, color=palette.faint, aria=False)
-        .encode(x="x:Q", y=alt.Y("y:Q", title=y_title, scale=y_scale))
-    )
-    return _styled(alt.layer(diagonal, dots, names).properties(width=width, height=height), palette, description)
+    same = [{"x": start, "y": start, "label": ""}, {"x": end, "y": end, "label": diagonal}] if in_sight else []
+    line = alt.Chart(alt.Data(values=same)).encode(x="x:Q", y=y)
+    layers = [
+        line.mark_line(strokeDash=[4, 4], strokeWidth=1.2, color=palette.faint, aria=False),
+        line.mark_text(align="right", baseline="top", dx=-22, dy=4, aria=False).encode(text="label:N"),
+    ]
+    layers = [*(layers if diagonal else layers[:1]), *whiskers, dots, names]
+    return _styled(alt.layer(*layers).properties(width=width, height=height), palette, description)
+
+
+def _all_ends(ends: Mapping[str, Ends] | None, names: Sequence[str]) -> list[float]:
+    return [end for name in names if ends and name in ends for end in ends[name]]
+
+
+def _end_fields(axis: str, ends: Mapping[str, Ends] | None, name: str) -> dict[str, float]:
+    return {f"{axis}_low": ends[name][0], f"{axis}_high": ends[name][1]} if ends and name in ends else {}
+
+
+def _interval_words(ends: Mapping[str, Ends] | None, name: str) -> str:
+    if not ends or name not in ends:
+        return ""
+    low, high = (f"{end:.1f}" for end in ends[name])
+    return _(", 95%% interval %(low)s to %(high)s") % {"low": low, "high": high}
 
 
 def _room(values: Sequence[float], limits: tuple[float, float]) -> tuple[float, float]:
@@ -324,7 +387,12 @@ def lines(
     ticks = {"values": places} if places and places[-1] - places[0] <= 10 else {"tickMinStep": 1}
     legend = alt.Legend(columns=_legend_columns(series), columnPadding=24)
     base = alt.Chart(alt.Data(values=values)).encode(
-        x=alt.X("x:Q", title=x_title, axis=alt.Axis(grid=False, format="d", **ticks), scale=alt.Scale(zero=False)),
+        x=alt.X(
+            "x:Q",
+            title=x_title,
+            axis=alt.Axis(grid=False, format="d", **ticks),
+            scale=alt.Scale(domain=data_ends(places, line), nice=False, zero=False),
+        ),
         y=alt.Y(
             "y:Q", title=y_title, scale=alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False)
         ),
@@ -343,4 +411,4 @@ def lines(
         description="words:N",
     )
     layers = [*(_vertical(line, palette) if line else []), drawn, dots]
-    return _styled(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT * 0.8), palette, description)
+    return _styled(alt.layer(*layers).properties(width=palette.width, height=HEIGHT * 0.8), palette, description)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from consilium.figures.style import HEIGHT, WIDTH, Palette, configuration
+from consilium.figures.style import HEIGHT, Palette, configuration
 
 MAX_LABELLED = 12  # more names would cover each other
 
@@ -75,6 +75,6 @@ def frontier(points: Sequence[FrontierPoint], palette: Palette, *, x_title: str,
     )
     return (
         alt.layer(whiskers, line, others, best, labels)
-        .properties(width=WIDTH, height=HEIGHT, description=description)
+        .properties(width=palette.width, height=HEIGHT, description=description)
         .configure(**configuration(palette))
     )

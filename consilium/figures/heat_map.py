@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from consilium.figures.style import HEIGHT, WIDTH, Palette, configuration
+from django.utils.translation import gettext as _
+
+from consilium.figures.style import HEIGHT, NARROW, Palette, configuration
 
 CELL = 28
 NARROWEST, WIDEST = 44, 92
@@ -30,13 +34,28 @@ def steps(values: Sequence[float], n: int) -> list[int]:
     return [min(n - 1, int((value + most) / (2 * most) * n)) for value in values]
 
 
-def heat_map(cells: Sequence[Cell], palette: Palette, *, description: str, digits: int = 1) -> Any:
-    """Rows and columns keep the order in which they first come."""
+def bands(values: Sequence[float], n: int, digits: int) -> list[str]:
+    """What each of the ``n`` steps of `steps` stands for: ``−4.2 to −1.4``. One band, 0, where nothing deviates."""
+    most = max(map(abs, values), default=0.0)
+    if not most:
+        return [_signed(0.0, digits)] * n
+    edges = [-most + 2 * most * step / n for step in range(n + 1)]
+    return [
+        _("%(low)s to %(high)s") % {"low": _signed(low, digits), "high": _signed(high, digits)}
+        for low, high in pairwise(edges)
+    ]
+
+
+def heat_map(cells: Sequence[Cell], palette: Palette, *, description: str, digits: int = 1, key_title: str = "") -> Any:
+    """Rows and columns keep the order in which they first come. The key below says what the colours stand for."""
     import altair as alt
 
     rows, columns = (list(dict.fromkeys(getattr(cell, name) for cell in cells)) for name in ("row", "column"))
     given = [(cell, cell.value) for cell in cells if cell.value is not None]
-    of_step = steps([value for _cell, value in given], len(palette.diverging))
+    deviations = [value for _cell, value in given]
+    of_step = steps(deviations, len(palette.diverging))
+    names_of_steps = bands(deviations, len(palette.diverging), digits)
+    steps_in_key = list(range(len(names_of_steps))) if any(deviations) else [len(names_of_steps) // 2]
     values = [
         {
             "row": cell.row,
@@ -71,14 +90,25 @@ def heat_map(cells: Sequence[Cell], palette: Palette, *, description: str, digit
     grounds = base.mark_rect(stroke=palette.ground, strokeWidth=2, cornerRadius=3).encode(
         color=alt.Color(
             "step:O",
-            legend=None,
+            legend=alt.Legend(
+                title=key_title or None,
+                orient="bottom",
+                columns=4 if palette.width > NARROW else 2,
+                columnPadding=32,  # a page may set the numbers in a wider font than they were measured in
+                symbolType="square",
+                symbolSize=160,
+                symbolStrokeColor=palette.faint,
+                symbolStrokeWidth=0.8,
+                values=steps_in_key,
+                labelExpr=f"{json.dumps(names_of_steps)}[datum.value]",
+            ),
             scale=alt.Scale(domain=list(range(len(palette.diverging))), range=list(palette.diverging)),
         ),
         href="href:N",
         description="words:N",
     )
     numbers = base.mark_text(aria=False, color=palette.ink, fontSize=11).encode(text="shown:N", href="href:N")
-    wide = max(NARROWEST, min(WIDEST, int(WIDTH / max(1, len(columns)))))
+    wide = max(NARROWEST, min(WIDEST, int(palette.width / max(1, len(columns)))))
     # Room for names that a page sets in a wider font than they were measured in, and for the slant of the last one.
     room = {
         "left": 12 + int(1.2 * min(30, max(map(len, rows), default=0))),

@@ -60,7 +60,11 @@ def level_slopes(
         dots = base.mark_point(filled=True, size=70, opacity=1, stroke=palette.ground).encode(
             color=colour, description="words:N"
         )
-        panels.append(alt.layer(line, dots).properties(width=WIDTH, height=STEP * (top + 1), title=name))
+        panels.append(
+            alt.layer(line, dots).properties(
+                width=min(WIDTH, palette.width * 0.42), height=STEP * (top + 1), title=name
+            )
+        )
     rows_of_panels = [alt.hconcat(*panels[i : i + COLUMNS], spacing=30) for i in range(0, len(panels), COLUMNS)]
     settings = configuration(palette)
     settings["title"] = {"color": palette.text, "fontSize": 13, "fontWeight": 500, "anchor": "start"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from consilium.figures.style import ROW, WIDTH, Palette, configuration
+from consilium.figures.style import ROW, Palette, configuration
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def stacked_shares(
         return text.encode(x=alt.X("middle:Q", title=x_title), text="shown:N")
 
     chart = alt.layer(bars, shown(palette.ground, on_colour), shown(palette.ink, f"!({on_colour})")).properties(
-        width=WIDTH * 0.85, height=max(2, len(rows)) * ROW, description=description
+        width=palette.width * 0.85, height=max(2, len(rows)) * ROW, description=description
     )
     return chart.configure(**configuration(palette))
 
@@ -141,5 +141,5 @@ def delta_dots(deltas: Sequence[Delta], palette: Palette, *, x_title: str, descr
         .encode(x="at:Q")
     )
     height = len(labels) * min(160, max(ROW, 7 * len(lanes) + 10))
-    chart = alt.layer(zero, dots).properties(width=WIDTH * 0.85, height=height, description=description)
+    chart = alt.layer(zero, dots).properties(width=palette.width * 0.85, height=height, description=description)
     return chart.configure(**configuration(palette))

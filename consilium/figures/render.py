@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 from xml.etree import ElementTree
 
 from django.utils.safestring import SafeString
 
 from consilium.figures.pdf import in_order
-from consilium.figures.style import PAGE, PRINT, Palette
+from consilium.figures.style import GREY, NARROW, PAGE, PRINT, Palette
 
 # A function that makes a chart in the colours of a palette.
 Drawing = Callable[[Palette], Any]
@@ -30,6 +31,9 @@ ATTRIBUTES = frozenset(
     }
 )
 _FOREIGN_PREFIX = re.compile(r"^https://vega\.github\.io/vega-datasets/")
+ONE_COLUMN, TWO_COLUMNS = 85, 174  # millimetres
+DOTS_AN_INCH, MM_AN_INCH = 300, 25.4
+_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -49,25 +53,67 @@ def inline_svg(drawing: Drawing, *, title: str) -> SafeString:
     return SafeString(ElementTree.tostring(root, encoding="unicode"))
 
 
-def svg_file(drawing: Drawing) -> str:
+@dataclass(frozen=True)
+class Look:
+    """How a file is printed: ``width`` in millimetres, of one column or two of a journal, or None for the size on a
+    page; and whether in greys.
+    """
+
+    width: int | None = None
+    grey: bool = False
+
+    @property
+    def palette(self) -> Palette:
+        """Its colours. A plot for one column is drawn narrower, since letters made small with it could not be read."""
+        colours = GREY if self.grey else PRINT
+        return replace(colours, width=NARROW) if self.width == ONE_COLUMN else colours
+
+
+AS_ON_PAGE = Look()
+
+
+def svg_file(drawing: Drawing, look: Look = AS_ON_PAGE) -> str:
     """The figure as an SVG file with real colours on a white ground."""
-    return _svg(drawing, PRINT)
+    svg = _svg(drawing, look.palette)
+    return svg if look.width is None else _resized(svg, look.width, 1.0, "mm")
 
 
-def png_file(drawing: Drawing, *, scale: float = 3.0) -> bytes:
-    """The figure as a PNG with real colours; the default scale prints at 300 dots an inch."""
+def png_file(drawing: Drawing, *, scale: float = 3.0, look: Look = AS_ON_PAGE) -> bytes:
+    """The figure as a PNG with real colours, at 300 dots an inch; the default scale is that of the size on a page."""
     import vl_convert
 
-    _register_fonts()
-    return bytes(vl_convert.vegalite_to_png(drawing(PRINT).to_dict(), scale=scale))
+    if look.width is None:
+        _register_fonts()
+        return bytes(vl_convert.vegalite_to_png(drawing(look.palette).to_dict(), scale=scale))
+    svg = _svg(drawing, look.palette)
+    dots = look.width / MM_AN_INCH * DOTS_AN_INCH
+    # The renderer multiplies by dots an inch over 72 as well.
+    scale = dots / _size(svg)[0] * 72 / DOTS_AN_INCH
+    return bytes(vl_convert.svg_to_png(svg, scale=scale, ppi=DOTS_AN_INCH))
 
 
-def pdf_file(drawing: Drawing) -> bytes:
+def pdf_file(drawing: Drawing, look: Look = AS_ON_PAGE) -> bytes:
     """The figure as a PDF with real colours and its letters as text; the same bytes each time."""
     import vl_convert
 
     _register_fonts()
-    return in_order(bytes(vl_convert.vegalite_to_pdf(drawing(PRINT).to_dict())))
+    if look.width is None:
+        return in_order(bytes(vl_convert.vegalite_to_pdf(drawing(look.palette).to_dict())))
+    svg = _resized(_svg(drawing, look.palette), look.width, 72 / MM_AN_INCH, "")
+    return in_order(bytes(vl_convert.svg_to_pdf(svg)))
+
+
+def _size(svg: str) -> tuple[float, float]:
+    match = _SIZE.search(svg)
+    assert match, "the renderer gives width and height in pixels"
+    return float(match[1]), float(match[2])
+
+
+def _resized(svg: str, width: int, units_a_mm: float, unit: str) -> str:
+    """The SVG at ``width`` millimetres, its height in proportion; its content is scaled by its view box."""
+    across, down = _size(svg)
+    to = width * units_a_mm
+    return _SIZE.sub(f'width="{to:.2f}{unit}" height="{to * down / across:.2f}{unit}"', svg, count=1)
 
 
 def _svg(drawing: Drawing, palette: Palette) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from consilium.figures.style import HEIGHT, WIDTH, Palette, configuration
+from consilium.figures.style import HEIGHT, Palette, configuration
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,6 @@ def routing_curves(
     )
     return (
         alt.layer(lines, dots)
-        .properties(width=WIDTH, height=HEIGHT, description=description)
+        .properties(width=palette.width, height=HEIGHT, description=description)
         .configure(**configuration(palette))
     )

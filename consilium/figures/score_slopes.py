@@ -59,7 +59,9 @@ def score_slopes(
         dots = base.mark_point(filled=True, size=50, opacity=1, stroke=palette.ground).encode(
             color=colour, description="words:N", href="href:N"
         )
-        panels.append(alt.layer(line, dots).properties(width=WIDTH, height=HEIGHT, title=name))
+        panels.append(
+            alt.layer(line, dots).properties(width=min(WIDTH, palette.width * 0.42), height=HEIGHT, title=name)
+        )
     rows_of_panels = [alt.hconcat(*panels[i : i + COLUMNS], spacing=30) for i in range(0, len(panels), COLUMNS)]
     settings = configuration(palette)
     settings["title"] = {"color": palette.text, "fontSize": 13, "fontWeight": 500, "anchor": "start"}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from consilium.figures.style import Palette, configuration
+from consilium.figures.style import NARROW, Palette, configuration
 
 Side = tuple[int, str, Literal["left", "right"], int]
 BETWEEN = 190
@@ -22,6 +22,11 @@ class Ranked:
     left: int
     right: int
     href: str = ""
+
+
+def _name_limit(palette: Palette) -> int:
+    """Pixels of a name, 0 for no limit; in a narrow figure a long name is cut."""
+    return 0 if palette.width > NARROW else 150
 
 
 def slope(ranked: Sequence[Ranked], palette: Palette, *, left: str, right: str, description: str) -> Any:
@@ -65,7 +70,7 @@ def slope(ranked: Sequence[Ranked], palette: Palette, *, left: str, right: str, 
     sides: tuple[Side, Side] = ((0, left, "right", -10), (1, right, "left", 10))
     names = [
         base.transform_filter(f"datum.side == {side}")
-        .mark_text(align=align, baseline="middle", dx=dx, color=palette.text, aria=False)
+        .mark_text(align=align, baseline="middle", dx=dx, limit=_name_limit(palette), color=palette.text, aria=False)
         .encode(text="label:N", href="href:N")
         for side, _head, align, dx in sides
     ]
@@ -80,7 +85,7 @@ def slope(ranked: Sequence[Ranked], palette: Palette, *, left: str, right: str, 
     return (
         alt.layer(lines, dots, *names, *heads)
         .properties(
-            width=BETWEEN,
+            width=BETWEEN if palette.width > NARROW else 0.6 * BETWEEN,
             height=STEP * max(1, len(ranked)),
             padding={"left": margin, "right": margin, "top": 10, "bottom": 8},
             description=description,

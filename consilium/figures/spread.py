@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from consilium.figures.style import ROW, WIDTH, Palette, configuration
+from consilium.figures.style import ROW, Palette, configuration
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def stacked_scores(rows: Sequence[ScoreParts], palette: Palette, *, x_title: str
         .encode(x=alt.X("at:Q", title=x_title), y=y, text="shown:N")
     )
     chart = alt.layer(bars, ticks, numbers).properties(
-        width=WIDTH * 0.85, height=max(2, len(rows)) * ROW, description=description
+        width=palette.width * 0.85, height=max(2, len(rows)) * ROW, description=description
     )
     return chart.configure(**configuration(palette))
 
@@ -144,6 +144,6 @@ def spread_dots(
             description="words:N",
             **({"href": "href:N"} if any(spread.url for spread in spreads) else {}),
         )
-        .properties(width=WIDTH * 0.6, height=len(places) * 20, description=description)
+        .properties(width=palette.width * 0.6, height=len(places) * 20, description=description)
     )
     return chart.configure(**configuration(palette))

@@ -7,14 +7,19 @@ dark; a file gets the light theme's real colours, since no viewer outside the pa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+WIDTH, NARROW = 660, 330  # pixels of a plot as on a page, and for a column of a journal
+HEIGHT = 300
+ROW = 30
 
 
 @dataclass(frozen=True)
 class Palette:
     """Colours by their part in a figure: ``ground`` lies under it, ``outside`` is what its file is filled with;
     ``series`` in the order in which they are given out; ``diverging`` from far below to far above, as grounds.
+    ``width`` is that of the plot in pixels, to which names and axes are added.
     """
 
     ink: str
@@ -25,6 +30,7 @@ class Palette:
     outside: str
     series: tuple[str, ...]
     diverging: tuple[str, ...]
+    width: float = WIDTH
 
 
 PAGE = Palette(
@@ -49,11 +55,19 @@ PRINT = Palette(
     diverging=("#e0a458", "#edc48d", "#f7e3c8", "#f5f3ef", "#d6e4f7", "#a9c6ee", "#7ba7e0"),
 )
 
+# For print without colours: every grey has its own lightness, from far below, light, to far above, dark.
+GREY = replace(
+    PRINT,
+    series=("#111111", "#5c5c5c", "#8c8c8c", "#343434", "#757575", "#a6a6a6"),
+    diverging=("#ffffff", "#f0f0f0", "#e1e1e1", "#d2d2d2", "#c3c3c3", "#b4b4b4", "#a5a5a5"),
+    ink="#111111",
+    text="#404040",
+    faint="#8c8c8c",
+    grid="#e2e2e2",
+)
+
 FONT = "Inter, system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', 'PingFang SC', 'Noto Sans SC', sans-serif"
 SIZE = 12
-WIDTH = 660
-HEIGHT = 300
-ROW = 30
 
 
 def configuration(palette: Palette) -> dict[str, Any]:
@@ -69,7 +83,7 @@ def configuration(palette: Palette) -> dict[str, Any]:
             "aria": False,
             **label,
             **title,
-            "labelLimit": 220,
+            "labelLimit": 220 if palette.width > NARROW else 140,
             "domainColor": palette.faint,
             "tickColor": palette.faint,
             "gridColor": palette.grid,

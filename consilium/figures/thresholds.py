@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from consilium.figures.charts import SHAPES, Line
-from consilium.figures.style import HEIGHT, WIDTH, Palette, configuration
+from consilium.figures.charts import SHAPES, Line, data_ends
+from consilium.figures.style import HEIGHT, Palette, configuration
 
 # After six lines the colours repeat with broken lines, after twelve with dotted ones. Each line is named at its start.
 DASHES: tuple[list[int], ...] = ([1, 0], [6, 3], [2, 3])
@@ -74,7 +74,7 @@ def hits(
         box.mark_text(align="left", dx=8, baseline="middle", aria=False).encode(x="q3:Q", y=height, text="label:N"),
         *_vertical(line, palette),
     ]
-    return _styled(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT * 0.85), palette, description)
+    return _styled(alt.layer(*layers).properties(width=palette.width, height=HEIGHT * 0.85), palette, description)
 
 
 def _ticks(top: int) -> list[int]:
@@ -102,17 +102,17 @@ def named_lines(
 
     series = list(dict.fromkeys(name for name, _x, _y in rows))
     links = hrefs or {}
-    values = [{"series": name, "x": x, "y": y} for name, x, y in rows]
+    first, last = data_ends([x for _name, x, y in rows if y is not None], line)
+    values = [{"series": name, "x": x, "y": y} for name, x, y in rows if first <= x <= last]
     given = [y for _name, _x, y in rows if y is not None]
     low, high = limits or (min(given, default=0.0), max(given, default=1.0))
     height = max(HEIGHT * 1.2, LINE * len(series) * 1.15)
-    across = [x for _name, x, _y in rows]
     colours = [palette.series[i % len(palette.series)] for i in range(len(series))]
     dashes = [DASHES[(i // len(palette.series)) % len(DASHES)] for i in range(len(series))]
     x = alt.X(
         "x:Q",
         title=x_title,
-        scale=alt.Scale(domain=[min(across, default=0), max(across, default=1)], nice=False, zero=False),
+        scale=alt.Scale(domain=[first, last], nice=False, zero=False),
         axis=alt.Axis(grid=False, format="d", tickMinStep=1),
     )
     y_scale = alt.Scale(domain=[low, high], nice=limits is None)
@@ -149,7 +149,7 @@ def named_lines(
     layers = [*(_vertical(line, palette) if line else []), drawn, *([dots] if marked else []), names]
     # Room for names that a page sets in a wider font than they were measured in.
     room = {"left": 12 + int(1.2 * min(30, max(map(len, series), default=0))), "right": 12, "top": 8, "bottom": 8}
-    chart = alt.layer(*layers).properties(width=WIDTH * 0.82, height=height, padding=room)
+    chart = alt.layer(*layers).properties(width=palette.width * 0.82, height=height, padding=room)
     return _styled(chart, palette, description)
 
 
@@ -168,16 +168,17 @@ def compared_lines(
     import altair as alt
 
     series = list(dict.fromkeys(name for name, _x, _y in rows))
+    first, last = data_ends([x for _name, x, y in rows if y is not None], line)
     values = [
         {"series": name, "x": x, "y": y, "words": f"{name}, {x:g}: {y:.3f}" if y is not None else None}
         for name, x, y in rows
+        if first <= x <= last
     ]
     lowest = min((y for _name, _x, y in rows if y is not None), default=0.0)
-    across = [x for _name, x, _y in rows]
     x = alt.X(
         "x:Q",
         title=x_title,
-        scale=alt.Scale(domain=[min(across, default=0), max(across, default=1)], nice=False, zero=False),
+        scale=alt.Scale(domain=[first, last], nice=False, zero=False),
         axis=alt.Axis(grid=False, format="d", tickMinStep=1),
     )
     y = alt.Y("y:Q", title=y_title, scale=alt.Scale(domain=[-1 if lowest < 0 else 0, 1], nice=False))
@@ -201,7 +202,7 @@ def compared_lines(
         .mark_point(filled=True, size=45, opacity=1, stroke=palette.ground)
         .encode(x=x, y=y, color=colour, shape=shape, description="words:N")
     )
-    chart = alt.layer(*_vertical(line, palette), drawn, dots).properties(width=WIDTH, height=HEIGHT * 0.8)
+    chart = alt.layer(*_vertical(line, palette), drawn, dots).properties(width=palette.width, height=HEIGHT * 0.8)
     return _styled(chart, palette, description)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from consilium.figures.charts import SHAPES, Line
-from consilium.figures.style import HEIGHT, ROW, WIDTH, Palette, configuration
+from consilium.figures.style import HEIGHT, ROW, Palette, configuration
 
 CELL = 64
 
@@ -179,7 +179,7 @@ def triage_bars(rows: Sequence[TriageErrors], palette: Palette, *, x_title: str,
     )
     room = {"left": 12 + int(1.2 * min(30, max(map(len, labels), default=0))), "right": 12, "top": 8, "bottom": 8}
     chart = alt.layer(bars, middle, *numbers).properties(
-        width=WIDTH * 0.9, height=max(2, len(rows)) * ROW, padding=room, description=description
+        width=palette.width * 0.9, height=max(2, len(rows)) * ROW, padding=room, description=description
     )
     return chart.configure(**configuration(palette))
 
@@ -266,6 +266,6 @@ def cost_curves(
     )
     shown = [bands] if any(row["low"] is not None for row in values) else []
     chart = alt.layer(*layers, *shown, drawn, marks, *([dots] if where else [])).properties(
-        width=WIDTH, height=HEIGHT, description=description
+        width=palette.width, height=HEIGHT, description=description
     )
     return chart.configure(**configuration(palette))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from consilium.figures.charts import Line
-from consilium.figures.style import ROW, WIDTH, Palette, configuration
+from consilium.figures.style import ROW, Palette, configuration
 
 POINTS = 121
 MIN_VALUES = 5
@@ -121,7 +121,7 @@ def violin(
         layers += _across(line, palette)
     room = {"left": 12 + int(1.2 * min(30, max((len(label) for label, _v in rows), default=0))), "right": 12}
     chart = alt.layer(*layers).properties(
-        width=WIDTH * 0.9, height=max(1, len(rows)) * ROW * 1.35, padding={**room, "top": 8, "bottom": 8}
+        width=palette.width * 0.9, height=max(1, len(rows)) * ROW * 1.35, padding={**room, "top": 8, "bottom": 8}
     )
     return chart.properties(description=description).configure(**configuration(palette))
 

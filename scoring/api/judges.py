@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
@@ -20,6 +20,7 @@ from rubrics.access import get_benchmark
 from scoring import access
 from scoring.api import serializers
 from scoring.api.config_errors import config_errors
+from scoring.api.judge_schemas import by_kind
 from scoring.judges.kinds.kind import KINDS, kind_key
 from scoring.models import JudgeRun, Verdict
 from scoring.runs import services as run_services
@@ -59,13 +60,23 @@ def _me(request: Request) -> User:
     return cast("User", request.user)
 
 
-@extend_schema(
-    methods=["GET"], responses=serializers.JudgeSerializer(many=True), parameters=PAGED, operation_id="judges_list"
+# In the schema a judge is one of its kinds, which says what its settings are.
+JUDGE = PolymorphicProxySerializer(
+    "Judge", by_kind(serializers.JudgeSerializer, "Judge"), resource_type_field_name="kind"
 )
+JUDGES = PolymorphicProxySerializer(
+    "Judge", by_kind(serializers.JudgeSerializer, "Judge"), resource_type_field_name="kind", many=True
+)
+NEW_JUDGE = PolymorphicProxySerializer(
+    "NewJudge", by_kind(serializers.NewJudgeSerializer, "NewJudge"), resource_type_field_name="kind"
+)
+
+
+@extend_schema(methods=["GET"], responses=JUDGES, parameters=PAGED, operation_id="judges_list")
 @extend_schema(
     methods=["POST"],
-    request=serializers.NewJudgeSerializer,
-    responses={201: serializers.JudgeSerializer},
+    request=NEW_JUDGE,
+    responses={201: JUDGE},
     operation_id="judges_create",
 )
 @api_view(["GET", "POST"])
@@ -96,7 +107,7 @@ def judges(request: Request, slug: str) -> Response:
     return Response(serializers.JudgeSerializer(judge).data, status=status.HTTP_201_CREATED)
 
 
-@extend_schema(responses=serializers.JudgeSerializer, operation_id="judges_retrieve")
+@extend_schema(responses=JUDGE, operation_id="judges_retrieve")
 @api_view(["GET"])
 def judge(request: Request, slug: str, public_id: str) -> Response:
     """Show a judge, with its model card if it is a trained one."""

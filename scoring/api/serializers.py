@@ -56,14 +56,7 @@ class JudgeSerializer(Plain):
 class NewJudgeSerializer(StrictSerializer, Plain):
     """A judge to be made; a name that is there already gets a new version.
 
-    ``config`` of a chat judge: ``endpoint``, ``model``, ``key_env`` (the name of an environment variable), ``prompt``
-    (``pasted`` with ``system`` and ``user``), ``criteria_per_request`` (``one`` or ``all``), ``aggregate``
-    (``majority`` or ``mean``), ``temperature``, ``seed``, ``max_tokens``, ``timeout_s``, ``concurrency``,
-    ``requests_per_minute``, ``tokens_per_minute``, ``price_in`` and ``price_out`` (of a million tokens), ``currency``,
-    ``slices``, ``response_format``, ``attempts``, ``re_asks``, ``pauses``. Of a trained one: ``group`` (empty: all),
-    ``held_out`` (names of candidates), ``seed``. Of a jury: ``members`` (names of judges of this benchmark), ``rule``
-    (``majority`` or ``unanimous``). Of a chat judge with the task ``acuity``: ``scale`` (the name of a scale), and as
-    of a chat judge without ``prompt``, ``system``, ``user``, ``criteria_per_request`` and ``aggregate``.
+    The schema has ``config`` by kind (`scoring.api.judge_schemas`); with the task ``acuity`` a chat judge reads levels.
     """
 
     name = serializers.CharField(max_length=MAX_JUDGE_NAME_LENGTH, trim_whitespace=False)

@@ -434,6 +434,7 @@ ENDPOINTS |= {
     "agreement:report": Endpoint(STAFF, a_report),
     "agreement:progress": Endpoint(STAFF, a_report),
     "agreement:recompute": Endpoint(STAFF, a_report, writes_only=True),
+    "agreement:naming": Endpoint(STAFF, a_report, writes_only=True),
     "agreement:decisions": Endpoint(STAFF, a_report),
     "agreement:pair": Endpoint(
         STAFF,

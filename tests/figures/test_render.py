@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from consilium.figures import charts
+from consilium.figures import charts, thresholds
 from consilium.figures.calibration_curve import CurvePoint, calibration_curve
 from consilium.figures.heat_map import Cell, heat_map
-from consilium.figures.render import Drawing, inline_svg, pdf_file, png_file, svg_file
+from consilium.figures.render import Drawing, Look, inline_svg, pdf_file, png_file, svg_file
 from consilium.figures.slope import Ranked, slope
-from consilium.figures.style import PAGE, PRINT, Palette
+from consilium.figures.style import GREY, PAGE, PRINT, Palette
 
 pytestmark = pytest.mark.slow
 
@@ -94,8 +95,23 @@ def slopes(palette: Palette) -> object:
     return slope(ranked, palette, left="A", right="B", description="ranks")
 
 
+def dots_with_intervals(palette: Palette) -> object:
+    return charts.scatter(
+        [("one", 50.0, 40.0, ""), ("two", 30.0, 20.2, "")],
+        palette,
+        x_title="Rubric Accuracy",
+        y_title="CACS@10",
+        description="coverage",
+        x_ends={"one": (41.0, 59.0)},
+        y_ends={"one": (28.0, 52.0), "two": (10.0, 31.0)},
+        diagonal="CACS = Rubric Accuracy",
+    )
+
+
 ALL = pytest.mark.parametrize(
-    "drawing", [points, hits, dots, ranks, fidelity, curve, heat, slopes], ids=lambda drawing: drawing.__name__
+    "drawing",
+    [points, hits, dots, ranks, fidelity, curve, heat, slopes, dots_with_intervals],
+    ids=lambda drawing: drawing.__name__,
 )
 
 
@@ -190,3 +206,71 @@ def test_names_beside_crowded_dots_do_not_lie_on_each_other() -> None:
         if element.text in ("one", "two") and match:
             places[element.text] = float(match[2])
     assert abs(places["one"] - places["two"]) >= 12
+
+
+def texts_of(svg: str) -> list[str]:
+    return ["".join(element.itertext()) for element in parsed(svg).iter(f"{SVG}text")]
+
+
+def test_dots_have_their_intervals_and_the_diagonal_says_what_it_is() -> None:
+    svg = svg_file(dots_with_intervals)
+    assert "CACS = Rubric Accuracy" in texts_of(svg)
+    assert "one: 50.0, 95% interval 41.0 to 59.0, 40.0, 95% interval 28.0 to 52.0" in svg
+    assert "two: 30.0, 20.2, 95% interval 10.0 to 31.0" in svg
+    rules = re.findall(r'<line [^>]*stroke="#0f6b66"[^>]*>', svg)
+    ends = [re.search(r'x2="(-?[\d.]+)" y2="(-?[\d.]+)"', rule) for rule in rules]
+    assert sorted((float(end[1]) != 0, float(end[2]) != 0) for end in ends if end) == [
+        (False, True), (False, True), (True, False),
+    ]  # fmt: skip  # two upright, one across
+    assert "CACS = Rubric Accuracy" not in texts_of(svg_file(dots))  # no diagonal in sight
+
+
+def test_a_heat_map_has_a_key_that_covers_all_its_values() -> None:
+    """Seven equal steps from −12 to 12 have ends at multiples of 24/7 from −12."""
+    ends = [f"{-12 + 24 * step / 7:+.1f}".replace("-", "−") for step in range(8)]
+    key = [text for text in texts_of(svg_file(heat)) if " to " in text]
+    assert key == [f"{low} to {high}" for low, high in pairwise(ends)]
+
+
+def test_an_axis_ends_where_its_data_do() -> None:
+    """Figures are undefined beyond k = 12; the axis does not go on to 20."""
+    rows = [("Spearman", k, 0.9 if 3 <= k <= 12 else None) for k in range(1, 21)]
+    titles = {"x_title": "k", "y_title": "r", "description": "d"}
+    for draw in (thresholds.compared_lines, thresholds.named_lines, charts.lines):
+        spec = draw(rows, PRINT, line=charts.Line(5.0, "k = 5"), **titles).to_dict()
+        domains = {
+            tuple(layer["encoding"]["x"]["scale"]["domain"])
+            for layer in spec["layer"]
+            if "scale" in layer["encoding"]["x"]
+        }
+        assert domains == {(3, 12)}, draw
+
+
+MM = 72 / 25.4  # points
+
+
+@ALL
+@pytest.mark.parametrize("width", [85, 174])
+def test_a_file_has_the_width_of_a_column_and_letters_that_can_be_read(drawing: Drawing, width: int) -> None:
+    look = Look(width)
+    root = parsed(svg_file(drawing, look))
+    assert root.get("width") == f"{width}.00mm"
+    across = float((root.get("viewBox") or "").split()[2])
+    sizes = [float(element.get("font-size", "12px").removesuffix("px")) for element in root.iter(f"{SVG}text")]
+    assert min(sizes) * width * MM / across >= 5  # the least that journals print
+    png = png_file(drawing, look=look)
+    assert int.from_bytes(png[16:20]) == pytest.approx(width / 25.4 * 300, abs=1)
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ", pdf_file(drawing, look))
+    assert box and float(box[1]) == pytest.approx(width * MM, abs=0.01)
+
+
+@ALL
+def test_greys_have_no_colour_and_series_differ_in_lightness(drawing: Drawing) -> None:
+    colours = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', svg_file(drawing, Look(grey=True))))
+    assert colours
+    greys = colours - {GREY.ink}
+    assert all(colour[1:3] == colour[3:5] == colour[5:7] for colour in greys), greys
+    for palette in (GREY.series, GREY.diverging):
+        lightness = sorted(int(colour[1:3], 16) for colour in palette)
+        assert min(high - low for low, high in pairwise(lightness)) >= 13
+    assert list(GREY.diverging) == sorted(GREY.diverging, reverse=True)

@@ -20,7 +20,7 @@ from agreement.models import Report, ThresholdChoice
 from agreement.reports.files import table_text
 from agreement.reports.stored import table_of
 from consilium.core.errors import Conflict
-from scoring.models import JudgeRun
+from scoring.models import JudgeRun, JudgeRunItem
 from tests.agreement.calibration.test_calibrate_command import first_hits, physicians_study
 from tests.agreement.study import Pair, Study, coin
 from tests.factories import BenchmarkFactory, BenchmarkRoleFactory, UserFactory
@@ -105,6 +105,47 @@ def test_the_errors_of_judges_are_measured_and_carried_on(study: Study) -> None:
     for name in ("judge_error", "judges"):
         assert "intervals" not in next(iter(table_text(report, name, "md")))
     assert "jackknife over cases" in next(iter(table_text(report, "candidates", "md")))
+
+
+def test_a_judge_of_four_responses_is_called_worst_with_its_number_and_a_remark() -> None:
+    """Six criteria of four responses to two cases: 24 pairs, too few for an interval and for a claim."""
+    study, _written = physicians_study(cases=10)
+    study.group("A", first_hits(study, {response.pk: 3 for response in study.responses()}, coin(1, "met")))
+    graded = [response.pk for response in study.responses() if response.candidate.name in ("one", "two")][:4]
+    run = study.judge("four", lambda pair: "met" if pair[0] in graded else "")
+    JudgeRunItem.objects.filter(run=run).exclude(response__in=graded).delete()
+    study.judge("all", lambda pair: study.outcomes["A"][pair])
+    report = calibrated(study)
+    judges = {row["judge"]: row for row in rows(report, "judges")}
+    assert {(row["role"], row["n_responses"], row["n_pairs"]) for row in judges.values()} == {
+        ("worst", 4, 24),
+        ("best", 30, 180),
+    }
+    assert judges["four"]["mf1_effective"] == pytest.approx(2)
+    assert "few cases for a claim: 2.0 of the 30 effective cases that it takes" in judges["four"]["note"]
+    html = signed_in(study.admin).get(f"/b/{study.benchmark.slug}/calibration/{report.public_id}/").content.decode()
+    words = " ".join(html.split())
+    assert '<th scope="col" class="num">four (worst judge, 4 responses)</th>' in words
+    assert "few cases for a claim: 2.0 of the 30 effective cases that it takes" in words
+    assert "four (worst: sensitivity 1.000, specificity 0.000, measured on 4 responses)" in words
+
+
+def test_worst_and_best_whose_intervals_overlap_are_told_so() -> None:
+    """Both judges err on one criterion of each case, of other responses; a third errs on half of all."""
+    study, _written = physicians_study(cases=10)
+    study.group("A", first_hits(study, {response.pk: 3 for response in study.responses()}, coin(1, "met")))
+    place = {response.pk: n for n, response in enumerate(study.responses())}
+
+    def wrong_on(share: int, pair: Pair) -> str:
+        other = {"met": "not_met", "not_met": "met"}[study.outcomes["A"][pair]]
+        return other if place[pair[0]] % share == 0 and pair[1] % 3 == 0 else study.outcomes["A"][pair]
+
+    study.judge("three", lambda pair: wrong_on(3, pair))
+    study.judge("four", lambda pair: wrong_on(4, pair))
+    overlapping = rows(calibrated(study), "judges")
+    assert overlapping[0]["mf1_low"] < overlapping[1]["mf1_high"]
+    assert overlapping[1]["mf1_low"] < overlapping[0]["mf1_high"]
+    assert all("the intervals of the worst and the best judge overlap" in row["note"] for row in overlapping)
 
 
 def test_a_rate_from_five_cases_has_an_interval() -> None:

@@ -82,13 +82,14 @@ def test_one_archive_has_it_all_the_same_bytes_by_page_api_and_command(
         f"figures/{name}.{ending}" for name in ("candidates", "distribution") for ending in ("svg", "png", "pdf")
     ]
     assert list(read) == [
-        *("methods.md", "methods.tex", "methods.txt", "report.json"),
-        *(f"tables/{name}.csv" for name in table_names(report)),
+        *("methods.md", "methods.tex", "methods.txt", "report.json", "report.xlsx"),
+        *(f"tables/{name}.{ending}" for name in table_names(report) for ending in ("csv", "xlsx", "tex", "md", "dta")),
         *figures,
         "SHA256SUMS",
     ]
-    for name in table_names(report):
-        assert read[f"tables/{name}.csv"] == fetched(client, f"{page}tables/{name}.csv")
+    for name in (name for name in read if name.startswith("tables/")):
+        assert read[name] == fetched(client, f"{page}{name}"), name
+    assert read["report.xlsx"] == fetched(client, f"{page}report.xlsx")
     sums = dict(reversed(line.split("  ")) for line in read.pop("SHA256SUMS").decode().splitlines())
     assert sums == {name: hashlib.sha256(data).hexdigest() for name, data in read.items()}
     metadata = json.loads(read["report.json"])
@@ -150,6 +151,14 @@ def test_every_format_of_a_table_by_page_and_api(report: Report, client: Client)
     assert client.get(f"{page}tables/nothing.tex").status_code == 404
     assert client.get(f"{page}tables/candidates.exe").status_code == 404
     assert client.get(f"{page}figures/nothing.pdf").status_code == 404
+    for asked, name in (("width=85", "candidates-85mm.svg"), ("width=174&grey=1", "candidates-174mm-grey.svg")):
+        response = client.get(f"{page}figures/candidates.svg?{asked}")
+        assert response["Content-Disposition"] == f'attachment; filename="{name}"'
+        assert client.get(f"{endpoint}figures/candidates.svg?{asked}").content == response.content
+        assert f"{page}figures/candidates.svg?{asked.replace('&', '&amp;')}" in client.get(page).content.decode()
+    for wrong in ("width=90", "grey=2", "width=x"):
+        assert client.get(f"{page}figures/candidates.svg?{wrong}").status_code == 404
+        assert client.get(f"{endpoint}figures/candidates.svg?{wrong}").status_code == 400
     rows = client.get(f"{endpoint}tables/agreement/?limit=2&offset=1").json()
     assert (len(rows["results"]), rows["count"]) == (2, report.tables.get(name="agreement").n_rows)
     assert rows["results"][0]["slice"] == "candidate:alpha"
@@ -203,6 +212,10 @@ def test_a_table_too_large_for_a_workbook_of_all_is_named_in_it(
     assert 'name="agreement"' not in everything
     assert 'name="candidates"' in everything
     assert 'name="agreement"' in alone
+    with files.archive(report) as packed, ZipFile(packed) as archive:
+        names = archive.namelist()
+    assert [name for name in names if name.startswith("tables/agreement.")] == ["tables/agreement.csv"]
+    assert "tables/candidates.tex" in names
 
 
 def test_the_command_computes_any_kind_and_refuses_in_words(study: Study, tmp_path: Path) -> None:

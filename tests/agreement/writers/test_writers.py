@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import subprocess
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import agreement
+import validation
 from agreement.reports.tables import Table
 from agreement.writers import latex, markdown
 from agreement.writers.archive import write_archive
+from agreement.writers.headings import FIGURES, HEADINGS, heading_of
 from agreement.writers.workbook import write_workbook
+from tests.agreement.writers.latex_structure import check_structure
 
 COLUMNS = ("slice", "n_pairs", "mf1", "mf1_low", "mf1_high", "n_invalid", "note")
 TEXT = ("slice", "note")
@@ -41,9 +50,113 @@ def test_a_table_in_latex() -> None:
         "{[}50\\%{]} A\\_B \\& C\\textbar{}D & 7 & -- \\\\\n"
         "小儿 & 3 & 0.000 \\\\\n"
         "\\bottomrule\n\\end{tabular}\n"
-        "\\par{\\footnotesize {[}50\\%{]} A\\_B \\& C\\textbar{}D: mf1: no pairs}\n"
+        "\\par{\\footnotesize {[}50\\%{]} A\\_B \\& C\\textbar{}D: MF1: no pairs}\n"
         "\\end{table}\n"
     )
+
+
+def headings_of(table: Table) -> list[list[str]]:
+    return check_structure("".join(latex.stream_latex(table, caption="c", label="tab:x", notes=("A is one",))))
+
+
+def wide(n_figures: int, *, text: str = "short", n_rows: int = 2) -> Table:
+    figures = [f"figure_{n}" for n in range(n_figures)]
+    columns = (*("candidate", "source"), *(f"{name}{end}" for name in figures for end in ("", "_low", "_high")), "text")
+    rows = [[f"c{n}", "same", *(0.5, 0.4, 0.6) * n_figures, f"{text} {n}"] for n in range(n_rows)]
+    return Table(columns, rows, ("candidate", "source", "text"))
+
+
+@pytest.mark.parametrize(
+    ("table", "environments"),
+    [
+        (wide(2), ["table", "tabular"]),
+        (wide(4), ["sidewaystable", "tabular"]),
+        (wide(16), ["sidewaystable", "tabular"] * 3),
+        (wide(4, text="a long sentence that takes more than a line of its column"), ["sidewaystable", "tabularx"]),
+        (wide(1, text="a long sentence that takes more than a line of its column"), ["table", "tabularx"]),
+        (wide(2, n_rows=41), ["longtable"]),
+        (wide(4, n_rows=41), ["landscape", "longtable"]),
+    ],
+)
+def test_a_table_stays_on_the_page(table: Table, environments: list[str]) -> None:
+    """A figure with its interval takes about 16 letters, of which 80 fit on a line at the small size, 130 sideways."""
+    text = "".join(latex.stream_latex(table, caption="c", label="tab:x"))
+    check_structure(text)
+    assert re.findall(r"\\begin\{(\w+)\}", text) == environments
+
+
+def test_parts_repeat_what_names_a_row_and_say_which_part_they_are() -> None:
+    table = wide(16)
+    text = "".join(latex.stream_latex(table, caption="Scores", label="tab:x"))
+    parts = headings_of(table)
+    assert [part[0] for part in parts] == ["Candidate"] * 3
+    assert [name for part in parts for name in part[1:]] == [*(f"Figure {n}" for n in range(16)), "Text"]
+    assert "\\caption{Scores (part 2 of 3)}\n\\label{tab:x-2}" in text
+    assert text.count("\\par{\\footnotesize Source in all rows: same}") == 3
+
+
+@pytest.mark.slow
+@given(
+    n_figures=st.integers(0, 15),
+    texts=st.lists(st.text(max_size=60), min_size=1, max_size=3),
+    n_rows=st.sampled_from([0, 1, 3, 41]),
+)
+def test_any_table_has_as_many_cells_as_columns(n_figures: int, texts: list[str], n_rows: int) -> None:
+    names = [f"figure_{n}" for n in range(n_figures)]
+    columns = (*(f"name_{n}" for n in range(len(texts))), *names, "note")
+    rows = [[*texts, *(n / 7 for n in range(n_figures)), "figure_0: too few"] for _row in range(n_rows)]
+    headings_of(Table(columns, rows, (*columns[: len(texts)], "note")))
+
+
+def test_no_internal_name_is_printed() -> None:
+    columns = (
+        *("slice", "setting", "rater", "finished_at", "prompt_hash", "criterion_axis", "p_holm", "severe_under"),
+        *("endpoint_kind", "note"),
+    )
+    row = [
+        *("tag:specialty:internal_medicine", "cacs_at_k", "group:A@final", "2026-11-26T09:44:09+00:00", "8dcb" * 16),
+        *("context_awareness", 0.04, 0.25, "rules", "p_holm, severe_under: setting pass_at_k; n_lost: 3 of 4"),
+    ]
+    table = Table(columns, [row], ("slice", "setting", "rater", "criterion_axis", "endpoint_kind", "note"))
+    text = "".join(markdown.stream_markdown(table, caption="t"))
+    heading, _rule, cells = text.split("\n")[2:5]
+    assert dict(zip(*(line.strip("| ").split(" | ") for line in (heading, cells)), strict=True)) == {
+        "Slice": "specialty: internal medicine",
+        "Setting": "CACS@k",
+        "Rater": "A (after adjudication)",
+        "Finished at": "2026-11-26 09:44 UTC",
+        "Prompt (SHA-256)": "8dcb8dcb8dcb…",
+        "Axis": "context awareness",
+        "p, Holm": "0.040",
+        "Severely too low": "0.250",
+        "Answered by": "rules, no language model",
+    }
+    assert "p, Holm; Severely too low: setting Pass@k" in text
+
+
+@pytest.mark.slow
+def test_every_column_of_every_report_is_called_by_words() -> None:
+    """Abbreviations that names of columns hold have headings of their own."""
+    names = set()
+    for package in (agreement, validation):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            if ".migrations" not in module.name and ".commands" not in module.name:
+                for constant, value in vars(import_module(module.name)).items():
+                    if constant.endswith("COLUMNS") and isinstance(value, tuple):
+                        names |= {name for name in value if isinstance(name, str)}
+    assert len(names) > 400
+    short = {
+        *("abs", "auroc", "cacs", "cand", "cdf2", "chi2", "df", "ece", "f1", "jsd", "mf1", "ms", "qa", "qwk", "ref"),
+        *("rli", "rps", "tvd", "w1", "pass", "a", "b", "q1", "q3", "p90", "100"),
+    }
+    for name in names:
+        heading = heading_of(name)
+        assert "_" not in heading, name
+        if name not in HEADINGS and len(name) > 1 and not name.endswith(("_low", "_high", "_effective")):
+            beyond = (
+                heading.split(" ", 1)[1] if any(heading.startswith(known) for known in FIGURES.values()) else heading
+            )
+            assert not short & set(beyond.lower().split()), (name, heading)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +218,7 @@ def test_a_table_in_markdown() -> None:
         "| All | 1,234 | 0.812 \\[0.790, 0.835\\] |\n"
         "| \\[50%\\] A\\_B &amp; C\\|D | 7 | – |\n"
         "| 小儿 | 3 | 0.000 |\n"
-        "\n- \\[50%\\] A\\_B &amp; C\\|D: mf1: no pairs\n"
+        "\n- \\[50%\\] A\\_B &amp; C\\|D: MF1: no pairs\n"
     )
 
 

@@ -1,0 +1,60 @@
+"""The name, the note and the archive of a report. Its figures and files stay as they are."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+from pydantic.dataclasses import dataclass as command
+
+from agreement.models import Report
+from consilium.core.commands import Label
+from consilium.core.errors import DomainError
+from consilium.core.jobs import OPEN
+from consilium.core.limits import MAX_NOTE_LENGTH, MAX_TITLE_LENGTH
+
+
+class StillComputed(DomainError):
+    """A report that waits or is being computed cannot be archived."""
+
+
+@command(frozen=True, slots=True)
+class ReportNaming:
+    """What people call a report, what they note about it, and whether lists leave it out."""
+
+    name: Annotated[
+        str,
+        Field(max_length=MAX_TITLE_LENGTH, description="Shown in lists instead of the title; empty for the title."),
+        Label(gettext_lazy("Name"), gettext_lazy("Lists show it instead of the title.")),
+    ] = ""
+    note: Annotated[
+        str,
+        Field(max_length=MAX_NOTE_LENGTH, description="For colleagues; in no file."),
+        Label(gettext_lazy("Note"), gettext_lazy("For colleagues. It is in no file.")),
+    ] = ""
+    archived: Annotated[
+        bool,
+        Field(description="Whether lists leave it out unless they are asked for archived reports."),
+        Label(gettext_lazy("Archived"), gettext_lazy("Lists leave it out. Its address and files stay.")),
+    ] = False
+
+
+@transaction.atomic
+def name_report(*, report: Report, naming: ReportNaming, at: datetime) -> Report:
+    """Store name, note and archive; `StillComputed` where an open report would be archived."""
+    report = Report.objects.select_for_update(of=("self",)).select_related("benchmark", "created_by").get(pk=report.pk)
+    if naming.archived and report.status in OPEN:
+        raise StillComputed(_("“archived”: a report can be archived once it is done or has failed."))
+    report.name, report.note = naming.name.strip(), naming.note.strip()
+    report.archived_at = (report.archived_at or at) if naming.archived else None
+    report.save(update_fields=["name", "note", "archived_at"])
+    return report
+
+
+def naming_of(report: Report) -> ReportNaming:
+    """As it is stored."""
+    return ReportNaming(name=report.name, note=report.note, archived=report.archived_at is not None)

@@ -1,0 +1,60 @@
+"""How the API's schema is made: lists in pages are declared as such, and every operation says how it refuses."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.pagination import CursorPagination
+
+from consilium.core.endpoints import Pages
+
+_FIELDS = {"type": "array", "items": {"type": "string"}}
+_WRITES = ("POST", "PUT", "PATCH", "DELETE")
+
+
+class RefusalSerializer(serializers.Serializer[Any]):
+    """Why a request is refused, for a person to read."""
+
+    detail = serializers.CharField()
+
+
+class Schema(AutoSchema):
+    """The schema of an operation."""
+
+    def _get_paginator(self) -> Any:
+        """Pages, where the operation takes ``limit`` with ``offset`` or ``cursor``: a view that pages by itself names
+        no class.
+        """
+        names = {each.name for each in self.get_override_parameters() if isinstance(each, OpenApiParameter)}
+        if {"limit", "cursor"} <= names:
+            return CursorPagination()
+        return Pages() if {"limit", "offset"} <= names else super()._get_paginator()
+
+    def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
+        bodies: dict[str, Any] = super()._get_response_bodies(direction)
+        if direction != "response":
+            return bodies
+        refusal = self.resolve_serializer(RefusalSerializer, "response").ref
+        for code, description in self._refusals().items():
+            content = (
+                {"oneOf": [refusal, {"type": "object", "additionalProperties": _FIELDS}]} if code == "400" else refusal
+            )
+            bodies.setdefault(code, {"description": description, "content": {"application/json": {"schema": content}}})
+        return bodies
+
+    def _refusals(self) -> dict[str, str]:
+        """The codes with which an operation may refuse, each with its reason."""
+        codes: dict[str, str] = {}
+        writes = self.method in _WRITES
+        if (writes and self._get_request_body()) or self.get_override_parameters():
+            codes["400"] = "What was sent is not valid: `detail`, or the messages for each field."
+        codes["403"] = "Not signed in, or no token that is known."
+        if "{" in self.path:
+            codes["404"] = "There is no such thing, or it is not yours to see."
+        if writes:
+            codes["409"] = "It was changed or settled meanwhile."
+            codes["422"] = "A rule does not allow it; `detail` says which."
+        return codes

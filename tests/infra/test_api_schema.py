@@ -1,0 +1,148 @@
+"""The API's schema says what the endpoints do: pages, refusals, and the settings of each kind."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import jsonschema
+import pytest
+from django.test import Client
+from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
+from pydantic import ValidationError
+
+from agreement.api.parameter_schemas import fields_by_kind
+from agreement.kinds import KINDS
+from scoring.api.judge_schemas import schemas_by_kind
+from scoring.judges.config import AcuityConfig, ChatConfig, JuryConfig, TrainedConfig
+from tests.factories import UserFactory
+
+pytestmark = pytest.mark.slow
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    with warnings.catch_warnings(), GENERATOR_STATS.silence():
+        generated: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    validate_schema(generated)
+    assert not GENERATOR_STATS._warn_cache
+    assert not GENERATOR_STATS._error_cache
+    return generated
+
+
+def operations(schema: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [(path, method, own[method]) for path, own in schema["paths"].items() for method in METHODS if method in own]
+
+
+def resolved(schema: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in part:
+        part = schema["components"]["schemas"][part["$ref"].rpartition("/")[2]]
+    return part
+
+
+def answer_of(schema: dict[str, Any], operation: dict[str, Any], code: str = "200") -> dict[str, Any]:
+    content = operation["responses"].get(code, {}).get("content", {}).get("application/json", {})
+    return resolved(schema, content.get("schema", {}))
+
+
+def test_lists_in_pages_are_declared_as_such(schema: dict[str, Any]) -> None:
+    paged = 0
+    for path, method, operation in operations(schema):
+        names = {each["name"] for each in operation.get("parameters", [])}
+        if method == "get" and "limit" in names and names & {"offset", "cursor"}:
+            properties = answer_of(schema, operation).get("properties", {})
+            assert {"next", "previous", "results"} <= set(properties), path
+            assert properties["results"]["type"] == "array", path
+            paged += 1
+    assert paged > 50
+
+
+def test_every_operation_says_how_it_refuses(schema: dict[str, Any]) -> None:
+    for path, method, operation in operations(schema):
+        codes = set(operation["responses"])
+        assert "403" in codes, path
+        assert ("404" in codes) or "{" not in path, path
+        assert {"409", "422"} <= codes or method == "get", path
+        assert "400" in codes or "requestBody" not in operation, path
+
+
+def test_parameters_of_reports_are_those_of_their_kinds(schema: dict[str, Any]) -> None:
+    fields = fields_by_kind()
+    assert {str(kind): set(own) for kind, own in fields.items()} == {
+        kind: set(KINDS[kind].parameters) for kind in KINDS
+    }
+    reports = "/api/v1/benchmarks/{slug}/reports/"
+    body = schema["paths"][reports]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    new = resolved(schema, body)
+    assert new["discriminator"]["propertyName"] == "kind"
+    assert set(new["discriminator"]["mapping"]) == set(KINDS)
+    scores = resolved(schema, {"$ref": new["discriminator"]["mapping"]["scores"]})
+    parameters = resolved(schema, scores["properties"]["parameters"])
+    assert parameters["properties"]["k"]["maximum"] == 1000
+    assert set(parameters["required"]) == {"rater", "k"}
+    listed = resolved(schema, answer_of(schema, schema["paths"][reports]["get"])["properties"]["results"]["items"])
+    assert set(listed["discriminator"]["mapping"]) == set(KINDS)
+
+
+CHAT = {"endpoint": "https://models.example/v1", "model": "m"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "config"),
+    [
+        ("chat", ChatConfig, CHAT),
+        ("chat", ChatConfig, {**CHAT, "temperature": None, "requests_per_minute": 0.5, "criteria_per_request": "all"}),
+        ("chat", ChatConfig, {**CHAT, "temperature": 3}),
+        ("chat", ChatConfig, {**CHAT, "requests_per_minute": 0}),
+        ("chat", ChatConfig, {**CHAT, "max_tokens": 8}),
+        ("chat", ChatConfig, {**CHAT, "currency": "usd"}),
+        ("chat", ChatConfig, {**CHAT, "tempreature": 0}),
+        ("chat", ChatConfig, {"model": "m"}),
+        ("trained", TrainedConfig, {"held_out": ["a"], "seed": 3}),
+        ("trained", TrainedConfig, {"seed": -1}),
+        ("jury", JuryConfig, {"members": ["a", "b"], "rule": "unanimous"}),
+        ("jury", JuryConfig, {"members": ["a"]}),
+        ("jury", JuryConfig, {"members": ["a", "b"], "rule": "mean"}),
+    ],
+)
+def test_the_schema_of_a_judge_takes_and_refuses_what_the_endpoint_does(
+    kind: str, model: type[ChatConfig], config: dict[str, Any]
+) -> None:
+    own = schemas_by_kind()[kind]
+    own = own["oneOf"][0] if kind == "chat" else own
+    try:
+        model.model_validate(config, context={"may_call": False})
+        takes = True
+    except ValidationError:
+        takes = False
+    assert jsonschema.Draft4Validator(nullables_as_types(own)).is_valid(config) is takes
+
+
+def nullables_as_types(schema: Any) -> Any:
+    """OpenAPI 3.0's ``nullable`` as JSON Schema of the same age has it."""
+    if isinstance(schema, dict):
+        given = {name: nullables_as_types(part) for name, part in schema.items() if name != "nullable"}
+        return {**given, "type": [given["type"], "null"]} if schema.get("nullable") is True else given
+    return [nullables_as_types(part) for part in schema] if isinstance(schema, list) else schema
+
+
+def test_a_chat_judge_that_reads_levels_names_its_scale(schema: dict[str, Any]) -> None:
+    levels = schemas_by_kind()["chat"]["oneOf"][1]
+    assert set(levels["properties"]) == {*AcuityConfig.model_fields, "scale"}
+    assert "scale" in levels["required"]
+    judge = answer_of(schema, schema["paths"]["/api/v1/benchmarks/{slug}/judges/{public_id}/"]["get"])
+    assert set(judge["discriminator"]["mapping"]) == {"chat", "trained", "jury", "imported"}
+
+
+@pytest.mark.django_db
+def test_an_empty_queue_is_no_missing_page() -> None:
+    client = Client()
+    client.force_login(UserFactory())
+    for queue in ("checks", "adjudications"):
+        response = client.post(f"/api/v1/work/{queue}/next/")
+        assert (response.status_code, response.content) == (204, b"")
+        assert client.post(f"/api/v1/work/{queue}/nothing/claim/").status_code == 404
