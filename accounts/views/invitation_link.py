@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
+from accounts.models import PasswordLink
 from accounts.services.invitations import IssuedInvitation
 
 
@@ -32,6 +34,17 @@ def after_inviting(
     elif issued is not None:
         messages.info(request, _how_invited(issued, sent))
     return redirect(back)
+
+
+def show_password_link(
+    request: HttpRequest, *, link: str, record: PasswordLink, benchmark: Any, back: str
+) -> HttpResponse:
+    """The page with a link to a new password; the link is only in this response."""
+    days = settings.PASSWORD_RESET_TIMEOUT // 86_400
+    context = {"record": record, "link": link, "days": days, "benchmark": benchmark, "back": back}
+    response = render(request, "accounts/invitations/password_link.html", context)
+    add_never_cache_headers(response)
+    return response
 
 
 def _how_invited(issued: IssuedInvitation, sent: str) -> str:

@@ -48,7 +48,7 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
             accepted = invitations.accept(token=token, at=at, profile=form.profile(), **account)
             login(request, accepted.user, backend=settings.AUTHENTICATION_BACKENDS[0])
             messages.success(request, _("Welcome. You are signed in; next time use your address and password."))
-            return _language(redirect(FIRST_PAGE.get(accepted.part, "accounts:home")), account["language"])
+            return remember_language(redirect(FIRST_PAGE.get(accepted.part, "accounts:home")), account["language"])
     except invitations.LinkUnusable as refused:
         status = 404 if refused.reason == "unknown" else refused.status_code
         return render(request, "accounts/invitations/link_unusable.html", {"reason": refused.reason}, status=status)
@@ -56,7 +56,8 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "accounts/invitations/welcome.html", context, status=422 if form.errors else 200)
 
 
-def _language(response: HttpResponse, language: str) -> HttpResponse:
+def remember_language(response: HttpResponse, language: str) -> HttpResponse:
+    """Set the cookie of the language on ``response``, and return it."""
     response.set_cookie(
         settings.LANGUAGE_COOKIE_NAME,
         language,
