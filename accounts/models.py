@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pgtrigger
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
@@ -25,6 +26,9 @@ class User(AbstractUser):
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
     language = models.CharField(_("language"), max_length=10, default="en")
 
+    # Accounts that an admin made for an address, and that nobody has opened: no password, and no sign-in yet.
+    INVITED = models.Q(last_login=None, password__startswith=UNUSABLE_PASSWORD_PREFIX) & ~models.Q(email="")
+
     class Meta:
         constraints = [
             # Imported raters have no address; any other address belongs to one account, however it is capitalised.
@@ -43,6 +47,11 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.name or self.email or "Imported rater"
+
+    @property
+    def is_invited(self) -> bool:
+        """Whether `INVITED` holds: the person was invited, and has not opened the account yet."""
+        return bool(self.email) and self.last_login is None and not self.has_usable_password()
 
 
 class SetupCode(models.Model):

@@ -160,7 +160,8 @@ class BatchForm(CommandForm):
     field_order = (
         *("title", "group", "candidates", "kinds", "difficulties", "registers", "languages", "tags", "cases", "draw"),
         *("skip_given", "annotators_per_item", "check_policy", "check_percent", "order", "due_date", "strategy"),
-        *("lease_hours", "specialty_match", "gold_per_annotator", "overlap_with", "overlap_percent", "seed", "digest"),
+        *("lease_hours", "specialty_match", "gold_per_annotator", "include_invited", "overlap_with", "overlap_percent"),
+        *("seed", "digest"),
     )
     group = forms.ModelChoiceField(
         label=_("Expert group"), queryset=ExpertGroup.objects.none(), to_field_name="public_id"

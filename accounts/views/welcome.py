@@ -16,6 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from accounts.forms import PhysicianWelcomeForm, WelcomeForm
+from accounts.models import PhysicianProfile
 from accounts.notices import PARTS
 from accounts.services import invitations
 
@@ -39,7 +40,13 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
     try:
         invitation = invitations.invitation_of(token=token, at=at)
         kind = PhysicianWelcomeForm if invitations.invites_physician(invitation) else WelcomeForm
-        initial = {"name": invitation.user.name, "language": get_language(), "time_zone": invitation.user.time_zone}
+        stored = PhysicianProfile.objects.filter(user=invitation.user).first() or PhysicianProfile()
+        initial = {
+            "name": invitation.user.name,
+            "language": get_language(),
+            "time_zone": invitation.user.time_zone,
+            "specialty": stored.specialty,
+        }
         form: WelcomeForm = kind(
             request.POST if request.method == "POST" else None, user=invitation.user, initial=initial
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -24,10 +24,16 @@ MAX_LINE_LENGTH = 1 << 20
 ZIP = b"PK\x03\x04"
 
 Rows = Iterator[tuple[int, list[Cell]]]
+ColumnNamed = Callable[[str], str]
 
 
-def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = no_progress) -> Rows:
-    """Rows of a CSV or XLSX file with their line numbers; the first bytes tell which. Unreadable ones become faults."""
+def rows_of_file(
+    file: BinaryIO, faults: Faults, progress: Progress = no_progress, *, column_named: ColumnNamed = column_of
+) -> Rows:
+    """Rows of a CSV or XLSX file with their line numbers; the first bytes tell which. Unreadable ones become faults.
+
+    ``column_named`` gives the column that a heading names, or an empty text.
+    """
     start = file.read(512)
     file.seek(0)
     if start.startswith(ZIP):
@@ -40,13 +46,16 @@ def rows_of_file(file: BinaryIO, faults: Faults, progress: Progress = no_progres
         faults.add(0, "", Phrase("This is an old Excel file (XLS). Save it as XLSX or CSV."))
         return iter(())
     record = CsvRecord()
-    return _records(_Lines(file, record, faults, progress), record, faults)
+    return _records(_Lines(file, record, faults, progress), record, faults, column_named)
 
 
-def rows_of_text(text: str, faults: Faults) -> Rows:
-    """Rows of a pasted text: tab-separated as spreadsheets copy it, or CSV, or one cell for each line."""
+def rows_of_text(text: str, faults: Faults, *, column_named: ColumnNamed = column_of, delimiter: str = "") -> Rows:
+    """Rows of a pasted text: tab-separated as spreadsheets copy it, or CSV, or one cell for each line.
+
+    ``delimiter`` separates the cells, if the caller knows it.
+    """
     lines = io.StringIO(text.replace("\r\n", "\n").replace("\r", "\n"), newline="")
-    return _records(iter(lines), CsvRecord(), faults, pasted=True)
+    return _records(iter(lines), CsvRecord(), faults, column_named, pasted=True, delimiter=delimiter)
 
 
 class _Lines:
@@ -87,11 +96,19 @@ class _TooWide(Exception):
     """The record that is being read has too many cells."""
 
 
-def _records(lines: Any, record: CsvRecord, faults: Faults, *, pasted: bool = False) -> Rows:
+def _records(
+    lines: Any,
+    record: CsvRecord,
+    faults: Faults,
+    column_named: ColumnNamed,
+    *,
+    pasted: bool = False,
+    delimiter: str = "",
+) -> Rows:
     """Rows of CSV with the line on which each begins. ``record`` tracks the position, so that faults name columns."""
     source = iter(lines)
     first = next(source, "")
-    record.delimiter = _delimiter(first, pasted=pasted)
+    record.delimiter = delimiter or _delimiter(first, column_named, pasted=pasted)
     reader = csv.reader(_counted(first, source, record), delimiter=record.delimiter, quotechar='"', strict=not pasted)
     begin, rows = 1, 0
     while True:
@@ -111,7 +128,7 @@ def _records(lines: Any, record: CsvRecord, faults: Faults, *, pasted: bool = Fa
             faults.add(begin, "", Phrase("The table has more than %(n)s rows.", n=MAX_ROWS))
             return
         if rows == 1:
-            record.names = [column_of(name) for name in row]
+            record.names = [column_named(name) for name in row]
         if any(cell.strip() for cell in row):
             yield begin, list(row)
         begin = reader.line_num + 1
@@ -125,7 +142,7 @@ def _counted(first: str, source: Iterator[str], record: CsvRecord) -> Iterator[s
         yield line
 
 
-def _delimiter(line: str, *, pasted: bool) -> str:
+def _delimiter(line: str, column_named: ColumnNamed, *, pasted: bool) -> str:
     """Tabs if the first line has any; semicolons where a spreadsheet of another country wrote them.
 
     Pasted lines with commas are sentences, unless there is a heading.
@@ -133,7 +150,7 @@ def _delimiter(line: str, *, pasted: bool) -> str:
     if "\t" in line:
         return "\t"
     for delimiter in (",", ";"):
-        if sum(bool(column_of(name.strip('"\r\n'))) for name in line.split(delimiter)) >= 2:
+        if sum(bool(column_named(name.strip('"\r\n'))) for name in line.split(delimiter)) >= 2:
             return delimiter
     return "\t" if pasted else ","
 

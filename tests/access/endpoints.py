@@ -271,6 +271,7 @@ ENDPOINTS |= {
     "annotation:threads": Endpoint(ADMIN, slug),
     "annotation:comments-csv": Endpoint(ADMIN, slug),
     "annotation:comments-of": Endpoint(ADMIN, of(public_id=lambda world: world.in_check.public_id)),
+    "annotation:people-list": Endpoint(ADMIN, slug),
     "annotation:groups": Endpoint(STAFF, slug),
     "annotation:regrading": Endpoint(STAFF, slug),
     "annotation:regrading-csv": Endpoint(STAFF, slug),
