@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from accounts.models import PasswordLink, User
+from accounts.models import Invitation, PasswordLink, User
 from accounts.services.invitations import has_access_elsewhere
 from accounts.services.mails import has_mail_server
 from consilium.core.errors import Conflict
@@ -33,8 +33,8 @@ def password_link(*, user: User) -> str:
 def link_by_admin(*, user: User, scope: str, title: str, by: User, at: datetime) -> tuple[str, PasswordLink]:
     """A `password_link` for an admin of ``scope`` to pass on, and the record that they have seen it.
 
-    `Conflict` where a mail reaches the person, where the account was never opened, or where it has access to more than
-    ``scope``: whoever holds the link chooses the password.
+    `Conflict` where a mail reaches the person, where the account was never opened, or where it was not opened by an
+    invitation to ``scope`` or has access to more: whoever holds the link chooses the password.
     """
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if has_mail_server():
@@ -43,9 +43,10 @@ def link_by_admin(*, user: User, scope: str, title: str, by: User, at: datetime)
         )
     if not user.is_active or not user.email or not may_sign_in(user):
         raise Conflict(_("This account has no password yet. Create an invitation link instead."))
-    if user.pk == by.pk or has_access_elsewhere(user, scope):
+    opened_here = Invitation.objects.filter(user=user, scope=scope, accepted_at__isnull=False).exists()
+    if user.pk == by.pk or not opened_here or has_access_elsewhere(user, scope):
         raise Conflict(
-            _("This account has access to more than this benchmark. Ask the person who runs the server for a link.")
+            _("This account was not opened for this benchmark alone. Ask the person who runs the server for a link.")
         )
     row = PasswordLink.objects.create(user=user, scope=scope, title=title, link_shown_to=by, link_shown_at=at)
     logger.info("A link to a new password was shown to an admin", extra={"user": user.pk, "by": by.pk, "scope": scope})

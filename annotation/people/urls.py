@@ -5,5 +5,5 @@ from django.urls import URLPattern, path
 from annotation.people import views
 
 urlpatterns: list[URLPattern] = [
-    path("b/<slug:slug>/people/list/", views.people_list, name="people-list"),
+    path("b/<slug:slug>/groups/people/", views.people_list, name="people-list"),
 ]

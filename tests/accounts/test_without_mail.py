@@ -401,6 +401,10 @@ def test_no_link_to_a_new_password_where_the_account_has_more_or_a_mail_would_do
     assert "Ask the person who runs the server for a link." in refusal(bo)
     assert "Ask the person who runs the server for a link." in refusal(ada)
     assert admin.post("/b/cardio/password-links/", {"person": UserFactory().pk}).status_code == 404
+    # Somebody who had an account before they were added: an admin could take it over by adding them.
+    kim = UserFactory(email="kim@example.org", last_login=timezone.now())
+    admin.post(f"{group}members/", {"email": kim.email, "name": "", "role": "checker"})
+    assert "Ask the person who runs the server for a link." in refusal(kim)
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     assert "mails a link to the person" in refusal(bo)
     assert "Password link" not in admin.get(group).content.decode()

@@ -20,7 +20,7 @@ from rubrics.models import Benchmark
 from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-PAGE = "/b/cardio/people/list/"
+PAGE = "/b/cardio/groups/people/"
 LIST = """email,name,role,group,specialty,capacity
 ann@example.org,Ann Lee,annotator,Group A,cardiology,20
 bo@example.org,Bo Li,checker,Group A,,
