@@ -52,7 +52,7 @@ def _how_invited(issued: IssuedInvitation, sent: str) -> str:
     if issued.way == "mail":
         return sent or _("An invitation is on its way to %(email)s.") % email
     if issued.way == "link_before":
-        return _("A link for %(email)s was already created. If it is lost, create a new one with “Send again”.") % email
+        return _("A link for %(email)s was already created. If it is lost, create a new one with “New link”.") % email
     text = _(
         "No mail server is set, and %(email)s already has a password or another role. "
         "Ask the person who runs the server for a link."

@@ -109,6 +109,9 @@ def test_the_link_lets_its_reader_in_once(admin: Client, group: str) -> None:
 
 def test_send_again_makes_a_new_link_and_the_former_no_longer_works(admin: Client, group: str) -> None:
     former = link_of(add(admin, group))
+    page = admin.get(group).content.decode()
+    assert "New link" in page
+    assert "Send again" not in page
     row = Invitation.objects.get()
     newer = link_of(admin.post(f"/b/cardio/invitations/{row.public_id}/again/", {"next": group}))
     assert newer != former
