@@ -72,7 +72,7 @@ def read_people(rows: Rows, faults: Faults, role: str, group: str) -> list[Liste
     """The people of the rows; what cannot be read becomes a fault. ``role`` and ``group`` fill empty cells."""
     people: list[ListedPerson] = []
     columns: Sequence[str] = ()
-    given: dict[tuple[str, str], int] = {}
+    given: dict[tuple[str, str, str], int] = {}
     for line, cells in rows:
         if not columns:
             if any("@" in text_of(cell) for cell in cells):
@@ -87,7 +87,7 @@ def read_people(rows: Rows, faults: Faults, role: str, group: str) -> list[Liste
             return people
         total = faults.total
         person = _person(line, columns, cells, faults, role, group)
-        key = (person.email.lower(), person.role)
+        key = (person.email.lower(), person.role, person.group.casefold())
         if key in given:
             message = Phrase("This person has this role already on line %(line)s.", line=given[key])
             faults.add(line, "email", message)

@@ -91,7 +91,7 @@ def _after_adding(request: SignedInRequest, benchmark: Benchmark, added: list[Ad
             messages.error(request, person.issued.warning)
     n_people = len({person.user.pk for person in added})
     text = ngettext("%(n)d person was added.", "%(n)d people were added.", n_people) % {"n": n_people}
-    mailed = sum(person.issued is not None and person.issued.way == "mail" for person in added)
+    mailed = len({person.user.pk for person in added if person.issued is not None and person.issued.way == "mail"})
     if mailed:
         sent = ngettext("%(n)d invitation is on its way.", "%(n)d invitations are on their way.", mailed)
         text = f"{text} {sent % {'n': mailed}}"
