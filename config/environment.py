@@ -9,7 +9,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 
-class Environment(environ.Env):  # type: ignore[misc]  # environ has no types
+class Environment(environ.Env):
     """`environ.Env`, but a number that is none raises `ImproperlyConfigured` with the name of its variable."""
 
     def int(self, var: str, **options: Any) -> Any:

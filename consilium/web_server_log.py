@@ -11,7 +11,7 @@ from gunicorn.glogging import Logger
 from consilium.logs import logging_settings
 
 
-class WebServerLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
+class WebServerLogger(Logger):
     """Writes what gunicorn itself logs, such as its start and a worker that ended, as all other lines."""
 
     def setup(self, cfg: Any) -> None:
