@@ -25,4 +25,5 @@ USER consilium
 EXPOSE 8000
 CMD ["python", "-m", "gunicorn", "config.wsgi:application", "--bind", "0.0.0.0:8000", \
      "--worker-class", "gthread", "--workers", "2", "--threads", "4", \
-     "--timeout", "60", "--graceful-timeout", "5", "--preload", "--no-control-socket"]
+     "--timeout", "60", "--graceful-timeout", "5", "--preload", "--no-control-socket", \
+     "--logger-class", "consilium.web_server_log.WebServerLogger"]

@@ -152,6 +152,33 @@ class WelcomeForm(forms.Form):
         return {}
 
 
+class FirstRunForm(WelcomeForm):
+    """The form of the first person of an installation: also the code from the terminal, and their address."""
+
+    code = forms.CharField(
+        label=_("Code from the terminal"),
+        max_length=40,
+        help_text=_("Where the server was started, it printed this code below its address."),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false", "autofocus": ""}
+        ),
+    )
+    email = forms.EmailField(
+        label=_("E-mail address"),
+        help_text=_("You sign in with it."),
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
+    )
+    field_order = ("code", "email")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, user=User(), **kwargs)
+
+    def clean_email(self) -> str:
+        """The address, which the password must not resemble."""
+        self.user.email = self.cleaned_data["email"]
+        return self.user.email
+
+
 class PhysicianWelcomeForm(WelcomeForm):
     """The welcome form for those who grade, check or adjudicate: it also asks for credentials."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pgtrigger
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
@@ -24,14 +26,49 @@ class User(AbstractUser):
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
     language = models.CharField(_("language"), max_length=10, default="en")
 
+    # Accounts that an admin made for an address, and that nobody has opened: no password, and no sign-in yet.
+    INVITED = models.Q(last_login=None, password__startswith=UNUSABLE_PASSWORD_PREFIX) & ~models.Q(email="")
+
     class Meta:
         constraints = [
             # Imported raters have no address; any other address belongs to one account, however it is capitalised.
             models.UniqueConstraint(Lower("email"), name="accounts_user_email_once", condition=~models.Q(email="")),
         ]
+        triggers = [
+            # Whoever makes an account, by whatever way: from then on no code makes another.
+            pgtrigger.Trigger(
+                name="ends_first_run",
+                level=pgtrigger.Statement,
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert,
+                func="DELETE FROM accounts_setupcode; RETURN NULL;",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name or self.email or "Imported rater"
+
+    @property
+    def is_invited(self) -> bool:
+        """Whether `INVITED` holds: the person was invited, and has not opened the account yet."""
+        return bool(self.email) and self.last_login is None and not self.has_usable_password()
+
+
+class SetupCode(models.Model):
+    """The code with which the first account is made; the table is empty as soon as there is an account.
+
+    The code is only on the terminal of whoever starts the server. This table holds its hash.
+    """
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    code_hash = models.CharField(max_length=64)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="accounts_setupcode_one")]
+
+    def __str__(self) -> str:
+        return f"code of {self.created_at:%Y-%m-%d %H:%M}"
 
 
 class PhysicianProfile(models.Model):
@@ -96,6 +133,29 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} to {self.title}"
+
+
+class PasswordLink(models.Model):
+    """The record that an admin was shown a link with which ``user`` chooses a new password, without a mail server.
+
+    ``scope`` and ``title`` are those of the benchmark, as in `Invitation`. The link itself is not stored.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="password_links")
+    scope = models.CharField(max_length=MAX_SLUG_LENGTH)
+    title = models.CharField(max_length=MAX_TITLE_LENGTH)
+    link_shown_to = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    link_shown_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-link_shown_at", "-pk"]
+        indexes = [models.Index(fields=["user", "-link_shown_at"], name="accounts_password_links")]
+        triggers = [
+            pgtrigger.Protect(name="on_record", operation=pgtrigger.Update | pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"link for {self.user}, shown to {self.link_shown_to}"
 
 
 class Notification(models.Model):

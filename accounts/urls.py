@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from accounts.views import notices, own, welcome
+from accounts.views import first_run, notices, own, welcome
 
 app_name = "accounts"
 urlpatterns: list[URLPattern] = [
@@ -15,5 +15,6 @@ urlpatterns: list[URLPattern] = [
     path("notifications/<str:public_id>/", notices.notification, name="notification"),
     path("notifications/<str:public_id>/read/", notices.read, name="notification-read"),
     path("unsubscribe/<str:token>/", notices.unsubscribe, name="unsubscribe"),
+    path("first-run/", first_run.make_first_account, name="first-run"),
     path("welcome/<str:token>/", welcome.welcome, name="welcome"),
 ]

@@ -160,7 +160,7 @@ class BatchForm(CommandForm):
     field_order = (
         *("title", "group", "candidates", "kinds", "difficulties", "registers", "languages", "tags", "cases", "draw"),
         *("skip_given", "annotators_per_item", "check_policy", "check_percent", "order", "due_date", "strategy"),
-        *("lease_hours", "specialty_match", "gold_per_annotator", "explain_cannot_assess"),
+        *("lease_hours", "specialty_match", "gold_per_annotator", "explain_cannot_assess", "include_invited"),
         *("overlap_with", "overlap_percent", "seed", "digest"),
     )
     group = forms.ModelChoiceField(

@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.contributions.urls")),
     path("", include("annotation.dashboard.urls")),
     path("", include("annotation.labels.urls")),
+    path("", include("annotation.people.urls")),
     path("", include("annotation.qualification.urls")),
     path("", include("annotation.quality.urls")),
     path("", include("annotation.regrading.urls")),

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import environ
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from config.environment import Environment
 from consilium.generic_classes import allow_subscripts
 from consilium.hosts import host_names, named_ports
 from consilium.local_key import consilium_home
 from consilium.logs import logging_settings
 from standalone.broker.address import broker_url
 
-env = environ.Env()
+env = Environment()
 allow_subscripts()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -293,7 +293,8 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True  # mails about a new password and other chang
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""  # allauth's default names the Host of the request
 # Sign in at once after a reset: while somebody keeps guessing, the owner would be locked out again before signing in.
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
-ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "welcome": "30/m/ip"}  # welcome: links of invitations
+# welcome: links of invitations; first_run: codes for the first account
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "welcome": "30/m/ip", "first_run": "10/m/ip"}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Consilium"
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address was given by an admin, not claimed by whoever signed up

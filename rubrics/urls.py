@@ -42,6 +42,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("b/<slug:slug>/bank/files/<slug:bank>.<slug:ending>", bank.bank_export, name="bank-export"),
     path("b/<slug:slug>/bank/items/<slug:bank>/<str:key>/", bank.bank_item, name="bank-item"),
     path("b/<slug:slug>/invitations/", invitations.invite, name="invite"),
+    path("b/<slug:slug>/password-links/", invitations.password_link, name="password-link"),
     path("b/<slug:slug>/invitations/<str:public_id>/again/", invitations.send_again, name="invitation-again"),
     path("b/<slug:slug>/invitations/<str:public_id>/withdraw/", invitations.withdraw, name="invitation-withdraw"),
     path("b/<slug:slug>/cases/", cases.cases, name="cases"),

@@ -9,26 +9,30 @@ from dataclasses import dataclass
 class Process:
     """One long-running process: its name, and its command as the arguments after the Python interpreter.
 
-    A process with a heartbeat writes a row as long as it makes progress (``consilium.core.heartbeat``).
+    A process with a heartbeat writes a row as long as it makes progress (``consilium.core.heartbeat``). ``inherits``
+    are the descriptors of open files that it gets from whoever starts it.
     """
 
     name: str
     arguments: tuple[str, ...]
     has_heartbeat: bool = False
+    inherits: tuple[int, ...] = ()
 
 
-def web(*, bind: str) -> Process:
-    """The web server at ``bind`` (``host:port``): two processes of four threads.
+def web(*, bind: str = "", descriptor: int | None = None) -> Process:
+    """The web server at ``bind`` (``host:port``), or at a socket that listens already: two processes of four threads.
 
     A request waits for the interpreter after each of its queries, so more threads to a process only lengthen the waits.
     """
     return Process(
         "web",
         (
-            *("-m", "gunicorn", "config.wsgi:application", "--bind", bind),
+            *("-m", "gunicorn", "config.wsgi:application", "--bind", bind or f"fd://{descriptor}"),
             *("--worker-class", "gthread", "--workers", "2", "--threads", "4"),
             *("--timeout", "60", "--graceful-timeout", "5", "--preload", "--no-control-socket"),
+            *("--logger-class", "consilium.web_server_log.WebServerLogger"),
         ),
+        inherits=() if descriptor is None else (descriptor,),
     )
 
 

@@ -126,6 +126,7 @@ class Supervisor:
                     stdout=stream,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
+                    pass_fds=process.inherits,
                 )
             self._inform_reaper(state.child.pid)
         finally:

@@ -24,7 +24,7 @@ from django.utils import translation
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
-from accounts.models import Invitation, PhysicianProfile, User
+from accounts.models import Invitation, PasswordLink, PhysicianProfile, User
 from accounts.notices import PARTS
 from accounts.services.mails import has_mail_server, send_mail
 from accounts.services.notifications import Kind, notify
@@ -47,6 +47,7 @@ class InvitationState:
     user_id: int
     state: str
     invitation: Invitation | None = None
+    password_link: PasswordLink | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,11 @@ class IssuedInvitation:
     ``link`` is set where the inviter has to hand it on. link_before: a link that was handed on earlier still works.
     operator: the account has access to more than this benchmark, so whoever runs the server makes the link
     (``password_link``). link_elsewhere: no link is needed, but the account was opened with a link that another admin
-    passed on; ``invitation`` is the one of that link, for another benchmark, and `warning` says so.
+    passed on, or has got a link to a new password from one; ``invitation`` is the row of that link, for another
+    benchmark, and `warning` says so.
     """
 
-    invitation: Invitation
+    invitation: Invitation | PasswordLink
     way: str
     link: str = ""
 
@@ -70,12 +72,19 @@ class IssuedInvitation:
         """What the inviter must know about the account; empty for most accounts."""
         if self.way != "link_elsewhere":
             return ""
-        text = _(
-            "%(email)s: this account was opened with an invitation link that %(admin)s passed on for %(title)s. "
-            "Whoever opened that link chose the password. "
-            "Keep this person only if you know that they chose it themselves."
-        )
         row = self.invitation
+        if isinstance(row, PasswordLink):
+            text = _(
+                "%(email)s: %(admin)s was shown a link to a new password for this account, for %(title)s. "
+                "Whoever opened that link chose the password. "
+                "Keep this person only if you know that they chose it themselves."
+            )
+        else:
+            text = _(
+                "%(email)s: this account was opened with an invitation link that %(admin)s passed on for %(title)s. "
+                "Whoever opened that link chose the password. "
+                "Keep this person only if you know that they chose it themselves."
+            )
         admin = row.link_shown_to or _("an admin")
         return text % {"email": row.user.email, "admin": admin, "title": row.title}
 
@@ -108,7 +117,7 @@ def invite(
         if earlier is not None:
             logger.warning(
                 "A person was added whose account was opened with a link that another admin passed on",
-                extra={"invitation": earlier.public_id, "scope": scope, "by": by.pk, "user": user.pk},
+                extra={"link": str(earlier), "scope": scope, "by": by.pk, "user": user.pk},
             )
         return IssuedInvitation(earlier, "link_elsewhere") if earlier is not None else None
     if not user.email:
@@ -188,6 +197,11 @@ def _issue(row: Invitation, *, by: User, part: str, at: datetime) -> IssuedInvit
 
 
 def _has_other_access(user: User, scope: str) -> bool:
+    """Whether the account has a password, or access to more than an admin of ``scope`` gave it."""
+    return user.has_usable_password() or has_access_elsewhere(user, scope)
+
+
+def has_access_elsewhere(user: User, scope: str) -> bool:
     """Whether the account has access to more than an admin of ``scope`` gave it.
 
     Whoever holds a link chooses the password. A mailed link reaches the owner of the address; a link that an admin
@@ -195,17 +209,22 @@ def _has_other_access(user: User, scope: str) -> bool:
     """
     elsewhere = {card.key for card in navigation.home_cards(user)} - {scope}
     invited_elsewhere = Invitation.objects.filter(user=user).exclude(scope=scope).exists()
-    return bool(user.has_usable_password() or user.is_staff or user.is_superuser or elsewhere or invited_elsewhere)
+    return bool(user.is_staff or user.is_superuser or elsewhere or invited_elsewhere)
 
 
-def _opened_by_a_link_of_others(user: User, scope: str, by: User) -> Invitation | None:
-    """The accepted invitation to another benchmark whose link an admin other than ``by`` passed on, the newest first.
+def _opened_by_a_link_of_others(user: User, scope: str, by: User) -> Invitation | PasswordLink | None:
+    """The newest link that an admin other than ``by`` passed on for another benchmark: to the account, or to a new
+    password.
 
     That admin may have opened the link and chosen the password.
     """
-    rows = Invitation.objects.filter(user=user, accepted_at__isnull=False, link_shown_at__isnull=False)
-    rows = rows.exclude(scope=scope).exclude(link_shown_to=by)
-    return rows.select_related("user", "link_shown_to").order_by("-link_shown_at", "-pk").first()
+    invited = Invitation.objects.filter(accepted_at__isnull=False, link_shown_at__isnull=False)
+    for rows in (PasswordLink.objects.all(), invited):
+        rows = rows.filter(user=user).exclude(scope=scope).exclude(link_shown_to=by)
+        row = rows.select_related("user", "link_shown_to").order_by("-link_shown_at", "-pk").first()
+        if row is not None:
+            return row
+    return None
 
 
 def _mail(row: Invitation, by: User, link: str) -> None:
@@ -286,14 +305,16 @@ def accept(
 
 
 def states_of(*, scope: str, users: Iterable[User], at: datetime) -> dict[int, InvitationState]:
-    """User → how far they have come with their invitation to ``scope``; one query for all of ``users``."""
+    """User → how far they have come with their invitation to ``scope``; two queries for all of ``users``."""
     people = list(users)
     rows = Invitation.objects.filter(scope=scope, user__in=people).select_related("link_shown_to")
     known = {row.user_id: row for row in rows}
-    return {user.pk: _state(user, known.get(user.pk), at) for user in people}
+    links = PasswordLink.objects.filter(scope=scope, user__in=people).select_related("link_shown_to")
+    newest = {link.user_id: link for link in reversed(links)}
+    return {user.pk: _state(user, known.get(user.pk), newest.get(user.pk), at) for user in people}
 
 
-def _state(user: User, row: Invitation | None, at: datetime) -> InvitationState:
+def _state(user: User, row: Invitation | None, link: PasswordLink | None, at: datetime) -> InvitationState:
     if user.last_login is not None:
         state = "accepted"
     elif row is None:
@@ -306,4 +327,4 @@ def _state(user: User, row: Invitation | None, at: datetime) -> InvitationState:
         state = "expired"
     else:
         state = "shown" if row.sent_at is None else "sent"
-    return InvitationState(user.pk, state, row)
+    return InvitationState(user.pk, state, row, link)

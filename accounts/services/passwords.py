@@ -1,13 +1,23 @@
-"""Links to choose a new password, by mail or for whoever runs the server to pass on."""
+"""Links to choose a new password: by mail, shown to an admin, or for whoever runs the server to pass on."""
 
 from __future__ import annotations
+
+import logging
+from datetime import datetime
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
+from django.db import transaction
 from django.utils import translation
+from django.utils.translation import gettext as _
 
-from accounts.models import User
+from accounts.models import Invitation, PasswordLink, User
+from accounts.services.invitations import has_access_elsewhere
+from accounts.services.mails import has_mail_server
+from consilium.core.errors import Conflict
+
+logger = logging.getLogger(__name__)
 
 
 def password_link(*, user: User) -> str:
@@ -17,6 +27,35 @@ def password_link(*, user: User) -> str:
     """
     key = f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
     return str(get_adapter().get_reset_password_from_key_url(key))
+
+
+@transaction.atomic
+def link_by_admin(*, user: User, scope: str, title: str, by: User, at: datetime) -> tuple[str, PasswordLink]:
+    """A `password_link` for an admin of ``scope`` to pass on, and the record that they have seen it.
+
+    `Conflict` where a mail reaches the person, where the account was never opened, or where it was not opened by an
+    invitation to ``scope`` or has access to more: whoever holds the link chooses the password.
+    """
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if has_mail_server():
+        raise Conflict(
+            _("A mail server is set: “Forgot your password?” on the sign-in page mails a link to the person.")
+        )
+    if not user.is_active or not user.email or not may_sign_in(user):
+        raise Conflict(_("This account has no password yet. Create an invitation link instead."))
+    opened_here = Invitation.objects.filter(user=user, scope=scope, accepted_at__isnull=False).exists()
+    if user.pk == by.pk or not opened_here or has_access_elsewhere(user, scope):
+        raise Conflict(
+            _("This account was not opened for this benchmark alone. Ask the person who runs the server for a link.")
+        )
+    row = PasswordLink.objects.create(user=user, scope=scope, title=title, link_shown_to=by, link_shown_at=at)
+    logger.info("A link to a new password was shown to an admin", extra={"user": user.pk, "by": by.pk, "scope": scope})
+    return password_link(user=user), row
+
+
+def may_sign_in(user: User) -> bool:
+    """Whether the account was opened: it has a password, or its owner has signed in."""
+    return user.last_login is not None or user.has_usable_password()
 
 
 def mail_password_link(*, user_id: int | None) -> None:

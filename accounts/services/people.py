@@ -51,3 +51,10 @@ def person_of(*, email: str, name: str = "") -> User:
             )
     except IntegrityError as error:  # somebody made it in the meantime
         raise Conflict(_("This account was made just now; try again.")) from error
+
+
+@transaction.atomic
+def suggest_specialty(*, user: User, specialty: str) -> None:
+    """Store the specialty of somebody who has never opened their account; whoever has keeps their own profile."""
+    if user.is_invited:
+        PhysicianProfile.objects.update_or_create(user=user, defaults={"specialty": specialty})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
+from accounts.models import PasswordLink
 from accounts.services.invitations import IssuedInvitation
 
 
@@ -34,12 +36,23 @@ def after_inviting(
     return redirect(back)
 
 
+def show_password_link(
+    request: HttpRequest, *, link: str, record: PasswordLink, benchmark: Any, back: str
+) -> HttpResponse:
+    """The page with a link to a new password; the link is only in this response."""
+    days = settings.PASSWORD_RESET_TIMEOUT // 86_400
+    context = {"record": record, "link": link, "days": days, "benchmark": benchmark, "back": back}
+    response = render(request, "accounts/invitations/password_link.html", context)
+    add_never_cache_headers(response)
+    return response
+
+
 def _how_invited(issued: IssuedInvitation, sent: str) -> str:
     email = {"email": issued.invitation.user.email}
     if issued.way == "mail":
         return sent or _("An invitation is on its way to %(email)s.") % email
     if issued.way == "link_before":
-        return _("A link for %(email)s was already created. If it is lost, create a new one with “Send again”.") % email
+        return _("A link for %(email)s was already created. If it is lost, create a new one with “New link”.") % email
     text = _(
         "No mail server is set, and %(email)s already has a password or another role. "
         "Ask the person who runs the server for a link."

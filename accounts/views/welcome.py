@@ -16,6 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from accounts.forms import PhysicianWelcomeForm, WelcomeForm
+from accounts.models import PhysicianProfile
 from accounts.notices import PARTS
 from accounts.services import invitations
 
@@ -39,7 +40,13 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
     try:
         invitation = invitations.invitation_of(token=token, at=at)
         kind = PhysicianWelcomeForm if invitations.invites_physician(invitation) else WelcomeForm
-        initial = {"name": invitation.user.name, "language": get_language(), "time_zone": invitation.user.time_zone}
+        stored = PhysicianProfile.objects.filter(user=invitation.user).first() or PhysicianProfile()
+        initial = {
+            "name": invitation.user.name,
+            "language": get_language(),
+            "time_zone": invitation.user.time_zone,
+            "specialty": stored.specialty,
+        }
         form: WelcomeForm = kind(
             request.POST if request.method == "POST" else None, user=invitation.user, initial=initial
         )
@@ -48,7 +55,7 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
             accepted = invitations.accept(token=token, at=at, profile=form.profile(), **account)
             login(request, accepted.user, backend=settings.AUTHENTICATION_BACKENDS[0])
             messages.success(request, _("Welcome. You are signed in; next time use your address and password."))
-            return _language(redirect(FIRST_PAGE.get(accepted.part, "accounts:home")), account["language"])
+            return remember_language(redirect(FIRST_PAGE.get(accepted.part, "accounts:home")), account["language"])
     except invitations.LinkUnusable as refused:
         status = 404 if refused.reason == "unknown" else refused.status_code
         return render(request, "accounts/invitations/link_unusable.html", {"reason": refused.reason}, status=status)
@@ -56,7 +63,8 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "accounts/invitations/welcome.html", context, status=422 if form.errors else 200)
 
 
-def _language(response: HttpResponse, language: str) -> HttpResponse:
+def remember_language(response: HttpResponse, language: str) -> HttpResponse:
+    """Set the cookie of the language on ``response``, and return it."""
     response.set_cookie(
         settings.LANGUAGE_COOKIE_NAME,
         language,

@@ -21,12 +21,12 @@ from annotation.acuity.panel_results import LevelResults, level_results
 from annotation.labels.batches import (
     LabelBatchInput,
     LabelLoad,
-    able_annotators,
     questions_on_scales_of,
     store_label_batch,
     tasks_asking,
 )
 from annotation.models import LAST_ROUND, Batch, ExpertGroup, LabelQuestion, LabelTask, Physician, RulingRequest
+from annotation.selectors.able import able_annotators
 from annotation.services.batch_terms import MAX_SEED, CaseBatchTitle, DueDate
 from annotation.services.previews import lock_group, refuse_repeated
 from consilium.core.commands import Label
@@ -150,7 +150,7 @@ def plan_round(*, group: ExpertGroup, question: LabelQuestion, rule: AmbiguousRu
     over |= set(RulingRequest.objects.filter(question=question, case__in=ambiguous).values_list("case", flat=True))
     unfinished = unfinished_cases(question, ambiguous) - over
     ready = {pk: key for pk, key in ambiguous.items() if pk not in unfinished | over}
-    people, _left_out = able_annotators(group)
+    people = able_annotators(group).users
     pairs = {(vote.case_id, vote.physician) for vote in results.votes if vote.case_id in ready}
     pairs = {(case, person) for case, person in pairs if person in people}
     if not pairs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
@@ -15,9 +16,11 @@ from accounts.models import User
 from accounts.services.invitations import IssuedInvitation
 from annotation import access, services
 from annotation.api import serializers
+from annotation.dashboard.counts import count_work
 from annotation.models import Batch, ExpertGroup, Membership, Physician
 from annotation.selectors.progress import conflicts_by_groups, progress_of
 from consilium.core.endpoints import PAGED, Pages
+from consilium.core.errors import Conflict
 from rubrics.access import get_administered_benchmark, get_benchmark
 from rubrics.models import Benchmark
 
@@ -89,6 +92,7 @@ def _members(group: ExpertGroup, rows: list[Membership], *, administers: bool) -
             "name": row.user.name if administers else "",
             "role": row.role,
             "active": row.active,
+            "invited": row.user.is_invited,
             "capacity": row.capacity,
         }
         for row in rows
@@ -190,11 +194,25 @@ def batch_open(request: Request, slug: str, public_id: str) -> Response:
     return Response(_batches([row])[0])
 
 
-@extend_schema(request=None, responses=serializers.BatchSerializer)
+@extend_schema(request=serializers.ClosingSerializer, responses=serializers.BatchSerializer)
 @api_view(["POST"])
 def batch_close(request: Request, slug: str, public_id: str) -> Response:
-    """End the batch for good."""
+    """End the batch for good. Where work is unfinished, ``drop_unfinished`` must say that it shall count in no result.
+
+    Without it such a batch stays as it is: the answer is 409 and gives the numbers.
+    """
     row = access.get_administered_batch(request.user, slug, public_id)
+    data = _valid(serializers.ClosingSerializer(data=request.data))
+    work = count_work([row], at=timezone.now()).total()
+    unfinished = work.total - work.accepted
+    if unfinished and row.status != Batch.Status.CLOSED and not data["drop_unfinished"]:
+        raise Conflict(
+            _(
+                "%(unfinished)d of %(total)d pieces of work are not finished. Once the batch is closed they count in "
+                "no result. To close it all the same, send drop_unfinished: true."
+            )
+            % {"unfinished": unfinished, "total": work.total}
+        )
     services.close_batch(batch=row, at=timezone.now())
     return Response(_batches([row])[0])
 

@@ -41,6 +41,9 @@ class MemberSerializer(StrictSerializer, Plain):
     name = serializers.CharField(max_length=MAX_PERSON_NAME_LENGTH, required=False, allow_blank=True, default="")
     role = serializers.ChoiceField(choices=Membership.Role.choices)
     active = serializers.BooleanField(read_only=True)
+    invited = serializers.BooleanField(
+        read_only=True, help_text="Has not opened the account yet; gets work only in batches with `include_invited`."
+    )
     capacity = serializers.IntegerField(read_only=True, allow_null=True, help_text="Most responses open at a time.")
 
 
@@ -81,7 +84,7 @@ class NewBatchSerializer(StrictSerializer, CommandSerializer):
     exclude = ("gold_per_annotator",)
     field_order = (
         *("title", "group", "filter", "annotators_per_item", "check_policy", "check_fraction", "order", "due_date"),
-        *("strategy", "specialty_match", "lease_hours", "explain_cannot_assess", "seed", "digest"),
+        *("strategy", "specialty_match", "lease_hours", "explain_cannot_assess", "include_invited", "seed", "digest"),
     )
     group = serializers.CharField(help_text="Public id.")
     filter = FilterSerializer(required=False)
@@ -94,6 +97,14 @@ class NewBatchSerializer(StrictSerializer, CommandSerializer):
     def terms(self) -> BatchTerms:
         """The terms for the service."""
         return command_of(BatchTerms, self.validated_data)
+
+
+class ClosingSerializer(StrictSerializer, Plain):
+    """How a batch is closed."""
+
+    drop_unfinished = serializers.BooleanField(
+        default=False, help_text="Close it although work is unfinished, which then counts in no result."
+    )
 
 
 class LoadSerializer(Plain):

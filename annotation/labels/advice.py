@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass as command
 
 from accounts.models import User
 from annotation.allocation.allocate import Allocation, Infeasible, Item, allocate
-from annotation.labels.batches import LabelBatchInput, LabelLoad, able_annotators, store_label_batch
+from annotation.labels.batches import LabelBatchInput, LabelLoad, store_label_batch
 from annotation.models import (
     NO_LEVEL,
     READ_QUESTION,
@@ -31,6 +31,7 @@ from annotation.models import (
     LabelTask,
     Physician,
 )
+from annotation.selectors.able import able_annotators
 from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
 from annotation.services.previews import lock_group, refuse_repeated
 from consilium.core.commands import Label
@@ -90,7 +91,9 @@ def plan_reading(
 
     Nobody reads a response that they wrote.
     """
-    people, _left_out = able_annotators(group)
+    able = able_annotators(group)
+    able.refuse_if_only_invited()
+    people = able.users
     if len(people) < terms.readers:
         raise DomainError(
             _("%(asked)d readers per response asked, the group has %(people)d who may get new work.")

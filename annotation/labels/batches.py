@@ -11,7 +11,7 @@ from typing import Annotated
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 from pydantic import Field
 from pydantic.dataclasses import dataclass as command
 
@@ -25,12 +25,11 @@ from annotation.models import (
     ExpertGroup,
     LabelQuestion,
     LabelTask,
-    Membership,
     Physician,
     RulingRequest,
 )
-from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
-from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
+from annotation.selectors.able import able_annotators
+from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate, IncludeInvited
 from annotation.services.notices import notify_of_cases
 from annotation.services.previews import lock_group, refuse_repeated
 from annotation.services.rules import readable_constraint_errors
@@ -93,6 +92,7 @@ class LabelTerms:
     ]
     seed: CaseBatchSeed
     due_date: DueDate = None
+    include_invited: IncludeInvited = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,9 @@ def plan_labels(
     cases = tuple(filter.cases(group, questions).values_list("pk", flat=True))
     if not cases:
         raise DomainError(_("No case matches. Cases that this group was asked about before may be left out."))
-    people, left_out = able_annotators(group)
-    warnings = [_left_out(left_out)] if left_out else []
+    able = able_annotators(group, include_invited=terms.include_invited)
+    able.refuse_if_only_invited()
+    people, warnings = able.users, able.warnings()
     per_case = terms.annotators_per_case
     if len(people) < per_case:
         raise DomainError(
@@ -200,24 +201,6 @@ def not_to_ask(questions: Sequence[LabelQuestion], cases: Iterable[int], people:
         ruled = AcuityRuling.objects.filter(case__in=own_cases, adjudicator__in=people)
         pairs |= set(ruled.values_list("case_id", "adjudicator_id"))
     return pairs
-
-
-def able_annotators(group: ExpertGroup) -> tuple[list[int], int]:
-    """Annotators who may be given cases, and how many are held back."""
-    members = Membership.objects.filter(
-        group=group, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True
-    ).values_list("user_id", flat=True)
-    known = eligibilities(group)
-    able = [user for user in members if user not in known or known[user].reason not in (FAILED, WITHHELD)]
-    return able, len(members) - len(able)
-
-
-def _left_out(number: int) -> str:
-    return ngettext(
-        "%(number)d annotator gets no new work for now and is left out.",
-        "%(number)d annotators get no new work for now and are left out.",
-        number,
-    ) % {"number": number}
 
 
 @transaction.atomic

@@ -10,8 +10,9 @@ from django.db import transaction
 from django.db.models import Count, Max
 
 from accounts.models import User
-from annotation.labels.batches import able_annotators, not_to_ask
+from annotation.labels.batches import not_to_ask
 from annotation.models import FIRST_ROUND, Batch, LabelQuestion, LabelTask
+from annotation.selectors.able import able_annotators
 from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
 from annotation.services.notices import notify_of_passed_cases
 from consilium.core.transitions import transition
@@ -33,7 +34,7 @@ def takers_of(*, batch: Batch, tasks: Sequence[LabelTask]) -> dict[int, list[Lab
 
     Nobody is asked the same question about the same case twice, neither here nor in another batch.
     """
-    people, _left_out = able_annotators(batch.group)
+    people = able_annotators(batch.group).users
     questions = LabelQuestion.objects.filter(public_id__in=batch.frame.get("questions", []))
     return fitting_tasks(tasks, people, not_to_ask(list(questions), [task.case_id for task in tasks], people))
 

@@ -16,7 +16,7 @@ from accounts.models import User
 from annotation.allocation.allocate import NO_CHECKER, drawn_places, keyed
 from annotation.models import Assignment, Batch, BatchItem, ExpertGroup, Involvement, Membership, Physician, Slot
 from annotation.regrading.lacking import Lacking, graders_of, lacking_in
-from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
+from annotation.selectors.able import able_annotators
 from annotation.services.batch_terms import BatchTerms
 from annotation.services.notices import notify_of_new_work
 from annotation.services.planning import without_account
@@ -93,7 +93,9 @@ def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str
     if not lacking:
         raise DomainError(_("Nothing has to be graded again: every graded response has all of its current criteria."))
     warnings: list[str] = []
-    able = _able(group)
+    annotators = able_annotators(group)
+    able = annotators.users
+    warnings += annotators.warnings()
     if not able:
         raise DomainError(_("The group has no annotator who may get new work."))
     has_checker = Membership.objects.filter(group=group, role=Membership.Role.CHECKER, active=True).exists()
@@ -113,16 +115,6 @@ def _of_cases(rows: list[Lacking], cases: Iterable[str]) -> list[Lacking]:
         return rows
     known = dict(Response.objects.filter(pk__in=[row.response for row in rows]).values_list("pk", "case__public_id"))
     return [row for row in rows if known[row.response] in chosen]
-
-
-def _able(group: ExpertGroup) -> list[int]:
-    """Annotators who may be given new work, in the order of joining."""
-    known = eligibilities(group)
-    rows = Membership.objects.filter(
-        group=group, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True
-    ).order_by("pk")
-    users = rows.values_list("user_id", flat=True)
-    return [user for user in users if user not in known or known[user].reason not in (FAILED, WITHHELD)]
 
 
 def _given_out(

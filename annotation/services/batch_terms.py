@@ -26,6 +26,15 @@ CaseBatchSeed = Annotated[
 ]
 
 
+IncludeInvited = Annotated[
+    bool,
+    Label(
+        _("Also give work to people who are only invited"),
+        _("They have not signed in yet, and what they are given waits until they do."),
+    ),
+]
+
+
 def new_seed() -> int:
     """A seed for a new batch; it is a field of the form, so that preview and batch are drawn with the same seed."""
     return secrets.randbelow(2**53)  # exact in JSON and JavaScript, too
@@ -96,6 +105,7 @@ class BatchTerms:
             _("A response can be submitted when each criterion that cannot be assessed has a note that says why."),
         ),
     ] = False
+    include_invited: IncludeInvited = False
 
     @property
     def fraction(self) -> float:

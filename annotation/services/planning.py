@@ -21,13 +21,13 @@ from annotation.allocation.allocate import (
 )
 from annotation.allocation.specialties import case_specialty, matching
 from annotation.models import Assignment, Batch, ExpertGroup, Involvement, Membership, Physician
-from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
+from annotation.selectors.able import able_annotators
 from annotation.services.batch_terms import BatchTerms
 from annotation.services.drawing import FrameRow, Overlap, ResponseFilter, draw_sample
 from annotation.writing.exclusions import pledged_to_write
 from consilium.core.errors import DomainError
 from consilium.core.order import natural
-from rubrics.models import Case, Rubric, RubricItem
+from rubrics.models import Benchmark, Case, Rubric, RubricItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,13 @@ def plan_batch(*, group: ExpertGroup, terms: BatchTerms, filter: ResponseFilter)
     team = _team(group)
     if not team.annotators:
         raise DomainError(_("The group has no annotator yet. Add members to it first."))
-    warnings: list[str] = []
-    able = _able(group, team.annotators, warnings)
+    annotators = able_annotators(group, include_invited=terms.include_invited)
+    annotators.refuse_if_only_invited()
+    able = annotators.users
+    if not able:
+        raise DomainError(_("Every annotator of the group gets no new work for now; “Quality” says why."))
+    warnings = [*annotators.warnings(), *_not_qualified(annotators.unqualified)]
+    warnings += [*without_account(able), *without_rule_sheet(group.benchmark)]
     work = _open_work(team.annotators)
     responses = tuple(row.pk for row in sample.rows)
     cases = {row.pk: row.case for row in sample.rows}
@@ -173,35 +178,15 @@ def _team(group: ExpertGroup) -> _Team:
     return _Team(members["annotator"], members["checker"], members["adjudicator"])
 
 
-def _able(group: ExpertGroup, annotators: Collection[int], warnings: list[str]) -> list[int]:
-    """Annotators who may be given new work; includes those who still have to qualify before they can begin."""
-    known = eligibilities(group)
-    reason = {user: known[user].reason if user in known else "" for user in annotators}
-    able = [user for user in annotators if reason[user] not in (FAILED, WITHHELD)]
-    left_out = len(reason) - len(able)
-    if not able:
-        raise DomainError(_("Every annotator of the group gets no new work for now; “Quality” says why."))
-    if left_out:
-        warnings.append(
-            ngettext(
-                "%(n)d annotator gets no new work for now and is left out; “Quality” says why.",
-                "%(n)d annotators get no new work for now and are left out; “Quality” says why.",
-                left_out,
-            )
-            % {"n": left_out}
-        )
-    unqualified = sum(bool(reason[user]) for user in able)
-    if unqualified:
-        warnings.append(
-            ngettext(
-                "%(n)d annotator has not qualified yet and can begin once they have.",
-                "%(n)d annotators have not qualified yet and can begin once they have.",
-                unqualified,
-            )
-            % {"n": unqualified}
-        )
-    warnings += without_account(able)
-    return able
+def _not_qualified(number: int) -> list[str]:
+    if not number:
+        return []
+    text = ngettext(
+        "%(n)d annotator has not qualified yet and can begin once they have.",
+        "%(n)d annotators have not qualified yet and can begin once they have.",
+        number,
+    )
+    return [text % {"n": number}]
 
 
 def without_account(annotators: Collection[int]) -> list[str]:
@@ -215,6 +200,15 @@ def without_account(annotators: Collection[int]) -> list[str]:
         names,
     )
     return [text % {"n": names}]
+
+
+def without_rule_sheet(benchmark: Benchmark) -> list[str]:
+    """A warning where the benchmark does not say what "met" means: each annotator would decide that alone."""
+    if benchmark.rule_sheet.strip():
+        return []
+    return [
+        _("The benchmark has no rule sheet, so nothing tells physicians when a criterion is met. Settings has a field.")
+    ]
 
 
 def _excluded(responses: Sequence[int], team: _Team) -> set[tuple[int, int]]:

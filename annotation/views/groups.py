@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.models import User
 from accounts.services import invitations
 from accounts.views.invitation_link import after_inviting
 from annotation import access, services
@@ -41,6 +42,11 @@ def _list(request: SignedInRequest, benchmark: Benchmark, form: GroupForm) -> Ht
         annotators=members("annotator"),
         checkers=members("checker"),
         adjudicators=members("adjudicator"),
+        invited=Count(
+            "memberships__user",
+            filter=Q(memberships__active=True, memberships__user__in=User.objects.filter(User.INVITED)),
+            distinct=True,
+        ),
         batch_count=Count("batches", distinct=True),
     )
     context = {"benchmark": benchmark, "groups": rows, "form": form, "administers": is_admin(request.user, benchmark)}

@@ -11,8 +11,8 @@ from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from annotation.labels.batches import able_annotators
 from annotation.models import Batch, WritingTask, WritingTerms
+from annotation.selectors.able import able_annotators
 from annotation.services.case_handover import fitting_tasks, lock_exclusive, refuse_nothing_open, spread
 from annotation.services.notices import notify_of_writing
 from annotation.services.previews import refuse_repeated
@@ -117,7 +117,7 @@ def takers_of(*, batch: Batch, tasks: Sequence[WritingTask]) -> dict[int, list[W
 
     The same exclusions hold as for a new batch. Nobody gets back a case that they had in this batch before.
     """
-    people, _held_back = able_annotators(batch.group)
+    people = able_annotators(batch.group).users
     cases = [task.case_id for task in tasks]
     terms = batch.writing_terms
     exclusions = excluded_writers(mode=terms.mode, candidate=terms.candidate, cases=cases, people=people)

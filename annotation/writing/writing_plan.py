@@ -17,9 +17,10 @@ from pydantic.dataclasses import dataclass as command
 from accounts.models import PhysicianProfile, User
 from annotation.allocation.allocate import Allocation, Infeasible, Item, allocate, keyed
 from annotation.allocation.specialties import case_specialty, matching
-from annotation.labels.batches import CaseDifficulties, CaseFilter, CaseLanguages, CaseTags, able_annotators
+from annotation.labels.batches import CaseDifficulties, CaseFilter, CaseLanguages, CaseTags
 from annotation.models import Batch, ExpertGroup, Physician, WritingTask
-from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate
+from annotation.selectors.able import able_annotators
+from annotation.services.batch_terms import CaseBatchSeed, CaseBatchTitle, DueDate, IncludeInvited
 from annotation.writing.exclusions import ExclusionReason, Pair, excluded_writers
 from consilium.core.commands import Label, OneOf
 from consilium.core.errors import DomainError
@@ -116,6 +117,7 @@ class WritingOrder:
         ),
     ] = Batch.SpecialtyMatch.NONE
     due_date: DueDate = None
+    include_invited: IncludeInvited = False
 
     def known_candidate(self) -> Candidate | None:
         """The candidate of this name, if there is one."""
@@ -166,7 +168,9 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
     with_references = [pk for pk, _tags in matched if order.mode == UNAIDED or pk in shown]
     if not with_references:
         raise DomainError(_("No case that matches has an answer of each of the chosen references."))
-    people, held_back = able_annotators(order.group)
+    able = able_annotators(order.group, include_invited=order.include_invited)
+    able.refuse_if_only_invited()
+    people = able.users
     if len(people) < order.writers_per_case:
         raise DomainError(
             _("%(asked)d writers per case asked, the group has %(people)d annotators who may get new work.")
@@ -195,7 +199,7 @@ def plan_writing(*, order: WritingOrder, filter: WritingFilter) -> WritingPlan:
         allocation=allocation,
         loads=_loads(order.group, people, allocation, {pair for pair in excluded if pair[0] in set(drawn)}),
         left_out=tuple(_in_words(exclusions)),
-        warnings=tuple(_warnings(order, held_back, len(drawn), filter.draw)),
+        warnings=(*able.warnings(), *_warnings(order, len(drawn), filter.draw)),
         digest=sha256(repr(parts).encode()).hexdigest(),
     )
 
@@ -331,17 +335,8 @@ def _in_words(exclusions: Mapping[ExclusionReason, Collection[Pair]]) -> list[st
     return lines
 
 
-def _warnings(order: WritingOrder, held_back: int, drawn: int, n_requested: int | None) -> list[str]:
+def _warnings(order: WritingOrder, drawn: int, n_requested: int | None) -> list[str]:
     warnings = []
-    if held_back:
-        warnings.append(
-            ngettext(
-                "%(number)d annotator gets no new work for now and is left out.",
-                "%(number)d annotators get no new work for now and are left out.",
-                held_back,
-            )
-            % {"number": held_back}
-        )
     if n_requested is not None and drawn < n_requested:
         warnings.append(
             _("%(asked)d cases asked; %(drawn)d are left that can be written to.")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from enum import IntEnum, unique
 
 from django.db import connection
+from django.db.models import Model
 
 
 @unique
@@ -62,6 +63,13 @@ def lock_exclusive(lock: RowLock, key: int) -> None:
     """Wait until nobody holds the lock, and keep others from it until this transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {exclusive_lock_sql(lock, '%s')}", [key])
+
+
+def lock_table(model: type[Model]) -> None:
+    """Wait for all open writes to the model's table, and block others until this transaction ends; reads go on."""
+    with connection.cursor() as cursor:
+        table = connection.ops.quote_name(model._meta.db_table)
+        cursor.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
 
 
 @contextmanager

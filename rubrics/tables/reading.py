@@ -56,10 +56,10 @@ def rows_of_file(
     return _records(_Lines(file, record, faults, progress, form.encoding), record, faults, form)
 
 
-def rows_of_text(text: str, faults: Faults) -> Rows:
+def rows_of_text(text: str, faults: Faults, *, form: TextForm | None = None) -> Rows:
     """Rows of a pasted text: tab-separated as spreadsheets copy it, or CSV, or one cell for each line."""
     lines = io.StringIO(text.replace("\r\n", "\n").replace("\r", "\n"), newline="")
-    return _records(iter(lines), CsvRecord(), faults, TextForm(), pasted=True)
+    return _records(iter(lines), CsvRecord(), faults, form or TextForm(), pasted=True)
 
 
 class _Lines:

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_POST
 
 from accounts.access import get_invitation
 from accounts.models import User
-from accounts.services import invitations
+from accounts.services import invitations, passwords
 from accounts.services.invitations import IssuedInvitation
-from accounts.views.invitation_link import after_inviting
+from accounts.views.invitation_link import after_inviting, show_password_link
 from consilium.core import navigation
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
@@ -30,11 +30,7 @@ from rubrics.models import Benchmark
 def invite(request: SignedInRequest, slug: str) -> HttpResponse:
     """Invite somebody who was given a part without a mail, for example by a file or the API."""
     benchmark = get_administered_benchmark(request.user, slug)
-    number = request.POST.get("person", "")
-    person = User.objects.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 19 else None
-    parts = sorted(navigation.roles_in(person, benchmark)) if person is not None else []
-    if person is None or not parts:
-        raise Http404
+    person, parts = _person_of(request, benchmark)
     return _answer(
         request,
         benchmark,
@@ -43,6 +39,33 @@ def invite(request: SignedInRequest, slug: str) -> HttpResponse:
         ),
         _("The invitation to %(person)s is on its way.") % {"person": person},
     )
+
+
+@require_POST
+@signed_in
+def password_link(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show the admin a link with which somebody of the benchmark chooses a new password, once, on record."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    person, _parts = _person_of(request, benchmark)
+    back = _back(request, slug)
+    try:
+        link, record = passwords.link_by_admin(
+            user=person, scope=slug, title=benchmark.title, by=request.user, at=timezone.now()
+        )
+    except DomainError as refused:
+        messages.error(request, str(refused))
+        return redirect(back)
+    return show_password_link(request, link=link, record=record, benchmark=benchmark, back=back)
+
+
+def _person_of(request: SignedInRequest, benchmark: Benchmark) -> tuple[User, list[str]]:
+    """The person that the form names, and their parts in the benchmark; 404 where they have none."""
+    number = request.POST.get("person", "")
+    person = User.objects.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 19 else None
+    parts = sorted(navigation.roles_in(person, benchmark)) if person is not None else []
+    if person is None or not parts:
+        raise Http404
+    return person, parts
 
 
 @require_POST

@@ -105,6 +105,7 @@ ENDPOINTS |= {
     # For whoever holds the link; tests/accounts has what they answer.
     "accounts:unsubscribe": Endpoint(EVERYBODY, framework=True),
     "accounts:welcome": Endpoint(EVERYBODY, framework=True),
+    "accounts:first-run": Endpoint(EVERYBODY, framework=True),
 }
 
 # Rubrics ---------------------------------------------------------------------------------------------------------
@@ -152,6 +153,7 @@ ENDPOINTS |= {
     "rubrics:diff": Endpoint(WRITERS, a_draft_case),
     "rubrics:diff-csv": Endpoint(WRITERS, a_draft_case),
     "rubrics:invite": Endpoint(ADMIN, slug, writes_only=True),
+    "rubrics:password-link": Endpoint(ADMIN, slug, writes_only=True),
     "rubrics:invitation-again": Endpoint(ADMIN, an_invitation, writes_only=True),
     "rubrics:invitation-withdraw": Endpoint(ADMIN, an_invitation, writes_only=True),
     "rubrics:cases": Endpoint(STAFF, slug),
@@ -272,6 +274,7 @@ ENDPOINTS |= {
     "annotation:threads": Endpoint(ADMIN, slug),
     "annotation:comments-csv": Endpoint(ADMIN, slug),
     "annotation:comments-of": Endpoint(ADMIN, of(public_id=lambda world: world.in_check.public_id)),
+    "annotation:people-list": Endpoint(ADMIN, slug),
     "annotation:groups": Endpoint(STAFF, slug),
     "annotation:regrading": Endpoint(STAFF, slug),
     "annotation:regrading-csv": Endpoint(STAFF, slug),

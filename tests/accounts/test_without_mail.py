@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError, transaction
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Invitation, InvitationEvent, User
+from accounts.models import Invitation, InvitationEvent, PasswordLink, User
 from rubrics.models import Benchmark
 from tests.factories import PASSWORD, BenchmarkFactory, ExpertGroupFactory, UserFactory
 
@@ -108,6 +109,9 @@ def test_the_link_lets_its_reader_in_once(admin: Client, group: str) -> None:
 
 def test_send_again_makes_a_new_link_and_the_former_no_longer_works(admin: Client, group: str) -> None:
     former = link_of(add(admin, group))
+    page = admin.get(group).content.decode()
+    assert "New link" in page
+    assert "Send again" not in page
     row = Invitation.objects.get()
     newer = link_of(admin.post(f"/b/cardio/invitations/{row.public_id}/again/", {"next": group}))
     assert newer != former
@@ -299,7 +303,7 @@ def test_a_link_in_the_address_of_a_refused_form_is_not_logged(admin: Client, gr
 
 def test_the_page_for_forgotten_passwords_says_who_helps(client: Client) -> None:
     for language, words in (
-        ("en", ("no mail server is set", "ask the admin of your benchmark", "ask the person who runs the server")),
+        ("en", ("no mail server is set", "Ask the admin of your benchmark", "ask the person who runs the server")),
         ("zh-hans", ()),
     ):
         page = Client(headers={"accept-language": language}).get(RESET)
@@ -348,3 +352,73 @@ def test_no_link_is_made_for_who_cannot_sign_in(email: str) -> None:
     UserFactory(email="")
     with pytest.raises(CommandError, match="No active account"):
         call_command("password_link", email)
+
+
+def password_link_of(answer: Any) -> str:
+    (link,) = re.findall(
+        r"http://localhost:8000(/accounts/password/reset/key/[^<\s]+)", unescape(answer.content.decode())
+    )
+    return str(link)
+
+
+def test_an_admin_gets_a_link_to_a_new_password_once_and_on_record(admin: Client, ada: User, group: str) -> None:
+    opened_by_link(admin, group)
+    bo = User.objects.get(email="bo@example.org")
+    assert "Password link" in admin.get(group).content.decode()
+    page = admin.post("/b/cardio/password-links/", {"person": bo.pk, "next": group})
+    assert page.status_code == 200
+    assert "no-store" in page["Cache-Control"]
+    link = password_link_of(page)
+    record = PasswordLink.objects.get()
+    assert (record.user, record.link_shown_to, record.scope) == (bo, ada, "cardio")
+    listed = admin.get(group).content.decode()
+    assert "password link shown to Ada Admin" in listed
+    assert link not in listed
+    with pytest.raises(DatabaseError, match="on_record"), transaction.atomic():
+        PasswordLink.objects.update(link_shown_to=bo)
+    with pytest.raises(DatabaseError, match="on_record"), transaction.atomic():
+        record.delete()
+
+    visitor = Client()
+    form = visitor.get(link, follow=True)
+    visitor.post(form.redirect_chain[-1][0], {"password1": "nine calm otters", "password2": "nine calm otters"})
+    assert Client().login(email="bo@example.org", password="nine calm otters")
+    assert "password1" not in Client().get(link, follow=True).content.decode()
+
+
+def test_no_link_to_a_new_password_where_the_account_has_more_or_a_mail_would_do(
+    admin: Client, ada: User, benchmark: Benchmark, group: str, settings: Any
+) -> None:
+    link_of(add(admin, group))
+    bo = User.objects.get(email="bo@example.org")
+
+    def refusal(person: User) -> str:
+        page = admin.post("/b/cardio/password-links/", {"person": person.pk, "next": group}, follow=True)
+        assert not PasswordLink.objects.exists()
+        return page.content.decode()
+
+    assert "Create an invitation link instead." in refusal(bo)
+    Client().post(link_of(admin.post(f"/b/cardio/invitations/{Invitation.objects.get().public_id}/again/")), {
+        "name": "Bo Li", **NEW})  # fmt: skip
+    _with_a_part_elsewhere(bo)
+    assert "Ask the person who runs the server for a link." in refusal(bo)
+    assert "Ask the person who runs the server for a link." in refusal(ada)
+    assert admin.post("/b/cardio/password-links/", {"person": UserFactory().pk}).status_code == 404
+    # Somebody who had an account before they were added: an admin could take it over by adding them.
+    kim = UserFactory(email="kim@example.org", last_login=timezone.now())
+    admin.post(f"{group}members/", {"email": kim.email, "name": "", "role": "checker"})
+    assert "Ask the person who runs the server for a link." in refusal(kim)
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    assert "mails a link to the person" in refusal(bo)
+    assert "Password link" not in admin.get(group).content.decode()
+
+
+def test_another_admin_is_warned_of_a_link_to_a_new_password(admin: Client, neuro: Benchmark, group: str) -> None:
+    opened_by_link(admin, group)
+    Invitation.objects.update(sent_at=timezone.now(), link_shown_at=None, link_shown_to=None)
+    admin.post("/b/cardio/password-links/", {"person": User.objects.get(email="bo@example.org").pk})
+    nia = Client()
+    nia.force_login(neuro.roles.get().user)
+    form = {"email": "bo@example.org", "name": "", "role": "researcher"}
+    page = unescape(nia.post("/b/neuro/people/", form, follow=True).content.decode())
+    assert "Ada Admin was shown a link to a new password for this account, for Cardiology pilot." in page

@@ -138,7 +138,14 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
         "title": "By API", "group": group["id"], "check_policy": "none", "seed": 5, "filter": {"draw": 2},
         "explain_cannot_assess": True,
     }  # fmt: skip
+    # The only annotator has not opened the account, so they get work only where that is asked for.
+    refused = client.post(f"{base}/batches/preview/", new, format="json")
+    assert refused.status_code == 422
+    assert "invited and have not signed in yet" in str(refused.json())
+    assert member["invited"] is True
+    new["include_invited"] = True
     plan = client.post(f"{base}/batches/preview/", new, format="json").json()
+    assert plan["warnings"] == ["1 annotator is invited and has not signed in yet; their work waits until they do."]
     assert (plan["responses"], plan["in_frame"], plan["decisions"]) == (2, 3, 6)
     assert [load["responses"] for load in plan["loads"]] == [2]
     wrong = client.post(f"{base}/batches/", {**new, "digest": "0" * 16}, format="json")
@@ -153,7 +160,11 @@ def test_groups_and_batches_through_the_api(workshop: Workshop) -> None:
     assert client.patch(url, {"status": "closed"}, format="json").status_code == 400
     assert client.post(f"{url}pause/").json()["status"] == "paused"
     assert client.post(f"{url}open/").json()["status"] == "open"
-    assert client.post(f"{url}close/").json()["status"] == "closed"
+    refused = client.post(f"{url}close/")
+    assert refused.status_code == 409
+    assert "2 of 2 pieces of work are not finished." in str(refused.json())
+    assert client.get(url).json()["status"] == "open"
+    assert client.post(f"{url}close/", {"drop_unfinished": True}, format="json").json()["status"] == "closed"
     assert client.post(f"{url}open/").status_code == 409
     assert client.post(f"{base}/batches/", {**new, "is_staff": True}, format="json").status_code == 400
     both = {"group": workshop.group.public_id, "other": group["id"]}

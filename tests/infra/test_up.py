@@ -228,7 +228,14 @@ def test_starts_serves_and_leaves_nothing_behind_on_ctrl_c(start_up):
     hosts = (f"localhost:{up.port}", f"127.0.0.1:{up.port}", "localhost:1", "localhost:6666", "localhost")
     assert [up.status("/accounts/login/", host) for host in hosts] == [200, 200, 400, 400, 400]
     assert up.status("/healthz", "localhost") == 200
-    assert "another one must stand in ALLOWED_HOSTS" in (up.home / "logs" / "web.log").read_text()
+    web_log = (up.home / "logs" / "web.log").read_text()
+    assert "another one must stand in ALLOWED_HOSTS" in web_log
+    assert "Starting gunicorn" in " ".join(json.loads(line)["event"] for line in web_log.splitlines())
+
+    # Nobody has an account: the first one is made with a code, which is in the terminal and nowhere else.
+    code = re.search(r"^  ((?:[A-Z2-9]{4}-){3}[A-Z2-9]{4})$", up.output_file.read_text(), re.M)[1]
+    assert "Code from the terminal" in up.get("/")[1]
+    assert all(code not in log.read_text() for log in (up.home / "logs").iterdir())
 
     key = up.home / "secret_key"
     assert key.stat().st_mode & 0o777 == 0o600
@@ -348,6 +355,39 @@ def test_five_ends_within_a_minute_end_everything_and_say_why(up, home):
     assert "The beat process ended by itself (exit code -9), for the 5th time within 60 s" in output
     assert re.search(r"^(CommandError: )?beat \| celery beat v\S+ .* is starting", output, re.M), output
     assert up.nothing_left()
+
+
+def test_the_port_is_held_from_the_start(tmp_path, home):
+    """While the database is prepared nobody else may take the port, and answer in place of the web server."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    first = Up(home, PORT=str(port))
+    wait_until(lambda: "Preparing" in first.output_file.read_text(), within_s=60, message="the first prepares")
+    second = Up(tmp_path / "another", PORT=str(port))
+    assert second.process.wait(timeout=120) == 1
+    assert f"Port {port} is taken" in second.output_file.read_text()
+    assert "Preparing" not in second.output_file.read_text()
+    first.process.send_signal(signal.SIGINT)
+    first.process.wait(timeout=120)
+    assert first.nothing_left()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("PORT", "abc", "Error: The environment variable PORT must be a whole number, and is 'abc'."),
+        ("PORT", "70000", "PORT must be a number from 1 to 65535, and is 70000."),
+        ("CONSILIUM_HOME", "/proc/nowhere", "Set CONSILIUM_HOME to a folder that you may write to."),
+        ("DATABASE_URL", "postgres://a:b@127.0.0.1:1/c", "The database cannot be reached. Check DATABASE_URL."),
+    ],
+)
+def test_what_the_operator_can_mend_is_explained_without_a_traceback(tmp_path, name, value, message):
+    failed = Up(tmp_path / "home", **{name: value})
+    assert failed.process.wait(timeout=120) == 1
+    output = failed.output_file.read_text()
+    assert message in output
+    assert "Traceback" not in output
 
 
 def test_a_taken_port_is_named(home):

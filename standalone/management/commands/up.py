@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import select
+import shlex
 import signal
 import socket
 import subprocess
@@ -27,7 +28,9 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import CommandError, call_command, get_commands
 from django.core.management.base import BaseCommand
 from django.db import connections
+from django.utils import timezone
 
+from accounts.services.first_run import new_setup_code
 from accounts.services.mails import has_mail_server
 from consilium.healthcheck import is_well, known_host
 from consilium.hosts import bound_name
@@ -37,6 +40,8 @@ from standalone.supervisor import Stopped, Supervisor
 
 READY_WITHIN_S = 60.0
 ANOTHER_ENDS_WITHIN_S = 20.0
+MAX_PORT = 65_535
+BACKLOG = 2048  # gunicorn's own default
 
 
 class Command(BaseCommand):
@@ -61,9 +66,9 @@ class Command(BaseCommand):
             signal.signal(number, self._on_signal)
         failure: Exception | None = None
         try:
-            with self._only_one() as lock, self._reaper(lock) as reaper:
-                self._refuse_taken_port(bind, port)
-                processes = [web(bind=f"{bind}:{port}"), WORKER, BEAT]
+            # The port is held from here on: preparing may take minutes, and no other server may answer in its place.
+            with self._only_one() as lock, self._listen(bind, port) as listener, self._reaper(lock) as reaper:
+                processes = [web(descriptor=listener.fileno()), WORKER, BEAT]
                 if self._prepare(with_demo=not no_demo and _wants_demo()):
                     processes.append(rule_endpoint(port=self._rule_port()))
                 self._say("Starting web server, worker and beat …")
@@ -158,18 +163,26 @@ class Command(BaseCommand):
             reaper.stdin.close()
             reaper.wait()
 
-    def _refuse_taken_port(self, bind: str, port: int) -> None:
+    @contextlib.contextmanager
+    def _listen(self, bind: str, port: int) -> Iterator[socket.socket]:
+        """The socket of the web server, which inherits it; refuse an address where another server listens."""
+        if not 1 <= port <= MAX_PORT:
+            raise CommandError(f"PORT must be a number from 1 to {MAX_PORT}, and is {port}.")
         family = socket.AF_INET6 if ":" in bind else socket.AF_INET
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with socket.socket(family, socket.SOCK_STREAM) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind((bind, port))
+                listener.bind((bind, port))
+                listener.listen(BACKLOG)
             except OSError as error:
                 if error.errno == errno.EADDRINUSE:
                     raise CommandError(
-                        f"Port {port} is taken. Stop what listens there, or choose another: PORT={port + 1} make up"
+                        f"Port {port} is taken. Stop what listens there, or choose another: PORT={_other(port)} make up"
                     ) from None
-                raise CommandError(f"Cannot listen on {bind}:{port}: {error.strerror}.") from None
+                raise CommandError(
+                    f"Cannot listen on {bind}:{port}: {error.strerror}. BIND and PORT set the address."
+                ) from None
+            yield listener
 
     # Preparing ----------------------------------------------------------------------------------------------------
 
@@ -240,6 +253,11 @@ class Command(BaseCommand):
             time.sleep(0.1)
         raise CommandError(f"The web server did not answer within {READY_WITHIN_S:.0f} s; its log: {self.home}/logs")
 
+    def _command(self, words: str) -> str:
+        """A command of the product as it is typed in another terminal."""
+        home = f"CONSILIUM_HOME={shlex.quote(str(self.home))} " if "CONSILIUM_HOME" in os.environ else ""
+        return f"{home}{shlex.quote(_short(sys.executable))} manage.py {words}"
+
     def _print_summary(self, bind: str, port: int) -> None:
         address = settings.SITE_URL or f"http://{bound_name(bind)}:{port}"
         lines = ["", f"Consilium is at {address}", ""]
@@ -247,18 +265,41 @@ class Command(BaseCommand):
             lines += ["Requests for another host or port are refused: the proxy has to pass on the header Host.", ""]
         if not has_mail_server():
             lines += ["No mail server is set (EMAIL_URL): admins hand on the links of invitations themselves.", ""]
+        code = new_setup_code(at=timezone.now())
+        if code:
+            lines += [
+                "Nobody has an account yet. Open the address in a browser, and make the first account with this code:",
+                f"  {code}",
+                "It works once. To make the account in a terminal instead:",
+                f"  {self._command('add_person you@example.org --creates-benchmarks')}",
+                "",
+            ]
         sign_ins = _demo_sign_ins()
         if sign_ins:
             width = max(len(role) for role, _email, _password in sign_ins)
             email_width = max(len(email) for _role, email, _password in sign_ins)
             lines.append("Demo sign-ins (made up, for this machine only):")
             lines += [f"  {role:<{width}}  {email:<{email_width}}  {password}" for role, email, password in sign_ins]
-            lines.append("")
+            lines += [
+                "",
+                "For an account of your own:",
+                f"  {self._command('add_person you@example.org --creates-benchmarks')}",
+                "",
+            ]
         if "RULE_ENDPOINT" in self.address:
             lines += [f"An endpoint that follows rules, for the demo: {self.address['RULE_ENDPOINT']}", ""]
         lines.append(f"Logs are in {self.home / 'logs'}. Ctrl-C stops everything.")
         self.stdout.write("\n".join(lines))
         self.stdout.flush()
+
+
+def _short(path: str) -> str:
+    """The path from the folder of the checkout, where it lies below it."""
+    return str(Path(path).relative_to(settings.BASE_DIR)) if Path(path).is_relative_to(settings.BASE_DIR) else path
+
+
+def _other(port: int) -> int:
+    return port + 1 if port < MAX_PORT else port - 1
 
 
 def _wants_demo() -> bool:

@@ -1,0 +1,55 @@
+"""The form that takes a list of people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from accounts.notices import PARTS
+from consilium.core.limits import MAX_GROUP_NAME_LENGTH
+
+MAX_FILE_BYTES = 1 << 20
+EXAMPLE = "email,name,role,group,specialty\nann@example.org,Ann Example,annotator,Group A,neurology"
+
+
+class PeopleForm(forms.Form):
+    """A pasted list or a file, and what is meant where a row names no role or group."""
+
+    text = forms.CharField(
+        label=_("List"),
+        required=False,
+        max_length=MAX_FILE_BYTES,
+        help_text=_(
+            "A person a line: e-mail address, name, role, group, specialty, capacity. Only the address must be there. "
+            "Copy it from a spreadsheet, or put commas between the cells; a heading may give the columns another order."
+        ),
+        widget=forms.Textarea(attrs={"rows": 8, "placeholder": EXAMPLE, "spellcheck": "false"}),
+    )
+    file = forms.FileField(
+        label=_("Or a file"), required=False, help_text=_("CSV or XLSX with the same columns, instead of the list.")
+    )
+    role = forms.ChoiceField(label=_("Role where a line names none"), choices=list(PARTS.items()), initial="annotator")
+    group = forms.CharField(
+        label=_("Group where a line names none"),
+        required=False,
+        max_length=MAX_GROUP_NAME_LENGTH,
+        help_text=_("A group that is not there yet is made."),
+        widget=forms.TextInput(attrs={"list": "known-groups", "autocomplete": "off"}),
+    )
+    digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+
+    def clean_file(self) -> Any:
+        """Refuse a file that no list of people needs."""
+        file = self.cleaned_data["file"]
+        if file is not None and file.size > MAX_FILE_BYTES:
+            raise forms.ValidationError(_("The file is larger than %(n)s MiB."), params={"n": MAX_FILE_BYTES >> 20})
+        return file
+
+    def clean(self) -> dict[str, Any]:
+        """Either a list or a file."""
+        data: dict[str, Any] = super().clean() or {}
+        if not self.errors and not (data.get("text") or "").strip() and data.get("file") is None:
+            self.add_error("text", _("Paste a list, or choose a file."))
+        return data

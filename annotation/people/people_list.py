@@ -1,0 +1,195 @@
+"""Reads a list of people: a row each, with or without a heading. Faults name line and field."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from django.utils import translation
+
+from accounts.notices import PARTS
+from annotation.models import Membership
+from consilium.core.csvfile import stream_csv
+from consilium.core.limits import MAX_GROUP_NAME_LENGTH, MAX_PERSON_NAME_LENGTH, MAX_SPECIALTY_LENGTH
+from consilium.core.phrases import Phrase
+from rubrics.parsing.faults import Faults
+from rubrics.tables.columns import Cell, Formula, text_of
+from rubrics.tables.reading import Rows, rows_of_text
+
+# The columns, in the order of a list without a heading.
+COLUMNS = ("email", "name", "role", "group", "specialty", "capacity")
+# Names that people give to the columns, in English and Chinese; compared in lower case without blanks and signs.
+NAMES = {
+    "email": ("email", "emailaddress", "mail", "address", "邮箱", "电子邮箱", "电子邮件", "邮件地址"),
+    "name": ("name", "fullname", "person", "physician", "姓名", "名字", "医生"),
+    "role": ("role", "part", "角色", "职责"),
+    "group": ("group", "expertgroup", "组", "小组", "专家组"),
+    "specialty": ("specialty", "speciality", "specialties", "specialities", "专业", "专科", "科室"),
+    "capacity": ("capacity", "工作量上限", "上限"),
+}
+_BY_NAME = {name: column for column, names in NAMES.items() for name in names}
+MAX_PEOPLE = 100
+MAX_CAPACITY = 10_000
+MAX_LENGTHS = {
+    "email": 254,
+    "name": MAX_PERSON_NAME_LENGTH,
+    "group": MAX_GROUP_NAME_LENGTH,
+    "specialty": MAX_SPECIALTY_LENGTH,
+}
+IN_GROUPS = frozenset(Membership.Role.values)
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPerson:
+    """One row: a person and the part that they are given. ``group`` is empty for parts outside expert groups."""
+
+    line: int
+    email: str
+    name: str
+    role: str
+    group: str
+    specialty: str
+    capacity: int | None
+
+
+def column_named(heading: str) -> str:
+    """The column that a heading names; empty if none does."""
+    return _BY_NAME.get(_plain(heading), "")
+
+
+def people_of_text(text: str, faults: Faults, *, role: str, group: str) -> list[ListedPerson]:
+    """The people of a pasted text, with a comma, semicolon or tab between cells; ``role`` and ``group`` fill gaps."""
+    first = text.lstrip("\r\n \ufeff").split("\n", 1)[0]
+    delimiter = next((sign for sign in ("\t", ",", ";") if sign in first), ",")
+    form = TextForm(delimiter=delimiter, field_of=column_named)
+    return read_people(rows_of_text(text, faults, form=form), faults, role, group)
+
+
+def read_people(rows: Rows, faults: Faults, role: str, group: str) -> list[ListedPerson]:
+    """The people of the rows; what cannot be read becomes a fault. ``role`` and ``group`` fill empty cells."""
+    people: list[ListedPerson] = []
+    columns: Sequence[str] = ()
+    given: dict[tuple[str, str, str], int] = {}
+    for line, cells in rows:
+        if not columns:
+            if any("@" in text_of(cell) for cell in cells):
+                columns = COLUMNS
+            else:
+                columns = _heading(line, cells, faults)
+                if not columns:
+                    return []
+                continue
+        if len(people) == MAX_PEOPLE:
+            faults.add(line, "", Phrase("A list has at most %(n)s people. Split it.", n=MAX_PEOPLE))
+            return people
+        total = faults.total
+        person = _person(line, columns, cells, faults, role, group)
+        key = (person.email.lower(), person.role, person.group.casefold())
+        if key in given:
+            message = Phrase("This person has this role already on line %(line)s.", line=given[key])
+            faults.add(line, "email", message)
+        given.setdefault(key, line)
+        if faults.total == total:
+            people.append(person)
+    if not given and not faults.total:
+        faults.add(0, "", Phrase("The list names nobody."))
+    return people
+
+
+def as_csv(people: Iterable[ListedPerson]) -> str:
+    """The people as `people_of_text` reads them."""
+    return "".join(stream_csv(COLUMNS, [[getattr(person, name) for name in COLUMNS] for person in people]))
+
+
+def _heading(line: int, cells: Sequence[Cell], faults: Faults) -> list[str]:
+    """The columns of a heading; empty, with faults, if one is unknown or there twice, or there is no address."""
+    headings = [text_of(cell) for cell in cells]
+    while headings and not headings[-1]:
+        headings.pop()
+    columns = [column_named(heading) for heading in headings]
+    total = faults.total
+    for place, (heading, column) in enumerate(zip(headings, columns, strict=True)):
+        if not column:
+            message = Phrase("The columns are %(columns)s; this is none of them.", columns=", ".join(COLUMNS))
+            faults.add(line, heading or f"#{place + 1}", message)
+        elif column in columns[:place]:
+            faults.add(line, heading, Phrase("This column is there twice."))
+    if "email" not in columns:
+        faults.add(line, "email", Phrase("No line can be read without this column."))
+    return columns if faults.total == total else []
+
+
+def _person(
+    line: int, columns: Sequence[str], cells: Sequence[Cell], faults: Faults, role: str, group: str
+) -> ListedPerson:
+    row = dict.fromkeys(COLUMNS, "")
+    for place, cell in enumerate(cells):
+        field = columns[place] if place < len(columns) else ""
+        if isinstance(cell, Formula):
+            faults.add(line, field, Phrase("This is a formula. Write its value."))
+        elif text := text_of(cell):
+            if not field:
+                faults.add(line, "", Phrase("The row has more cells than there are columns."))
+                break
+            row[field] = text
+            if _NOT_STORABLE.search(text) or "\n" in text:
+                faults.add(line, field, Phrase("This has characters that cannot be stored."))
+            elif len(text) > MAX_LENGTHS.get(field, len(text)):
+                faults.add(line, field, Phrase("This has more than %(n)s characters.", n=MAX_LENGTHS[field]))
+    if not row["email"]:
+        faults.add(line, "email", Phrase("There is no address."))
+    part = _roles().get(_plain(row["role"]), "") if row["role"] else role
+    if not part:
+        message = Phrase("The roles are %(roles)s.", roles=", ".join(PARTS))
+        faults.add(line, "role", message)
+    return ListedPerson(
+        line,
+        row["email"],
+        row["name"],
+        part,
+        _group(line, part, row["group"], group, faults),
+        row["specialty"],
+        _capacity(line, part, row["capacity"], faults),
+    )
+
+
+def _group(line: int, role: str, written: str, otherwise: str, faults: Faults) -> str:
+    if role in IN_GROUPS:
+        if not (written or otherwise):
+            faults.add(line, "group", Phrase("Who grades, checks or adjudicates belongs to an expert group. Name it."))
+        return written or otherwise
+    if written and role:
+        faults.add(line, "group", Phrase("This role belongs to no expert group. Leave the cell empty."))
+    return ""
+
+
+def _capacity(line: int, role: str, written: str, faults: Faults) -> int | None:
+    if not written:
+        return None
+    if role != Membership.Role.ANNOTATOR:
+        faults.add(line, "capacity", Phrase("Only annotators have a capacity."))
+    elif not re.fullmatch("[0-9]{1,5}", written) or not 1 <= int(written) <= MAX_CAPACITY:
+        message = Phrase("A capacity is a whole number from 1 to %(most)s, or empty for no limit.", most=MAX_CAPACITY)
+        faults.add(line, "capacity", message)
+    else:
+        return int(written)
+    return None
+
+
+@cache
+def _roles() -> dict[str, str]:
+    """Roles by the words for them: as the API has them, and as the pages call them in each language."""
+    words = {_plain(role): role for role in PARTS}
+    for language in ("en", "zh-hans"):
+        with translation.override(language):
+            words |= {_plain(str(label)): role for role, label in PARTS.items()}
+            words |= {_plain(str(label)): str(role) for role, label in Membership.Role.choices}
+    return words
+
+
+def _plain(text: str) -> str:
+    return "".join(character for character in unicodedata.normalize("NFKC", text).lower() if character.isalnum())

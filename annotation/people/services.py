@@ -1,0 +1,103 @@
+"""Gives the people of a list their parts in a benchmark, and invites them: all of them or nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.urls import reverse
+
+from accounts.models import User
+from accounts.services import invitations, person_of, suggest_specialty
+from accounts.services.invitations import IssuedInvitation
+from annotation.models import ExpertGroup
+from annotation.people.people_list import IN_GROUPS, ListedPerson
+from annotation.services.groups import create_group, invite_member, set_capacity
+from consilium.core.errors import DomainError
+from rubrics.models import AuthoringRole, Benchmark, BenchmarkRole
+from rubrics.parsing.faults import Faults
+from rubrics.services import give_authoring_role, grant_role
+
+
+@dataclass(frozen=True, slots=True)
+class AddedPerson:
+    """A person of a list and what their row brought: an account, a group, the part, and an invitation or none."""
+
+    listed: ListedPerson
+    user: User
+    is_new: bool
+    makes_group: bool
+    had_part: bool
+    issued: IssuedInvitation | None
+
+
+@transaction.atomic
+def add_people(*, benchmark: Benchmark, people: Sequence[ListedPerson], by: User, at: datetime) -> list[AddedPerson]:
+    """Add everybody, and make the expert groups that are not there. `ImportRefused` if one row cannot be done.
+
+    A specialty is stored only for people who have never opened their account: others keep their own profile.
+    """
+    faults = Faults()
+    added = []
+    for listed in people:
+        field = "email"
+        try:
+            with transaction.atomic():
+                is_new = not User.objects.filter(email__iexact=listed.email).exists()
+                user = person_of(email=listed.email, name=listed.name)
+                field = "role"
+                if listed.role in IN_GROUPS:
+                    group, makes_group = _group(benchmark, listed.group)
+                    had_part = group.memberships.filter(user=user, role=listed.role, active=True).exists()
+                    membership, issued = invite_member(group=group, role=listed.role, email=user.email, by=by, at=at)
+                    if listed.specialty:
+                        suggest_specialty(user=user, specialty=listed.specialty)
+                    if listed.capacity is not None:
+                        field = "capacity"
+                        set_capacity(membership=membership, capacity=listed.capacity)
+                else:
+                    makes_group = False
+                    had_part, issued = _outside_groups(benchmark, user, listed.role, by, at)
+        except DomainError as refused:
+            faults.add(listed.line, field, str(refused))
+        else:
+            added.append(AddedPerson(listed, user, is_new, makes_group, had_part, issued))
+    faults.refuse_if_any()
+    return added
+
+
+@transaction.atomic
+def preview_people(
+    *, benchmark: Benchmark, people: Sequence[ListedPerson], by: User, at: datetime
+) -> list[AddedPerson]:
+    """What `add_people` would do, or the `ImportRefused` that it would raise; nothing is stored, no mail is sent."""
+    added = add_people(benchmark=benchmark, people=people, by=by, at=at)
+    transaction.set_rollback(True)
+    return added
+
+
+def _group(benchmark: Benchmark, name: str) -> tuple[ExpertGroup, bool]:
+    """The group of that name, whatever its capital letters, and whether it was made now."""
+    known = benchmark.groups.filter(name__iexact=name).order_by("pk").first()
+    return (known, False) if known is not None else (create_group(benchmark=benchmark, name=name), True)
+
+
+def _outside_groups(
+    benchmark: Benchmark, user: User, role: str, by: User, at: datetime
+) -> tuple[bool, IssuedInvitation | None]:
+    """Give a part that belongs to no group; whether the person had it, and their invitation."""
+    if role in BenchmarkRole.Role.values:
+        had_part = benchmark.roles.filter(user=user, role=role, active=True).exists()
+        grant_role(benchmark=benchmark, user=user, role=role)
+        url = reverse("rubrics:overview", args=[benchmark.slug])
+    else:
+        had_part = benchmark.authoring_roles.filter(user=user, role=role, active=True).exists()
+        give_authoring_role(benchmark=benchmark, user=user, role=role, at=at)
+        writes = role == AuthoringRole.Role.AUTHOR
+        url = reverse("rubrics:write", args=[benchmark.slug]) if writes else reverse("accounts:home")
+    issued = invitations.invite(
+        user=user, scope=benchmark.slug, title=benchmark.title, part=role, by=by, at=at, url=url
+    )
+    return had_part, issued

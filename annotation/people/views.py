@@ -1,0 +1,110 @@
+"""The page that adds many people at once: a list, its preview, and the links to pass on where no mail goes out."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, BinaryIO, cast
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from accounts.notices import PARTS
+from annotation.people.forms import PeopleForm
+from annotation.people.people_list import ListedPerson, as_csv, column_named, people_of_text, read_people
+from annotation.people.services import AddedPerson, add_people, preview_people
+from consilium.core.errors import ImportRefused
+from consilium.core.htmx import SignedInRequest, signed_in
+from rubrics.access import get_administered_benchmark
+from rubrics.models import Benchmark
+from rubrics.parsing.faults import Faults
+from rubrics.tables import rows_of_file
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def people_list(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Take a list; POST previews it, or adds the people of the list that was previewed."""
+    benchmark = get_administered_benchmark(request.user, slug)
+    if request.method != "POST":
+        return _page(request, benchmark, PeopleForm(initial={"group": request.GET.get("group", "")}))
+    form = PeopleForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, benchmark, form, status=422)
+    try:
+        people = _people_of(form)
+        list_text = as_csv(people)
+        digest = sha256(list_text.encode()).hexdigest()
+        if request.POST.get("step") == "add" and form.cleaned_data["digest"] == digest:
+            added = add_people(benchmark=benchmark, people=people, by=request.user, at=timezone.now())
+            return _after_adding(request, benchmark, added)
+        preview = preview_people(benchmark=benchmark, people=people, by=request.user, at=timezone.now())
+    except ImportRefused as refused:
+        return _page(request, benchmark, form, status=refused.status_code, refused=refused)
+    # The form now has the whole list, so the file need not be sent again.
+    shown = PeopleForm(initial={**form.cleaned_data, "text": list_text, "digest": digest, "file": None})
+    changed = request.POST.get("step") == "add"
+    return _page(request, benchmark, shown, preview=_rows(preview), has_changed=changed)
+
+
+def _people_of(form: PeopleForm) -> list[ListedPerson]:
+    """The people of the file or of the text; `ImportRefused` names what cannot be read."""
+    faults = Faults()
+    values = form.cleaned_data
+    if values["file"] is not None:
+        rows = rows_of_file(cast(BinaryIO, values["file"]), faults, form=TextForm(field_of=column_named))
+        people = read_people(rows, faults, values["role"], values["group"].strip())
+    else:
+        people = people_of_text(values["text"], faults, role=values["role"], group=values["group"].strip())
+    faults.refuse_if_any()
+    return people
+
+
+def _page(
+    request: SignedInRequest, benchmark: Benchmark, form: PeopleForm, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    context |= {"benchmark": benchmark, "form": form, "groups": benchmark.groups.order_by("name")}
+    return render(request, "annotation/people/list.html", context, status=status)
+
+
+def _rows(added: list[AddedPerson]) -> list[dict[str, Any]]:
+    return [
+        {
+            "person": person,
+            "part": PARTS[person.listed.role],
+            "way": "had_part" if person.had_part else person.issued.way if person.issued else "",
+        }
+        for person in added
+    ]
+
+
+def _after_adding(request: SignedInRequest, benchmark: Benchmark, added: list[AddedPerson]) -> HttpResponse:
+    """Say how everybody learns of it; show the links once where they have to be passed on."""
+    for person in added:
+        if person.issued is not None and person.issued.warning:
+            messages.error(request, person.issued.warning)
+    n_people = len({person.user.pk for person in added})
+    text = ngettext("%(n)d person was added.", "%(n)d people were added.", n_people) % {"n": n_people}
+    mailed = len({person.user.pk for person in added if person.issued is not None and person.issued.way == "mail"})
+    if mailed:
+        sent = ngettext("%(n)d invitation is on its way.", "%(n)d invitations are on their way.", mailed)
+        text = f"{text} {sent % {'n': mailed}}"
+    messages.success(request, text)
+    operator = [person.user.email for person in added if person.issued is not None and person.issued.way == "operator"]
+    if operator:
+        words = _("Ask the person who runs the server for a link for: %(emails)s.")
+        messages.warning(request, words % {"emails": ", ".join(dict.fromkeys(operator))})
+    linked = [person for person in added if person.issued is not None and person.issued.link]
+    back = reverse("annotation:groups", args=[benchmark.slug])
+    if not linked:
+        return redirect(back)
+    context = {"benchmark": benchmark, "rows": _rows(linked), "back": back, "expires": linked[0].issued}
+    response = render(request, "annotation/people/links.html", context)
+    add_never_cache_headers(response)
+    return response

@@ -1,0 +1,92 @@
+"""Which annotators of a group may be given new work, and why the others are left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import User
+from annotation.models import ExpertGroup, Membership
+from annotation.selectors.eligibility import FAILED, WITHHELD, eligibilities
+from consilium.core.errors import DomainError
+
+
+@dataclass(frozen=True, slots=True)
+class AbleAnnotators:
+    """Annotators who may be given new work, in the order of joining, and how many of the group are left out.
+
+    ``users`` includes those who still have to qualify before they can begin (``unqualified`` of them), and, where that
+    was asked for, those who are only invited (``given_to_invited``). Left out are ``held_back`` annotators who failed
+    or are withheld, and ``invited`` ones who have never opened their account.
+    """
+
+    users: list[int]
+    unqualified: int
+    given_to_invited: int
+    held_back: int
+    invited: int
+
+    def refuse_if_only_invited(self) -> None:
+        """`DomainError` where those who may be given work are only invited; it says what can be done."""
+        if not self.users and self.invited:
+            raise DomainError(
+                _(
+                    "The annotators of the group are invited and have not signed in yet. Wait until one of them has, "
+                    "or choose “Also give work to people who are only invited”."
+                )
+            )
+
+    def warnings(self) -> list[str]:
+        """Who is left out, and whose work has to wait."""
+        texts = []
+        if self.held_back:
+            texts.append(
+                ngettext(
+                    "%(n)d annotator gets no new work for now and is left out; “Quality” says why.",
+                    "%(n)d annotators get no new work for now and are left out; “Quality” says why.",
+                    self.held_back,
+                )
+                % {"n": self.held_back}
+            )
+        if self.invited:
+            texts.append(
+                ngettext(
+                    "%(n)d annotator is invited, has not signed in yet, and is left out.",
+                    "%(n)d annotators are invited, have not signed in yet, and are left out.",
+                    self.invited,
+                )
+                % {"n": self.invited}
+            )
+        if self.given_to_invited:
+            texts.append(
+                ngettext(
+                    "%(n)d annotator is invited and has not signed in yet; their work waits until they do.",
+                    "%(n)d annotators are invited and have not signed in yet; their work waits until they do.",
+                    self.given_to_invited,
+                )
+                % {"n": self.given_to_invited}
+            )
+        return texts
+
+
+def able_annotators(group: ExpertGroup, *, include_invited: bool = False) -> AbleAnnotators:
+    """Annotators who may be given new work; ``include_invited``: also those who have never opened their account."""
+    members = list(
+        Membership.objects.filter(group=group, role=Membership.Role.ANNOTATOR, active=True, user__is_active=True)
+        .order_by("pk")
+        .values_list("user_id", flat=True)
+    )
+    known = eligibilities(group)
+    reason = {user: known[user].reason if user in known else "" for user in members}
+    allowed = [user for user in members if reason[user] not in (FAILED, WITHHELD)]
+    invited = set(User.objects.filter(User.INVITED, pk__in=allowed).values_list("pk", flat=True))
+    users = allowed if include_invited else [user for user in allowed if user not in invited]
+    return AbleAnnotators(
+        users=users,
+        unqualified=sum(bool(reason[user]) for user in users),
+        given_to_invited=len(invited) if include_invited else 0,
+        held_back=len(members) - len(allowed),
+        invited=0 if include_invited else len(invited),
+    )

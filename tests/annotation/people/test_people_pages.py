@@ -1,0 +1,162 @@
+"""Many people at once: the preview stores nothing, one fault adds nobody, and links are shown once."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from io import BytesIO
+from typing import Any
+
+import openpyxl
+import pytest
+from django.core import mail
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Invitation, PhysicianProfile, User
+from annotation.models import ExpertGroup, Membership
+from rubrics.models import Benchmark
+from tests.factories import BenchmarkFactory, ExpertGroupFactory, UserFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+PAGE = "/b/cardio/groups/people/"
+LIST = """email,name,role,group,specialty,capacity
+ann@example.org,Ann Lee,annotator,Group A,cardiology,20
+bo@example.org,Bo Li,checker,Group A,,
+bo@example.org,Bo Li,adjudicator,group a,,
+eva@example.org,Eva,researcher,,,
+kim@example.org,Kim,author,,,
+"""
+
+
+@pytest.fixture
+def ada() -> User:
+    return UserFactory(name="Ada Admin", last_login=timezone.now())
+
+
+@pytest.fixture
+def benchmark(ada: User) -> Benchmark:
+    return BenchmarkFactory(slug="cardio", title="Cardiology pilot", admin=ada)
+
+
+@pytest.fixture
+def admin(ada: User, benchmark: Benchmark, client: Client) -> Client:
+    client.force_login(ada)
+    return client
+
+
+@pytest.fixture
+def no_mail(settings: Any) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+
+def preview(admin: Client, text: str = LIST, **values: Any) -> Any:
+    return admin.post(PAGE, {"text": text, "role": "annotator", "group": "", "step": "preview", **values})
+
+
+def add_previewed(admin: Client, shown: Any, **values: Any) -> Any:
+    """Press *Add* on the page that shows the preview: send its own fields."""
+    form = shown.context["form"]
+    fields = {name: form.initial.get(name) or "" for name in ("text", "role", "group", "digest")}
+    return admin.post(PAGE, {**fields, "step": "add", **values}, follow=True)
+
+
+def nothing_stored() -> bool:
+    stored = [ExpertGroup.objects, Membership.objects, Invitation.objects, PhysicianProfile.objects]
+    return User.objects.count() == 1 and not any(rows.exists() for rows in stored)
+
+
+def test_the_preview_stores_nothing_and_then_everybody_is_added(
+    admin: Client, benchmark: Benchmark, no_mail: None
+) -> None:
+    shown = preview(admin)
+    text = shown.content.decode()
+    assert shown.status_code == 200
+    assert text.count("You get an invitation link to pass on.") == 4
+    assert "Has an invitation link already." in text  # Bo's second part
+    assert "Add all 5" in text
+    assert "/welcome/" not in text
+    assert nothing_stored()
+
+    links = add_previewed(admin, shown)
+    page = unescape(links.content.decode())
+    paths = re.findall(r"http://localhost:8000(/welcome/[^<\s]+)", page)
+    assert len(paths) == 4
+    assert "no-store" in links["Cache-Control"]
+    assert all(Client().get(path).status_code == 200 for path in paths)
+    members = Membership.objects.values_list("user__email", "role", "group__name", "capacity").order_by("pk")
+    assert list(members) == [
+        ("ann@example.org", "annotator", "Group A", 20),
+        ("bo@example.org", "checker", "Group A", None),
+        ("bo@example.org", "adjudicator", "Group A", None),
+    ]
+    assert benchmark.roles.get(user__email="eva@example.org").role == "researcher"
+    assert benchmark.authoring_roles.get().user.name == "Kim"
+    assert Invitation.objects.exclude(link_shown_to=None).count() == 4
+    # The specialty that the admin knew is proposed to its owner.
+    welcome = Client().get(paths[page.split("/welcome/")[0].count("nobody")]).content.decode()
+    assert 'value="cardiology"' in welcome
+
+
+def test_with_a_mail_server_everybody_gets_a_mail(
+    admin: Client, benchmark: Benchmark, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        shown = preview(admin)
+    assert mail.outbox == []
+    with django_capture_on_commit_callbacks(execute=True):
+        page = add_previewed(admin, shown).content.decode()
+    assert "4 people were added. 4 invitations are on their way." in page
+    assert sorted(sent.to[0] for sent in mail.outbox) == [f"{name}@example.org" for name in ("ann", "bo", "eva", "kim")]
+
+
+def test_one_fault_and_nobody_is_added(admin: Client, ada: User, benchmark: Benchmark) -> None:
+    wrong = LIST + f"no address,X,author\n{ada.email},Ada,annotator,Group A\nann@example.org,,annotator,Group B\n"
+    for step in ("preview", "add"):
+        answer = preview(admin, wrong, step=step)
+        assert answer.status_code == 422
+        text = unescape(re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", answer.content.decode())))
+        assert "3 faults; nothing was imported." in text
+        assert "7 email “no address” is no e-mail address." in text
+        assert "8 role Who runs the benchmark sees the candidates’ names" in text
+        assert "9 role This physician belongs to another expert group of the benchmark." in text
+        assert nothing_stored()
+
+
+def test_a_file_is_read_as_the_list_is(admin: Client, benchmark: Benchmark) -> None:
+    ExpertGroupFactory(benchmark=benchmark, name="Group A")
+    book = openpyxl.Workbook()
+    for row in (["Role", "E-mail", "Name"], ["annotator", "ann@example.org", "Ann Lee"]):
+        book.active.append(row)
+    stream = BytesIO()
+    book.save(stream)
+    for name, content in (("people.csv", "\ufeffRole;E-mail;Name\nannotator;ann@example.org;Ann Lee".encode()),
+                          ("people.xlsx", stream.getvalue())):  # fmt: skip
+        shown = preview(admin, "", file=SimpleUploadedFile(name, content), group="Group A")
+        assert shown.context["form"].initial["text"].splitlines()[1] == "ann@example.org,Ann Lee,annotator,Group A,,"
+    add_previewed(admin, shown)
+    assert Membership.objects.get().user.email == "ann@example.org"
+
+
+def test_a_list_that_was_changed_after_its_preview_is_shown_again(admin: Client, benchmark: Benchmark) -> None:
+    shown = preview(admin)
+    answer = add_previewed(admin, shown, text="eve@example.org,Eve,researcher")
+    assert "The list has changed since its preview." in answer.content.decode()
+    assert nothing_stored()
+    add_previewed(admin, answer)
+    assert benchmark.roles.filter(user__email="eve@example.org").exists()
+
+
+def test_somebody_with_an_account_keeps_their_profile(admin: Client, benchmark: Benchmark) -> None:
+    known = UserFactory(email="ann@example.org", name="Dr. Ann", last_login=timezone.now())
+    PhysicianProfile.objects.create(user=known, specialty="neurology")
+    add_previewed(admin, preview(admin))
+    known.refresh_from_db()
+    assert (known.name, known.physician_profile.specialty) == ("Dr. Ann", "neurology")
+
+
+def test_neither_list_nor_file_is_refused(admin: Client, benchmark: Benchmark) -> None:
+    answer = preview(admin, "")
+    assert answer.status_code == 422
+    assert "Paste a list, or choose a file." in answer.content.decode()
