@@ -1,9 +1,10 @@
-"""axe finds nothing on any page, in either theme and either language.
+"""axe finds nothing on any page, in either theme and either language, and every page fits a narrow window.
 
 Every page that the list of endpoints knows is opened in a real browser by the role that sees the most of it. One page
 after the other is looked at in light English in full, in the dark with what a theme can break, in Chinese with what
-words can break. The full size (``CONSILIUM_CHAOS=full``) looks at each in all four combinations, two widths, and
-every dialog.
+words can break; then the window is made narrow, as on a phone, at a zoom of 200% or on a tablet in turn, and nothing
+may be cut off. The full size (``CONSILIUM_CHAOS=full``) looks at each in all four combinations, all widths, and every
+dialog.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tests.access.pages import pages
 from tests.access.world import build_world
 from tests.axe import SCRIPT, axe_violations
 from tests.chaos import FULL
+from tests.overflow import NARROW_WIDTHS, cut_off
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -36,8 +38,7 @@ OF_THE_WORDS = [
     "aria-dialog-name", "aria-input-field-name", "aria-progressbar-name", "aria-toggle-field-name",
     "form-field-multiple-labels", "empty-heading", "empty-table-header", "page-has-heading-one", "landmark-unique",
 ]  # fmt: skip
-WIDTHS = (1280, 768)
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+WIDTH, HEIGHT = 1280, 900
 
 
 def test_no_page_has_a_violation_in_any_theme_or_language(new_page: NewPage, live_server: Any) -> None:
@@ -50,11 +51,12 @@ def test_no_page_has_a_violation_in_any_theme_or_language(new_page: NewPage, liv
     turn = 0
     faults: list[str] = []
     for role, listed in by_role.items():
-        page = new_page(world.users[role], reduced_motion="reduce", viewport={"width": WIDTHS[0], "height": 900})
+        page = new_page(world.users[role], reduced_motion="reduce", viewport={"width": WIDTH, "height": HEIGHT})
         page.add_init_script(path=SCRIPT)
         for entry in listed:
             try:
                 findings = looks[turn % len(looks)](page, f"{live_server.url}{entry.url}")
+                findings += in_a_narrow_window(page, NARROW_WIDTHS[turn // len(looks) % len(NARROW_WIDTHS)])
             except NoDocument:
                 continue
             turn += 1
@@ -86,41 +88,43 @@ def wear(page: Page, theme: str) -> None:
     page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
 
 
-def too_wide(page: Page) -> list[str]:
-    wider = page.evaluate(OVERFLOW)
-    return [f"scrolls sideways by {wider} px"] if wider > 0 else []
+def in_a_narrow_window(page: Page, width: int) -> list[tuple[str, str]]:
+    page.set_viewport_size({"width": width, "height": HEIGHT})
+    findings = [(f"{width} px", line) for line in cut_off(page)]
+    page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+    return findings
 
 
 def in_light_english(page: Page, url: str) -> list[tuple[str, str]]:
     read_in(page, "en", url)
-    return [("light, English", line) for line in [*axe_violations(page), *too_wide(page)]]
+    return [("light, English", line) for line in [*axe_violations(page), *cut_off(page)]]
 
 
 def in_the_dark(page: Page, url: str) -> list[tuple[str, str]]:
     read_in(page, "en", url)
     wear(page, "dark")
-    return [("dark, English", line) for line in [*axe_violations(page, rules=OF_THE_THEME), *too_wide(page)]]
+    return [("dark, English", line) for line in [*axe_violations(page, rules=OF_THE_THEME), *cut_off(page)]]
 
 
 def in_chinese(page: Page, url: str) -> list[tuple[str, str]]:
     read_in(page, "zh-hans", url)
-    findings = [("Chinese", line) for line in [*axe_violations(page, rules=OF_THE_WORDS), *too_wide(page)]]
+    findings = [("Chinese", line) for line in [*axe_violations(page, rules=OF_THE_WORDS), *cut_off(page)]]
     if page.locator("html").get_attribute("lang") != "zh-hans":
         findings.append(("Chinese", "does not say that it is in Chinese"))
     return findings
 
 
 def everything(page: Page, url: str) -> list[tuple[str, str]]:
-    """All languages, both themes, two widths, and every dialog."""
+    """All languages, both themes, all widths, and every dialog."""
     findings = []
     for language, _name in settings.LANGUAGES:
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 900})
+        for width in (WIDTH, *NARROW_WIDTHS):
+            page.set_viewport_size({"width": width, "height": HEIGHT})
             read_in(page, language, url)
             for theme in ("light", "dark"):
                 wear(page, theme)
                 place = f"{language}, {theme}, {width}"
-                findings += [(place, line) for line in [*axe_violations(page), *too_wide(page)]]
+                findings += [(place, line) for line in [*axe_violations(page), *cut_off(page)]]
                 for dialog in page.evaluate("[...document.querySelectorAll('dialog[id]')].map(one => one.id)"):
                     page.evaluate("id => document.getElementById(id).showModal()", dialog)
                     findings += [(f"{place}, #{dialog}", line) for line in axe_violations(page, within=f"#{dialog}")]
