@@ -17,7 +17,7 @@ from consilium.core.limits import MAX_GROUP_NAME_LENGTH, MAX_PERSON_NAME_LENGTH,
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
 from rubrics.tables.columns import Cell, Formula, text_of
-from rubrics.tables.reading import Rows, rows_of_text
+from rubrics.tables.reading import Rows, TextForm, rows_of_text
 
 # The columns, in the order of a list without a heading.
 COLUMNS = ("email", "name", "role", "group", "specialty", "capacity")

@@ -25,6 +25,7 @@ from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark
 from rubrics.parsing.faults import Faults
 from rubrics.tables import rows_of_file
+from rubrics.tables.reading import TextForm
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
