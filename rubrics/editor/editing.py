@@ -11,6 +11,7 @@ from django.utils.timezone import localtime
 from accounts.models import User
 from consilium.core.i18n import translate
 from rubrics import cited, origins
+from rubrics.axes import AXES
 from rubrics.editor.citation import Citation, citation_row
 from rubrics.editor.draft_content import DraftItem, from_rubric, items_of, unready
 from rubrics.editor.rules import broken_rules, rules_of
@@ -19,8 +20,6 @@ from rubrics.models import Benchmark, Case, Rubric, RubricDraft
 from rubrics.services.drafts import TRACK
 
 Status = Rubric.Status
-# HealthBench's names for the aspects of an answer; names that a benchmark uses itself are suggested besides these.
-AXES = ("accuracy", "completeness", "context_awareness", "communication_quality", "instruction_following", "safety")
 MAX_SUGGESTIONS = 80
 
 

@@ -6,6 +6,7 @@ import "./rubric_drag.js";
 import "./rubric_keys.js";
 import { element, find, targetWithin } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
+import { axisWord } from "./rubric_axes.js";
 import { openBank } from "./rubric_bank.js";
 import { openCiting, uncite } from "./rubric_citing.js";
 import {
@@ -111,7 +112,7 @@ function unfold(id, isOpen) {
 unfold("guide", state.items.length === 0);
 unfold("ideas", state.items.length <= MAX_ITEMS_WITH_OPEN_IDEAS);
 list.replaceChildren();
-offer("axes", start.axes);
+offer("axes", start.axes.map(axisWord));
 render();
 showMissing(start.missing);
 saving.pickUp();

@@ -2,6 +2,7 @@
 /* What can be done with the list of the rubric editor. Each action is shown, saved and can be undone. */
 import { element } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
+import { axisWord } from "./rubric_axes.js";
 import { askConflict } from "./rubric_conflict.js";
 import { createHistory } from "./rubric_history.js";
 import { cut, isBlank, joined, copy, newItem, newItemId } from "./rubric_model.js";
@@ -52,7 +53,7 @@ function showTotals() {
   element("sums", HTMLElement).textContent = sums.join(" · ");
   const line = element("axes-line", HTMLElement);
   line.hidden = axes.length < 2;
-  line.textContent = axes.map(([axis, times]) => `${axis.replaceAll("_", " ")} ${times}`).join(" · ");
+  line.textContent = axes.map(([axis, times]) => `${axisWord(axis)} ${times}`).join(" · ");
 }
 
 /**

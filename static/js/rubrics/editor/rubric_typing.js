@@ -2,6 +2,7 @@
 /* Typing into the rows of the rubric editor: what is typed goes into the items, and can be undone. */
 import { element, targetWithin } from "../../core/page.js";
 import { ask } from "../../core/server.js";
+import { axisCode, axisWord } from "./rubric_axes.js";
 import { openBank } from "./rubric_bank.js";
 import { caret, edited, past, redo, step, takeTag, undo } from "./rubric_list.js";
 import { setAxis } from "./rubric_model.js";
@@ -76,7 +77,7 @@ function take(input, item, name, kind, data) {
   }
   if (name === "points") {
     if (!isComposing) takePoints(input, item);
-  } else if (name === "axis") setAxis(item, input.value);
+  } else if (name === "axis") setAxis(item, axisCode(input.value));
   else if (name === "text" || name === "source" || name === "element" || name === "expectation") {
     item[name] = input.value;
   }
@@ -130,7 +131,7 @@ export function completeAxis(input) {
   if (!option || !item) return;
   const from = caret();
   input.value = option.value;
-  setAxis(item, option.value);
+  setAxis(item, axisCode(option.value));
   edited(item.id);
   past.note(from, `${item.id} axis `, true);
 }
@@ -162,7 +163,7 @@ async function suggest() {
   isSuggested = true;
   const { status, body } = await ask("GET", editor.dataset.tagsUrl ?? "");
   if (status === 200 && Array.isArray(body?.axes) && Array.isArray(body?.tags)) {
-    offer("axes", body.axes);
+    offer("axes", body.axes.map(axisWord));
     offer("tags", body.tags);
   } else isSuggested = false; // tried again with the next field
 }
