@@ -7,7 +7,7 @@ import { askConflict } from "./rubric_conflict.js";
 import { createHistory } from "./rubric_history.js";
 import { cut, isBlank, joined, copy, newItem, newItemId } from "./rubric_model.js";
 import { showMissing } from "./rubric_missing.js";
-import { inRange, showPoints, stepPoints, totalsOf } from "./rubric_points.js";
+import { inRange, sharePoints, showPoints, stepPoints, totalsOf } from "./rubric_points.js";
 import { lintSoon, remarksOf, showRemarks } from "./rubric_remarks.js";
 import { field, idOf, isTextField, list, row, rowOf, showRows } from "./rubric_rows.js";
 import { startSaving } from "./rubric_saving.js";
@@ -228,14 +228,23 @@ export function split(id, at) {
 
 /**
  * @param {string} id
- * @param {string[]} texts of the criteria that take its place
+ * @param {string[]} texts of the criteria that take its place, among which its points are shared out
  */
 export function replaceBy(id, texts) {
   const place = placeOf(id);
   const item = itemOf(id);
-  const others = texts.slice(1).map((text) => newItem({ ...copy([item])[0], id: newItemId(), criterion: null, text }));
-  act((items) => items.splice(place, 1, { ...item, text: texts[0] }, ...others));
+  const shares = sharePoints(item.points, texts.length);
+  const others = texts
+    .slice(1)
+    .map((text, index) =>
+      newItem({ ...copy([item])[0], id: newItemId(), criterion: null, text, points: shares[index + 1] }),
+    );
+  act((items) => items.splice(place, 1, { ...item, text: texts[0], points: shares[0] }, ...others));
   focus(others.at(-1)?.id ?? id, "text", others.length ? 0 : texts[0].length);
+  if (others.length && item.points) {
+    const list = shares.map((share) => String(share).replace("-", "−")).join(" + ");
+    offerUndo(words("shared").replace("LIST", list));
+  }
 }
 
 /**
