@@ -72,8 +72,8 @@ _NO_NAMES = frozenset(
     re.findall(
         r"\w+",
         """
-        i a the is was has had can does did will who what when where why how if and or but so also please thanks thank hi
-        hello dear yes no not she he they we it you my his her our their this that then there here after before since
+        i a the is was has had can does did will who what when where why how if and or but so also please thanks thank
+        hi hello dear yes no not she he they we it you my his her our their this that then there here after before since
         january february march april june july august september october november december monday tuesday wednesday
         thursday friday saturday sunday christmas easter ramadan
         type stage grade group class blood pressure diabetes cancer disease syndrome disorder covid corona virus flu
@@ -81,9 +81,10 @@ _NO_NAMES = frozenset(
         asperger lupus asthma migraine heart health care hospital clinic medical emergency room center centre school
         university insurance medicare medicaid practitioner manager assistant specialist coordinator supervisor line
         tylenol advil motrin aleve zyrtec claritin benadryl allegra children childrens infants baby aspirin vitamin
-        omega ozempic wegovy mounjaro eliquis xarelto coumadin lipitor zoloft prozac lexapro xanax ativan valium adderall
-        ritalin concerta synthroid lasix plavix keppra humira botox viagra cialis nyquil dayquil mucinex sudafed pedialyte
-        calpol nurofen panadol pepto bismol tums imodium miralax gaviscon epipen ventolin flonase
+        omega ozempic wegovy mounjaro eliquis xarelto coumadin lipitor zoloft prozac lexapro xanax ativan valium
+        adderall ritalin concerta synthroid lasix plavix keppra humira botox viagra cialis nyquil dayquil
+        mucinex sudafed pedialyte calpol nurofen panadol pepto bismol tums imodium miralax gaviscon epipen ventolin
+        flonase
         american african asian european indian chinese hispanic native english british french german spanish muslim
         christian jewish catholic hindu god jesus lord
         google internet siri alexa chatgpt health questionnaire plan score test scale index positive negative
@@ -129,9 +130,9 @@ _NO_CHINESE_NAMES = (
     "曲张|项目|费用|费力|位于|卫生|盛行|纪录|方案|毛病|毛囊|甲亢|齐全|文静|武术|常规|乔迁|路过|全身|"
     "江苏|江西|安徽|成都|武汉|温州|石家|金华|常州|徐州|郑州|沈阳|邢台|唐山|秦皇|马来|韩国"
 )
-_CHINESE = (
-    rf"(?!{_NO_CHINESE_NAMES})(?:欧阳|上官|司马|诸葛|东方|皇甫|尉迟|公孙|慕容|司徒|[{_SURNAMES}])(?!某)[{_HAN}]{{1,2}}"
-)
+# No name has these characters after the surname.
+_NOT_IN_NAMES = "某或由的了是就也都不被把对从到等吗呢吧啊您你我他她"
+_CHINESE = rf"(?!{_NO_CHINESE_NAMES})(?:欧阳|上官|司马|诸葛|东方|皇甫|尉迟|公孙|慕容|司徒|[{_SURNAMES}])(?:(?![{_NOT_IN_NAMES}])[{_HAN}]){{1,2}}"
 # These begin other words more often than a name, where no word such as 叫 comes before it.
 _WEAK = "常时于曾易向查管左成位费毛项方"
 _CHINESE_KIN = (
@@ -160,7 +161,7 @@ _CHINESE_NAMES = (
     ),
     # 张伟医生, at the beginning of a phrase or after who is spoken to or of
     re.compile(
-        rf"(?:(?<![{_HAN}])|(?<=[请找由跟给让])|(?<=患者)|(?<=我是))(?![{_WEAK}])({_CHINESE}?)(?={_CHINESE_TITLE})"
+        rf"(?:(?<![{_HAN}\d])(?<!\d )|(?<=[请找由跟给让])|(?<=患者)|(?<=我是))(?![{_WEAK}])({_CHINESE}?)(?={_CHINESE_TITLE})"
     ),
 )
 
