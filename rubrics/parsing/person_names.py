@@ -132,7 +132,8 @@ _NO_CHINESE_NAMES = (
 )
 # No name has these characters after the surname.
 _NOT_IN_NAMES = "某或由的了是就也都不被把对从到等吗呢吧啊您你我他她"
-_CHINESE = rf"(?!{_NO_CHINESE_NAMES})(?:欧阳|上官|司马|诸葛|东方|皇甫|尉迟|公孙|慕容|司徒|[{_SURNAMES}])(?:(?![{_NOT_IN_NAMES}])[{_HAN}]){{1,2}}"
+_SURNAME = rf"(?:欧阳|上官|司马|诸葛|东方|皇甫|尉迟|公孙|慕容|司徒|[{_SURNAMES}])"
+_CHINESE = rf"(?!{_NO_CHINESE_NAMES}){_SURNAME}(?:(?![{_NOT_IN_NAMES}])[{_HAN}]){{1,2}}"
 # These begin other words more often than a name, where no word such as 叫 comes before it.
 _WEAK = "常时于曾易向查管左成位费毛项方"
 _CHINESE_KIN = (
@@ -161,7 +162,8 @@ _CHINESE_NAMES = (
     ),
     # 张伟医生, at the beginning of a phrase or after who is spoken to or of
     re.compile(
-        rf"(?:(?<![{_HAN}\d])(?<!\d )|(?<=[请找由跟给让])|(?<=患者)|(?<=我是))(?![{_WEAK}])({_CHINESE}?)(?={_CHINESE_TITLE})"
+        rf"(?:(?<![{_HAN}\d])(?<!\d )|(?<=[请找由跟给让])|(?<=患者)|(?<=我是))"
+        rf"(?![{_WEAK}])({_CHINESE}?)(?={_CHINESE_TITLE})"
     ),
 )
 
