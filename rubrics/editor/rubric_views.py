@@ -67,7 +67,7 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "sides": [panel for panel in panels if panel.side is not None],
             "cited": cited.describe(case.benchmark, (citation for item in items for citation in item.citations)),
             "returned": returned,
-            "evidence": [entry for entries in evidence.values() for entry in entries],
+            "shown_items": [(item, evidence.get(item.criterion or 0, [])) for item in items],
             "start": {
                 **stands,
                 "who": opaque_name(request.user),

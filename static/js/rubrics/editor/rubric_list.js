@@ -88,6 +88,18 @@ export function focus(id, name = "text", at = null) {
 }
 
 /* Changing */
+
+/** @type {Set<() => void>} */
+const finishers = new Set();
+
+/**
+ * Call a function before the list is saved, to take in what is still being typed.
+ * @param {() => void} finish
+ */
+export function beforeSave(finish) {
+  finishers.add(finish);
+}
+
 export const saving = startSaving({
   items: () => state.items,
   showMissing,
@@ -100,8 +112,7 @@ export const saving = startSaving({
     tellWatchers("others");
   },
   finish: () => {
-    const input = document.activeElement;
-    if (isTextField(input) && input.dataset.field === "tag" && findItem(idOf(input))) takeTag(input, idOf(input));
+    for (const finish of finishers) finish();
   },
 });
 
@@ -347,35 +358,4 @@ export function setPoints(id, points) {
  */
 export function addIdea(text, points, axis) {
   add(state.items.at(-1)?.id, { text, points: inRange(points, start.rules), tags: [axis] });
-}
-
-/**
- * The tags that are typed into the field of a row.
- * @param {import("./rubric_rows.js").TextField} input
- * @param {string} id
- */
-export function takeTag(input, id) {
-  const item = itemOf(id);
-  const tags = input.value
-    .split(/[;；]/)
-    .map((tag) => tag.trim())
-    .filter(Boolean);
-  input.value = "";
-  if (!tags.length) return;
-  const from = caret();
-  item.tags = [...new Set([...item.tags, ...tags])];
-  edited(id);
-  past.note(from);
-}
-
-/**
- * @param {string} id
- * @param {string} tag
- */
-export function dropTag(id, tag) {
-  const from = caret();
-  const item = itemOf(id);
-  item.tags = item.tags.filter((other) => other !== tag);
-  edited(id);
-  past.note(from);
 }
