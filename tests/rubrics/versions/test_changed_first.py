@@ -1,4 +1,4 @@
-"""What a reader looks for stands first: changed criteria in a review, and the criterion that somebody wants reworded."""
+"""What a reader looks for is shown first: what changed in a review, and a criterion to reword where it stands."""
 
 from __future__ import annotations
 
