@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import connection
-from django.utils.timezone import localtime
 
 from accounts.models import User
 from consilium.core.i18n import translate
@@ -92,11 +91,6 @@ def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, 
     """What keeps the rubric from review: half-done criteria, then broken rules; ``line`` 0 is the rubric as a whole."""
     faults = [*unready(items), *broken_rules(items, rules_of(benchmark))]
     return [{"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults]
-
-
-def clock(draft: RubricDraft) -> str:
-    """The time of the last save, as the page shows it before the script takes over."""
-    return localtime(draft.saved_at).strftime("%H:%M")
 
 
 def remarks(items: Sequence[DraftItem], case: Case) -> list[dict[str, Any]]:
