@@ -95,7 +95,7 @@ def note_of(text: str) -> str:
 def serialize_decision(result: SaveResult) -> dict[str, Any]:
     """The result of saving one decision; with the stored decision where the sent one is stale."""
     if result.status == "saved":
-        return serialize_result(result, {"at": clock(result.saved_at)})
+        return serialize_result(result, {"at": clock(result.saved_at) if result.saved_at else ""})
     if result.current is None:
         return serialize_result(result)
     current: Decision = result.current
