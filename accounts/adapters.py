@@ -23,6 +23,9 @@ from consilium.hosts import site_address
 
 logger = logging.getLogger(__name__)
 
+# A page without messages may come first, such as the endpoint of a script; then they would stand on a later page.
+SAID_BY_THE_PAGE = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")
+
 
 class AccountAdapter(DefaultAccountAdapter):
     """Nobody signs up: an admin makes accounts, because who a rater is decides what they may see."""
@@ -30,6 +33,13 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Never."""
         return False
+
+    def add_message(
+        self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any, **options: Any
+    ) -> None:
+        """Leave out that somebody signed in or out: the page says who they are, and the words would come late."""
+        if message_template not in SAID_BY_THE_PAGE:
+            super().add_message(request, level, message_template, *args, **options)
 
     # A private hook of allauth, whose own key begins with the Host of the request: tests/accounts/test_guesses.py.
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
-from zoneinfo import available_timezones
 
 from allauth.account.forms import ResetPasswordForm as AllauthResetPasswordForm
 from django import forms
@@ -20,34 +18,8 @@ from accounts.models import Notification, NotificationSetting, PhysicianProfile,
 from accounts.notices import ABOUT
 from accounts.services.mails import has_mail_server
 from accounts.tasks import mail_password_link
+from accounts.time_zones import TimeZoneField
 from consilium.core.limits import MAX_PERSON_NAME_LENGTH, MAX_SPECIALTY_LENGTH
-
-CONTINENTS = (
-    "Africa",
-    "America",
-    "Antarctica",
-    "Arctic",
-    "Asia",
-    "Atlantic",
-    "Australia",
-    "Europe",
-    "Indian",
-    "Pacific",
-)
-
-
-@cache
-def time_zone_choices() -> list[tuple[str, str | list[tuple[str, str]]]]:
-    """Zones of the tz database that name a place, by continent, after UTC.
-
-    The list is cached, because finding the zones opens every file of the database and takes a tenth of a second.
-    """
-    grouped: dict[str, list[tuple[str, str]]] = {}
-    for zone in sorted(available_timezones()):
-        continent, _slash, place = zone.partition("/")
-        if continent in CONTINENTS and place:
-            grouped.setdefault(continent, []).append((zone, place.replace("_", " ").replace("/", ", ")))
-    return [("UTC", "UTC"), *grouped.items()]
 
 
 def language_choices() -> list[tuple[str, str]]:
@@ -65,7 +37,7 @@ class ProfileForm(forms.ModelForm[User]):
         help_text=_("As admins of your benchmarks see it. Decisions are exported under a pseudonym."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
-    time_zone = forms.ChoiceField(label=_("Time zone"), choices=time_zone_choices)
+    time_zone = TimeZoneField()
     language = forms.ChoiceField(label=_("Language"), choices=language_choices)
 
     class Meta:
@@ -125,9 +97,7 @@ class WelcomeForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     language = forms.ChoiceField(label=_("Language"), choices=language_choices)
-    time_zone = forms.ChoiceField(
-        label=_("Time zone"), choices=time_zone_choices, widget=forms.Select(attrs={"data-time-zone": ""})
-    )
+    time_zone = TimeZoneField(attrs={"data-time-zone": ""})
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

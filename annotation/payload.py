@@ -8,12 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Decision
 from annotation.services import DecisionInput
 from consilium.core.active_time import check_reported_seconds
+from consilium.core.clock import clock
 from consilium.core.errors import DomainError
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import SaveResult, serialize_result
@@ -95,7 +95,7 @@ def note_of(text: str) -> str:
 def serialize_decision(result: SaveResult) -> dict[str, Any]:
     """The result of saving one decision; with the stored decision where the sent one is stale."""
     if result.status == "saved":
-        return serialize_result(result, {"at": _clock(result.saved_at)})
+        return serialize_result(result, {"at": clock(result.saved_at) if result.saved_at else ""})
     if result.current is None:
         return serialize_result(result)
     current: Decision = result.current
@@ -108,11 +108,6 @@ def serialize_decision(result: SaveResult) -> dict[str, Any]:
             "evidence": current.evidence,
             "version": current.version,
             "client_id": str(current.client_id or ""),
-            "at": _clock(current.updated_at),
+            "at": clock(current.updated_at),
         },
     )
-
-
-def _clock(at: Any) -> str:
-    """A time of day in the reader's zone, as the page shows it."""
-    return timezone.localtime(at).strftime("%H:%M:%S")

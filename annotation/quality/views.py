@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -217,9 +218,14 @@ def _drift(row: AnnotatorQuality) -> dict[str, Any] | None:
 
     title = _("Agreement with the final decisions, week by week")
     points = [
-        Point(week.name, week.agreement.figure.value, week.agreement.figure.low, week.agreement.figure.high)
-        if week.agreement.enough
-        else Point(week.name, None)
+        Point(
+            date_format(week.starts, "DATE_FORMAT"),
+            *(
+                (week.agreement.figure.value, week.agreement.figure.low, week.agreement.figure.high)
+                if week.agreement.enough
+                else (None,)
+            ),
+        )
         for week in row.weeks
     ]
     drawing = partial(points_and_whiskers, points, x_title=_("raw agreement"), description=title, domain=(0.0, 1.0))

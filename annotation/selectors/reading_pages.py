@@ -20,6 +20,8 @@ from annotation.models import Adjudication, Amendment, Assignment, Check, Decisi
 from annotation.selectors.reviews import AmendedLine, amendments_of
 from annotation.selectors.text_blocks import Block, blocks
 from annotation.services.conflicts import Vote, accepted_votes
+from consilium.core.i18n import translate
+from rubrics.axes import PREFIX, axis_word
 from rubrics.models import Case as ClinicalCase
 from rubrics.models import RubricItem
 
@@ -89,8 +91,8 @@ def criterion_lines(rubric: int, criteria: Sequence[int] | None, language: str) 
 
 def _axis(tags: Sequence[str]) -> str:
     for tag in tags:
-        if tag.startswith("axis:"):
-            return tag.removeprefix("axis:").replace("_", " ")
+        if tag.startswith(PREFIX):
+            return str(translate(axis_word(tag.removeprefix(PREFIX))))
     return ""
 
 

@@ -22,6 +22,7 @@ from django.utils.translation import pgettext
 
 from consilium.core import i18n, languages, navigation
 from consilium.core import markdown as core_markdown
+from consilium.core.clock import clock
 from consilium.core.labels import OUTCOME_LABELS, STATUS_LABELS
 from consilium.statistics.case_numbers import (
     CASES_FOR_A_CLAIM,
@@ -119,6 +120,15 @@ def when(moment: datetime | None) -> SafeString | str:
     else:
         words = _("in %(time)s") % {"time": timesince(now, moment, depth=1)}
     return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, words)
+
+
+@register.filter
+def saved_time(moment: datetime | None, precision: str = "seconds") -> str:
+    """``{{ row.saved_at|saved_time }}``: the time of today, or the day and the time; empty without one.
+
+    ``{{ row.saved_at|saved_time:"minutes" }}`` has no seconds.
+    """
+    return clock(moment, seconds=precision == "seconds") if moment else ""
 
 
 @register.filter

@@ -100,13 +100,18 @@ def _lint(each: Finding) -> str:
         return Phrase("“%(quote)s” is a place to fill in.", quote=each["quote"])
     if each["rule"] == "duplicate":
         return Phrase("It says the same as criterion %(criterion)s.", criterion=each["other"])
+    if each["rule"] == "opposite":
+        return Phrase(
+            "It is nearly the same as criterion %(criterion)s, with points of the other sign.", criterion=each["other"]
+        )
     return _LINT.get(each["rule"]) or Phrase("The lint finds a problem: %(rule)s.", rule=each["rule"])
 
 
-# As `rubrics.lint.wording` says them.
+# As `rubrics.lint` says them.
 _LINT = {
     "compound": Phrase("It asks for two things at once: a response that does one of them is neither met nor not met."),
     "direction": Phrase("A response gains points here for doing something wrong."),
+    "sign": Phrase("The sign of its points contradicts its words."),
 }
 
 

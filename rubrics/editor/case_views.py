@@ -12,12 +12,12 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.identity import opaque_name
+from consilium.core.clock import clock
 from consilium.core.errors import DomainError
 from consilium.core.htmx import SignedInRequest, signed_in
 from consilium.core.languages import language_name
@@ -255,7 +255,7 @@ def save(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
 
 
 def _clock(case: Case) -> str:
-    return date_format(timezone.localtime(case.edited_at), "TIME_FORMAT") if case.edited_at else ""
+    return clock(case.edited_at, seconds=False) if case.edited_at else ""
 
 
 @require_POST

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import connection
-from django.utils.timezone import localtime
 
 from accounts.models import User
 from consilium.core.i18n import translate
 from rubrics import cited, origins
+from rubrics.axes import AXES
 from rubrics.editor.citation import Citation, citation_row
 from rubrics.editor.draft_content import DraftItem, from_rubric, items_of, unready
 from rubrics.editor.rules import broken_rules, rules_of
@@ -19,8 +19,6 @@ from rubrics.models import Benchmark, Case, Rubric, RubricDraft
 from rubrics.services.drafts import TRACK
 
 Status = Rubric.Status
-# HealthBench's names for the aspects of an answer; names that a benchmark uses itself are suggested besides these.
-AXES = ("accuracy", "completeness", "context_awareness", "communication_quality", "instruction_following", "safety")
 MAX_SUGGESTIONS = 80
 
 
@@ -93,11 +91,6 @@ def missing(items: Sequence[DraftItem], benchmark: Benchmark) -> list[dict[str, 
     """What keeps the rubric from review: half-done criteria, then broken rules; ``line`` 0 is the rubric as a whole."""
     faults = [*unready(items), *broken_rules(items, rules_of(benchmark))]
     return [{"line": fault.line, "field": fault.field, "message": translate(fault.message)} for fault in faults]
-
-
-def clock(draft: RubricDraft) -> str:
-    """The time of the last save, as the page shows it before the script takes over."""
-    return localtime(draft.saved_at).strftime("%H:%M")
 
 
 def remarks(items: Sequence[DraftItem], case: Case) -> list[dict[str, Any]]:

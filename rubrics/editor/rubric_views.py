@@ -19,6 +19,7 @@ from consilium.core.i18n import translate
 from consilium.core.strict_json import read_json
 from consilium.core.versioning import StaleSave, saved_body, stale_body
 from rubrics import access, beside, cited
+from rubrics.axes import AXES, axis_word
 from rubrics.editor import editing
 from rubrics.editor.draft_content import read_items
 from rubrics.editor.rules import rules_of
@@ -69,13 +70,14 @@ def write_rubric(request: SignedInRequest, slug: str, public_id: str) -> HttpRes
             "sides": [panel for panel in panels if panel.side is not None],
             "cited": cited.describe(case.benchmark, (citation for item in items for citation in item.citations)),
             "returned": returned,
-            "evidence": [entry for entries in evidence.values() for entry in entries],
+            "shown_items": [(item, evidence.get(item.criterion or 0, [])) for item in items],
             "start": {
                 **stands,
                 "who": opaque_name(request.user),
                 "name": str(request.user),
                 "rules": rules.as_json(),
-                "axes": editing.AXES,
+                "axes": AXES,
+                "axis_words": {axis: translate(axis_word(axis)) for axis in AXES},
                 "comments": returned.item_comments if returned else {},
                 "evidence": {str(key): [entry.reason for entry in entries] for key, entries in evidence.items()},
             },

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from consilium.core.phrases import Phrase
 from rubrics.lint.likeness import Reference, similarities
 from rubrics.lint.remark import ADVICE, PROBLEM, Fix, Remark
+from rubrics.lint.stance import contradictions, same_stance
 from rubrics.lint.wording import remarks_on
 
 __all__ = ["ADVICE", "PROBLEM", "Fix", "Remark", "lint"]
@@ -24,8 +25,13 @@ def lint(criteria: Sequence[tuple[str, str, int, Sequence[str]]], *, reference_a
     for name, text, points, tags in criteria:
         remarks += remarks_on(name, text, points, from_cluster=_of_a_cluster(tags))
     # Cluster criteria are left out, since they share their preamble.
-    own = [(name, text) for name, text, _points, tags in criteria if text.strip() and not _of_a_cluster(tags)]
-    remarks += _near_duplicates(own)
+    own = [(name, text, points) for name, text, points, tags in criteria if text.strip() and not _of_a_cluster(tags)]
+    alike = list(_near_duplicates(own))
+    known = {(remark.item, remark.other) for remark in alike if remark.rule == "opposite"}
+    opposite = list(contradictions(own, reference_answer=reference_answer, known=known))
+    pairs = {(remark.item, remark.other) for remark in opposite}
+    remarks += [remark for remark in alike if (remark.item, remark.other) not in pairs]
+    remarks += opposite
     remarks += _copied([(name, text) for name, text, _points, _tags in criteria], reference_answer)
     place = {name: index for index, (name, *_rest) in enumerate(criteria)}
     return sorted(remarks, key=lambda remark: (place[remark.item], remark.severity != PROBLEM))
@@ -35,17 +41,27 @@ def _of_a_cluster(tags: Sequence[str]) -> bool:
     return any(tag.startswith("cluster:") for tag in tags)
 
 
-def _near_duplicates(texts: Sequence[tuple[str, str]]) -> Iterator[Remark]:
-    """A remark on the later of two similar criteria; it names the earlier one that is most like it."""
+def _near_duplicates(texts: Sequence[tuple[str, str, int]]) -> Iterator[Remark]:
+    """A remark on the later of two similar criteria (id, text, points); it names the earlier one most like it."""
     if len(texts) < 2:
         return
-    alike = similarities([text for _name, text in texts])
+    alike = similarities([text for _name, text, _points in texts])
     for row in range(1, len(texts)):
         nearest = int(alike[row, :row].argmax())
         likeness = float(alike[row, nearest])
         if likeness < ALIKE:
             continue
         same = likeness >= SAME
+        if texts[row][2] * texts[nearest][2] < 0 and same_stance(texts[row][1], texts[nearest][1]):
+            yield Remark(
+                *("opposite", PROBLEM if same else ADVICE, texts[row][0], 0, len(texts[row][1])),
+                Phrase(
+                    "It is nearly the same as an earlier criterion, but one of them gains points and one costs some."
+                ),
+                Phrase("Check the signs of their points, or say what sets them apart."),
+                other=texts[nearest][0],
+            )
+            continue
         yield Remark(
             *("duplicate", PROBLEM if same else ADVICE, texts[row][0], 0, len(texts[row][1])),
             Phrase("It says the same as an earlier criterion, so one fault costs twice.")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from consilium.core.phrases import Phrase
 from rubrics.lint import words
 from rubrics.lint.remark import ADVICE, PROBLEM, Fix, Remark
+from rubrics.lint.stance import sign_remarks
 
 MAX_WORDS, MAX_CHARACTERS = 60, 110
 _HAN = re.compile(r"[\u4e00-\u9fff\u3400-\u4dbf]")
@@ -69,6 +70,7 @@ def remarks_on(item: str, text: str, points: int, *, from_cluster: bool = False)
     if from_cluster:
         return
     yield from _direction(item, text, points)
+    yield from sign_remarks(item, text, points)
     yield from _compound(item, text)
     yield from _vague_words(item, text)
     yield from _act(item, text)

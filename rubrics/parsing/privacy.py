@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from consilium.core.phrases import Phrase
+from rubrics.parsing.person_names import name_spans
 
 NAME, PHONE, EMAIL, IDENTITY, RECORD, DATE, ADDRESS = (
     *("name", "phone", "email", "identity", "record", "date", "address"),
@@ -125,29 +126,6 @@ _ADDRESSES = re.compile(
     r"|\d{1,4} ?(?:号楼|栋|幢) ?\d{1,3} ?单元(?: ?\d{1,5} ?室?)?",
 )
 
-_SURNAMES = (
-    "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪"
-    "田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文庞樊兰殷施陶洪翟安颜倪严牛温芦季"
-    "俞章鲁葛伍韦申尤毕聂丛焦向柳邢骆岳齐尚梅莫庄辛管祝左涂谷祁时舒耿牟卜路詹关苗凌费纪靳盛童欧甄项曲成游阳裴席卫查屈鲍位覃霍翁隋"
-)
-_CHINESE_NAME = rf"(?:欧阳|上官|司马|诸葛|东方|皇甫|尉迟|公孙|慕容|司徒|[{_SURNAMES}])(?!某)[{_HAN}]{{1,2}}?"
-_NAMES = re.compile(
-    rf"(?:姓名|患者名|病人名)(?:是|为)? ?[: ]? ?({_CHINESE_NAME}(?![{_HAN}])|{_CHINESE_NAME}(?=[男女性年]))"
-    rf"|(?:我叫|名叫)({_CHINESE_NAME})(?=[,，.。、;；!！?？\s今]|$)"
-    rf"|(?:患者|病人|病患)[:, ]?({_CHINESE_NAME})(?=[,， (（]{{0,2}}(?:男|女|性别|\d{{1,3}} ?岁))"
-    rf"|(?<![{_HAN}])({_CHINESE_NAME})(?=[,， ]{{1,2}}(?:男|女)[性]?[,， ]{{0,2}}\d{{1,3}} ?岁)"
-)
-_TITLED = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Miss|Mx)\.? ([A-Z][a-z'-]{1,20}(?: [A-Z][a-z'-]{1,20}){0,2})(?: ?\([^)]{0,20}\))?"
-)
-_NAMED = re.compile(
-    r"(?:(?i:\b(?:patient(?:'s)? name|full name|name of (?:the )?patient)) ?[:=] ?|(?<![\w ])Name ?: ?)"
-    r"([A-Z][a-z'-]{1,20},? [A-Z][a-z'-]{1,20}(?: [A-Z][a-z'-]{1,20})?)"
-    r"|(?i:\bmy name is )([A-Z][a-z'-]{1,20}(?: [A-Z][a-z'-]{1,20}){0,2})"
-    r"|(?i:\b(?:the |a )?patient,? )([A-Z][a-z'-]{1,20} [A-Z][a-z'-]{1,20})(?=,? (?:\(|aged? )?\d{1,3}[ -]?(?:y|,|\)))"
-)
-_NUMBER_NEAR = 40
-
 
 def _plain(pattern: re.Pattern[str], keep: Callable[[str], bool] = lambda _quote: True) -> _Finder:
     def find(text: str) -> list[tuple[int, int]]:
@@ -163,16 +141,6 @@ def _group(pattern: re.Pattern[str]) -> _Finder:
         return [match.span(match.lastindex or 0) for match in pattern.finditer(text)]
 
     return find
-
-
-def _titled(text: str) -> list[tuple[int, int]]:
-    """A name after its title, if it is whole (two words) or a number is close by."""
-    spans = []
-    for match in _TITLED.finditer(text):
-        near = text[match.end() : match.end() + _NUMBER_NEAR].split("\n", 1)[0]
-        if " " in match.group(1) or any(map(str.isdigit, near)):
-            spans.append(match.span())
-    return spans
 
 
 def _has_enough_digits(quote: str) -> bool:
@@ -203,9 +171,7 @@ _FINDERS: tuple[tuple[str, _Finder, Phrase], ...] = (
     (ADDRESS, _plain(_ADDRESSES), Phrase("It looks like an address.")),
     (DATE, _plain(_DATES), Phrase("It is an exact date; a year, or the time since, says enough.")),
     (DATE, _group(_BIRTH), Phrase("It looks like a date of birth.")),
-    (NAME, _group(_NAMES), Phrase("It looks like a person's name.")),
-    (NAME, _group(_NAMED), Phrase("It looks like a person's name.")),
-    (NAME, _titled, Phrase("It looks like a person's name.")),
+    (NAME, name_spans, Phrase("It looks like a person's name.")),
 )
 
 

@@ -89,6 +89,7 @@ class Rewording:
     key: str
     public_id: str
     text: str
+    criterion: int
     n_requests: int  # requests
 
 
@@ -138,7 +139,7 @@ _begun = CompiledQuery(
 
 def rewordings(user: User, benchmark: Benchmark) -> list[Rewording]:
     """Criteria that somebody asked to reword, most requests first; empty if ``user`` may not read the requests."""
-    rewordings = [Rewording(*row[:4]) for row in _rewordings.rows(benchmark=benchmark.pk)]
+    rewordings = [Rewording(*row[:5]) for row in _rewordings.rows(benchmark=benchmark.pk)]
     return rewordings if rewordings and access.may_see_grading_evidence(user, benchmark) else []
 
 
@@ -147,7 +148,7 @@ _rewordings = CompiledQuery(
         RevisionRequest.objects.filter(
             rubric__case__benchmark=benchmark, rubric__case__excluded_at=None, status=RevisionRequest.Status.OPEN
         )
-        .values_list("rubric__case__key", "rubric__case__public_id", "criterion__text")
+        .values_list("rubric__case__key", "rubric__case__public_id", "criterion__text", "criterion")
         .annotate(n_requests=Count("pk"), latest=Max("created_at"))
         .order_by("-n_requests", "-latest", "criterion")[:MAX_SHOWN]
     )

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from consilium.core.phrases import Phrase
 
-# The columns of a file of one rubric; a file of a benchmark has ``case`` before them.
+# The columns of a file of one rubric; a file of a benchmark has ``case`` before them. Files that are read may have
+# ``axis`` as well; in those that are written it is among the tags.
 COLUMNS = ("position", "criterion", "points", "tags", "source", "element", "expectation", "bank", "citations")
 CASE, AXIS = "case", "axis"
 TEXT_COLUMNS = frozenset(
@@ -29,15 +30,15 @@ NAMES = {
         *("标准", "评分标准", "评分点", "条目", "内容"),
     ),
     "points": ("points", "point", "pts", "score", "weight", "分值", "分数", "得分", "权重", "分"),
-    "tags": ("tags", "tag", "axis", "axes", "label", "labels", "标签", "维度"),
+    "tags": ("tags", "tag", "label", "labels", "标签"),
+    # Beside the tags, of which an axis is one when it is stored.
+    AXIS: ("axis", "axes", "维度"),
     "source": ("source", "sources", "guideline", "guidelines", "sourcenote", "来源", "指南", "依据", "出处"),
     "element": ("element", "caseelement", "elementofthecase", "病例要素", "要素", "病例信息"),
     "expectation": ("expectation", "whatitchecks", "checks", "rationale", "期望", "预期", "考察点", "检查内容"),
     "bank": ("bank", "bankitem", "条目库", "库"),
     "citations": ("citations", "citation", "cites", "passages", "引文", "引用"),
 }
-# Among the names of ``tags``; a file of a rubric set has such a column beside that of the tags.
-AXIS_NAMES = ("axis", "axes", "维度")
 _BY_NAME = {name: column for column, names in NAMES.items() for name in names}
 _NUMBER = re.compile(r"[+-]?\d{1,6}(?:\.0{1,6})?")
 
@@ -55,11 +56,9 @@ def plain_name(name: str) -> str:
     return "".join(character for character in unicodedata.normalize("NFKC", name).lower() if character.isalnum())
 
 
-def column_of(name: str, *, with_axis: bool = False) -> str:
-    """The column that a heading names; empty if none does. ``with_axis``: the axis is a column of its own."""
+def column_of(name: str) -> str:
+    """The column that a heading names; empty if none does."""
     plain = plain_name(name)
-    if with_axis and plain in AXIS_NAMES:
-        return AXIS
     return "position" if name.strip() == "#" else _BY_NAME.get(plain, "")
 
 

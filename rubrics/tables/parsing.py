@@ -11,6 +11,7 @@ from types import MappingProxyType
 from consilium.core.csvfile import bare
 from consilium.core.limits import MAX_CITATIONS, MAX_CRITERION_LENGTH, MAX_LOCATOR_LENGTH, MAX_TAG_LENGTH
 from consilium.core.phrases import Phrase
+from rubrics.axes import axis_tags, is_known_axis
 from rubrics.editor.citation import Citation, citation_rows
 from rubrics.editor.draft_content import MAX_ITEMS, MAX_TAGS, TEXTS
 from rubrics.parsing.faults import Faults
@@ -38,11 +39,12 @@ _POINTS_AT_END = re.compile(
 )
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 SAMPLE = 50
+CHOICES = (*COLUMNS, AXIS)  # what a column of a table may be
 NOTHING_CHOSEN: Mapping[str, str] = MappingProxyType({})
 
 
 RUBRICS = TableKind(
-    headings={name: NAMES[name] for name in (CASE, *COLUMNS)},
+    headings={name: NAMES[name] for name in (CASE, *COLUMNS, AXIS)},
     required=(CASE, "criterion", "points"),
     others=(LEFT_OUT,),
     always=True,
@@ -112,17 +114,15 @@ def rows_with_heading(
     while names and not names[-1]:
         names.pop()
     headings = headings_of(names)
-    columns = [
-        chosen.get(heading) or column_of(name, with_axis=of_set) for heading, name in zip(headings, names, strict=True)
-    ]
-    if not chosen_fit(chosen, headings, (CASE, *COLUMNS, LEFT_OUT), line, faults):
+    columns = [chosen.get(heading) or column_of(name) for heading, name in zip(headings, names, strict=True)]
+    if not chosen_fit(chosen, headings, (CASE, *CHOICES, LEFT_OUT), line, faults):
         return
     required = (CASE, "criterion", "points") if with_case else ("criterion",)
     for name, column in zip(headings, columns, strict=True):
         if column == LEFT_OUT:
             continue
         if not column or (column == CASE and not with_case):
-            known = ", ".join((*COLUMNS, AXIS) if of_set else COLUMNS)
+            known = ", ".join((*COLUMNS, AXIS))
             faults.add(line, name[:80], Phrase("There is no such column. Known: %(names)s.", names=known))
         elif columns.count(column) > 1:
             faults.add(line, name[:80], Phrase("Two columns mean the same."))
@@ -169,9 +169,10 @@ def _row(
             if text and not re.fullmatch(r"[1-9]\d{0,5}\.?", text):
                 faults.add(line, column, Phrase("This is no place in a list."))
             row.position = int(text.rstrip(".")) if text and faults.total == before else None
-        elif column == "tags":
-            row.tags = parted(text)
-            if len(row.tags) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in row.tags):
+        elif column == "tags" or (column == AXIS and not of_set):
+            labels = parted(text) if column == "tags" else axis_tags(parted(text))
+            row.tags = list(dict.fromkeys([*labels, *row.tags] if column == AXIS else [*row.tags, *labels]))
+            if len(row.tags) > MAX_TAGS or any(len(tag) > MAX_TAG_LENGTH for tag in labels):
                 message = Phrase(
                     "At most %(n)s tags of at most %(length)s characters.", n=MAX_TAGS, length=MAX_TAG_LENGTH
                 )
@@ -226,7 +227,7 @@ def read_table(
         sample = [cells for _line, cells in body[:SAMPLE]]
         guessed = _completed(_unique(headings), sample) if has_heading else _guess(sample, width)
     else:
-        guessed = [name if name in COLUMNS else "" for name in columns]
+        guessed = [name if name in CHOICES else "" for name in columns]
     guessed = (guessed + [""] * width)[:width]
     lonely = width == 1 or sum(bool(name) for name in guessed) == 1
     rows = []
@@ -245,7 +246,7 @@ def read_table(
 
 def _unique(headings: list[str]) -> list[str]:
     """Column names; empty for a repeated name, and for ``case``, which is of no use within one rubric."""
-    return [name if name in COLUMNS and name not in headings[:place] else "" for place, name in enumerate(headings)]
+    return [name if name in CHOICES and name not in headings[:place] else "" for place, name in enumerate(headings)]
 
 
 def _completed(names: list[str], rows: list[list[Cell]]) -> list[str]:
@@ -258,7 +259,10 @@ def _completed(names: list[str], rows: list[list[Cell]]) -> list[str]:
 
 
 def _guess(rows: list[list[Cell]], width: int) -> list[str]:
-    """What each column holds: the longest texts are criteria, small numbers points, words with a colon tags."""
+    """What each column holds: the longest texts are criteria, small numbers points, words with a colon tags.
+
+    Names of common axes are axes.
+    """
     cells = [[text_of(row[place]) if place < len(row) else "" for row in rows] for place in range(width)]
     filled = [[cell for cell in column if cell] for column in cells]
     names = [""] * width
@@ -272,8 +276,12 @@ def _guess(rows: list[list[Cell]], width: int) -> list[str]:
     rest = [place for place in range(width) if not names[place] and filled[place]]
     for place in list(rest):
         tagged = sum(bool(re.match(r"^[a-z_]+:\S", cell)) for cell in filled[place])
+        axes = sum(map(is_known_axis, filled[place]))
         if "tags" not in names and tagged * 2 > len(filled[place]):
             names[place] = "tags"
+            rest.remove(place)
+        elif AXIS not in names and axes * 2 > len(filled[place]):
+            names[place] = AXIS
             rest.remove(place)
     if rest:
         longest = max(rest, key=lambda place: sum(map(len, filled[place])) / len(filled[place]))

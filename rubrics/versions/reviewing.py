@@ -23,6 +23,7 @@ class Row:
     """One criterion on the review page."""
 
     line: CriterionChange
+    number: int = 0  # its place on the page, from 1
     evidence: list[RewordingEvidence] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     comment: str = ""
@@ -38,6 +39,11 @@ class Row:
     def differs(self) -> bool:
         """Whether there is anything to look at."""
         return self.line.kind is not Kind.SAME or self.line.moved or bool(self.evidence)
+
+    @property
+    def comes_first(self) -> bool:
+        """Whether it stands before the criteria that are as they were."""
+        return self.differs or bool(self.since)
 
 
 def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> dict[str, Any]:
@@ -74,6 +80,11 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
                 since=since.get(new_item.id, "") if new_item else "",
             )
         )
+    if before is not None:
+        rows.sort(key=lambda row: not row.comes_first)
+    for number, row in enumerate(rows, start=1):
+        row.number = number
+    changed = [row for row in rows if row.comes_first] if before is not None else []
     wrote = draft.saved_by_id == user.pk or any(row.user_id == user.pk for row in rubric.contributors.all())
     is_author = access.is_author(user, case.benchmark)
     in_review = rubric.status == Rubric.Status.IN_REVIEW
@@ -89,6 +100,9 @@ def sheet(user: User, case: Case, rubric: Rubric, comments: dict[str, str]) -> d
         "diff": diff,
         "cited": cited.describe(case.benchmark, diff.citations),
         "rows": rows,
+        # The first of the criteria that are as they were, below those that changed.
+        "first_unchanged": len(changed) + 1 if changed and len(changed) < len(rows) else 0,
+        "n_unchanged": len(rows) - len(changed),
         "positive": sum(item.points for item in items if item.points > 0),
         "reviews": reviews,
         "mine": mine,

@@ -16,7 +16,7 @@ from django.db.models import Count, FilteredRelation, Q, QuerySet
 from consilium.core.limits import MAX_AXIS_LENGTH
 from drafting.models import DraftingRun
 from drafting.runs.selectors import drafted_outputs, runs_on
-from rubrics.editor.editing import AXES
+from rubrics.axes import AXES
 from rubrics.models import Benchmark, Case, Rubric, RubricItem
 from validation.models import RubricSet, RubricSetItem, RubricSetMend
 from validation.sets.content import SetCriterion, axis_named, axis_of

@@ -236,7 +236,10 @@ class Author:
         self.keys.press("Control+Enter")
         before = deepcopy(self.rows)
         row["text"] = left
-        other = self.new(**{**deepcopy(row), "key": None, "text": right[0].upper() + right[1:]})
+        sign, smaller = (-1 if row["points"] < 0 else 1), abs(row["points"]) // 2
+        fields = {"key": None, "text": right[0].upper() + right[1:], "points": sign * smaller}
+        other = self.new(**{**deepcopy(row), **fields})
+        row["points"] -= sign * smaller
         self.rows.insert(place + 1, {**other, "key": self.serial})
         self.note(before)
 

@@ -69,6 +69,81 @@ def test_negation_is_fine_where_points_are_lost_for_it() -> None:
     assert rules("Fails to ask about allergies", -5) == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "points", "severity"),
+    [
+        ("Nitrates must not be given", -5, "problem"),
+        ("Should not recommend antibiotics", -5, "problem"),
+        ("硝酸酯类药物不得使用", -5, "problem"),
+        ("Correctly identifies the drug", -5, "problem"),
+        ("正确识别药物中毒", -5, "problem"),
+        ("Recommends a dangerous dose", 5, "problem"),
+        ("推荐错误的剂量", 5, "problem"),
+        # Saying so may be the harm.
+        ("States that vaccines must not be given", -5, "advice"),
+        ("说明不得接种疫苗", -5, "advice"),
+    ],
+)
+def test_a_sign_that_contradicts_the_words(text: str, points: int, severity: str) -> None:
+    (remark,) = [shown for shown in lint([("a", text, points, ())]) if shown.rule == "sign"]
+    assert remark.severity == severity
+    assert 0 <= remark.start < remark.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("Nitrates must not be given", 5),
+        ("Recommends nitrates", -9),
+        ("Advises against vaccination", -5),
+        ("Fails to state that nitrates must not be given", -5),
+        ("Does not say that nitrates must not be given", -5),
+        ("Wrongly states that aspirin must not be given", -5),
+        ("Recommends rest although it should not be prolonged", -5),
+        ("Recommends tests that are dangerous in pregnancy", 5),
+        ("States the dangerous interactions", 5),
+        ("不推荐使用抗生素", -4),
+        ("未说明不得使用硝酸酯", -5),
+        ("错误地说明不得使用阿司匹林", -5),
+    ],
+)
+def test_a_sign_that_fits_the_words(text: str, points: int) -> None:
+    assert "sign" not in rules(text, points)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_opposite"),
+    [
+        (("Recommends nitrates", 9), ("Nitrates must not be given", -5), True),
+        (("Recommends nitrates", 9), ("Advises against nitrates", 5), True),
+        (("Recommends nitrates", 9), ("Gives nitrates", -8), True),
+        (("Does not recommend antibiotics", 5), ("Recommends antibiotics", 5), True),
+        (("States 4 g as the maximum daily dose", 5), ("States 4 g as the maximum dose daily", -5), True),
+        (("推荐使用硝酸酯类药物", 9), ("硝酸酯类药物禁用", 5), True),
+        (("Recommends antibiotics", -4), ("Advises against antibiotics", 4), False),
+        (("Recommends nitrates", 9), ("Fails to recommend nitrates", -9), False),
+        (("Fails to advise against nitrates", -5), ("Advises against nitrates", 5), False),
+        (("Asks about alcohol use", 3), ("Advises against alcohol", 3), False),
+        (("Recommends aspirin", 9), ("Advises against nitrates", 5), False),
+        (("推荐使用抗生素", -4), ("不推荐使用抗生素", 4), False),
+    ],
+)
+def test_criteria_that_want_the_opposite(first: tuple[str, int], second: tuple[str, int], is_opposite: bool) -> None:
+    findings = lint([("a", *first, ()), ("b", *second, ())])
+    pairs = [(remark.item, remark.other) for remark in findings if remark.rule == "opposite"]
+    assert pairs == ([("b", "a")] if is_opposite else [])
+    if is_opposite:
+        assert "duplicate" not in {remark.rule for remark in findings}  # it says more than that they are alike
+
+
+def test_a_criterion_that_the_reference_answer_is_against() -> None:
+    answer = "Give oxygen. Nitrates must not be given, because he took sildenafil."
+    shown = lint([("a", "Recommends nitrates", 9, ()), ("b", "Recommends oxygen", 5, ())], reference_answer=answer)
+    assert [(remark.item, remark.rule) for remark in shown] == [("a", "reference")]
+    assert lint([("a", "Recommends nitrates", -9, ())], reference_answer=answer) == []
+    assert lint([("a", "Recommends nitrates", 9, ())], reference_answer="Give nitrates. Give no morphine.") == []
+
+
 def test_the_wording_of_a_cluster_is_agreed_upon() -> None:
     assert rules("Judge whether the response was appropriate", 5, ("cluster:hedging",)) == set()
 

@@ -44,6 +44,10 @@ def test_a_rubric_is_reviewed_with_keys_and_what_was_typed_is_kept(new_page: Cal
     page.locator("#show-all").click()  # the keys work from a box that was ticked, too
     expect(page.locator("#show-all")).to_be_focused()
     page.locator("#show-all").click()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
     page.keyboard.press("j")
     expect(rows.nth(0)).to_be_focused()
     page.keyboard.press("j")

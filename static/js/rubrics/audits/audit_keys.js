@@ -46,6 +46,7 @@ document.addEventListener("keydown", (event) => {
   if (/^[1-4]$/.test(key)) toggle(QUESTIONS[Number(key) - 1]);
   else if (event.key === "j") move(1);
   else if (event.key === "k") move(-1);
+  else if (event.key === "?") element("keys", HTMLDialogElement).showModal();
   else if (key === "f") currentCriterion()?.querySelector("input")?.click();
   else if (key === "t") find(form, "[name=comment]", HTMLTextAreaElement).focus();
   else if (outcome) find(form, `[name=outcome][value=${outcome}]`, HTMLInputElement).click();

@@ -6,13 +6,13 @@ import "./rubric_drag.js";
 import "./rubric_keys.js";
 import { element, find, targetWithin } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
+import { axisWord } from "./rubric_axes.js";
 import { openBank } from "./rubric_bank.js";
 import { openCiting, uncite } from "./rubric_citing.js";
 import {
   add,
   addIdea,
   dropBlank,
-  dropTag,
   duplicate,
   focus,
   merge,
@@ -33,6 +33,7 @@ import { openPaste } from "./rubric_paste.js";
 import { lintSoon, remarksOf, selectWords } from "./rubric_remarks.js";
 import { field, idOf, list, rowOf } from "./rubric_rows.js";
 import { editor, placeOf, remember, remembered, start, state, words } from "./rubric_state.js";
+import { dropTag } from "./rubric_tags.js";
 import { offer } from "./rubric_typing.js";
 
 const MAX_ITEMS_WITH_OPEN_IDEAS = 12;
@@ -111,13 +112,17 @@ function unfold(id, isOpen) {
 unfold("guide", state.items.length === 0);
 unfold("ideas", state.items.length <= MAX_ITEMS_WITH_OPEN_IDEAS);
 list.replaceChildren();
-offer("axes", start.axes);
+offer("axes", start.axes.map(axisWord));
 render();
 showMissing(start.missing);
 saving.pickUp();
 lintSoon(50);
 if (state.items.length === 0) find(element("first", HTMLElement), "button", HTMLElement).focus({ preventScroll: true });
-// The first criterion that was found at fault is scrolled into view.
-const faulty = state.items.find((item) => start.evidence[String(item.criterion)]);
-if (faulty) rowOf(faulty.id).scrollIntoView({ block: "center" });
+// The criterion that a link names, or the first that was found at fault, is scrolled into view.
+const named = state.items.find((item) => item.criterion && location.hash === `#criterion-${item.criterion}`);
+const faulty = state.items.filter((item) => start.evidence[String(item.criterion)]);
+for (const item of faulty) rowOf(item.id).classList.add("to-reword");
+const shownFirst = named ?? faulty[0];
+if (shownFirst) rowOf(shownFirst.id).scrollIntoView({ block: "center" });
+if (named) field(rowOf(named.id), "text").focus({ preventScroll: true });
 editor.dataset.ready = "1";

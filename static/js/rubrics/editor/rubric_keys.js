@@ -6,7 +6,6 @@ import { openCiting } from "./rubric_citing.js";
 import {
   act,
   add,
-  dropTag,
   duplicate,
   focus,
   merge,
@@ -17,12 +16,12 @@ import {
   setPoints,
   split,
   step,
-  takeTag,
   undo,
 } from "./rubric_list.js";
 import { AXIS, isBlank } from "./rubric_model.js";
 import { idOf, isTextField, list } from "./rubric_rows.js";
 import { itemOf, placeOf, state } from "./rubric_state.js";
+import { dropTag, enterTag, takeTag } from "./rubric_tags.js";
 import { completeAxis } from "./rubric_typing.js";
 
 /** @typedef {import("./rubric_rows.js").TextField} TextField */
@@ -83,7 +82,7 @@ function fieldKey(event, input, id, name) {
   if (name === "text") return textKey(event, input, id);
   if (name === "points") return pointsKey(event, input, id);
   if (event.key === "Enter" && !isCommand(event)) {
-    if (name === "tag" && input.value.trim()) takeTag(input, id);
+    if (name === "tag" && input.value.trim()) enterTag(input, id);
     else {
       if (name === "axis") completeAxis(input);
       goBelow(id);
@@ -140,6 +139,8 @@ function textKey(event, area, id) {
     goTo(place + 1, "text");
   } else if (key === "/" && !area.value && !command) {
     openBank();
+  } else if (key === "?" && !area.value && !command) {
+    element("keys", HTMLDialogElement).showModal();
   } else return false;
   return true;
 }

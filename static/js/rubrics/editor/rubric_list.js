@@ -2,11 +2,12 @@
 /* What can be done with the list of the rubric editor. Each action is shown, saved and can be undone. */
 import { element } from "../../core/page.js";
 import { toast } from "../../core/toast.js";
+import { axisWord } from "./rubric_axes.js";
 import { askConflict } from "./rubric_conflict.js";
 import { createHistory } from "./rubric_history.js";
 import { cut, isBlank, joined, copy, newItem, newItemId } from "./rubric_model.js";
 import { showMissing } from "./rubric_missing.js";
-import { inRange, showPoints, stepPoints, totalsOf } from "./rubric_points.js";
+import { inRange, sharePoints, showPoints, stepPoints, totalsOf } from "./rubric_points.js";
 import { lintSoon, remarksOf, showRemarks } from "./rubric_remarks.js";
 import { field, idOf, isTextField, list, row, rowOf, showRows } from "./rubric_rows.js";
 import { startSaving } from "./rubric_saving.js";
@@ -52,7 +53,7 @@ function showTotals() {
   element("sums", HTMLElement).textContent = sums.join(" · ");
   const line = element("axes-line", HTMLElement);
   line.hidden = axes.length < 2;
-  line.textContent = axes.map(([axis, times]) => `${axis.replaceAll("_", " ")} ${times}`).join(" · ");
+  line.textContent = axes.map(([axis, times]) => `${axisWord(axis)} ${times}`).join(" · ");
 }
 
 /**
@@ -87,6 +88,18 @@ export function focus(id, name = "text", at = null) {
 }
 
 /* Changing */
+
+/** @type {Set<() => void>} */
+const finishers = new Set();
+
+/**
+ * Call a function before the list is saved, to take in what is still being typed.
+ * @param {() => void} finish
+ */
+export function beforeSave(finish) {
+  finishers.add(finish);
+}
+
 export const saving = startSaving({
   items: () => state.items,
   showMissing,
@@ -99,8 +112,7 @@ export const saving = startSaving({
     tellWatchers("others");
   },
   finish: () => {
-    const input = document.activeElement;
-    if (isTextField(input) && input.dataset.field === "tag" && findItem(idOf(input))) takeTag(input, idOf(input));
+    for (const finish of finishers) finish();
   },
 });
 
@@ -227,14 +239,23 @@ export function split(id, at) {
 
 /**
  * @param {string} id
- * @param {string[]} texts of the criteria that take its place
+ * @param {string[]} texts of the criteria that take its place, among which its points are shared out
  */
 export function replaceBy(id, texts) {
   const place = placeOf(id);
   const item = itemOf(id);
-  const others = texts.slice(1).map((text) => newItem({ ...copy([item])[0], id: newItemId(), criterion: null, text }));
-  act((items) => items.splice(place, 1, { ...item, text: texts[0] }, ...others));
+  const shares = sharePoints(item.points, texts.length);
+  const others = texts
+    .slice(1)
+    .map((text, index) =>
+      newItem({ ...copy([item])[0], id: newItemId(), criterion: null, text, points: shares[index + 1] }),
+    );
+  act((items) => items.splice(place, 1, { ...item, text: texts[0], points: shares[0] }, ...others));
   focus(others.at(-1)?.id ?? id, "text", others.length ? 0 : texts[0].length);
+  if (others.length && item.points) {
+    const list = shares.map((share) => String(share).replace("-", "−")).join(" + ");
+    offerUndo(words("shared").replace("LIST", list));
+  }
 }
 
 /**
@@ -337,35 +358,4 @@ export function setPoints(id, points) {
  */
 export function addIdea(text, points, axis) {
   add(state.items.at(-1)?.id, { text, points: inRange(points, start.rules), tags: [axis] });
-}
-
-/**
- * The tags that are typed into the field of a row.
- * @param {import("./rubric_rows.js").TextField} input
- * @param {string} id
- */
-export function takeTag(input, id) {
-  const item = itemOf(id);
-  const tags = input.value
-    .split(/[;；]/)
-    .map((tag) => tag.trim())
-    .filter(Boolean);
-  input.value = "";
-  if (!tags.length) return;
-  const from = caret();
-  item.tags = [...new Set([...item.tags, ...tags])];
-  edited(id);
-  past.note(from);
-}
-
-/**
- * @param {string} id
- * @param {string} tag
- */
-export function dropTag(id, tag) {
-  const from = caret();
-  const item = itemOf(id);
-  item.tags = item.tags.filter((other) => other !== tag);
-  edited(id);
-  past.note(from);
 }

@@ -5,6 +5,7 @@ import { element, findAll } from "../../core/page.js";
 import { token } from "../../core/server.js";
 import { soon } from "../../core/soon.js";
 import { toast } from "../../core/toast.js";
+import { tagWord } from "./rubric_axes.js";
 import { learn } from "./rubric_cited.js";
 import { act, focus, insert } from "./rubric_list.js";
 import { newItem, replaceAll } from "./rubric_model.js";
@@ -24,7 +25,10 @@ import { editor, findItem, state, words } from "./rubric_state.js";
 
 const READ_MS = 300;
 const MAX_SHOWN = 12;
-const COLUMNS = ["position", "criterion", "points", "tags", "source", "element", "expectation", "bank", "citations"];
+const COLUMNS = [
+  ...["position", "criterion", "points", "axis", "tags"],
+  ...["source", "element", "expectation", "bank", "citations"],
+];
 
 const dialog = element("paste", HTMLDialogElement);
 const text = element("paste-text", HTMLTextAreaElement);
@@ -144,7 +148,7 @@ function rowTable(items) {
   const body = newElement("tbody");
   for (const item of items) {
     const row = newElement("tr");
-    const rest = [...item.tags, item.source, item.element, item.expectation].filter(Boolean);
+    const rest = [...item.tags.map(tagWord), item.source, item.element, item.expectation].filter(Boolean);
     row.append(
       newElement("td", item.text),
       newElement("td", item.points ? String(item.points) : "·", "num"),

@@ -63,6 +63,20 @@ export function inRange(points, rules) {
 }
 
 /**
+ * The points of a criterion that is split, shared out so that their sum stays.
+ * @param {number} points
+ * @param {number} parts how many criteria take its place
+ * @returns {number[]} the larger ones first; 0 where there are fewer points than criteria
+ */
+export function sharePoints(points, parts) {
+  const size = Math.abs(points);
+  return Array.from({ length: parts }, (_, place) => {
+    const share = Math.floor(size / parts) + (place < size % parts ? 1 : 0);
+    return share && share * Math.sign(points);
+  });
+}
+
+/**
  * What the criteria with a text add up to.
  * @param {Item[]} items
  * @param {string} without what criteria without an axis are counted as

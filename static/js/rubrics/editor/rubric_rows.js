@@ -2,6 +2,7 @@
 /* The rows of the rubric editor: made from a template and kept in step with the items. An item keeps its node for as
    long as it is in the list, so that the cursor stays where it is. */
 import { element, find, findAll } from "../../core/page.js";
+import { axisCode, axisWord, tagWord } from "./rubric_axes.js";
 import { showCitations } from "./rubric_cited.js";
 import { AXIS, axisOf } from "./rubric_model.js";
 import { showPoints } from "./rubric_points.js";
@@ -117,11 +118,11 @@ function showTags(node, item) {
       const chip = document.createElement("span");
       chip.className = "tag";
       const name = document.createElement("span");
-      name.textContent = tag.startsWith(AXIS) ? tag.slice(AXIS.length) : tag; // a second axis
+      name.textContent = tagWord(tag);
       const remove = document.createElement("button");
       remove.type = "button";
       remove.dataset.removeTag = tag;
-      remove.setAttribute("aria-label", words("remove").replace("TAG", tag));
+      remove.setAttribute("aria-label", words("remove").replace("TAG", tagWord(tag)));
       remove.textContent = "×";
       chip.append(name, remove);
       return chip;
@@ -164,7 +165,7 @@ function fill(node, item, place) {
   put(field(node, "element"), item.element);
   put(field(node, "expectation"), item.expectation);
   const axis = field(node, "axis");
-  if (document.activeElement !== axis || axis.value.trim() !== axisOf(item)) put(axis, axisOf(item));
+  if (document.activeElement !== axis || axisCode(axis.value) !== axisOf(item)) put(axis, axisWord(axisOf(item)));
   const points = field(node, "points");
   // A minus that waits for its digits stays.
   const isHalfTyped =

@@ -26,9 +26,12 @@ const KEEP_MS = 150; // so that a long list is not written to the storage with e
 const POLL_MS = 15_000;
 const TIMEOUT_MS = 30_000; // for an answer
 
-/** @param {string} text a time */
+/** @param {string} text a time; its day is shown where that is not today */
 function clock(text) {
-  return new Date(text).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+  const at = new Date(text);
+  const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+  const isToday = at.toDateString() === new Date().toDateString();
+  return isToday ? time : `${at.toLocaleDateString([], { dateStyle: "medium" })} ${time}`;
 }
 
 /**

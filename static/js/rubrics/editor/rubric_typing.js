@@ -1,14 +1,17 @@
 // @ts-check
 /* Typing into the rows of the rubric editor: what is typed goes into the items, and can be undone. */
 import { element, targetWithin } from "../../core/page.js";
+import { isAnswer, questionTaken } from "../../core/new_word.js";
 import { ask } from "../../core/server.js";
+import { axisCode, axisWord } from "./rubric_axes.js";
 import { openBank } from "./rubric_bank.js";
-import { caret, edited, past, redo, step, takeTag, undo } from "./rubric_list.js";
+import { caret, edited, past, redo, step, undo } from "./rubric_list.js";
 import { setAxis } from "./rubric_model.js";
 import { normalizeDigits, readPoints, showPoints } from "./rubric_points.js";
 import { showRemarks } from "./rubric_remarks.js";
 import { grow, idOf, isTextField, list } from "./rubric_rows.js";
 import { editor, findItem, state } from "./rubric_state.js";
+import { takeTag } from "./rubric_tags.js";
 
 /**
  * @typedef {import("./rubric_model.js").Item} Item
@@ -73,10 +76,17 @@ function take(input, item, name, kind, data) {
       openBank();
       return;
     }
+    if (!isComposing && input.value === "？" && !item.text.replace("？", "")) {
+      input.value = "";
+      item.text = "";
+      edited(item.id);
+      element("keys", HTMLDialogElement).showModal();
+      return;
+    }
   }
   if (name === "points") {
     if (!isComposing) takePoints(input, item);
-  } else if (name === "axis") setAxis(item, input.value);
+  } else if (name === "axis") setAxis(item, axisCode(input.value));
   else if (name === "text" || name === "source" || name === "element" || name === "expectation") {
     item[name] = input.value;
   }
@@ -127,17 +137,44 @@ export function completeAxis(input) {
   if (options.some((option) => option.value.toLowerCase() === begun)) return;
   const option = options.find(({ value }) => value.toLowerCase().startsWith(begun));
   const item = findItem(idOf(input));
-  if (!option || !item) return;
-  const from = caret();
-  input.value = option.value;
-  setAxis(item, option.value);
-  edited(item.id);
-  past.note(from, `${item.id} axis `, true);
+  if (!item) return;
+  if (option) {
+    const from = caret();
+    input.value = option.value;
+    putAxis(item.id, option.value);
+    past.note(from, `${item.id} axis `, true);
+  } else if (input instanceof HTMLInputElement) {
+    questionTaken(
+      input,
+      input.value.trim(),
+      options.map(({ value }) => value),
+      input.parentElement ?? input,
+      {
+        take: (word) => putAxis(item.id, word),
+        replace: (_typed, word) => {
+          const from = caret();
+          putAxis(item.id, word);
+          past.note(from);
+        },
+      },
+    );
+  }
+}
+
+/**
+ * @param {string} id
+ * @param {string} word
+ */
+function putAxis(id, word) {
+  const item = findItem(id);
+  if (!item) return;
+  setAxis(item, axisCode(word));
+  edited(id);
 }
 
 list.addEventListener("focusout", (event) => {
   const place = fieldOf(event);
-  if (place?.name === "tag") takeTag(place.input, place.item.id);
+  if (place?.name === "tag" && !isAnswer(event.relatedTarget)) takeTag(place.input, place.item.id);
   if (place?.name === "points") place.input.value = showPoints(place.item.points);
 });
 
@@ -162,7 +199,7 @@ async function suggest() {
   isSuggested = true;
   const { status, body } = await ask("GET", editor.dataset.tagsUrl ?? "");
   if (status === 200 && Array.isArray(body?.axes) && Array.isArray(body?.tags)) {
-    offer("axes", body.axes);
+    offer("axes", body.axes.map(axisWord));
     offer("tags", body.tags);
   } else isSuggested = false; // tried again with the next field
 }

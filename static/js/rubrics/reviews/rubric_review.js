@@ -1,7 +1,7 @@
 // @ts-check
 /* Reviewing a rubric from the keyboard; what is typed stays in this browser until it is sent. */
 import { neighbour } from "../../core/neighbour.js";
-import { find, findAll, targetWithin } from "../../core/page.js";
+import { element, find, findAll, targetWithin } from "../../core/page.js";
 import { reportTime } from "../../core/time_reports.js";
 
 /** @param {HTMLFormElement} form */
@@ -73,6 +73,7 @@ function startKeys(form) {
     a: () => press("open-approve"),
     r: () => press("open-return"),
     n: () => press("next-review"),
+    "?": () => element("keys", HTMLDialogElement).showModal(),
   };
 
   document.addEventListener("keydown", (event) => {
@@ -100,6 +101,9 @@ function startUnchanged() {
   document.getElementById("show-all")?.addEventListener("change", (event) => {
     const shown = event.target instanceof HTMLInputElement && event.target.checked;
     for (const row of findAll(document, "[data-review-row][data-same]", HTMLElement)) row.hidden = !shown;
+    const heading = document.querySelector("[data-unchanged-heading]");
+    const isLeft = document.querySelector("[data-unchanged-heading] ~ [data-review-row]:not([data-same])") !== null;
+    if (heading instanceof HTMLElement) heading.hidden = !shown && !isLeft;
   });
 }
 

@@ -2,7 +2,7 @@
 /* Two versions of a case with changes to the same field: they are shown side by side, and the person chooses. */
 import { element } from "../../core/page.js";
 import { differences } from "./case_content.js";
-import { fillIn, words } from "./case_state.js";
+import { fillIn, form, words } from "./case_state.js";
 
 /**
  * @typedef {import("./case_content.js").FieldName} FieldName
@@ -26,6 +26,17 @@ function cell(text, heading) {
 }
 
 /**
+ * @param {string} field
+ * @param {string} value
+ * @returns {string} the words for it, where it is one of several that can be chosen
+ */
+function shownValue(field, value) {
+  const select = form.elements.namedItem(field);
+  if (!(select instanceof HTMLSelectElement) || !value) return value;
+  return [...select.options].find((option) => option.value === value)?.text ?? value;
+}
+
+/**
  * @param {FieldName[]} conflicts
  * @param {Part} mine
  * @param {Part} theirs
@@ -36,8 +47,8 @@ export function showDifferences(conflicts, mine, theirs) {
     const label = row.turn ? fillIn(words("turn"), { n: row.turn }) : words(`label_${row.field}`);
     section.append(
       Object.assign(document.createElement("h3"), { textContent: label }),
-      cell(row.mine, words("mine")),
-      cell(row.theirs, words("theirs")),
+      cell(shownValue(row.field, row.mine), words("mine")),
+      cell(shownValue(row.field, row.theirs), words("theirs")),
     );
     return section;
   });

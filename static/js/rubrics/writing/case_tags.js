@@ -1,5 +1,7 @@
 // @ts-check
 /* The tags of a case in its editor, as chips by field. */
+import { nearest, sameWord } from "../../core/nearest.js";
+import { enterWord, isAnswer, questionTaken } from "../../core/new_word.js";
 import { find, findAll, targetWithin } from "../../core/page.js";
 import { splitTags, TAG_KINDS, tagsOfKind } from "./case_content.js";
 import { form } from "./case_state.js";
@@ -55,10 +57,57 @@ export function startTags(changed) {
     if (!(input instanceof HTMLInputElement) || !input.closest(".chip.new") || !input.value.trim()) return;
     const field = input.closest("[data-tags]");
     if (!field) return;
-    const isKnown = [...(input.list?.options ?? [])].some((option) => option.value === input.value.trim());
-    for (const tag of splitTags(input.value, isKnown)) addChip(field, tag);
+    const known = knownFor(input);
+    const tags = splitTags(input.value, known.includes(input.value.trim()));
+    for (const tag of tags) addChip(field, sameWord(tag, known) ?? tag);
     input.value = "";
     changed();
+    const typed = tags.find((tag) => sameWord(tag, known) === undefined && nearest(tag, known).length);
+    if (typed) questionTaken(input, typed, known, find(field, ".chips", HTMLElement), waysFor(field, input));
+  }
+
+  /**
+   * Enter asks first where a tag is new and a known one is near.
+   * @param {EventTarget | null} input
+   */
+  function enter(input) {
+    if (!(input instanceof HTMLInputElement) || !input.closest(".chip.new")) return;
+    const field = input.closest("[data-tags]");
+    const known = knownFor(input);
+    if (!field || splitTags(input.value, known.includes(input.value.trim())).length > 1) finish(input);
+    else enterWord(input, known, find(field, ".chips", HTMLElement), waysFor(field, input));
+  }
+
+  /** @param {HTMLInputElement} input */
+  function knownFor(input) {
+    return [...(input.list?.options ?? [])].map((option) => option.value);
+  }
+
+  /**
+   * @param {Element} field
+   * @param {HTMLInputElement} input
+   */
+  function waysFor(field, input) {
+    return {
+      /** @param {string} word */
+      take: (word) => {
+        addChip(field, word);
+        input.value = "";
+        changed();
+      },
+      /**
+       * @param {string} typed
+       * @param {string} word
+       */
+      replace: (typed, word) => {
+        const chips = findAll(field, ".chip:not(.new) input", HTMLInputElement);
+        const chip = chips.find(({ value }) => value === typed);
+        if (!chip) return;
+        chip.closest(".chip")?.remove();
+        if (!chips.some(({ value }) => value === word)) addChip(field, word);
+        changed();
+      },
+    };
   }
 
   form.addEventListener("click", (event) => {
@@ -73,10 +122,12 @@ export function startTags(changed) {
   form.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !targetWithin(event, "[data-tags]") || event.isComposing) return;
     event.preventDefault();
-    finish(event.target);
+    enter(event.target);
   });
 
-  form.addEventListener("focusout", (event) => finish(event.target));
+  form.addEventListener("focusout", (event) => {
+    if (!isAnswer(event.relatedTarget)) finish(event.target);
+  });
 
   // A suggestion that was picked is complete at once.
   form.addEventListener("input", (event) => {

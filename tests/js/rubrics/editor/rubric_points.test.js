@@ -5,6 +5,7 @@ import {
   inRange,
   normalizeDigits,
   readPoints,
+  sharePoints,
   stepPoints,
   totalsOf,
 } from "../../../../static/js/rubrics/editor/rubric_points.js";
@@ -66,4 +67,18 @@ test("totals count criteria with a text, their points, and their axes by how man
     ],
   });
   assert.deepEqual(totalsOf([], "none"), { count: 0, gain: 0, lose: 0, axes: [] });
+});
+
+test("the points of a split criterion are shared out, and their sum stays", () => {
+  for (const [points, parts, shares] of [
+    [10, 2, [5, 5]],
+    [7, 2, [4, 3]],
+    [-9, 2, [-5, -4]],
+    [1, 2, [1, 0]],
+    [0, 2, [0, 0]],
+    [8, 3, [3, 3, 2]],
+    [6, 1, [6]],
+  ]) {
+    assert.deepEqual(sharePoints(points, parts), shares);
+  }
 });

@@ -1,0 +1,59 @@
+"""Time zones are found by the name of a place."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from accounts.time_zones import time_zones, zone_named
+from tests.factories import UserFactory
+
+
+@pytest.mark.parametrize(
+    ("typed", "zone"),
+    [
+        ("Asia/Tokyo", "Asia/Tokyo"),
+        ("asia/tokyo", "Asia/Tokyo"),
+        ("New York", "America/New_York"),
+        ("new-york", "America/New_York"),
+        ("zurich", "Europe/Zurich"),
+        ("Zürich", "Europe/Zurich"),
+        (" UTC ", "UTC"),
+        ("Argentina/Buenos Aires", "America/Argentina/Buenos_Aires"),
+        ("Nowhere", ""),
+        ("Asia", ""),
+        ("", ""),
+    ],
+)
+def test_a_zone_is_found_by_its_place(typed: str, zone: str) -> None:
+    assert zone_named(typed) == zone
+
+
+def test_every_zone_is_found_by_its_own_name() -> None:
+    assert len(time_zones()) > 300
+    assert all(zone_named(zone) == zone for zone in time_zones())
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_a_place_is_enough_in_the_profile(client: Client) -> None:
+    user = UserFactory()
+    client.force_login(user)
+    page = client.get("/profile/").content.decode()
+    assert 'list="id_time_zone-zones"' in page
+    assert '<option value="Asia/Shanghai"></option>' in page
+    response = client.post("/profile/", {"name": "Ana", "time_zone": "shanghai", "language": "en"})
+    assert response.status_code == 302
+    user.refresh_from_db()
+    assert user.time_zone == "Asia/Shanghai"
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_signing_in_leaves_no_message_for_a_later_page(client: Client) -> None:
+    user = UserFactory.create(email="bo@example.org")
+    user.set_password("seven quiet herons")
+    user.save()
+    response = client.post("/accounts/login/", {"login": "bo@example.org", "password": "seven quiet herons"})
+    assert response.status_code == 302
+    assert "toast " not in client.get("/profile/").content.decode()

@@ -1,0 +1,148 @@
+"""Writing, reviewing and auditing with long words, remarks and open dialogs in narrow windows: nothing is cut off."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from rubrics.audits.services import AuditTerms, create_audit
+from rubrics.editor.draft_content import DraftItem
+from rubrics.models import AuditItem, AuthoringRole, Case
+from tests.conftest import Watch
+from tests.factories import BenchmarkFactory, CaseFactory, UserFactory
+from tests.overflow import NARROW_WIDTHS, cut_off
+from tests.rubrics.versions.test_publishing import author, drafted, send, write
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewPage = Callable[..., Page]
+
+LONG = "https://guidelines.example.org/" + "hypertension-in-pregnancy-" * 6
+TEXT = (
+    "I have had a headache for three days and my pressure was 180/110. See " + LONG + "\n\n"
+    "| Time | Systolic | Diastolic | Heart rate | Medicines |\n|---|---|---|---|---|\n"
+    "| morning | 180 | 110 | 88 | labetalol 200 mg three times a day |\n\n```\nunbroken " + "x" * 120 + "\n```\n"
+)
+ITEMS = [
+    DraftItem("a", "Names pre-eclampsia with severe features as most likely " + LONG, 9, ("axis:accuracy",)),
+    DraftItem("b", "Recommends referral and explains the danger", 10, ("axis:context_awareness", LONG[:120])),
+    DraftItem("c", "Nitrates must not be given", -5, tuple(f"tag-{n}" for n in range(8)), source=LONG),
+    DraftItem("d", "", 0),
+]  # fmt: skip
+SHOTS = os.environ.get("CONSILIUM_SHOTS")
+
+
+@pytest.fixture
+def case(db: None) -> Case:
+    benchmark = BenchmarkFactory(slug="b", title="Consensus of obstetric emergencies in primary care " * 2)
+    turns = [{"role": "user", "content": TEXT}, {"role": "assistant", "content": "How many weeks?"}]
+    tags = ["specialty:obstetrics-and-maternal-fetal-medicine", "theme:emergency_referrals", LONG[:100]]
+    key = "obstetrics-" + "emergency-" * 8
+    return CaseFactory(
+        benchmark=benchmark, key=key, conversation=turns, reference_answer=TEXT, tags=tags, rubric=[5, 4]
+    )
+
+
+def look(page: Page, name: str, language: str = "en", widths: tuple[int, ...] = NARROW_WIDTHS) -> list[str]:
+    """What is cut off at each width."""
+    findings = []
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 844})
+        findings += [f"{name} ({width} px, {language}): {line}" for line in cut_off(page)]
+        if SHOTS:
+            page.screenshot(path=str(Path(SHOTS) / f"{name}-{width}-{language}.png"))
+    return findings
+
+
+@pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
+def test_the_rubric_editor(new_page: NewPage, case: Case, language: str, watch: Watch) -> None:
+    watch.allow("ERR_INTERNET_DISCONNECTED", "ERR_FAILED")
+    writer = author(case.benchmark)
+    writer.language = language
+    writer.save()
+    rubric, _items = drafted(case, writer)
+    write(rubric, ITEMS, writer)
+    page = new_page(writer)
+    address = f"/b/b/write/{case.public_id}/rubric/"
+    page.goto(address)
+    expect(page.locator("#editor[data-ready]")).to_be_visible()
+    expect(page.locator(".remarks .problem").first).to_be_visible()
+    findings = look(page, "editor", language)
+    page.locator(".rubric-bar details.menu summary").click()
+    findings += look(page, "editor-more", language)
+    page.keyboard.press("Escape")
+    page.locator("[data-do=more]").first.click()
+    page.locator("[data-field=tag]").first.fill("tag-11")
+    page.keyboard.press("Enter")
+    expect(page.locator(".new-word")).to_be_visible()
+    findings += look(page, "editor-row", language)
+    page.locator(".item details.menu summary").first.click()
+    findings += look(page, "editor-menu", language)
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator("[data-show-case]").click()
+    findings += look(page, "editor-case", language)
+    expect(page.locator("[data-show-case]")).to_be_in_viewport()  # the criteria stay in sight
+    page.context.set_offline(True)
+    page.locator("#items textarea").first.fill("Changed")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "waiting")
+    findings += look(page, "editor-offline", language)
+    page.context.set_offline(False)
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    for dialog in ("keys", "send-dialog", "bank", "paste"):
+        page.evaluate("id => document.getElementById(id).showModal()", dialog)
+        findings += look(page, f"editor-{dialog}", language)
+        page.evaluate("id => document.getElementById(id).close()", dialog)
+    assert not findings, "\n".join(findings)
+
+
+@pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
+def test_the_pages_of_cases_reviews_and_audits(new_page: NewPage, case: Case, language: str) -> None:
+    benchmark = case.benchmark
+    writer, reviewer, auditor = author(benchmark), author(benchmark), UserFactory()
+    AuthoringRole.objects.create(benchmark=benchmark, user=auditor, role="auditor")
+    for user in (writer, reviewer, auditor):
+        user.language = language
+        user.save()
+    create_audit(benchmark=benchmark, terms=AuditTerms("Audit " + "x" * 60, share=1), by=None, at=timezone.now())
+    client = Client()
+    client.force_login(auditor)
+    client.post("/b/b/audits/take/")
+    rubric, items = drafted(case, writer)
+    write(rubric, [replace(items[0], text=items[0].text + " " + LONG), *items[1:], *ITEMS[:3]], writer)
+    page = new_page(writer)
+    findings = []
+    written = CaseFactory(
+        benchmark=benchmark, rubric=0, tags=case.tags, conversation=case.conversation, created_by=writer
+    )
+    for name, address in {
+        "writing": "/b/b/write/",
+        "case-new": "/b/b/write/new/",
+        "case-edit": f"/b/b/write/{written.public_id}/",
+        "case-frozen": f"/b/b/write/{case.public_id}/",
+        "history": f"/b/b/write/{case.public_id}/history/",
+        "traceability": f"/b/b/write/{case.public_id}/traceability/",
+    }.items():
+        answer = page.goto(address)
+        assert answer is not None and answer.status == 200, name
+        findings += look(page, name, language)
+    send(rubric, writer)
+    page.goto(f"/b/b/write/{case.public_id}/rubric/")
+    findings += look(page, "editor-read", language)
+    page = new_page(reviewer)
+    for name, address in {"review": f"/b/b/write/{case.public_id}/review/", "reviews": "/b/b/write/reviews/"}.items():
+        page.goto(address)
+        findings += look(page, name, language)
+    page = new_page(auditor)
+    item = AuditItem.objects.get(auditor=auditor)
+    for name, address in {"audit": f"/b/b/audits/cases/{item.public_id}/", "audits": "/b/b/audits/desk/"}.items():
+        page.goto(address)
+        findings += look(page, name, language)
+    assert not findings, "\n".join(findings)
