@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import BinaryIO
 
+from consilium.core.csvfile import bare
 from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.reader import BOM, archive_of
-from rubrics.tables.columns import Cell, Formula, bare, text_of
+from rubrics.tables.columns import Cell, Formula, text_of
 from rubrics.tables.encodings import NAMES, UTF8, encoding_of
 from rubrics.tables.mapping import (
     KEPT,
