@@ -24,7 +24,7 @@ from consilium.hosts import site_address
 logger = logging.getLogger(__name__)
 
 # A page without messages may come first, such as the endpoint of a script; then they would stand on a later page.
-SAID_BY_THE_PAGE = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")
+SHOWN_BY_THE_PAGE = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -38,7 +38,7 @@ class AccountAdapter(DefaultAccountAdapter):
         self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any, **options: Any
     ) -> None:
         """Leave out that somebody signed in or out: the page says who they are, and the words would come late."""
-        if message_template not in SAID_BY_THE_PAGE:
+        if message_template not in SHOWN_BY_THE_PAGE:
             super().add_message(request, level, message_template, *args, **options)
 
     # A private hook of allauth, whose own key begins with the Host of the request: tests/accounts/test_guesses.py.

@@ -77,12 +77,12 @@ def layout_of(table: Tabular, columns: Sequence[PrintedColumn]) -> Layout:
     if _width(measured, _FOOTNOTE, _NARROW_GAP) <= ACROSS:
         return Layout((tuple(measured),), small=True)
     kept = [each for each in measured if each.column.name not in same]
-    said = tuple((column.heading, same[column.name]) for column in columns if same.get(column.name))
+    shared = tuple((column.heading, same[column.name]) for column in columns if same.get(column.name))
     if _width(kept, _FOOTNOTE, _NARROW_GAP) <= ACROSS:
-        return Layout((tuple(kept),), small=True, same=said)
+        return Layout((tuple(kept),), small=True, same=shared)
     if _width(kept, _FOOTNOTE, _NARROW_GAP) <= ALONG:
-        return Layout((tuple(kept),), sideways=True, small=True, same=said)
-    return Layout(_parts(kept), sideways=True, small=True, same=said)
+        return Layout((tuple(kept),), sideways=True, small=True, same=shared)
+    return Layout(_parts(kept), sideways=True, small=True, same=shared)
 
 
 def _measured(column: PrintedColumn, letters: float) -> Measured:

@@ -191,7 +191,7 @@ def contradictions(
 
     ``known`` pairs have a remark already.
     """
-    wanted: list[tuple[str, Stance, int]] = []
+    stances: list[tuple[str, Stance, int]] = []
     for name, text, points in criteria:
         stance = stance_of(text) if points else None
         if stance is None:
@@ -199,7 +199,7 @@ def contradictions(
         # “Nitrates must not be given” is against nitrates, also where its author gave it negative points.
         is_rule = points < 0 and any(remark.severity == PROBLEM for remark in sign_remarks(name, text, points))
         direction = stance.direction if points > 0 or is_rule else -stance.direction
-        for other, earlier, earlier_direction in wanted:
+        for other, earlier, earlier_direction in stances:
             if direction != earlier_direction and (name, other) not in known and _alike(stance.about, earlier.about):
                 yield Remark(
                     *("opposite", ADVICE, name, stance.start, stance.end),
@@ -208,8 +208,8 @@ def contradictions(
                     other=other,
                 )
                 break
-        wanted.append((name, stance, direction))
-    yield from _against_reference(wanted, reference_answer)
+        stances.append((name, stance, direction))
+    yield from _against_reference(stances, reference_answer)
 
 
 def same_stance(first: str, second: str) -> bool:
@@ -218,9 +218,9 @@ def same_stance(first: str, second: str) -> bool:
     return len({stance.direction for stance in stances if stance}) < 2
 
 
-def _against_reference(wanted: Sequence[tuple[str, Stance, int]], reference_answer: str) -> Iterator[Remark]:
+def _against_reference(stances: Sequence[tuple[str, Stance, int]], reference_answer: str) -> Iterator[Remark]:
     clauses = [stance for clause in _CLAUSES.split(reference_answer) if clause and (stance := stance_of(clause))]
-    for name, stance, direction in wanted:
+    for name, stance, direction in stances:
         about = [clause for clause in clauses if _alike(stance.about, clause.about)]
         if about and all(clause.direction != direction for clause in about):
             yield Remark(

@@ -7,7 +7,8 @@ import { wordsOf } from "./words.js";
  * @typedef {object} Ways what is done with the answer
  * @property {(word: string) => void} take a word that is not taken yet
  * @property {(typed: string, word: string) => void} replace a word that was taken as it was typed
- * @typedef {Ways & { input: HTMLInputElement, typed: string, isTaken: boolean, box: HTMLElement, first: string }} Question
+ * @typedef {{ input: HTMLInputElement, typed: string, isTaken: boolean, box: HTMLElement, first: string }} Asked
+ * @typedef {Ways & Asked} Question
  */
 
 /** @type {Question | null} there is one question at most */

@@ -130,7 +130,7 @@ def test_a_judge_of_four_responses_is_called_worst_with_its_number_and_a_remark(
     assert "four (worst: sensitivity 1.000, specificity 0.000, measured on 4 responses)" in words
 
 
-def test_worst_and_best_whose_intervals_overlap_are_told_so() -> None:
+def test_worst_and_best_whose_intervals_overlap_have_a_remark() -> None:
     """Both judges err on one criterion of each case, of other responses; a third errs on half of all."""
     study, _written = physicians_study(cases=10)
     study.group("A", first_hits(study, {response.pk: 3 for response in study.responses()}, coin(1, "met")))

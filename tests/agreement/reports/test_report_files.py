@@ -151,11 +151,11 @@ def test_every_format_of_a_table_by_page_and_api(report: Report, client: Client)
     assert client.get(f"{page}tables/nothing.tex").status_code == 404
     assert client.get(f"{page}tables/candidates.exe").status_code == 404
     assert client.get(f"{page}figures/nothing.pdf").status_code == 404
-    for asked, name in (("width=85", "candidates-85mm.svg"), ("width=174&grey=1", "candidates-174mm-grey.svg")):
-        response = client.get(f"{page}figures/candidates.svg?{asked}")
+    for query, name in (("width=85", "candidates-85mm.svg"), ("width=174&grey=1", "candidates-174mm-grey.svg")):
+        response = client.get(f"{page}figures/candidates.svg?{query}")
         assert response["Content-Disposition"] == f'attachment; filename="{name}"'
-        assert client.get(f"{endpoint}figures/candidates.svg?{asked}").content == response.content
-        assert f"{page}figures/candidates.svg?{asked.replace('&', '&amp;')}" in client.get(page).content.decode()
+        assert client.get(f"{endpoint}figures/candidates.svg?{query}").content == response.content
+        assert f"{page}figures/candidates.svg?{query.replace('&', '&amp;')}" in client.get(page).content.decode()
     for wrong in ("width=90", "grey=2", "width=x"):
         assert client.get(f"{page}figures/candidates.svg?{wrong}").status_code == 404
         assert client.get(f"{endpoint}figures/candidates.svg?{wrong}").status_code == 400

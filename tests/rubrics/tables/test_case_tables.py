@@ -194,7 +194,7 @@ def test_columns_are_chosen_by_heading_and_nothing_is_dropped_silently() -> None
         ("case,question,criterion\nc,Why?,Asks\n", "utf-8-sig", ","),
     ],
 )
-def test_encoding_and_delimiter_are_recognised_and_an_unusual_encoding_is_said(
+def test_encoding_and_delimiter_are_recognised_and_an_unusual_encoding_is_named(
     text: str, encoding: str, delimiter: str
 ) -> None:
     records, faults, notes = cases(text.encode(encoding))
