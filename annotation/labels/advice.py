@@ -92,7 +92,7 @@ def plan_reading(
     Nobody reads a response that they wrote.
     """
     able = able_annotators(group)
-    able.refuse_if_only_invited()
+    able.refuse_if_only_invited(has_option=False)
     people = able.users
     if len(people) < terms.readers:
         raise DomainError(

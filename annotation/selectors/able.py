@@ -28,15 +28,23 @@ class AbleAnnotators:
     held_back: int
     invited: int
 
-    def refuse_if_only_invited(self) -> None:
-        """`DomainError` where those who may be given work are only invited; it says what can be done."""
-        if not self.users and self.invited:
+    def refuse_if_only_invited(self, *, has_option: bool = True) -> None:
+        """`DomainError` where those who may be given work are only invited.
+
+        ``has_option``: whether the page has the option to give them work all the same, which the message then names.
+        """
+        if self.users or not self.invited:
+            return
+        if has_option:
             raise DomainError(
                 _(
                     "The annotators of the group are invited and have not signed in yet. Wait until one of them has, "
                     "or choose “Also give work to people who are only invited”."
                 )
             )
+        raise DomainError(
+            _("The annotators of the group are invited and have not signed in yet. Wait until they have.")
+        )
 
     def warnings(self) -> list[str]:
         """Who is left out, and whose work has to wait."""

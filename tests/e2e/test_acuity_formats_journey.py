@@ -488,8 +488,9 @@ def test_from_real_cases_to_the_same_figures_elsewhere(
     assert [len(own) for own in files] == [600, 600, 240]
 
     make_readers(admin)
+    readers = {key: new_page(User.objects.get(email=f"{key}@example.org")) for key in READERS}
     give_out(admin)
-    marks = read_in_turn({key: new_page(User.objects.get(email=f"{key}@example.org")) for key in READERS})
+    marks = read_in_turn(readers)
     assert len(marks) == 2 * N_READ
     check_marks(marks)
 
