@@ -16,7 +16,7 @@ from consilium.core.csvfile import stream_csv
 from consilium.core.limits import MAX_GROUP_NAME_LENGTH, MAX_PERSON_NAME_LENGTH, MAX_SPECIALTY_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
-from rubrics.tables.columns import Cell, Formula, text_of
+from rubrics.tables.columns import Cell, refusal_of, text_of
 from rubrics.tables.reading import Rows, TextForm, rows_of_text
 
 # The columns, in the order of a list without a heading.
@@ -129,8 +129,8 @@ def _person(
     row = dict.fromkeys(COLUMNS, "")
     for place, cell in enumerate(cells):
         field = columns[place] if place < len(columns) else ""
-        if isinstance(cell, Formula):
-            faults.add(line, field, Phrase("This is a formula. Write its value."))
+        if refusal := refusal_of(cell):
+            faults.add(line, field, refusal)
         elif text := text_of(cell):
             if not field:
                 faults.add(line, "", Phrase("The row has more cells than there are columns."))

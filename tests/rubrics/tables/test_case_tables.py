@@ -160,10 +160,15 @@ def test_a_row_is_counted_as_a_spreadsheet_counts_it() -> None:
     assert faults[0][:2] == (4, "points")
 
 
-def test_a_formula_and_a_cell_beyond_the_last_column_are_faults() -> None:
+def test_a_formula_an_error_and_a_cell_beyond_the_last_column_are_faults() -> None:
     _records, faults, _notes = cases(workbook([HEADING, ["c", "q", "=A1", 5]]))
     assert [fault[:2] for fault in faults] == [(2, "criterion")]
     assert "Paste its value" in faults[0][2]
+    _records, faults, _notes = cases(workbook([HEADING, ["c", "q", "a", 5], ["", "", "#N/A", "#REF!"]]))
+    assert faults == [
+        (3, "criterion", "The cell shows the error #N/A of the spreadsheet. Write a value instead."),
+        (3, "points", "The cell shows the error #REF! of the spreadsheet. Write a value instead."),
+    ]
     wide = [*HEADING, *(f"n{number}" for number in range(37))]
     _records, faults, _notes = cases(workbook([wide, ["c", "q", "a", 5]]))
     assert faults == [(1, "", "The row has more than 40 cells.")]
