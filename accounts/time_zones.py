@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from importlib import resources
+from pathlib import Path
 from typing import Any
-from zoneinfo import available_timezones
+from zoneinfo import TZPATH, available_timezones
 
 from django import forms
 from django.utils.html import format_html, format_html_join
@@ -42,12 +44,45 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in letters.casefold() if letter.isalnum())
 
 
-def zone_named(text: str) -> str:
-    """The zone whose whole name or place (“new york”) a person wrote; empty if none, or more than one, has it."""
+def zones_named(text: str) -> list[str]:
+    """The zones whose whole name or place (“new york”) a person wrote.
+
+    Of names for the same zone (America/Indianapolis, America/Indiana/Indianapolis) there is the one of ``zone.tab``.
+    """
     zones = _by_name().get(_plain(text), [])
     if text in zones:
-        return text
+        return [text]
+    if len(zones) > 1 and len({_content(zone) for zone in zones}) == 1 and _content(zones[0]):
+        return [next((zone for zone in zones if zone in _main_names()), zones[0])]
+    return list(zones)
+
+
+def zone_named(text: str) -> str:
+    """The zone that a person wrote, as in `zones_named`; empty if none, or more than one, has the name."""
+    zones = zones_named(text)
     return zones[0] if len(zones) == 1 else ""
+
+
+def _content(name: str) -> bytes:
+    """A file of the tz database, of the system or of the package ``tzdata``; empty if there is none.
+
+    Zones with the same file are links of one another, or differ in nothing that is stored.
+    """
+    for folder in TZPATH:
+        path = Path(folder, name)
+        if path.is_file():
+            return path.read_bytes()
+    try:
+        return resources.files("tzdata").joinpath("zoneinfo", name).read_bytes()
+    except (ModuleNotFoundError, OSError):
+        return b""
+
+
+@cache
+def _main_names() -> frozenset[str]:
+    """The zones of ``zone.tab``, in which each zone has its current name: lines of countries, coordinates, zone."""
+    lines = _content("zone.tab").decode("utf-8", "replace").splitlines()
+    return frozenset(line.split("\t")[2] for line in lines if not line.startswith("#") and line.count("\t") > 1)
 
 
 @cache
@@ -69,7 +104,10 @@ class TimeZoneField(forms.CharField):
     """The name of a zone; a place is enough."""
 
     widget = TimeZoneInput
-    default_error_messages = {"unknown": _("There is no such time zone. Type a place, such as Shanghai.")}
+    default_error_messages = {
+        "unknown": _("There is no such time zone. Type a place, such as Shanghai."),
+        "ambiguous": _("Several time zones have this name: %(zones)s. Type one of them."),
+    }
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -82,7 +120,10 @@ class TimeZoneField(forms.CharField):
 
     def clean(self, value: Any) -> str:
         """The name of the zone."""
-        zone = zone_named(str(super().clean(value)))
-        if not zone:
+        zones = zones_named(str(super().clean(value)))
+        if not zones:
             raise forms.ValidationError(self.error_messages["unknown"], code="unknown")
-        return zone
+        if len(zones) > 1:
+            params = {"zones": ", ".join(zones)}
+            raise forms.ValidationError(self.error_messages["ambiguous"], code="ambiguous", params=params)
+        return zones[0]

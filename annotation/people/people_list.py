@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import BinaryIO
 
 from django.utils import translation
 
@@ -16,8 +17,11 @@ from consilium.core.csvfile import stream_csv
 from consilium.core.limits import MAX_GROUP_NAME_LENGTH, MAX_PERSON_NAME_LENGTH, MAX_SPECIALTY_LENGTH
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
-from rubrics.tables.columns import Cell, Formula, text_of
-from rubrics.tables.reading import Rows, TextForm, rows_of_text
+from rubrics.tables.columns import Cell, refusal_of, text_of
+from rubrics.tables.encodings import NAMES as ENCODING_NAMES
+from rubrics.tables.encodings import UTF8, encoding_of
+from rubrics.tables.reading import MAX_BYTES, Rows, TextForm, rows_of_file, rows_of_text
+from rubrics.tables.workbooks import is_workbook
 
 # The columns, in the order of a list without a heading.
 COLUMNS = ("email", "name", "role", "group", "specialty", "capacity")
@@ -67,6 +71,22 @@ def people_of_text(text: str, faults: Faults, *, role: str, group: str) -> list[
     delimiter = next((sign for sign in ("\t", ",", ";") if sign in first), ",")
     form = TextForm(delimiter=delimiter, field_of=column_named)
     return read_people(rows_of_text(text, faults, form=form), faults, role, group)
+
+
+def people_of_file(file: BinaryIO, faults: Faults, notes: list[str], *, role: str, group: str) -> list[ListedPerson]:
+    """The people of a CSV or XLSX file; ``notes`` takes what a person should know of how it was read.
+
+    The encoding of a CSV file is recognised, as that of other tables; ``role`` and ``group`` fill gaps.
+    """
+    encoding = UTF8 if is_workbook(file) else encoding_of(file, MAX_BYTES)
+    if encoding != UTF8:
+        message = Phrase(
+            "The file was read as %(encoding)s. If a name looks wrong, save the file as UTF-8.",
+            encoding=ENCODING_NAMES[encoding],
+        )
+        notes.append(message)
+    form = TextForm(encoding=encoding, field_of=column_named, notes=notes)
+    return read_people(rows_of_file(file, faults, form=form), faults, role, group)
 
 
 def read_people(rows: Rows, faults: Faults, role: str, group: str) -> list[ListedPerson]:
@@ -129,8 +149,8 @@ def _person(
     row = dict.fromkeys(COLUMNS, "")
     for place, cell in enumerate(cells):
         field = columns[place] if place < len(columns) else ""
-        if isinstance(cell, Formula):
-            faults.add(line, field, Phrase("This is a formula. Write its value."))
+        if refusal := refusal_of(cell):
+            faults.add(line, field, refusal)
         elif text := text_of(cell):
             if not field:
                 faults.add(line, "", Phrase("The row has more cells than there are columns."))

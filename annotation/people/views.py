@@ -17,15 +17,14 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.notices import PARTS
 from annotation.people.forms import PeopleForm
-from annotation.people.people_list import ListedPerson, as_csv, column_named, people_of_text, read_people
+from annotation.people.people_list import ListedPerson, as_csv, people_of_file, people_of_text
 from annotation.people.services import AddedPerson, add_people, preview_people
 from consilium.core.errors import ImportRefused
 from consilium.core.htmx import SignedInRequest, signed_in
+from consilium.core.i18n import translate
 from rubrics.access import get_administered_benchmark
 from rubrics.models import Benchmark
 from rubrics.parsing.faults import Faults
-from rubrics.tables import rows_of_file
-from rubrics.tables.reading import TextForm
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -38,8 +37,9 @@ def people_list(request: SignedInRequest, slug: str) -> HttpResponse:
     form = PeopleForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, benchmark, form, status=422)
+    notes: list[str] = []
     try:
-        people = _people_of(form)
+        people = _people_of(form, notes)
         list_text = as_csv(people)
         digest = sha256(list_text.encode()).hexdigest()
         if request.POST.get("step") == "add" and form.cleaned_data["digest"] == digest:
@@ -47,22 +47,29 @@ def people_list(request: SignedInRequest, slug: str) -> HttpResponse:
             return _after_adding(request, benchmark, added)
         preview = preview_people(benchmark=benchmark, people=people, by=request.user, at=timezone.now())
     except ImportRefused as refused:
-        return _page(request, benchmark, form, status=refused.status_code, refused=refused)
+        return _page(request, benchmark, form, status=refused.status_code, refused=refused, notes=_in_words(notes))
     # The form now has the whole list, so the file need not be sent again.
     shown = PeopleForm(initial={**form.cleaned_data, "text": list_text, "digest": digest, "file": None})
     changed = request.POST.get("step") == "add"
-    return _page(request, benchmark, shown, preview=_rows(preview), has_changed=changed)
+    return _page(request, benchmark, shown, preview=_rows(preview), has_changed=changed, notes=_in_words(notes))
 
 
-def _people_of(form: PeopleForm) -> list[ListedPerson]:
-    """The people of the file or of the text; `ImportRefused` names what cannot be read."""
+def _in_words(notes: list[str]) -> list[str]:
+    return [translate(note) for note in notes]
+
+
+def _people_of(form: PeopleForm, notes: list[str]) -> list[ListedPerson]:
+    """The people of the file or of the text; `ImportRefused` names what cannot be read.
+
+    ``notes`` takes what a person should know of how the file was read.
+    """
     faults = Faults()
     values = form.cleaned_data
+    gaps = {"role": values["role"], "group": values["group"].strip()}
     if values["file"] is not None:
-        rows = rows_of_file(cast(BinaryIO, values["file"]), faults, form=TextForm(field_of=column_named))
-        people = read_people(rows, faults, values["role"], values["group"].strip())
+        people = people_of_file(cast(BinaryIO, values["file"]), faults, notes, **gaps)
     else:
-        people = people_of_text(values["text"], faults, role=values["role"], group=values["group"].strip())
+        people = people_of_text(values["text"], faults, **gaps)
     faults.refuse_if_any()
     return people
 

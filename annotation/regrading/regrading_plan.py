@@ -87,7 +87,8 @@ def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str
     """Plan who decides what is lacking, without writing anything; limited to ``cases`` (public ids) where given.
 
     Each response goes to those who graded it before. Where one of them has left the group or gets no new work, another
-    annotator without a part in the response takes their place. `DomainError` if nothing is lacking or nobody can grade.
+    annotator without a part in the response takes their place. “Cannot assess” needs a note if it did in an earlier
+    batch of these responses. `DomainError` if nothing is lacking or nobody can grade.
     """
     lacking = _of_cases(lacking_in(group), cases)
     if not lacking:
@@ -105,6 +106,9 @@ def plan_regrading(*, group: ExpertGroup, terms: BatchTerms, cases: Iterable[str
     if not pieces:
         raise DomainError(_("Nobody of the group may grade these responses again."))
     pieces = _in_order(pieces, terms)
+    if _notes_were_needed(group, pieces):
+        terms = replace(terms, explain_cannot_assess=True)
+        warnings.append(_("“Cannot assess” needs a note, as it did in an earlier batch of these responses."))
     warnings += without_account({piece.annotator for piece in pieces})
     return RegradingPlan(group, terms, tuple(pieces), _loads(group, pieces), tuple(warnings))
 
@@ -153,6 +157,17 @@ def _given_out(
         )
         warnings.append(text % {"n": short})
     return pieces
+
+
+def _notes_were_needed(group: ExpertGroup, pieces: list[RegradingTask]) -> bool:
+    """Whether the group graded any of these responses in a batch where “cannot assess” needs a note."""
+    graded = Assignment.objects.filter(
+        batch__group=group,
+        purpose=Assignment.Purpose.WORK,
+        response__in={piece.lacking.response for piece in pieces},
+        submitted_at__isnull=False,
+    ).exclude(status=Assignment.Status.RELEASED)
+    return graded.filter(batch__explain_cannot_assess=True).exists()
 
 
 def _in_order(pieces: list[RegradingTask], terms: BatchTerms) -> list[RegradingTask]:
@@ -228,6 +243,7 @@ def create_regrading(*, plan: RegradingPlan, by: User | None, at: datetime, dige
         annotators_per_item=max(per_response.values()),
         check_policy=terms.check_policy,
         check_fraction=terms.fraction,
+        explain_cannot_assess=terms.explain_cannot_assess,
         due_date=terms.due_date,
         seed=terms.seed,
         plan_digest=digest,

@@ -7,7 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.identifiers import new_public_id
-from consilium.core.jobs import BaseJob
+from consilium.core.jobs import ENDED_WITHOUT_RESULT, BaseJob
 from rubrics.models.benchmarks import Benchmark
 
 
@@ -57,6 +57,10 @@ class ImportJob(BaseJob):
 
     @property
     def repetition(self) -> ImportJob | None:
-        """The import of the file that this job previews; each upload has a file of its own."""
+        """The other import of this job's file that is open or done; each upload has a file of its own.
+
+        A refused or failed import kept nothing of the file, and does not count.
+        """
         jobs = ImportJob.objects.filter(file=self.file.name).exclude(pk=self.pk)
+        jobs = jobs.exclude(status__in=ENDED_WITHOUT_RESULT)
         return jobs.exclude(options__has_key="preview").first()

@@ -64,7 +64,7 @@ def create_import(
 def repeat_import(*, job: ImportJob, without: str, by: User, changes: Mapping[str, str] | None = None) -> ImportJob:
     """Import the stored file of a job once more, without one of its options and with ``changes`` of the others.
 
-    However often it is called, there is one such import.
+    However often it is called, there is one such import, unless that was refused or failed.
     """
     job = _locked(job)
     options = {**{name: value for name, value in job.options.items() if name != without}, **(changes or {})}
@@ -109,7 +109,13 @@ def _job_on_same_file(job: ImportJob, options: Mapping[str, str], by: User) -> I
 
 @transaction.atomic
 def restart_import(*, job: ImportJob) -> None:
-    """Try a refused or failed import again, say after the cases that it names were imported."""
+    """Try a refused or failed import again, say after the cases that it names were imported.
+
+    `Conflict` if another import of the file is open or done.
+    """
+    _locked(job)
+    if "preview" not in job.options and job.repetition is not None:
+        raise Conflict(_("Another import of this file is open or done."))
     IMPORTS.restart(job)
 
 

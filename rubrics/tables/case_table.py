@@ -19,6 +19,7 @@ from rubrics.tables.columns import NAMES, parted, points_of
 from rubrics.tables.mapping import KEPT, KEPT_WITH_CRITERION, LEFT_OUT, Column, Heading, Places, TableKind
 from rubrics.tables.table import Table
 
+MAX_NAMED_ROWS = 20
 _OF_CRITERION = ("criterion", "points", "tags", "source", "element", "expectation", "bank", "citations")
 _RESTS_ON = ("source", "element", "expectation", "bank")
 # The fields of a HealthBench example, by those of the table.
@@ -109,8 +110,11 @@ def read_case_table(
     faults.locate = table.place
     cases: dict[str, _Rows] = {}
     key = ""
+    without_case: list[int] = []
     for row, cells in table.rows(file, faults, progress):
-        key = _add_row(row, cells, cases, key, faults)
+        key = _add_row(row, cells, cases, key, faults, without_case)
+    if without_case:
+        table.note(_joined_above(without_case))
     if table.is_readable and "points" not in table.targets:
         table.note(Phrase("No column has points: every criterion is worth 1 point."))
     for key, rows in cases.items():
@@ -132,8 +136,25 @@ def read_case_table(
         )
 
 
-def _add_row(row: int, cells: list[tuple[Column, str]], cases: dict[str, _Rows], last: str, faults: Faults) -> str:
-    """Add a row to its case; the key of that case."""
+def _joined_above(rows: list[int]) -> Phrase:
+    """A note that counts the rows without a case and names the first of them."""
+    named = ", ".join(str(row) for row in rows[:MAX_NAMED_ROWS]) + (" …" if len(rows) > MAX_NAMED_ROWS else "")
+    return Phrase(
+        "Rows without a case: %(rows)s (%(n)s in all). Each is read as part of the case above it.",
+        n=len(rows),
+        rows=named,
+    )
+
+
+def _add_row(
+    row: int,
+    cells: list[tuple[Column, str]],
+    cases: dict[str, _Rows],
+    last: str,
+    faults: Faults,
+    without_case: list[int],
+) -> str:
+    """Add a row to its case; the key of that case. ``without_case`` takes the row if it joins the case above it."""
     values = {column.target: text.strip() for column, text in cells if column.target in CASES.headings}
     values = {name: text for name, text in values.items() if text}
     key = values.pop("case", "")
@@ -143,6 +164,7 @@ def _add_row(row: int, cells: list[tuple[Column, str]], cases: dict[str, _Rows],
             faults.add(row, "case", Phrase("The row names no case."))
             return last
         key = last
+        without_case.append(row)
     case = cases.setdefault(key, _Rows(row))
     for name, text in own.items():
         _keep(case, case.texts, name, row, text, faults)

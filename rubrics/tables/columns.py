@@ -48,7 +48,14 @@ class Formula:
     """A cell that a spreadsheet computes: its value depends on the program that opens it, so it is refused."""
 
 
-Cell = str | int | float | Formula | None
+@dataclass(frozen=True, slots=True)
+class CellError:
+    """A cell in which a spreadsheet shows an error such as ``#N/A``: it has no value, so it is refused."""
+
+    code: str
+
+
+Cell = str | int | float | Formula | CellError | None
 
 
 def plain_name(name: str) -> str:
@@ -83,9 +90,18 @@ def parted(cell: str) -> list[str]:
     return list(dict.fromkeys(label for label in tags if label))
 
 
+def refusal_of(cell: object) -> Phrase | None:
+    """Why a cell cannot be read: it holds a formula or an error. None for every other cell."""
+    if isinstance(cell, Formula):
+        return Phrase("The cell holds a formula. Paste its value instead.")
+    if isinstance(cell, CellError):
+        return Phrase("The cell shows the error %(code)s of the spreadsheet. Write a value instead.", code=cell.code)
+    return None
+
+
 def text_of(cell: Cell) -> str:
     r"""A cell as text: line ends as ``\n``, no blanks around it, whole numbers without a point."""
-    if cell is None or isinstance(cell, Formula):
+    if cell is None or isinstance(cell, Formula | CellError):
         return ""
     if isinstance(cell, float) and cell.is_integer():
         cell = int(cell)

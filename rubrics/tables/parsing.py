@@ -21,10 +21,10 @@ from rubrics.tables.columns import (
     COLUMNS,
     NAMES,
     Cell,
-    Formula,
     column_of,
     parted,
     points_of,
+    refusal_of,
     text_of,
 )
 from rubrics.tables.mapping import LEFT_OUT, TableKind, chosen_fit, headings_of
@@ -152,8 +152,8 @@ def _row(
             continue
         if not column:
             continue
-        if isinstance(cell, Formula):
-            faults.add(line, column, Phrase("The cell holds a formula. Paste its value instead."))
+        if refusal := refusal_of(cell):
+            faults.add(line, column, refusal)
             continue
         if column == "points":
             points = points_of(cell)

@@ -12,7 +12,7 @@ from consilium.core.jobs import Progress, no_progress
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.reader import BOM, archive_of
-from rubrics.tables.columns import Cell, Formula, text_of
+from rubrics.tables.columns import Cell, refusal_of, text_of
 from rubrics.tables.encodings import NAMES, UTF8, encoding_of
 from rubrics.tables.mapping import (
     KEPT,
@@ -127,8 +127,8 @@ class Table:
         for column, cell in zip(self.columns, cells, strict=False):
             if cell is None or cell == "" or column.target == LEFT_OUT:
                 continue
-            if isinstance(cell, Formula):
-                faults.add(number, column.heading, Phrase("The cell holds a formula. Paste its value instead."))
+            if refusal := refusal_of(cell):
+                faults.add(number, column.heading, refusal)
                 continue
             text = self._text(cell)
             if _NOT_STORABLE.search(text):

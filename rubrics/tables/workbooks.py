@@ -9,12 +9,13 @@ from typing import Any, BinaryIO
 
 from consilium.core.phrases import Phrase
 from rubrics.parsing.faults import Faults
-from rubrics.tables.columns import Cell, Formula
+from rubrics.tables.columns import Cell, CellError, Formula
 
 MAX_PACKED_BYTES, MAX_UNPACKED_BYTES, MAX_MEMBERS = 16 << 20, 64 << 20, 500
 MAX_ROWS = 200_000
 MAX_COLUMNS = 40
 MAX_MERGED = 100_000
+MAX_ERROR_LENGTH = 24
 CHUNK_BYTES = 1 << 20
 ZIP = b"PK\x03\x04"
 
@@ -96,6 +97,8 @@ def _cell(cell: Any) -> Cell:
 
     if cell.data_type == "f":
         return Formula()
+    if cell.data_type == "e":
+        return CellError(str(cell.value)[:MAX_ERROR_LENGTH])
     value = cell.value
     if isinstance(value, str):
         return str(unescape(value))

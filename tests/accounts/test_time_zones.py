@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.test import Client
 
-from accounts.time_zones import time_zones, zone_named
+from accounts.time_zones import TimeZoneField, time_zones, zone_named
 from tests.factories import UserFactory
 
 
@@ -20,6 +21,15 @@ from tests.factories import UserFactory
         ("Zürich", "Europe/Zurich"),
         (" UTC ", "UTC"),
         ("Argentina/Buenos Aires", "America/Argentina/Buenos_Aires"),
+        # Names of links beside the names in zone.tab of the tz database.
+        ("Istanbul", "Europe/Istanbul"),
+        ("Asia/Istanbul", "Asia/Istanbul"),
+        ("Nicosia", "Asia/Nicosia"),
+        ("Buenos Aires", "America/Argentina/Buenos_Aires"),
+        ("Córdoba", "America/Argentina/Cordoba"),
+        ("mendoza", "America/Argentina/Mendoza"),
+        ("Indianapolis", "America/Indiana/Indianapolis"),
+        ("Louisville", "America/Kentucky/Louisville"),
         ("Nowhere", ""),
         ("Asia", ""),
         ("", ""),
@@ -32,6 +42,15 @@ def test_a_zone_is_found_by_its_place(typed: str, zone: str) -> None:
 def test_every_zone_is_found_by_its_own_name() -> None:
     assert len(time_zones()) > 300
     assert all(zone_named(zone) == zone for zone in time_zones())
+
+
+def test_a_name_of_several_zones_is_refused_with_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    zones = {"springfield": ["America/Chicago", "America/New_York"]}
+    monkeypatch.setattr("accounts.time_zones._by_name", lambda: zones)
+    with pytest.raises(ValidationError) as refused:
+        TimeZoneField().clean("Springfield")
+    message = "Several time zones have this name: America/Chicago, America/New_York. Type one of them."
+    assert refused.value.messages == [message]
 
 
 @pytest.mark.slow

@@ -177,8 +177,13 @@ def test_the_line_between_the_panes_is_moved_and_stays_where_it_was_left(new_pag
     page.keyboard.press("ArrowLeft")
     expect(divider).to_have_attribute("aria-valuenow", "47")
     assert page.evaluate(width) == pytest.approx(0.47, abs=0.002)
+    page.keyboard.press("Home")
+    expect(divider).to_have_attribute("aria-valuenow", "25")
     page.keyboard.press("End")
     expect(divider).to_have_attribute("aria-valuenow", "75")
+    # The keys move the line alone: no criterion is selected by them, and the line keeps the focus.
+    expect(divider).to_be_focused()
+    expect(page.locator(".criterion.current .n")).to_have_text("1")
     box = divider.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 3, box["y"] + 300)

@@ -16,7 +16,7 @@ from consilium.core.phrases import Phrase
 from rubrics.parsing.cases import MAX_POINTS
 from rubrics.parsing.faults import Faults
 from rubrics.parsing.fields import kind
-from rubrics.tables.columns import Formula, plain_number
+from rubrics.tables.columns import CellError, Formula, plain_number, refusal_of
 from validation.models import RubricSetMend
 from validation.sets.content import Mend, SetCriterion, axis_named
 
@@ -38,6 +38,8 @@ def shown(value: Any) -> str:
     """A value of a file in a few characters that can be stored."""
     if isinstance(value, Formula):
         return "="
+    if isinstance(value, CellError):
+        return value.code
     text = str(value) if isinstance(value, str | Decimal) else json.dumps(value, ensure_ascii=False)
     clean = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "?")
     return clean if len(clean) <= MAX_SHOWN else f"{clean[: MAX_SHOWN - 1]}…"
@@ -121,8 +123,8 @@ class Mender:
 
 def _number(value: Any) -> tuple[Decimal | None, Phrase | str | None]:
     """Points as a number, and what keeps them from being used as they are."""
-    if isinstance(value, Formula):
-        return None, Phrase("The cell holds a formula. Paste its value instead.")
+    if refusal := refusal_of(value):
+        return None, refusal
     if value is None:
         return None, Phrase("This field is missing.")
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):

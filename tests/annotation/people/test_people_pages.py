@@ -139,6 +139,26 @@ def test_a_file_is_read_as_the_list_is(admin: Client, benchmark: Benchmark) -> N
     assert Membership.objects.get().user.email == "ann@example.org"
 
 
+def test_a_chinese_csv_of_excel_is_read_and_what_was_not_read_is_named(admin: Client, benchmark: Benchmark) -> None:
+    csv = "姓名,邮箱,科室\n李医生,li@example.org,心内科\n王医生,wang@example.org,神经内科\n"
+    shown = preview(admin, "", file=SimpleUploadedFile("people.csv", csv.encode("gb18030")), group="甲组")
+    assert shown.status_code == 200
+    people = shown.context["form"].initial["text"].splitlines()[1:]
+    assert people == [
+        "li@example.org,李医生,annotator,甲组,心内科,",
+        "wang@example.org,王医生,annotator,甲组,神经内科,",
+    ]
+    assert "The file was read as GB18030. If a name looks wrong, save the file as UTF-8." in shown.content.decode()
+
+    book = openpyxl.Workbook()
+    book.active.append(["ann@example.org", "Ann Lee"])
+    book.create_sheet("Checkers").append(["bo@example.org", "Bo Li"])
+    stream = BytesIO()
+    book.save(stream)
+    shown = preview(admin, "", file=SimpleUploadedFile("people.xlsx", stream.getvalue()), group="A")
+    assert "Only the first sheet, “Sheet”, is read. Not read: “Checkers”." in shown.content.decode()
+
+
 def test_a_list_that_was_changed_after_its_preview_is_shown_again(admin: Client, benchmark: Benchmark) -> None:
     shown = preview(admin)
     answer = add_previewed(admin, shown, text="eve@example.org,Eve,researcher")

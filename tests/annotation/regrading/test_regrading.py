@@ -12,6 +12,7 @@ from annotation.regrading.lacking import consequences, lacking_in
 from annotation.regrading.regrading_plan import create_regrading, plan_regrading
 from annotation.selectors.ratings import group_ratings
 from annotation.services import claim_adjudication, finish_adjudication, rule
+from annotation.services.decisions import Unanswered
 from annotation.services.planning import BatchTerms
 from annotation.services.slots import reassign
 from consilium.core.errors import Conflict, DomainError
@@ -94,6 +95,27 @@ def test_the_same_physicians_are_asked_and_only_about_what_is_lacking(group: Exp
     assert len(group_ratings(group)) == 9
     with pytest.raises(DomainError):
         plan_regrading(group=group, terms=BatchTerms(title="x", check_policy="none"))
+
+
+@pytest.mark.parametrize("needs_note", [True, False])
+def test_cannot_assess_needs_a_note_where_it_did_before(needs_note: bool) -> None:
+    case = CaseFactory()
+    ResponseFactory(case=case)
+    group = ExpertGroupFactory(benchmark=case.benchmark, annotators=1)
+    make_batch(group, explain_cannot_assess=needs_note)
+    decide(Assignment.objects.get(), "met", "met")
+    reword(case, 0)
+    plan = plan_regrading(group=group, terms=BatchTerms(title="Again", check_policy="none"))
+    warning = "“Cannot assess” needs a note, as it did in an earlier batch of these responses."
+    assert (warning in plan.warnings) is needs_note
+    batch = create_regrading(plan=plan, by=None, at=timezone.now())
+    assert batch.explain_cannot_assess is needs_note
+    again = batch.assignments.get()
+    if needs_note:
+        with pytest.raises(Unanswered):
+            decide(again, "cannot_assess")
+    else:
+        decide(again, "cannot_assess")
 
 
 def test_of_two_who_make_the_same_batch_at_once_one_gets_an_error(group: ExpertGroup) -> None:

@@ -114,6 +114,32 @@ def test_a_table_is_shown_first_and_then_imported_as_it_was_shown(signed_in: Cli
     assert send(signed_in, again, "import").counts["cases"] == {"created": 0, "unchanged": 1}
 
 
+def test_after_a_failed_import_the_preview_can_be_imported_again(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash() -> None:
+        raise RuntimeError("the disk is full")
+
+    job = upload(signed_in, TABLE)
+    with monkeypatch.context() as patched:
+        patched.setattr(import_jobs, "refresh_statistics", crash)
+        with pytest.raises(RuntimeError, match="the disk is full"):
+            send(signed_in, job, "import")
+    failed = ImportJob.objects.exclude(options__has_key="preview").get()
+    assert (failed.status, Case.objects.count()) == ("failed", 0)
+    page = page_of(signed_in, job)
+    assert 'value="import"' in page
+    assert "To the import" not in page
+    # Neither the columns nor the import are closed, and the file need not be sent again.
+    again = send(signed_in, job, "preview", encoding="gb18030", delimiter="semicolon")
+    done = send(signed_in, again, "import")
+    assert (done.status, Case.objects.count()) == ("done", 1)
+    assert done.pk != failed.pk
+    # The file is imported by now, so the failed import is not tried once more.
+    assert signed_in.post(f"/b/bench/imports/{failed.public_id}/restart/").status_code == 409
+    assert send(signed_in, job, "import") == done
+
+
 def test_columns_that_nobody_knows_are_chosen_on_the_page(signed_in: Client) -> None:
     content = b"Fall,Frage,Kriterium,Punkte\nc-1,Warum?,Fragt,5\n"
     job = upload(signed_in, content)

@@ -77,7 +77,8 @@ def test_the_rows_of_a_case_are_one_case(write: object) -> None:
         ["c-1", "", "What?", "Asks for pain", "+4", "", "", "", ""],
     ]  # fmt: skip
     records, faults, notes = cases(write(rows))  # type: ignore[operator]
-    assert not faults and not notes
+    assert not faults
+    assert notes == ["Rows without a case: 3 (1 in all). Each is read as part of the case above it."]
     first, second = records
     assert (first.key, second.key) == ("c-1", "7")
     assert first.conversation == [{"role": "user", "content": "Woman, 58.\n\nWhat?"}]
@@ -85,6 +86,18 @@ def test_the_rows_of_a_case_are_one_case(write: object) -> None:
         ("Calls help", 10, ("axis:accuracy", "level:example")), ("Waits", -8, ()), ("Asks for pain", 4, ()),
     ]  # fmt: skip
     assert (first.tags, first.difficulty, first.reference_answer) == (("theme:x",), "high", "Call.")
+
+
+def test_rows_that_join_the_case_above_are_counted_and_named() -> None:
+    rows = [HEADING, ["c-1", "Why?", "Asks", 5], ["", "", "Waits", -2], ["c-2", "How?", "Says", 1], ["", "", "Goes", 3]]
+    assert cases(as_csv(rows))[2] == [
+        "Rows without a case: 3, 5 (2 in all). Each is read as part of the case above it."
+    ]
+    assert cases(as_csv([HEADING, ["c-1", "Why?", "Asks", 5], ["c-1", "", "Waits", -2]]))[2] == []
+    many = [HEADING, ["c-1", "Why?", "Asks", 5], *(["", "", f"Asks {number}", 1] for number in range(30))]
+    named = ", ".join(str(row) for row in range(3, 23))
+    (note,) = cases(as_csv(many))[2]
+    assert note == f"Rows without a case: {named} … (30 in all). Each is read as part of the case above it."
 
 
 def test_merged_cells_hold_for_all_of_their_rows_and_other_sheets_are_named() -> None:
@@ -160,10 +173,15 @@ def test_a_row_is_counted_as_a_spreadsheet_counts_it() -> None:
     assert faults[0][:2] == (4, "points")
 
 
-def test_a_formula_and_a_cell_beyond_the_last_column_are_faults() -> None:
+def test_a_formula_an_error_and_a_cell_beyond_the_last_column_are_faults() -> None:
     _records, faults, _notes = cases(workbook([HEADING, ["c", "q", "=A1", 5]]))
     assert [fault[:2] for fault in faults] == [(2, "criterion")]
     assert "Paste its value" in faults[0][2]
+    _records, faults, _notes = cases(workbook([HEADING, ["c", "q", "a", 5], ["", "", "#N/A", "#REF!"]]))
+    assert faults == [
+        (3, "criterion", "The cell shows the error #N/A of the spreadsheet. Write a value instead."),
+        (3, "points", "The cell shows the error #REF! of the spreadsheet. Write a value instead."),
+    ]
     wide = [*HEADING, *(f"n{number}" for number in range(37))]
     _records, faults, _notes = cases(workbook([wide, ["c", "q", "a", 5]]))
     assert faults == [(1, "", "The row has more than 40 cells.")]

@@ -119,12 +119,12 @@ def test_of_a_table_no_more_is_read_than_a_rubric_has() -> None:
     assert next(taken)[0] == 503  # the heading, 500 criteria, and one to see that there are more
 
 
-def test_a_formula_in_a_workbook_is_refused_and_a_number_is_read() -> None:
+def test_a_formula_or_an_error_in_a_workbook_is_refused_and_a_number_is_read() -> None:
     faults = Faults()
-    file = workbook([["Criterion", "Points"], ["Names the dose", 5.0], ["=A2", 1]])
+    file = workbook([["Criterion", "Points"], ["Names the dose", 5.0], ["=A2", 1], ["#N/A", 2]])
     rows = list(rows_with_heading(rows_of_file(io.BytesIO(file), faults), faults, with_case=False, exact=True))
     assert [(row.text, row.points) for row in rows] == [("Names the dose", 5)]
-    assert [(fault.line, fault.field) for fault in faults.first] == [(3, "criterion")]
+    assert [(fault.line, fault.field) for fault in faults.first] == [(3, "criterion"), (4, "criterion")]
 
 
 @pytest.mark.slow

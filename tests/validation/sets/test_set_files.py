@@ -288,14 +288,15 @@ def test_faults_and_mends_of_a_table(import_set: Import) -> None:
     ]
 
 
-def test_a_formula_in_a_workbook_is_a_fault(import_set: Import) -> None:
+def test_a_formula_or_an_error_in_a_workbook_is_a_fault(import_set: Import) -> None:
     book = Workbook()
-    for row in (["case", "criterion", "points"], ["a", "One", "=1+1"], ["a", "Two", 3]):
+    for row in (["case", "criterion", "points"], ["a", "One", "=1+1"], ["a", "Two", 3], ["a", "Three", "#DIV/0!"]):
         book.worksheets[0].append(row)
     target = io.BytesIO()
     book.save(target)
     message = "The cell holds a formula. Paste its value instead."
-    assert refused(import_set, target.getvalue()) == [(2, "points", message)]
+    error = "The cell shows the error #DIV/0! of the spreadsheet. Write a value instead."
+    assert refused(import_set, target.getvalue()) == [(2, "points", message), (4, "points", error)]
     assert items(import_set(target.getvalue(), mend="1")) == [("a", "Two", 3, "")]
 
 

@@ -42,7 +42,8 @@ function keep() {
   }
 }
 
-document.addEventListener("keydown", (event) => {
+/** @param {KeyboardEvent} event */
+function moveByKey(event) {
   if (!targetWithin(event, "#divider") || event.ctrlKey || event.metaKey || event.altKey) return;
   const wanted = {
     ArrowLeft: percent - STEP,
@@ -55,7 +56,10 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   put(wanted);
   keep();
-});
+}
+
+// Before the keys of the page, which leave a key alone that was used: Home and End would select a criterion as well.
+document.addEventListener("keydown", moveByKey, { capture: true });
 
 document.addEventListener("pointerdown", (event) => {
   const divider = targetWithin(event, "#divider");
