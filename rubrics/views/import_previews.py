@@ -17,6 +17,7 @@ from rubrics.imports.examples import examples_of
 from rubrics.imports.previews import PREVIEWED
 from rubrics.models import ImportJob
 from rubrics.services import import_previews as services
+from rubrics.tables.columns import AXIS
 from rubrics.tables.encodings import NAMES as ENCODINGS
 from rubrics.tables.mapping import ANSWERS, KEPT, KEPT_WITH_CRITERION, LEFT_OUT
 
@@ -34,6 +35,7 @@ TARGETS = {
     "criterion": _("Criterion"),
     "points": _("Points"),
     "tags": _("Tags of the criterion"),
+    AXIS: _("Axis"),
     "source": _("Source"),
     "element": _("Element of the case"),
     "expectation": _("What it checks"),

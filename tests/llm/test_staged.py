@@ -45,6 +45,7 @@ ITEM = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(TEXT, TEXT, st.lists(ITEM, max_size=5))
 @example(HOSTILE, HOSTILE, [NumberedItem(HOSTILE, -10, HOSTILE), NumberedItem(HOSTILE)])

@@ -80,7 +80,8 @@ def test_opposite_pairs_of_one_fact(first: tuple[str, int], second: tuple[str, i
     assert opposite == ([severity] if severity else [])
     # Of another fact, it is no pair.
     others = [criterion(*first, (3,)), criterion(*second, (1,))]
-    assert "opposite" not in str(audit_by_code(others, ground(ASPIRIN, DOSE)))
+    findings = audit_by_code(others, ground(ASPIRIN, DOSE)).of_criteria
+    assert "opposite" not in [each["code"] for each in findings[1]]
 
 
 def test_the_same_thing_twice_and_what_the_bank_has() -> None:
