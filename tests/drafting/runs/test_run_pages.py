@@ -28,7 +28,7 @@ from tests.drafting.drafting_world import (
     ScriptedEndpoint,
     import_document,
 )
-from tests.factories import BenchmarkRoleFactory
+from tests.factories import BenchmarkRoleFactory, CaseFactory
 from tests.scoring.pipelines.verdict_chain import work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -112,6 +112,29 @@ def test_the_form_takes_cases_by_key_and_names_documents(
     form = client.get(f"/b/nursery/drafting/new/?from={run.public_id}").context["form"]
     assert form["keys"].value() == case.key
     assert client.get("/b/nursery/drafting/new/?case=k").context["form"]["keys"].value() == "k"
+
+
+def test_a_recipe_whose_filters_leave_no_document_is_refused(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    client.force_login(admin_of(nursery))
+    recipe = recipe_of(nursery, scripted.url, filters={"jurisdiction": "CN"})
+    refused = "No document of this benchmark that the recipe searches may be sent to models."
+    assert refused in client.post("/b/nursery/drafting/new/size", {"recipe": recipe.public_id}).content.decode()
+    response = client.post("/b/nursery/drafting/new/", {"recipe": recipe.public_id})
+    assert response.status_code == 422 and refused in response.content.decode()
+    assert not DraftingRun.objects.exists()
+
+
+def test_a_case_without_a_language_searches_documents_in_all(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    client.force_login(admin_of(nursery))
+    import_document(nursery.collection, "fieber", SECTIONS, title="Made-up leaflet in German", language="de")
+    CaseFactory(benchmark=nursery.benchmark, key="unknown language", language="", rubric=0)
+    sent = {"recipe": recipe_of(nursery, scripted.url).public_id, "keys": "unknown language"}
+    words = " ".join(client.post("/b/nursery/drafting/new/size", sent).content.decode().split())
+    assert "2 documents may be searched and sent" in words and "German" in words
 
 
 def test_a_recipe_without_documents_says_so(nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client) -> None:
