@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -20,6 +20,7 @@ from validation.models import (
     PairJudgement,
     RefinementRun,
     RubricSet,
+    RubricSetItem,
     SplittingRun,
     TrialRun,
 )
@@ -30,16 +31,35 @@ AnyUser = User | AnonymousUser
 def get_rubric_set(user: AnyUser, slug: str, public_id: str) -> RubricSet:
     """A set of a benchmark that ``user`` runs.
 
-    What a run drafted is missing for a physician who may still review the rubric of one of its cases.
+    It is missing where it is hidden (`hidden_sets`).
     """
     benchmark = get_benchmark(user, slug)
-    sets = RubricSet.objects.finished().filter(benchmark=benchmark)
+    sets = RubricSet.objects.finished().filter(benchmark=benchmark).exclude(pk__in=hidden_sets(user, benchmark))
     row: RubricSet = get_object_or_404(
         sets.select_related("benchmark", "created_by", "source", "split_run", "drafting_run"), public_id=public_id
     )
-    if row.drafting_run_id and row.items.filter(case__in=hidden_cases(user, benchmark)).exists():
-        raise Http404
     return row
+
+
+def hidden_sets(user: AnyUser, benchmark: Benchmark) -> QuerySet[RubricSet]:
+    """Sets that ``user`` must not see yet: they may still review the rubric of one of the cases.
+
+    So it is with what a run drafted, and with what was split from it.
+    """
+    items = RubricSetItem.objects.filter(
+        rubric_set__in=_drafted_sets(benchmark), case__in=hidden_cases(user, benchmark)
+    )
+    return RubricSet.objects.filter(pk__in=items.order_by().values("rubric_set"))
+
+
+def _drafted_sets(benchmark: Benchmark) -> set[int]:
+    """The ids of sets whose criteria a run drafted, as they are or split. A set is younger than its source."""
+    drafted: set[int] = set()
+    rows = RubricSet.objects.filter(benchmark=benchmark).order_by("pk")
+    for pk, run, source in rows.values_list("pk", "drafting_run", "source"):
+        if run or source in drafted:
+            drafted.add(pk)
+    return drafted
 
 
 # Coverage ----------------------------------------------------------------------------------------------------------
@@ -83,7 +103,8 @@ def get_coverage_decision(user: AnyUser, slug: str, public_id: str) -> CoverageD
 def get_covered_case(user: AnyUser, slug: str, public_id: str, case: str) -> tuple[CoverageRun, Case]:
     """A case of a run, for those who run the benchmark, and for authors once nothing about it waits for a decision.
 
-    Authors see none without a published rubric, which they may be about to write.
+    Authors see none without a published rubric, which they may be about to write. Nobody sees one with criteria of a
+    set that is hidden from them because of it (`hidden_sets`).
     """
     try:
         run = get_coverage_run(user, slug, public_id)
@@ -96,7 +117,23 @@ def get_covered_case(user: AnyUser, slug: str, public_id: str, case: str) -> tup
         published = Rubric.objects.current().filter(case__benchmark=benchmark, case__public_id=case)
         if _awaits_decision(benchmark, case) or not published.exists():
             raise
-    return run, get_object_or_404(Case.objects.filter(benchmark=run.benchmark_id), public_id=case)
+    row: Case = get_object_or_404(Case.objects.filter(benchmark=run.benchmark_id), public_id=case)
+    if _compares(run, _hidden_with(user, row)):
+        raise Http404
+    return run, row
+
+
+def _hidden_with(user: AnyUser, case: Case) -> set[str]:
+    """The public ids of sets with criteria for ``case`` that are hidden from ``user`` because of it."""
+    if not hidden_cases(user, case.benchmark).filter(pk=case.pk).exists():
+        return set()
+    drafted = RubricSet.objects.filter(pk__in=_drafted_sets(case.benchmark), items__case=case)
+    return set(drafted.values_list("public_id", flat=True))
+
+
+def _compares(run: CoverageRun, sets: set[str]) -> bool:
+    """Whether a run measures one of ``sets``, public ids, or measures by it."""
+    return bool(sets) and not sets.isdisjoint(own.get("id") for own in (run.config["gold"], *run.config["sets"]))
 
 
 def _awaits_decision(benchmark: Benchmark, case: str) -> bool:
@@ -106,7 +143,12 @@ def _awaits_decision(benchmark: Benchmark, case: str) -> bool:
 
 
 def may_see_coverage_of(user: AnyUser, case: Case) -> bool:
-    """Whether the coverage of a case that ``user`` may write is shown to them: to authors as in `get_covered_case`."""
+    """Whether the coverage of a case that ``user`` may write is shown to them: to authors as in `get_covered_case`.
+
+    To nobody from whom a set is hidden because of the case.
+    """
+    if _hidden_with(user, case):
+        return False
     return _runs(user, case) or not _awaits_decision(case.benchmark, case.public_id)
 
 
@@ -177,16 +219,26 @@ def get_refined_case(user: AnyUser, slug: str, public_id: str, case: str) -> tup
 
 
 def get_splitting_run(user: AnyUser, slug: str, public_id: str) -> SplittingRun:
-    """A run that splits criteria, on a benchmark that ``user`` runs."""
-    runs = SplittingRun.objects.filter(benchmark=get_benchmark(user, slug))
+    """A run that splits criteria, on a benchmark that ``user`` runs; not of a set that is hidden (`hidden_sets`)."""
+    benchmark = get_benchmark(user, slug)
+    runs = SplittingRun.objects.filter(benchmark=benchmark).exclude(pk__in=hidden_splitting_runs(user, benchmark))
     return get_object_or_404(runs.select_related("benchmark", "created_by"), public_id=public_id)
+
+
+def hidden_splitting_runs(user: AnyUser, benchmark: Benchmark) -> QuerySet[SplittingRun]:
+    """The runs that split a set which is hidden from ``user``."""
+    sets = hidden_sets(user, benchmark).values_list("public_id", flat=True)
+    runs: QuerySet[SplittingRun] = SplittingRun.objects.filter(benchmark=benchmark, terms__gold_id__in=list(sets))
+    return runs
 
 
 def get_points_run(user: AnyUser, slug: str, public_id: str) -> SplittingRun:
     """A run whose points ``user``, an author or one who runs the benchmark, may correct: it has ended, and is no
-    replay.
+    replay. It is missing where its set is hidden (`hidden_sets`).
     """
-    runs = SplittingRun.objects.filter(benchmark=get_written_benchmark(user, slug)).correctable()
+    benchmark = get_written_benchmark(user, slug)
+    runs = SplittingRun.objects.filter(benchmark=benchmark).correctable()
+    runs = runs.exclude(pk__in=hidden_splitting_runs(user, benchmark))
     return get_object_or_404(runs.select_related("benchmark"), public_id=public_id)
 
 

@@ -51,9 +51,12 @@ def pair_cards(user: User) -> Iterator[navigation.HomeCard]:
 
 def points_cards(user: User) -> Iterator[navigation.HomeCard]:
     """A card for each benchmark whose newest points may be corrected by ``user``, until they are frozen."""
+    from validation.access import hidden_splitting_runs
     from validation.splitting.selectors import runs_to_correct
 
     for run, n_cases in runs_to_correct(user):
+        if hidden_splitting_runs(user, run.benchmark).filter(pk=run.pk).exists():
+            continue
         url = reverse("validation:splitting-points", args=[run.benchmark.slug, run.public_id])
         yield navigation.HomeCard(
             key=run.benchmark.slug,

@@ -8,13 +8,14 @@ import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, Func, OuterRef, Q
+from django.db.models.functions import MD5, JSONArray, JSONObject
 from django.utils.translation import gettext_lazy as _
 
 from consilium.core.audit import audited_fields
 from consilium.core.identifiers import new_public_id
 from consilium.core.limits import MAX_AXIS_LENGTH, MAX_REASON_LENGTH
-from rubrics.models import Case, Rubric
+from rubrics.models import Case, Rubric, RubricDraft, RubricItem
 from scoring.models import PipelineRun
 
 
@@ -29,6 +30,29 @@ class RejectionReason(models.IntegerChoices):
     OTHER = 6, _("Another reason")
 
 
+class Words(Func):
+    """A text without what nobody sees, as `drafting.suggestions.state.words_of`."""
+
+    template = r"normalize(btrim(regexp_replace(%(expressions)s, '\s+', ' ', 'g')))"
+    arity = 1
+    output_field = models.TextField()
+
+
+def _in_force() -> models.QuerySet[RubricItem]:
+    """Criteria of the rubric in force that began as a suggestion; for a subquery."""
+    own = RubricItem.objects.filter(rubric__case=OuterRef("case"), suggestion=OuterRef("public_id"))
+    return own.filter(rubric__in=Rubric.objects.current())
+
+
+def _in_draft() -> models.QuerySet[RubricDraft]:
+    """Drafts with a criterion that began as a suggestion; for a subquery."""
+    item = JSONObject(items=JSONArray(JSONObject(suggestion=OuterRef("public_id"))))
+    unfinished = (Rubric.Status.DRAFT, Rubric.Status.IN_REVIEW)
+    return RubricDraft.objects.filter(
+        rubric__case=OuterRef("case"), rubric__track="gold", rubric__status__in=unfinished, content__contains=item
+    )
+
+
 class SuggestionQuerySet(models.QuerySet["Suggestion"]):
     def taken(self) -> Self:
         """Suggestions that a physician took, as they were or reworded."""
@@ -39,14 +63,17 @@ class SuggestionQuerySet(models.QuerySet["Suggestion"]):
         return self.filter(state__in=Suggestion.DECIDED)
 
     def without_repeats(self) -> Self:
-        """All but open suggestions that say again what a newer run drafted for the case, or what was decided on.
+        """All but open suggestions whose words another one has for the case: what was decided on, or a newer one.
 
-        A rejected text is offered again where it rests on other passages.
+        Words are compared as at publication (`Words`). What was taken counts while it stands in the draft or in the
+        published version. A rejected text is offered again where it rests on other passages. Of open ones the newest
+        run is offered, and of equal ones of that run the first.
         """
-        same = Suggestion.objects.filter(case=OuterRef("case"), text=OuterRef("text"))
+        same = Suggestion.objects.filter(case=OuterRef("case"), words_digest=OuterRef("words_digest"))
         earlier = (
             Q(state=Suggestion.State.OPEN, run__gt=OuterRef("run"))
-            | Q(state__in=Suggestion.TAKEN)
+            | Q(state=Suggestion.State.OPEN, run=OuterRef("run"), pk__lt=OuterRef("pk"))
+            | Q(Q(published_in=None) | Exists(_in_force()) | Exists(_in_draft()), state__in=Suggestion.TAKEN)
             | Q(state=Suggestion.State.REJECTED, citations=OuterRef("citations"))
         )
         return self.exclude(Q(state=Suggestion.State.OPEN) & Exists(same.filter(earlier)))
@@ -76,6 +103,9 @@ class Suggestion(models.Model):
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="suggestions")
     number = models.PositiveIntegerField()  # from 1, within run and case
     text = models.TextField()
+    words_digest = models.GeneratedField(
+        expression=MD5(Words("text")), output_field=models.CharField(max_length=32), db_persist=True
+    )
     points = models.SmallIntegerField()
     axis = models.CharField(max_length=MAX_AXIS_LENGTH)
     tags = ArrayField(models.TextField(), default=list, blank=True)
@@ -108,6 +138,7 @@ class Suggestion(models.Model):
 
     class Meta:
         ordering = ["run", "case", "number"]
+        indexes = [models.Index(fields=["case", "words_digest"], name="drafting_suggestion_words")]
         constraints = [
             models.UniqueConstraint(fields=["run", "case", "number"], name="drafting_suggestion_once"),
             models.CheckConstraint(

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from django.db.models import Count, F, OuterRef, Subquery
+from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from annotation.models import Amendment, Decision, Ruling
+from annotation.models import Amendment, Assignment, Decision, Ruling
 from annotation.selectors.ratings import rated_work
 from rubrics.models import Benchmark, Case, Criterion, Response
 from scoring.runs.selectors import run_sets
@@ -38,22 +38,35 @@ class GradedResponse:
     verdicts: list[GivenOutcome] = field(default_factory=list)
 
 
-def graded_responses(case: Case, criterion: Criterion) -> list[GradedResponse]:
-    """The responses to ``case`` on which somebody decided about ``criterion``, at most `MAX_RESPONSES`.
+@dataclass(frozen=True, slots=True)
+class GradedResponses:
+    """The first responses with an outcome, at most `MAX_RESPONSES`, and how many there are."""
 
-    Decisions are those of submitted work, in its last round, as the checker amended them. One query for decisions, one
-    for rulings, two, and one more for each judge, for verdicts.
+    rows: list[GradedResponse]
+    total: int
+
+
+def graded_responses(case: Case, criterion: Criterion) -> GradedResponses:
+    """The responses to ``case``, without their texts, on which somebody decided about ``criterion``.
+
+    Decisions are those of submitted work, in the last round that was submitted, as the checker amended them. Of
+    rulings the newest counts. One query for responses, one for decisions, one for rulings, two, and one more for each
+    judge, for verdicts.
     """
     benchmark = case.benchmark
     rows: dict[int, GradedResponse] = {}
     responses = Response.objects.filter(case=case).select_related("candidate")
+    responses = responses.only("public_id", "sample", "candidate__kind", "candidate__name")
     for response in responses.order_by("candidate__kind", "candidate__name", "sample", "pk"):
         rows[response.pk] = GradedResponse(response)
     for pk, outcome in _decisions(benchmark, case, criterion):
         rows[pk].decisions.append(outcome)
+    for pk, outcome in _rulings(benchmark, case, criterion):
+        rows[pk].decisions.append(outcome)
     for pk, outcome in _verdicts(benchmark, case, criterion):
         rows[pk].verdicts.append(outcome)
-    return [row for row in rows.values() if row.decisions or row.verdicts][:MAX_RESPONSES]
+    graded = [row for row in rows.values() if row.decisions or row.verdicts]
+    return GradedResponses(graded[:MAX_RESPONSES], len(graded))
 
 
 def _decisions(benchmark: Benchmark, case: Case, criterion: Criterion) -> Iterator[tuple[int, GivenOutcome]]:
@@ -63,11 +76,11 @@ def _decisions(benchmark: Benchmark, case: Case, criterion: Criterion) -> Iterat
         check_row__result="accepted",
         criterion=OuterRef("criterion"),
     ).exclude(outcome="")
+    # The round of returned work is not submitted yet: the one before it holds.
+    returned = Q(assignment__status=Assignment.Status.RETURNED)
+    submitted = Q(returned, round=F("assignment__round") - 1) | Q(~returned, round=F("assignment__round"))
     decisions = Decision.objects.filter(
-        assignment__in=rated_work(benchmark).filter(case=case),
-        criterion=criterion,
-        outcome__isnull=False,
-        round=F("assignment__round"),
+        submitted, assignment__in=rated_work(benchmark).filter(case=case), criterion=criterion, outcome__isnull=False
     ).annotate(as_checked=Coalesce(Subquery(amended.values("outcome")[:1]), "outcome"))
     group = ("assignment__batch__group__name", "assignment__batch__group__public_id")
     columns = ("assignment__response", *group, "as_checked")
@@ -75,12 +88,22 @@ def _decisions(benchmark: Benchmark, case: Case, criterion: Criterion) -> Iterat
         decisions.values(*columns).annotate(number=Count("pk")).order_by(*columns).values_list(*columns, "number")
     ):
         yield response, GivenOutcome(name, outcome, number, _group_address(benchmark, public_id))
+
+
+def _rulings(benchmark: Benchmark, case: Case, criterion: Criterion) -> Iterator[tuple[int, GivenOutcome]]:
+    """The newest ruling on each response within a group, or between two groups, as `annotation.selectors.ratings`."""
     rulings = Ruling.objects.filter(adjudication__response__case=case, criterion=criterion, final_at__isnull=False)
-    of_group = ("adjudication__group__name", "adjudication__group__public_id")
-    for response, name, public_id, outcome in rulings.order_by("final_at", "pk").values_list(
-        "adjudication__response", *of_group, "outcome"
+    columns = ("group__name", "group__public_id", "other_group__name")
+    newest: dict[tuple[int, frozenset[str | None]], GivenOutcome] = {}
+    for response, outcome, name, public_id, other in rulings.order_by("final_at", "adjudication").values_list(
+        "adjudication__response", "outcome", *(f"adjudication__{column}" for column in columns)
     ):
-        yield response, GivenOutcome(name, outcome, 1, _group_address(benchmark, public_id), is_ruling=True)
+        key = response, frozenset({name, other})
+        newest.pop(key, None)  # the newest comes last
+        who = f"{name} · {other}" if other else name
+        newest[key] = GivenOutcome(who, outcome, 1, _group_address(benchmark, public_id), is_ruling=True)
+    for (response, _groups), ruling in newest.items():
+        yield response, ruling
 
 
 def _group_address(benchmark: Benchmark, public_id: str) -> str:

@@ -28,7 +28,7 @@ def origin(request: SignedInRequest, slug: str, public_id: str) -> HttpResponse:
         "suggestion": suggestion,
         "trail": trail,
         "runs": runs,
-        "graded": graded_responses(suggestion.case, item.criterion) if item is not None else [],
+        "graded": graded_responses(suggestion.case, item.criterion) if item is not None else None,
         "consequences": consequences(suggestion.case, item.rubric) if item is not None else [],
     }
     return render(request, "drafting/provenance/origin.html", context)

@@ -62,11 +62,14 @@ def build(benchmark: Benchmark, recipe: DraftingRecipe, *, frame: CaseFrame, cas
     kept = [pk for pk in ids if pk not in withheld]
     if not kept:
         raise DomainError(_("Each of these cases has an open privacy finding, so none may be sent."))
-    if content.form == "evidence" and not _documents(benchmark, content).exists():
+    rows = {pk: (key, language) for pk, key, language in Case.objects.filter(pk__in=kept).values_list(*_CASE)}
+    languages = {language for _key, language in rows.values()}
+    searched = _searched(benchmark, content, languages) if content.form == "evidence" else Document.objects.none()
+    documents = searched.count()
+    if content.form == "evidence" and not documents:
         raise DomainError(
             _("No document of this benchmark that the recipe searches may be sent to models. Import one, or allow it.")
         )
-    rows = {pk: (key, language) for pk, key, language in Case.objects.filter(pk__in=kept).values_list(*_CASE)}
     bank = bank_texts(benchmark, kept)
     config = drafting_config(
         {
@@ -74,24 +77,18 @@ def build(benchmark: Benchmark, recipe: DraftingRecipe, *, frame: CaseFrame, cas
                 "name": recipe.name,
                 "version": recipe.version,
                 "sha256": recipe.sha256,
-                "content": with_texts(content, {language for _key, language in rows.values()}).model_dump(mode="json"),
+                "content": with_texts(content, languages).model_dump(mode="json"),
             },
             "axes": axes_of(benchmark),
             "cases": [{"key": rows[pk][0], "language": rows[pk][1], "bank": bank.get(pk, [])} for pk in kept],
         }
     )
-    documents: list[str] = []
-    if content.form == "evidence":
-        searched = _documents(benchmark, content).filter(
-            _narrowed(content, {language for _key, language in rows.values()})
-        )
-        documents = list(searched.order_by("title", "pk").values_list("title", flat=True))
     return Built(
         config,
         kept,
         with_findings=len(ids) - len(kept),
-        documents=len(documents),
-        titles=documents[:MAX_TITLES],
+        documents=documents,
+        titles=list(searched.order_by("title", "pk").values_list("title", flat=True)[:MAX_TITLES]),
     )
 
 
@@ -103,27 +100,29 @@ def _chosen(benchmark: Benchmark, cases: Collection[int]) -> list[int]:
     return list(rows.values_list("pk", flat=True))
 
 
-def _documents(benchmark: Benchmark, content: RecipeContent) -> QuerySet[Document]:
-    """The documents of its collections that may be sent."""
-    collections = DocumentCollection.objects.filter(benchmark=benchmark)
-    if content.filters.collections:
-        collections = collections.filter(public_id__in=content.filters.collections)
-    return Document.objects.in_use().filter(collection__in=collections, may_send=True)
+def _searched(benchmark: Benchmark, content: RecipeContent, languages: Collection[str]) -> QuerySet[Document]:
+    """The documents that the recipe searches for cases in these languages, as `drafting.runs.retrieval` does.
 
-
-def _narrowed(content: RecipeContent, languages: Collection[str]) -> Q:
-    """The filters of a recipe for cases in these languages, as `drafting.runs.retrieval` searches for them."""
+    A case without a language searches all languages.
+    """
     filters = content.filters
-    condition = Q()
-    for language in languages:
-        condition |= Filters(language=language.split("-")[0] if filters.same_language else "").condition()
+    collections = DocumentCollection.objects.filter(benchmark=benchmark)
+    if filters.collections:
+        collections = collections.filter(public_id__in=filters.collections)
     others = Filters(
         jurisdiction=filters.jurisdiction,
         kinds=tuple(filters.kinds),
         max_tier=filters.max_tier,
         published_from=filters.published_from,
+        may_send=True,
     )
-    return condition & others.condition()
+    documents = Document.objects.in_use().filter(others.condition(), collection__in=collections)
+    if filters.same_language and all(languages):
+        in_language = Q()
+        for language in languages:
+            in_language |= Filters(language=language.split("-")[0]).condition()
+        documents = documents.filter(in_language)
+    return documents
 
 
 def axes_of(benchmark: Benchmark) -> list[str]:

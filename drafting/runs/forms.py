@@ -19,6 +19,8 @@ from rubrics.selectors.lists import languages, tag_counts
 from scoring.generation.due_responses import CaseFrame, frame_of
 from scoring.pipelines.forms import BudgetForm
 
+MAX_KEYS_LENGTH = 1_000_000  # of all keys that are named; another run with the same settings names as many
+
 
 class RecipeField(forms.ModelChoiceField):
     """A version of a recipe, by its public id."""
@@ -47,8 +49,9 @@ class DraftingForm(forms.Form):
     keys = forms.CharField(
         label=_("Only these cases"),
         required=False,
-        max_length=4_000,
-        help_text=_("Their keys, with commas between them, instead of the choice above."),
+        max_length=MAX_KEYS_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Their keys, one in each line, instead of the choice above."),
     )
     budget = BudgetForm.base_fields["budget"]
 
@@ -86,13 +89,24 @@ class DraftingForm(forms.Form):
     def clean_keys(self) -> str:
         """The cases with these keys; an unknown one is named."""
         text: str = self.cleaned_data["keys"]
-        keys = [key.strip() for key in re.split(r"[,，、;；\n]", text) if key.strip()]
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        pieces = [[key.strip() for key in re.split(r"[,，、;；]", line) if key.strip()] for line in lines]
+        named = {*lines, *(key for own in pieces for key in own)}
+        rows = Case.objects.filter(benchmark=self.benchmark, key__in=named)
+        excluded = set(rows.filter(excluded_at__isnull=False).values_list("key", flat=True))
+        known = dict(rows.included().values_list("key", "pk"))
+        # A key may have commas in it; a line that is no key may hold several.
+        keys = [
+            key
+            for line, own in zip(lines, pieces, strict=True)
+            for key in ([line] if line in known or line in excluded else own)
+        ]
         if not keys:
             return text
         if any(self.cleaned_data.get(name) for name in ("tag", "language", "cases")):
             raise forms.ValidationError(_("Name cases by their keys, or choose them by tag, language and number."))
-        rows = Case.objects.filter(benchmark=self.benchmark, key__in=keys).included()
-        known = dict(rows.values_list("key", "pk"))
+        if left_out := [key for key in keys if key in excluded]:
+            raise forms.ValidationError(_("The case “%(key)s” is excluded.") % {"key": left_out[0][:80]})
         if missing := [key for key in keys if key not in known]:
             raise forms.ValidationError(_("There is no case “%(key)s” in this benchmark.") % {"key": missing[0][:80]})
         self.chosen = [known[key] for key in keys]

@@ -117,7 +117,7 @@ def _initial(request: SignedInRequest, slug: str) -> dict[str, Any]:
     newest = newest_recipes(run.benchmark).filter(name=run.recipe_name).first()
     frame = {**run.frame, "draw_seed": run.frame.get("seed"), "cases": run.frame.get("cases") or None}
     if not run.frame:  # its cases were named
-        frame["keys"] = ", ".join(selectors.case_keys(run))
+        frame["keys"] = "\n".join(selectors.case_keys(run))
     return {**frame, "recipe": newest.public_id if newest else "", "budget": run.budget}
 
 

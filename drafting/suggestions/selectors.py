@@ -178,9 +178,10 @@ def waiting_cases(user: User, benchmark: Benchmark, case: Case | None = None) ->
     reviewed = Rubric.objects.filter(case=OuterRef("pk"), track="gold", status=Rubric.Status.IN_REVIEW)
     wrote = RubricContributor.objects.filter(rubric__case=OuterRef("pk"), rubric__status="draft", user=user)
     own = {} if case is None else {"pk": case.pk}
+    offered = Suggestion.objects.filter(case__benchmark=benchmark, **({} if case is None else {"case": case}))
     cases = (
         Case.objects.filter(benchmark=benchmark, excluded_at=None, **own)
-        .annotate(n_open=Count("suggestions", filter=Q(suggestions__in=Suggestion.objects.to_decide())))
+        .annotate(n_open=Count("suggestions", filter=Q(suggestions__in=offered.to_decide())))
         .annotate(in_new_version=Exists(published) & ~Exists(drafts))
         .filter(Q(Exists(wrote)) | ~Q(Exists(drafts)), ~Q(Exists(reviewed)), n_open__gt=0)
         .order_by("key")[:MAX_CASES]

@@ -108,7 +108,8 @@ def verify_source(source: Source) -> Verified:
         for problem in check_citations(source):
             report.add(problem)
     if set(suggestions.FILES) & names:
-        for problem in suggestions.check_suggestions(source):
+        form = release.get("form") if isinstance(release, dict) else None
+        for problem in suggestions.check_suggestions(source, names_documents=form != 1):
             report.add(problem)
     if isinstance(release, dict):
         _check_release(source, release, actual, rows, names, report)

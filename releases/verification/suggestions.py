@@ -20,8 +20,11 @@ FILES = ("suggestions.csv", "facts.csv")
 Place = tuple[str, str, str]  # case, place of the criterion, suggestion
 
 
-def check_suggestions(source: Source) -> Iterator[str]:
-    """What is wrong with ``suggestions.csv`` and ``facts.csv``, a problem for each."""
+def check_suggestions(source: Source, *, names_documents: bool = True) -> Iterator[str]:
+    """What is wrong with ``suggestions.csv`` and ``facts.csv``, a problem for each.
+
+    ``names_documents``: whether ``documents.csv`` has the documents of all facts, as from form 2 of a release on.
+    """
     names = set(source.names())
     for name in (*FILES, CASES):
         if name not in names:
@@ -32,7 +35,7 @@ def check_suggestions(source: Source) -> Iterator[str]:
         yield from _check_suggestions(source, facts_of)
         documents = table_rows(source, DOCUMENTS, DOCUMENT_COLUMNS) if DOCUMENTS in names else ()
         quotable = {(row["document"], row["sha256"][:8]): row["may_quote"] == "true" for row in documents}
-        yield from _check_facts(source, facts_of, quotable)
+        yield from _check_facts(source, facts_of, quotable, names_documents)
     except (Unreadable, csv.Error, UnicodeDecodeError, WrongColumns) as error:
         yield str(error)
 
@@ -63,16 +66,19 @@ def _suggestion_of(criterion: Any) -> str:
 
 
 def _check_facts(
-    source: Source, facts_of: dict[Place, set[str]], quotable: dict[tuple[str, str], bool]
+    source: Source,
+    facts_of: dict[Place, set[str]],
+    quotable: dict[tuple[str, str], bool],
+    names_documents: bool,
 ) -> Iterator[str]:
     for number, row in enumerate(table_rows(source, "facts.csv", FACT_COLUMNS), start=1):
         if row["fact"] not in facts_of.get(_place(row), ()):
             yield f"facts.csv, row {number}: a fact of no suggestion in suggestions.csv"
             continue
-        yield from (f"facts.csv, row {number}: {fault}" for fault in _faults(row, quotable))
+        yield from (f"facts.csv, row {number}: {fault}" for fault in _faults(row, quotable, names_documents))
 
 
-def _faults(row: Row, quotable: dict[tuple[str, str], bool]) -> Iterator[str]:
+def _faults(row: Row, quotable: dict[tuple[str, str], bool], names_documents: bool) -> Iterator[str]:
     if not row["locator"]:  # its quotation stands in no passage, or in none that was there when it was packed
         if row["words"] or row["text"]:
             yield "words of no document"
@@ -85,7 +91,8 @@ def _faults(row: Row, quotable: dict[tuple[str, str], bool]) -> Iterator[str]:
         yield "the words are not as long as their locator says"
     may_quote = quotable.get((locator["key"], locator["sha"]))
     if may_quote is None:
-        yield "its document is not in documents.csv"
+        if names_documents:
+            yield "its document is not in documents.csv"
     elif (row["words"] or row["text"]) and not may_quote:
         yield "words of a document that may not be quoted"
 

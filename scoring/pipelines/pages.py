@@ -56,7 +56,7 @@ class RunPages(Generic[RunT]):
     """The pages of one kind of run: routes ``APP:NAME…``, templates in ``APP/NAME/`` or ``APP/FOLDER/``.
 
     ``results`` is what a run brings, ``page_words`` what its page shows besides, ``row_words`` its row in the list.
-    ``defer``: columns that pages need not read.
+    ``defer``: columns that pages need not read. ``hidden``: the runs that somebody who runs the benchmark must not see.
     """
 
     name: str
@@ -69,6 +69,7 @@ class RunPages(Generic[RunT]):
     app: str = "scoring"
     defer: tuple[str, ...] = ()
     folder: str = ""
+    hidden: Callable[[User, Benchmark], QuerySet[Any]] | None = None
 
     @property
     def templates(self) -> str:
@@ -83,7 +84,8 @@ class RunPages(Generic[RunT]):
 
     def get(self, user: User, slug: str, public_id: str) -> RunT:
         """A run on a benchmark that ``user`` runs, else 404."""
-        rows = self.model.objects.filter(benchmark=get_benchmark(user, slug))
+        benchmark = get_benchmark(user, slug)
+        rows = self._shown_to(user, benchmark, self.model.objects.filter(benchmark=benchmark))
         rows = rows.select_related("benchmark", "candidate", "created_by").defer(*self.defer)
         run: RunT = get_object_or_404(rows, public_id=public_id)
         return run
@@ -91,12 +93,16 @@ class RunPages(Generic[RunT]):
     def runs(self, request: SignedInRequest, slug: str) -> HttpResponse:
         """The runs of a benchmark."""
         benchmark = get_benchmark(request.user, slug)
-        page = Paginator(self.runs_on(benchmark), PER_PAGE).get_page(request.GET.get("page"))
+        shown = self._shown_to(request.user, benchmark, self.runs_on(benchmark))
+        page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
         counts = counts_of(list(page))
         rows = [{"run": run, "counts": counts[run.pk], **self.row_words(run)} for run in page]
         context = {"benchmark": benchmark, "page": page, "page_obj": page, "rows": rows}
         context |= {"results": self.results, "routes": self.routes}
         return render(request, f"{self.templates}/{self.folder or self.name}.html", context)
+
+    def _shown_to(self, user: User, benchmark: Benchmark, rows: QuerySet[RunT]) -> QuerySet[RunT]:
+        return rows if self.hidden is None else rows.exclude(pk__in=self.hidden(user, benchmark))
 
     def form_context(self, benchmark: Benchmark) -> Context:
         """What the form for a new run shows besides its fields: names of candidates, and the number of cases."""

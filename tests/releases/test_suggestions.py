@@ -111,6 +111,24 @@ def test_documents_on_which_facts_alone_rest_are_in_the_table_of_documents(tmp_p
     assert "no criterion cites other" in problems
 
 
+def test_a_release_of_the_first_form_need_not_name_the_documents_of_facts(tmp_path: Path) -> None:
+    """Such releases have the documents of criteria alone."""
+    world = drafted()
+    [passage] = add_document(world.benchmark, ["Words of behind"], key="behind", licence="CC0-1.0", may_quote=True)
+    factories.FactFactory(run=world.run, case=world.case, number=3, passage=passage, start=0, end=5)
+    root = tmp_path / "a"
+    built(world.benchmark, root)
+    lines = (root / "documents.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = "".join(line for line in lines if not line.startswith("behind,"))
+    reseal(root, "documents.csv", kept.encode())
+    missing = "facts.csv, row 2: its document is not in documents.csv"
+    assert missing in verify(root).problems
+    release = (root / "release.json").read_text(encoding="utf-8")
+    assert '"form": 2' in release
+    reseal(root, "release.json", release.replace('"form": 2', '"form": 1').encode())
+    assert not any(problem.startswith("facts.csv") for problem in verify(root).problems)
+
+
 def test_the_suggestion_of_a_criterion_comes_back_by_an_import(tmp_path: Path) -> None:
     world = drafted()
     built(world.benchmark, tmp_path / "a")

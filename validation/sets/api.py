@@ -21,7 +21,7 @@ from rubrics.access import get_benchmark
 from rubrics.api.serializers import ImportSerializer
 from rubrics.models import ImportJob
 from rubrics.services import create_import
-from validation.access import get_rubric_set
+from validation.access import get_rubric_set, hidden_sets
 from validation.models import RubricSet, RubricSetMend
 from validation.sets import comparison, selectors, services
 from validation.sets.frames import MAX_LANGUAGE_LENGTH, MAX_TAGS, Frame, frame_of
@@ -187,7 +187,8 @@ def rubric_sets(request: Request, slug: str) -> Response:
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
         only(request)
-        return page_of(request, selectors.rubric_sets(benchmark), RubricSetSerializer)
+        sets = selectors.rubric_sets(benchmark).exclude(pk__in=hidden_sets(request.user, benchmark))
+        return page_of(request, sets, RubricSetSerializer)
     payload = valid(NewRubricSetSerializer(data=request.data))
     row = services.make_set(
         benchmark=benchmark,

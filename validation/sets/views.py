@@ -17,7 +17,7 @@ from rubrics.generic import generic_criteria
 from rubrics.models import Benchmark, ImportJob
 from rubrics.services import create_import
 from rubrics.tables import csv_of
-from validation.access import get_rubric_set
+from validation.access import get_rubric_set, hidden_sets
 from validation.models import RubricSet
 from validation.sets import comparison, selectors, services
 from validation.sets.forms import FrameForm, PairForm, RubricSetForm, SourceChoice
@@ -32,11 +32,8 @@ SHOWN_KEYS = 20  # of cases that one of two sets lacks
 def rubric_sets(request: SignedInRequest, slug: str) -> HttpResponse:
     """The sets of a benchmark."""
     benchmark = get_benchmark(request.user, slug)
-    return render(
-        request,
-        "validation/sets/sets.html",
-        {"benchmark": benchmark, "sets": selectors.rubric_sets(benchmark)},
-    )
+    sets = selectors.rubric_sets(benchmark).exclude(pk__in=hidden_sets(request.user, benchmark))
+    return render(request, "validation/sets/sets.html", {"benchmark": benchmark, "sets": sets})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -163,7 +163,8 @@ def splitting_runs(request: Request, slug: str) -> Response:
     """List the runs that split criteria, the newest first; or begin one."""
     benchmark = get_benchmark(request.user, slug)
     if request.method == "GET":
-        return page_of(request, selectors.runs_on(benchmark), SplittingRunSerializer)
+        hidden = access.hidden_splitting_runs(request.user, benchmark)
+        return page_of(request, selectors.runs_on(benchmark).exclude(pk__in=hidden), SplittingRunSerializer)
     payload = valid(NewSplittingSerializer(data=request.data))
     gold = RubricSet.objects.finished().filter(benchmark=benchmark, public_id=payload["gold"]).first()
     if gold is None:

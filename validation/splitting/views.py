@@ -51,6 +51,7 @@ PAGES = RunPages(
     page_words=_page_words,
     app="validation",
     defer=("config",),
+    hidden=access.hidden_splitting_runs,
 )
 
 

@@ -10,8 +10,10 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.access import waiting_checks
-from annotation.models import Adjudication, ExpertGroup, Ruling
-from annotation.services import accept_check, amend, claim_check
+from annotation.models import Adjudication, Assignment, ExpertGroup, Ruling
+from annotation.services import DecisionInput, accept_check, amend, claim_check, return_check, save_decisions, submit
+from drafting.provenance import graded as graded_module
+from drafting.provenance.graded import graded_responses
 from rubrics.models import Criterion, Response
 from tests import factories
 from tests.drafting.suggestions.drafted import Drafted, own, taken
@@ -108,6 +110,59 @@ def test_outcomes_of_groups_checkers_adjudicators_and_judges(client: Client) -> 
         "alpha Met North Not met North Met South Not met North ruling Not met × 3 Strict judge",
         "beta Met × 2 North Met South Met × 3 Strict judge",
     ]
+
+
+def test_returned_work_counts_as_it_was_handed_in(client: Client) -> None:
+    """What its annotator changes in the new round is read once it is submitted."""
+    world = Graded()
+    client.force_login(world.admin)
+    group = world.group("South", {"alpha": ["met"], "beta": ["met"]}, check_policy="all")
+    checker = group.people["checker"][0]  # type: ignore[attr-defined]
+    for _row in world.responses:
+        work = claim_check(checker=checker, waiting=waiting_checks(checker), at=timezone.now())
+        assert work is not None
+        return_check(assignment=work, checker=checker, note="Look again.", at=timezone.now())
+    work = Assignment.objects.select_related("annotator").get(response=world.responses[0])
+    version = work.decisions.get(round=2, criterion=world.criterion).version
+    change = DecisionInput(criterion=world.criterion.pk, outcome="not_met", version=version)
+    save_decisions(assignment=work, annotator=work.annotator, changes=[change], at=timezone.now())
+    assert work.decisions.get(round=2, criterion=world.criterion).outcome == "not_met"
+    assert rows(client, world) == ["alpha Met South none", "beta Met South none"]
+    submit(assignment=work, annotator=work.annotator, at=timezone.now())
+    assert rows(client, world) == ["alpha Not met South none", "beta Met South none"]
+
+
+def test_the_newest_ruling_holds_and_one_between_groups_names_both(client: Client) -> None:
+    world = Graded()
+    client.force_login(world.admin)
+    north, south = (world.group(name, {"alpha": ["met"], "beta": ["met"]}) for name in ("North", "South"))
+    older = factories.publish_rubric(world.case, [1], track="silver")
+    for other, first, last in ((None, "faulty", "met"), (south, "cannot_assess", "not_met")):
+        for rubric, outcome in ((older, first), (world.rubric, last)):
+            adjudication = Adjudication.objects.create(
+                response=world.responses[0], rubric=rubric, group=north, other_group=other,
+                criteria=[world.criterion.pk], agreement=0.5, created_at=timezone.now(),
+            )  # fmt: skip
+            Ruling.objects.create(
+                adjudication=adjudication, criterion=world.criterion, outcome=outcome, reason="It says so.",
+                final_at=timezone.now(), created_at=timezone.now(), updated_at=timezone.now(),
+            )  # fmt: skip
+    assert rows(client, world) == [
+        "alpha Met North Met South Met North ruling Not met North · South ruling none",
+        "beta Met North Met South none",
+    ]
+
+
+def test_the_page_says_how_many_it_shows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = Graded()
+    client.force_login(world.admin)
+    world.group("North", {"alpha": ["met"], "beta": ["met"]})
+    page = f"/b/graded/suggestions/{world.suggestions[0].public_id}/"
+    assert "are shown." not in client.get(page).content.decode()
+    assert "text" in graded_responses(world.case, world.criterion).rows[0].response.get_deferred_fields()
+    monkeypatch.setattr(graded_module, "MAX_RESPONSES", 1)
+    assert len(rows(client, world)) == 1
+    assert "The first 1 of 2 are shown." in client.get(page).content.decode()
 
 
 def test_who_sees_them(client: Client) -> None:

@@ -28,7 +28,7 @@ from tests.drafting.drafting_world import (
     ScriptedEndpoint,
     import_document,
 )
-from tests.factories import BenchmarkRoleFactory
+from tests.factories import BenchmarkRoleFactory, CaseFactory
 from tests.scoring.pipelines.verdict_chain import work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -112,6 +112,52 @@ def test_the_form_takes_cases_by_key_and_names_documents(
     form = client.get(f"/b/nursery/drafting/new/?from={run.public_id}").context["form"]
     assert form["keys"].value() == case.key
     assert client.get("/b/nursery/drafting/new/?case=k").context["form"]["keys"].value() == "k"
+
+
+def test_a_recipe_whose_filters_leave_no_document_is_refused(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    client.force_login(admin_of(nursery))
+    recipe = recipe_of(nursery, scripted.url, filters={"jurisdiction": "CN"})
+    refused = "No document of this benchmark that the recipe searches may be sent to models."
+    assert refused in client.post("/b/nursery/drafting/new/size", {"recipe": recipe.public_id}).content.decode()
+    response = client.post("/b/nursery/drafting/new/", {"recipe": recipe.public_id})
+    assert response.status_code == 422 and refused in response.content.decode()
+    assert not DraftingRun.objects.exists()
+
+
+def test_a_case_without_a_language_searches_documents_in_all(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    client.force_login(admin_of(nursery))
+    import_document(nursery.collection, "fieber", SECTIONS, title="Made-up leaflet in German", language="de")
+    CaseFactory(benchmark=nursery.benchmark, key="unknown language", language="", rubric=0)
+    sent = {"recipe": recipe_of(nursery, scripted.url).public_id, "keys": "unknown language"}
+    words = " ".join(client.post("/b/nursery/drafting/new/size", sent).content.decode().split())
+    assert "2 documents may be searched and sent" in words and "German" in words
+
+
+def test_another_run_of_many_named_cases_takes_the_same(
+    nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client
+) -> None:
+    """Keys may have commas, and be longer than 4,000 characters together; a case that was excluded since is named."""
+    client.force_login(admin_of(nursery))
+    keys = ["fever, in a child", "发热、咳嗽", *(f"{number:03d}-{'k' * 150}" for number in range(30))]
+    for key in keys:
+        CaseFactory(benchmark=nursery.benchmark, key=key, rubric=0)
+    recipe = recipe_of(nursery, scripted.url)
+    sent = {"recipe": recipe.public_id, "keys": f"{keys[0]}\n{keys[1]}\r\n{', '.join(keys[2:])}"}
+    assert client.post("/b/nursery/drafting/new/", sent).status_code == 302
+    run = DraftingRun.objects.get()
+    assert set(run.steps.values_list("case__key", flat=True)) == set(keys)
+    form = client.get(f"/b/nursery/drafting/new/?from={run.public_id}").context["form"]
+    again = {"recipe": recipe.public_id, "keys": form["keys"].value()}
+    assert len(again["keys"]) > 4_000
+    assert client.post("/b/nursery/drafting/new/", again).status_code == 302
+    assert set(DraftingRun.objects.latest("pk").steps.values_list("case__key", flat=True)) == set(keys)
+    Case.objects.filter(key=keys[0]).update(excluded_at=timezone.now(), exclusion_reason="a double")
+    response = client.post("/b/nursery/drafting/new/", again)
+    assert response.status_code == 422 and f"The case “{keys[0]}” is excluded." in response.content.decode()
 
 
 def test_a_recipe_without_documents_says_so(nursery: DraftingWorld, scripted: ScriptedEndpoint, client: Client) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from drafting.models import Suggestion
 from drafting.suggestions.selectors import panel_rows, waiting_cases
 from drafting.suggestions.services import reject
 from drafting.suggestions.state import words_of
+from rubrics.editor.draft_content import items_of
+from rubrics.services.drafts import open_draft
 from tests import factories
 from tests.drafting.suggestions.drafted import Drafted, own, taken
 from tests.factories import SuggestionFactory
@@ -82,3 +85,39 @@ def test_a_rubric_with_the_words_is_published_while_the_repeated_suggestion_is_o
     assert world.rubric.status == "published"
     assert offered(world) == []
     assert waiting(world) == ""
+
+
+def test_words_are_compared_as_at_publication() -> None:
+    """White space of any kind, and letters of one or of two characters (NFC), are the same words."""
+    world = Drafted(1, text="Advises rest")
+    texts = ["Says  that caf\u00e9\nis bad", " Says that cafe\u0301 is bad ", "Says that Caf\u00e9 is bad"]
+    (first, _second, other) = again(world, texts=texts)
+    assert offered(world) == [(first.run_id, 1), (first.run_id, other.number), (world.run.pk, 1)]
+    assert waiting(world) == "3 suggestions"
+    world.save([taken(first)])
+    again(world, texts=["Says that cafe\u0301\tis bad"])
+    assert waiting(world) == "2 suggestions"
+
+
+def test_equal_texts_of_one_run_are_offered_once() -> None:
+    world = Drafted(3, text="Advises rest")
+    assert offered(world) == [(world.run.pk, 1)]
+    assert waiting(world) == "1 suggestion"
+
+
+def test_what_a_newer_version_dropped_may_be_offered_again() -> None:
+    """A criterion counts as taken while it stands in the draft or in the published version."""
+    world = Drafted(1)
+    world.publish([taken(world.suggestions[0]), own("Asks for the age")])
+    fresh, second = again(world, texts=[world.suggestions[0].text, "Says something new"])
+    assert offered(world) == [(fresh.run_id, second.number)]
+    draft = open_draft(case=world.case, by=world.author, at=timezone.now()).draft
+    left = [item for item in items_of(draft.content) if not item.suggestion]
+    world.save(left)
+    assert offered(world) == [(fresh.run_id, second.number)]  # still in the published version
+    world.publish(note="One less")
+    assert offered(world) == [(fresh.run_id, 1), (fresh.run_id, 2)]
+    # The draft of a third version holds it again, as it was published once.
+    draft = open_draft(case=world.case, by=world.author, at=timezone.now()).draft
+    world.save([*items_of(draft.content), taken(world.suggestions[0])])
+    assert offered(world) == [(fresh.run_id, second.number)]

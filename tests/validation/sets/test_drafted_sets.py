@@ -11,6 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
@@ -24,7 +25,11 @@ from tests.drafting.conftest import nursery, scripted  # noqa: F401  # fixtures
 from tests.drafting.drafting_world import DraftingWorld, ScriptedEndpoint
 from tests.factories import BenchmarkRoleFactory, UserFactory
 from tests.scoring.pipelines.verdict_chain import work
-from validation.models import RubricSet
+from validation.coverage.services import create_run as begin_coverage
+from validation.models import PointsCorrection, RubricSet, SplittingRun
+from validation.sets.storing import SetName
+from validation.splitting.services import create_run as begin_splitting
+from validation.splitting.services import freeze
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -85,6 +90,70 @@ def test_a_set_is_missing_for_a_reviewer_of_one_of_its_cases(
     assert statuses(other, "Drafted") == {200}
     return_draft(rubric=rubric, reviewer=reviewer, comment="Shorter.", item_comments={}, at=timezone.now())
     assert statuses(reviewer, "Drafted") == {200}
+
+
+def test_what_was_split_from_it_is_missing_too(
+    nursery: DraftingWorld,  # noqa: F811
+    scripted: ScriptedEndpoint,  # noqa: F811
+    client: Client,
+) -> None:
+    """The set of its points, the run that split it, and the case in a run of coverage by it; no page links to them."""
+    drafting = nursery.run(scripted.url)
+    for options in ({"name": "Drafted", "run": drafting.public_id}, {"name": "Gold", "track": "gold"}):
+        call_command("rubric_set", benchmark="nursery", stdout=io.StringIO(), **options)
+    drafted, gold = (RubricSet.objects.get(name=name) for name in ("Drafted", "Gold"))
+    writer, reviewer = UserFactory(), UserFactory()
+    BenchmarkRoleFactory(benchmark=nursery.benchmark, user=reviewer, role="researcher")
+    for user in (writer, reviewer):
+        AuthoringRole.objects.create(benchmark=nursery.benchmark, user=user, role="author")
+    common = {
+        "benchmark": nursery.benchmark, "config": {"endpoint": scripted.url, "model": "made-up"}, "by": None,
+        "at": timezone.now(),
+    }  # fmt: skip
+    run = begin_splitting(gold=drafted, **common)
+    SplittingRun.objects.filter(pk=run.pk).update(status="finished", finished_at=timezone.now())
+    case = nursery.cases[0]
+    texts = drafted.items.filter(case=case).order_by("position").values_list("text", flat=True)
+    points = [[1, "Names the dose"], *([number, text] for number, text in enumerate(texts, start=1))]
+    PointsCorrection.objects.create(
+        run=run, case=case, points=points, version=1, saved_by=writer, saved_at=timezone.now()
+    )
+    run.refresh_from_db()
+    split = freeze(run=run, name=SetName("Points"), by=None, at=timezone.now())
+    coverage = begin_coverage(gold=gold, sets=[split], **common)
+    base = "/b/nursery/"
+    secret = [
+        f"{base}rubric-sets/{split.public_id}/",
+        f"{base}rubric-sets/{split.public_id}/items.jsonl",
+        f"/api/v1/benchmarks/nursery/rubric-sets/{split.public_id}/items/",
+        *(
+            reverse(f"validation:splitting-{name}", args=["nursery", run.public_id])
+            for name in ("run", "csv", "points")
+        ),
+        reverse("validation:splitting-case", args=["nursery", run.public_id, case.public_id]),
+        f"/api/v1/benchmarks/nursery/splitting-runs/{run.public_id}/",
+        reverse("validation:coverage-case", args=["nursery", coverage.public_id, case.public_id]),
+    ]
+    lists = [f"{base}rubric-sets/", reverse("validation:splitting", args=["nursery"]), "/"]
+    lists += [f"/api/v1/benchmarks/nursery/{name}/" for name in ("rubric-sets", "splitting-runs")]
+    other_case = reverse("validation:coverage-case", args=["nursery", coverage.public_id, nursery.cases[1].public_id])
+    client.force_login(reviewer)
+
+    def named() -> list[bool]:
+        names = {drafted.public_id, split.public_id, run.public_id}
+        return [any(name in client.get(page).content.decode() for name in names) for page in lists]
+
+    assert {page: client.get(page).status_code for page in secret} == dict.fromkeys(secret, 200)
+    assert named()[:2] == [True, True] and named()[3:] == [True, True]
+    rubric = open_draft(case=case, by=writer, at=timezone.now())
+    items = [replace(item, text=f"{item.text}, put differently") for item in items_in(rubric.draft.content)]
+    save_draft(rubric=rubric, items=items, version=1, client_id=uuid4(), by=writer, at=timezone.now())
+    send_to_review(rubric=rubric, note="Clearer", by=writer, at=timezone.now(), notify=False)
+    assert {page: client.get(page).status_code for page in secret} == dict.fromkeys(secret, 404)
+    assert not any(named())
+    assert client.get(other_case).status_code == 200 and gold.public_id in client.get(lists[0]).content.decode()
+    return_draft(rubric=rubric, reviewer=reviewer, comment="Shorter.", item_comments={}, at=timezone.now())
+    assert {client.get(page).status_code for page in secret} == {200}
 
 
 def items_of(row: RubricSet) -> list:  # type: ignore[type-arg]
