@@ -34,6 +34,7 @@ TARGETS = {
     "criterion": _("Criterion"),
     "points": _("Points"),
     "tags": _("Tags of the criterion"),
+    "axis": _("Axis"),
     "source": _("Source"),
     "element": _("Element of the case"),
     "expectation": _("What it checks"),
