@@ -39,7 +39,13 @@ class ReportNaming:
     archived: Annotated[
         bool,
         Field(description="Whether lists leave it out unless they are asked for archived reports."),
-        Label(gettext_lazy("Archived"), gettext_lazy("Lists leave it out. Its address and files stay.")),
+        Label(
+            gettext_lazy("Archived"),
+            gettext_lazy(
+                "Lists leave it out. Its address and files stay. Leaderboard, Scores and the suggested k no longer use "
+                "it: they take the newest report that is not archived."
+            ),
+        ),
     ] = False
 
 
